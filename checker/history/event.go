@@ -1,0 +1,123 @@
+// Package history is the record of a run: what every client asked and was told, what the nemesis did, and what the
+// protected resource handled. It defines the three files that make a run judgeable anywhere, later and without the
+// cluster: history.jsonl (Event), resource.jsonl (Request) and plan.json (Plan).
+//
+// All times are integers in nanoseconds of the harness's monotonic clock since the start of the run. For lower bounds
+// (SeenNS) and confirmations (HeldNS) zero means "nothing is known", which is also what zero literally says: no
+// earlier than the start of the run, confirmed for no time at all. An absent bound can hide a violation, never invent one.
+package history
+
+// Type says what an event knows about its operation.
+type Type string
+
+// The types of an event. OK happened and Fail certainly did not; Info may take effect at any time after its invocation,
+// or never. Events that belong to no operation (a lost signal, a stall) are of type Info, or OK for acknowledgements.
+const (
+	Invoke Type = "invoke"
+	OK     Type = "ok"
+	Fail   Type = "fail"
+	Info   Type = "info"
+)
+
+// F is the function of an event: an operation, a signal, a mark of the harness, or the name of a fault.
+type F string
+
+// What clients do and say.
+const (
+	// Acquire, its OK: Session, Token, SeenNS (when the winning attempt was sent at the earliest), ValidNS.
+	Acquire F = "acquire"
+	// Release, its completion: Owned, SeenNS, HeldNS.
+	Release F = "release"
+	// Renew with an Op is an extension somebody asked for (completion: Owned, SeenNS). Without an Op it is the lease
+	// report of rule R5: OK when the server acknowledged that a lease was set or extended (Session or Hold, SeenNS,
+	// TTLNS), Fail when the server said that the lease is gone (rule R6: what it granted ended before TimeNS).
+	Renew F = "renew"
+	// Read of the register behind the lock, its OK: Value, HeldNS.
+	Read F = "read"
+	// Write of the register, its invocation: Value, Base, WorkNS; its completion: HeldNS.
+	Write F = "write"
+	// Lost is the library telling its user that the lock is gone (Session or Hold, HeldNS). Always Info, no Op.
+	Lost F = "lost"
+	// Exit is the end of a client's process: one event for each hold it still believed in, at least one. Always Info.
+	Exit F = "exit"
+)
+
+// Marks of the harness (Process HarnessProcess).
+const (
+	// Phase opens a part of the run, named by Value: PhaseLoad, PhaseHeal, PhaseFinal, PhaseEnd.
+	Phase F = "phase"
+	// Stall says that the harness or the machine stood still from FromNS to TimeNS.
+	Stall F = "stall"
+	// Probe is a plain write to the lock service in the final phase: Invoke, then OK or Fail.
+	Probe F = "probe"
+	// Leader says that the backend's leader is now the node Value ("" while there is none).
+	Leader F = "leader"
+)
+
+// The phases of a run.
+const (
+	PhaseLoad  = "load"  // clients work, the nemesis disturbs
+	PhaseHeal  = "heal"  // all faults are taken back, clients finish what they hold
+	PhaseFinal = "final" // two fresh sessions a lock show that the service still serves (rule J8)
+	PhaseEnd   = "end"   // the last event of a complete history
+)
+
+// Processes that are not clients.
+const (
+	HarnessProcess = "harness"
+	NemesisProcess = "nemesis"
+)
+
+// Codes of definite failures. An error's text is for people; its code is for the checker.
+const (
+	CodeGuard     = "guard"     // the client looked at its lock and did not send the request
+	CodeRejected  = "rejected"  // the fenced resource refused the token
+	CodeNotOwned  = "not-owned" // the service no longer held this grant
+	CodeBusy      = "busy"      // a try-acquire found the lock held
+	CodeCancelled = "cancelled" // given up, and the removal of the request was acknowledged
+	CodeRefused   = "refused"   // never sent, or refused by the service before it could have had an effect
+)
+
+// Event is one line of history.jsonl.
+//
+// A completion carries the Op of its invocation. Process is one thread of control in the sense of linearizability: a
+// client that goes on after an operation of unknown outcome does so under a new process name, while Client stays the
+// operating-system process it runs in.
+type Event struct {
+	Index   int64  `json:"index"`
+	TimeNS  int64  `json:"time_ns"`
+	Process string `json:"process"`
+	Client  string `json:"client,omitempty"`
+	Type    Type   `json:"type"`
+	F       F      `json:"f"`
+	Op      int64  `json:"op,omitempty"` // one number for an operation, or for a fault and its healing; from 1
+	Key     string `json:"key,omitempty"`
+	Hold    string `json:"hold,omitempty"`
+	Session string `json:"session,omitempty"`
+	Token   string `json:"token,omitempty"` // decimal; larger than 2^53 in places, so never a JSON number
+	Value   string `json:"value,omitempty"`
+	Base    string `json:"base,omitempty"` // the value that a write was built on; "" is the register's initial value
+	// SeenNS is a lower bound on when the request in question was sent: the stamp of the last ping that the client had
+	// read before it sent it (rule R2).
+	SeenNS int64 `json:"seen_ns,omitempty"`
+	// TTLNS is the time to live that the server granted, in a lease report.
+	TTLNS int64 `json:"ttl_ns,omitempty"`
+	// ValidNS is the time up to which the client itself declared its hold valid, bounded from below.
+	ValidNS int64 `json:"valid_ns,omitempty"`
+	// HeldNS is the latest stamp for which the client is known to have believed in Hold (rule R4). The greatest one
+	// recorded for a hold is its end.
+	HeldNS int64 `json:"held_ns,omitempty"`
+	// Owned reports whether the request acted on this grant's own record (rule R6); nil when the answer did not say.
+	Owned *bool `json:"owned,omitempty"`
+	// Try marks an acquire that does not wait.
+	Try    bool  `json:"try,omitempty"`
+	WorkNS int64 `json:"work_ns,omitempty"`
+	// Fault fields: whom it hit, in what role, for how long it was planned, and whether this half takes it back.
+	Target string `json:"target,omitempty"`
+	Role   string `json:"role,omitempty"`
+	DurNS  int64  `json:"dur_ns,omitempty"`
+	Heal   bool   `json:"heal,omitempty"`
+	FromNS int64  `json:"from_ns,omitempty"`
+	Code   string `json:"code,omitempty"`
+	Error  string `json:"error,omitempty"`
+}

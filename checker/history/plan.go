@@ -1,0 +1,72 @@
+package history
+
+// Plan is plan.json: everything needed to do the run again, and what the checker must know of it. It is written before
+// the first client starts; only what was observed of the servers (Versions, EffectiveTTLMS) is filled in by then too.
+type Plan struct {
+	Version     int    `json:"version"` // of the three file formats: FormatVersion
+	Run         string `json:"run"`
+	Backend     string `json:"backend"`
+	LockClient  string `json:"client"`
+	Workload    string `json:"workload"`
+	Nemesis     string `json:"nemesis"`
+	Guard       string `json:"guard"`
+	Provider    string `json:"provider"`
+	Seed        int64  `json:"seed"`
+	Nodes       int    `json:"nodes"`
+	Clients     int    `json:"clients"`
+	Keys        int    `json:"keys"`
+	TimeLimitMS int64  `json:"time_limit_ms"`
+	TTLMS       int64  `json:"ttl_ms"`           // asked for
+	EffectiveMS int64  `json:"effective_ttl_ms"` // granted
+	ElectionMS  int64  `json:"election_ms"`      // how long the service may be without a leader after one fault
+	DriftMS     int64  `json:"drift_ms"`         // taken off every lease before it counts as protection (rule R5)
+	Fenced      bool   `json:"fenced"`           // whether the resource compares tokens
+
+	// What the lock client declared when it was started.
+	Tokens       Tokens `json:"tokens"`
+	TokensReason string `json:"tokens_reason,omitempty"` // why there is no ordered token
+	TryAtomic    bool   `json:"try_atomic,omitempty"`    // a failed try proves that the lock was held (rule R7)
+
+	// SameKernel says that harness, clients and servers share one clock (rule R10): boot ids were compared.
+	SameKernel bool `json:"same_kernel"`
+
+	// Exposure lists what must have happened for the run to have tested anything (rule J9).
+	Exposure []Requirement `json:"exposure"`
+	// Steps is the nemesis's schedule as drawn from the seed, in words that a person can read.
+	Steps []string `json:"steps,omitempty"`
+
+	Versions map[string]string `json:"versions,omitempty"` // lockcheck, go, the servers
+	Settings map[string]string `json:"settings,omitempty"` // server settings that matter for the verdict
+	Command  []string          `json:"command,omitempty"`  // does it again
+	Host     map[string]string `json:"host,omitempty"`     // kernel, cpus
+}
+
+// FormatVersion is the version of the run directory's files that this package reads and writes.
+const FormatVersion = 1
+
+// Tokens says whether a lock client's grants carry a number that grows with each grant.
+type Tokens string
+
+// What a lock client's tokens are worth.
+const (
+	TokensOrdered Tokens = "ordered"
+	TokensNone    Tokens = "none"
+)
+
+// Requirement is one thing that must have happened at least Min times. The checker counts it by name.
+type Requirement struct {
+	Name string `json:"name"`
+	Min  int64  `json:"min"`
+}
+
+// Names of what the checker can count for a Requirement.
+const (
+	// ExposureContended counts the grants of a lock that another client's pending acquire waited for.
+	ExposureContended = "contended-grants"
+	// ExposurePaused counts pauses that were seen to take effect.
+	ExposurePaused = "pauses"
+	// ExposurePausedHolder counts effective pauses of a client that believed it held a lock.
+	ExposurePausedHolder = "pauses-of-holders"
+	// ExposureOutlived counts effective pauses of a holder that lasted past the end of its acknowledged lease.
+	ExposureOutlived = "pauses-past-the-lease"
+)

@@ -1,0 +1,141 @@
+package checker
+
+// Verdict is what one property, or a whole run, came to.
+type Verdict string
+
+// The verdicts. Masked and NotApplicable never lower the verdict of a run (rule J9).
+const (
+	Pass          Verdict = "pass"
+	Violation     Verdict = "violation"
+	Masked        Verdict = "masked"
+	Inconclusive  Verdict = "inconclusive"
+	NotApplicable Verdict = "n/a"
+)
+
+// Name is the name of a property.
+type Name string
+
+// The properties, in the order in which reports show them.
+const (
+	MutualExclusion         Name = "mutual-exclusion"
+	LockLinearizability     Name = "lock-linearizability"
+	EarlyExpiry             Name = "early-expiry"
+	ReleaseByOwner          Name = "release-by-owner"
+	TokenMonotonicity       Name = "token-monotonicity"
+	StaleWrite              Name = "stale-write"
+	LostUpdate              Name = "lost-update"
+	ResourceLinearizability Name = "resource-linearizability"
+	Liveness                Name = "liveness"
+)
+
+// Layer is what a violated property means: a client's belief, a bug of the service, a hole in the fencing, harm to the
+// data, or a lock nobody can get any more.
+type Layer string
+
+// The layers of properties.
+const (
+	LayerBelief   Layer = "belief"
+	LayerService  Layer = "service"
+	LayerFencing  Layer = "fencing"
+	LayerEffect   Layer = "effect"
+	LayerLiveness Layer = "liveness"
+)
+
+// Result is the judgement of one run: results.json without the plan's fields, which the report adds.
+type Result struct {
+	Verdict    Verdict    `json:"verdict"`
+	Reason     string     `json:"reason,omitempty"` // one sentence: why it is not a plain pass
+	Properties []Property `json:"properties"`
+	Exposure   []Exposure `json:"exposure"`
+	Stats      Stats      `json:"stats"`
+}
+
+// Property is one property's verdict and what proves it.
+type Property struct {
+	Name     Name      `json:"name"`
+	Layer    Layer     `json:"layer"`
+	Verdict  Verdict   `json:"verdict"`
+	Count    int64     `json:"count"`            // of violations; Findings may hold fewer
+	Reason   string    `json:"reason,omitempty"` // for masked, inconclusive and n/a: why
+	Findings []Finding `json:"findings"`         // the first MaxFindings
+	// ConfirmedBy names the independent judge that agreed ("porcupine"), for the two linearizability properties.
+	ConfirmedBy string `json:"confirmed_by,omitempty"`
+}
+
+// Finding is one violation, with the events that prove it, its cause and its story.
+type Finding struct {
+	ID      string `json:"id"` // property and number: "stale-write-3"
+	Key     string `json:"key"`
+	Summary string `json:"summary"` // one sentence
+	FromNS  int64  `json:"from_ns"` // the stretch of the run that a picture of it has to show
+	ToNS    int64  `json:"to_ns"`
+	AtNS    int64  `json:"at_ns"` // when the harm was complete
+	Cause   Cause  `json:"cause"`
+	Story   []Line `json:"story"`
+	// Holds names the holds involved, the wronged or newer one last.
+	Holds    []string `json:"holds"`
+	Events   []int64  `json:"events"`             // indexes into history.jsonl
+	Requests []int64  `json:"requests,omitempty"` // sequence numbers in resource.jsonl
+	// Unavoidable marks harm that no care of the client's could have avoided: its own checks still said yes.
+	Unavoidable bool `json:"unavoidable,omitempty"`
+}
+
+// Cause says which fault explains a finding, or that none does.
+type Cause struct {
+	Kind string `json:"kind"` // groups findings: the fault's name and the role it hit, or "unexplained"
+	Text string `json:"text"` // one sentence: which fault, on whom, how long against how much lease was left
+	// Fault is the Op of the fault in the history, 0 if none explains it.
+	Fault int64 `json:"fault,omitempty"`
+}
+
+// Line is one numbered line of a finding's story, in plain English.
+type Line struct {
+	TimeNS int64  `json:"time_ns"`
+	Text   string `json:"text"`
+	Event  *int64 `json:"event,omitempty"`   // index into history.jsonl
+	Seq    int64  `json:"request,omitempty"` // sequence number in resource.jsonl
+}
+
+// Exposure counts something that happened, and how often the plan required it.
+type Exposure struct {
+	Name  string `json:"name"`
+	Count int64  `json:"count"`
+	Min   int64  `json:"min"` // 0: counted for information
+	Text  string `json:"text"`
+}
+
+// Stats are the figures reported beside the properties; none of them is ever a verdict.
+type Stats struct {
+	DurationNS   int64   `json:"duration_ns"`
+	Ops          int64   `json:"ops"`
+	OK           int64   `json:"ok"`
+	Fail         int64   `json:"fail"`
+	Info         int64   `json:"info"`
+	OpsPerSecond float64 `json:"ops_per_second"`
+	// Availability is the share of the load phase, from 0 to 1, in which at least one acquire succeeded per window of
+	// one second, or no client was asking.
+	Availability float64              `json:"availability"`
+	Latency      map[string]Quantiles `json:"latency"` // by operation
+	// LossSignal is how long after another client's grant the old holder was told; TakeOver is how long after a
+	// holder's death or pause another client was granted its lock.
+	LossSignal Quantiles `json:"loss_signal"`
+	TakeOver   Quantiles `json:"take_over"`
+	// Rejected counts the writes that the fenced resource refused as stale; Guarded those the client itself held back.
+	Rejected int64 `json:"rejected_writes"`
+	Guarded  int64 `json:"guarded_writes"`
+	// OutlivedLeases counts faults that outlived a holder's lease; StalePerOutlived is stale writes accepted for each.
+	OutlivedLeases   int64   `json:"outlived_leases"`
+	StaleAccepted    int64   `json:"stale_writes_accepted"`
+	StalePerOutlived float64 `json:"stale_writes_per_outlived_lease"`
+	Stalls           int64   `json:"stalls"`
+	StalledNS        int64   `json:"stalled_ns"`
+}
+
+// Quantiles summarise a set of durations.
+type Quantiles struct {
+	Count int64 `json:"count"`
+	P50NS int64 `json:"p50_ns"`
+	P95NS int64 `json:"p95_ns"`
+	P99NS int64 `json:"p99_ns"`
+	MaxNS int64 `json:"max_ns"`
+}

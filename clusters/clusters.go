@@ -1,0 +1,135 @@
+// Package clusters says what a lock service is to lockcheck and how one is started: a Provider makes a private network
+// of hosts, a Backend lays its servers out on them, and the Cluster is what runs. Providers and backends know nothing
+// of each other. What only some can do is an interface of its own, found by type assertion.
+package clusters
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"lockcheck/workloads/client"
+)
+
+// Provider makes the places where servers, clients and the resource run.
+type Provider interface {
+	Name() string
+	// Open makes a run's private network. Everything made through the Site dies with it, and with the harness.
+	Open(ctx context.Context, spec SiteSpec) (Site, error)
+}
+
+// SiteSpec is what a provider needs to know of a run.
+type SiteSpec struct {
+	Run    string // the run's id
+	LogDir string // nodes/<host>/<log>.log go below this directory
+}
+
+// Site is the private network of one run.
+type Site interface {
+	// Host makes a host with an address, and where the provider can with a network namespace, of its own. A host's
+	// address and network outlive the processes on it. The name is unique in the run.
+	Host(ctx context.Context, name string) (Host, error)
+	// Isolated tells whether hosts have networks of their own; if not, Reason says why and what would help.
+	Isolated() (bool, string)
+	// Close ends every process and removes everything. It may be called more than once.
+	Close() error
+}
+
+// Host is a place with an address where processes run.
+type Host interface {
+	Name() string
+	Addr() string // an IP address, reachable from every host of the run and from the harness
+	// DataDir is a directory that outlives processes and vanishes with the run.
+	DataDir() (string, error)
+	Start(ctx context.Context, cmd Command) (Process, error)
+}
+
+// Command is a program to start on a host.
+type Command struct {
+	// Program is the path of the program; empty for lockcheck's own binary.
+	Program string
+	Args    []string
+	Env     []string // added to a minimal environment
+	// Log names the file below the host's log directory that takes what the program prints: "etcd" for etcd.log.
+	Log string
+	// Pipes asks for standard input and output as pipes; the log then takes standard error only.
+	Pipes bool
+}
+
+// Process is a program running on a host.
+type Process interface {
+	PID() int         // in the harness's PID namespace; 0 when it is elsewhere
+	Stdin() *os.File  // nil without Command.Pipes
+	Stdout() *os.File // nil without Command.Pipes
+	Done() <-chan struct{}
+	Err() error // why it ended, once Done is closed
+	// Kill sends SIGKILL and returns once the process is gone.
+	Kill(ctx context.Context) error
+}
+
+// Pauser is a process that can be stopped as SIGSTOP does.
+type Pauser interface {
+	// Pause returns once every thread was read back as stopped; the error says which was not.
+	Pause(ctx context.Context) error
+	// Resume returns once every thread was read back as running again.
+	Resume(ctx context.Context) error
+}
+
+// Backend is a lock service and the way it is locked.
+type Backend interface {
+	Name() string
+	About() string // one line for lockcheck list
+	// Clients are the lock clients that come with it; the first is the default.
+	Clients() []LockClient
+	// Layout decides the servers and their settings. It refuses a TTL that they cannot honour with the nearest they can.
+	Layout(opts Options) (Layout, error)
+	// Start starts the servers and returns once the service was seen to be ready.
+	Start(ctx context.Context, site Site, layout Layout, progress io.Writer) (Cluster, error)
+}
+
+// LockClient describes one built-in implementation of the lock for a backend.
+type LockClient struct {
+	Name  string
+	About string
+	New   client.Factory
+}
+
+// Options are what a user asks of a backend.
+type Options struct {
+	Nodes    int           // 0: the backend's usual number
+	TTL      time.Duration // of a lease
+	Settings map[string]string
+}
+
+// Layout is a backend's servers and what follows from their settings.
+type Layout struct {
+	Nodes        []string      // their names, in order: "n1"
+	TTL          time.Duration // asked for
+	EffectiveTTL time.Duration // that the servers will grant
+	Election     time.Duration // without a leader after one fault, at most
+	Settings     map[string]string
+}
+
+// Cluster is a running backend.
+type Cluster interface {
+	Nodes() []Node
+	Endpoints() []string // for lock clients
+	// Versions are read from the running servers.
+	Versions(ctx context.Context) (map[string]string, error)
+	// Probe makes one plain write to the service, past any lock (rule J8).
+	Probe(ctx context.Context) error
+}
+
+// Node is one server.
+type Node interface {
+	Name() string
+	Host() Host
+	Process() Process
+}
+
+// Led is a cluster that knows which node leads.
+type Led interface {
+	// Leader is the name of the leading node, "" while there is none.
+	Leader(ctx context.Context) (string, error)
+}

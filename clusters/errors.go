@@ -1,0 +1,12 @@
+package clusters
+
+import "errors"
+
+// What an error means for the exit code. Wrap them: the message says what was tried, on what, why it failed and what to
+// do next.
+var (
+	// ErrUsage: the user asked for something that cannot be (a TTL that the servers cannot honour). Exit code 64.
+	ErrUsage = errors.New("bad usage")
+	// ErrUnavailable: something needed is not there (a server binary, an engine, a kernel ability). Exit code 69.
+	ErrUnavailable = errors.New("not available here")
+)

@@ -1,0 +1,44 @@
+// Command lockcheck answers one question: can I trust this distributed lock?
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	os.Exit(execute(context.Background(), os.Args[1:]))
+}
+
+func execute(ctx context.Context, args []string) int {
+	root := rootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitPass
+	}
+	if message := err.Error(); message != "" {
+		fmt.Fprintln(os.Stderr, "lockcheck: "+message)
+	}
+	return exitCode(err)
+}
+
+// rootCommand is the table of commands; each is made in a file of its own.
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "lockcheck",
+		Short:         "Can I trust this distributed lock?",
+		Long:          "lockcheck runs real lock services, disturbs the holders of their locks, and proves from the recorded history\nwhether two of them held one lock at once and whether the data was harmed.",
+		Example:       "  lockcheck run --backend=etcd --nemesis=pause\n  lockcheck check lockcheck-out/latest",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w\nTry: %s --help", err, cmd.CommandPath())}
+	})
+	root.AddCommand()
+	return root
+}
