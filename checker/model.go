@@ -1,6 +1,10 @@
 package checker
 
-import "lockcheck/checker/history"
+import (
+	"io"
+
+	"lockcheck/checker/history"
+)
 
 // Model is a history read once into tables: what the properties judge and what reports draw. Everything in it is
 // bounded from the harness's side by the rules named at each field.
@@ -13,6 +17,7 @@ type Model struct {
 	Requests []history.Request
 	Phases   []Mark
 	Leaders  []Mark
+	Windows  []Window // at most one for each linearizability property and key
 	EndNS    int64 // the last event's stamp
 	Complete bool  // the history ends with its end mark
 }
@@ -86,4 +91,12 @@ type Span struct{ FromNS, ToNS int64 }
 type Mark struct {
 	TimeNS int64
 	Value  string
+}
+
+// Window is a stretch of one lock that Porcupine found no order for. Draw writes its own picture of it, an HTML page.
+type Window struct {
+	Property     Name
+	Key          string
+	FromNS, ToNS int64
+	Draw         func(w io.Writer) error
 }
