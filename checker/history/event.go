@@ -38,7 +38,8 @@ const (
 	Write F = "write"
 	// Lost is the library telling its user that the lock is gone (Session or Hold, HeldNS). Always Info, no Op.
 	Lost F = "lost"
-	// Exit is the end of a client's process: one event for each hold it still believed in, at least one. Always Info.
+	// Exit is the end of a client. Invoke: it was asked to close its session and end. Info: its process has ended; one
+	// event for each hold it still believed in, at least one. No lease protects it from the first of these on (R5).
 	Exit F = "exit"
 )
 

@@ -86,11 +86,11 @@ const (
 
 // Report is one line from a client to the harness. Unused fields are absent.
 type Report struct {
-	Msg  ReportName `json:"msg"`
-	Init *Ready     `json:"ready,omitempty"`
-	N    int64      `json:"n,omitempty"`     // pong: the ping's number
-	Hold []string   `json:"holds,omitempty"` // pong: the holds it believes in; lost, lease, ended: which (or Session)
-	Op   int64      `json:"op,omitempty"`
+	Msg   ReportName `json:"msg"`
+	Ready *Ready     `json:"ready,omitempty"`
+	N     int64      `json:"n,omitempty"`     // pong: the ping's number
+	Holds []string   `json:"holds,omitempty"` // pong: the holds it believes in; lost, lease, ended: which (or Session)
+	Op    int64      `json:"op,omitempty"`
 	// Seen is the number of the last ping the client had read before it sent the request in question (rule R2).
 	Seen    int64  `json:"seen,omitempty"`
 	Session string `json:"session,omitempty"`

@@ -1,0 +1,231 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"lockcheck/checker/history"
+)
+
+// maxLine bounds a line of a client. A longer one is a client that does not speak the protocol.
+const maxLine = 1 << 20
+
+// readLoop reads the client's output until it ends. Reading and taking in what was read is one step under the driver's
+// lock, so whoever holds the lock and finds the pipe empty knows that everything the client said has been recorded.
+func (d *Driver) readLoop() {
+	defer close(d.gone)
+	raw, err := d.stdout.SyscallConn()
+	buffer := make([]byte, 1<<16)
+	for err == nil {
+		var failed error
+		err = raw.Read(func(fd uintptr) bool {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			n, readErr := unix.Read(int(fd), buffer)
+			switch {
+			case errors.Is(readErr, unix.EAGAIN):
+				return false
+			case errors.Is(readErr, unix.EINTR):
+				return true
+			case readErr != nil:
+				failed = readErr
+			case n == 0:
+				failed = io.EOF
+			default:
+				failed = d.feedLocked(buffer[:n])
+			}
+			return true
+		})
+		if err == nil {
+			err = failed
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.closing:
+		err = errClosed
+	case errors.Is(err, io.EOF):
+		err = errors.New("its output ended")
+	}
+	d.endLocked(err)
+}
+
+// feedLocked takes in whole lines and keeps the rest.
+func (d *Driver) feedLocked(data []byte) error {
+	d.partial = append(d.partial, data...)
+	rest := d.partial
+	for {
+		line, after, found := bytes.Cut(rest, []byte{'\n'})
+		if !found {
+			break
+		}
+		rest = after
+		if err := d.takeLocked(line); err != nil {
+			return err
+		}
+	}
+	if len(rest) > maxLine {
+		return fmt.Errorf("a line of more than %d bytes", maxLine)
+	}
+	d.partial = append(d.partial[:0], rest...)
+	return nil
+}
+
+func (d *Driver) takeLocked(line []byte) error {
+	var report Report
+	if err := json.Unmarshal(line, &report); err != nil {
+		return fmt.Errorf("it printed %q, which is no report: %w", clip(line), err)
+	}
+	take := takers[report.Msg]
+	if take == nil {
+		return fmt.Errorf("it printed an unknown report %q", clip(line))
+	}
+	return take(d, report)
+}
+
+// takers is what each report does.
+var takers map[ReportName]func(*Driver, Report) error
+
+func init() {
+	takers = map[ReportName]func(*Driver, Report) error{
+		MsgReady: (*Driver).takeReady,
+		MsgPong:  (*Driver).takePong,
+		MsgOK:    func(d *Driver, r Report) error { return d.takeAnswer(history.OK, r) },
+		MsgFail:  func(d *Driver, r Report) error { return d.takeAnswer(history.Fail, r) },
+		MsgInfo:  func(d *Driver, r Report) error { return d.takeAnswer(history.Info, r) },
+		MsgLost:  (*Driver).takeLost,
+		MsgLease: (*Driver).takeLease,
+		MsgEnded: (*Driver).takeEnded,
+		MsgStage: (*Driver).takeStage,
+		MsgError: func(_ *Driver, r Report) error { return errors.New(r.Error) },
+	}
+}
+
+func (d *Driver) takeReady(report Report) error {
+	if report.Ready == nil {
+		return errors.New("its ready report lacks what it declares")
+	}
+	select {
+	case d.ready <- *report.Ready:
+	default:
+		return errors.New("it said ready twice")
+	}
+	return nil
+}
+
+func (d *Driver) takePong(report Report) error {
+	d.pings.pong(report.N)
+	sent := d.pings.stamp(report.N)
+	for _, hold := range report.Holds {
+		d.beliefs.confirm(hold, sent)
+	}
+	return nil
+}
+
+func (d *Driver) takeAnswer(kind history.Type, report Report) error {
+	op := d.pending[report.Op]
+	if op == nil {
+		return nil // abandoned: it is info for ever
+	}
+	if op.answered { // the late answer of an acquire that was given up
+		delete(d.pending, report.Op)
+		if kind == history.OK {
+			d.orphans = append(d.orphans, Orphan{Hold: op.command.Hold, Key: op.command.Key})
+		}
+		return nil
+	}
+	if report.Session != "" {
+		d.session = report.Session
+	}
+	d.completeLocked(op, kind, report)
+	return nil
+}
+
+func (d *Driver) takeLost(report Report) error {
+	holds := d.beliefs.lose(report.Session, report.Holds)
+	slices.Sort(holds)
+	event := history.Event{
+		Process: d.process, Client: d.name, Type: history.Info, F: history.Lost, Session: report.Session, Error: report.Error,
+	}
+	if len(holds) == 0 {
+		d.recorder.Record(event)
+	}
+	for _, hold := range holds {
+		event.Hold = hold
+		if held := d.beliefs.holds[hold]; held != nil {
+			event.Key = held.key
+		}
+		event.HeldNS = d.beliefs.end(hold)
+		d.recorder.Record(event)
+	}
+	d.notify(Moment{Client: d.name, Kind: MomentLost})
+	return nil
+}
+
+func (d *Driver) takeLease(report Report) error {
+	if report.Session != "" {
+		d.session = report.Session
+	}
+	d.recordLease(history.OK, report)
+	return nil
+}
+
+func (d *Driver) takeEnded(report Report) error {
+	d.recordLease(history.Fail, report)
+	return nil
+}
+
+// recordLease records a lease report: one line a hold, or one for the session.
+func (d *Driver) recordLease(kind history.Type, report Report) {
+	event := history.Event{
+		Process: d.process, Client: d.name, Type: kind, F: history.Renew, Session: report.Session,
+		SeenNS: d.pings.stamp(report.Seen), TTLNS: report.TTLMS * 1e6, Error: report.Error,
+	}
+	if len(report.Holds) == 0 {
+		d.recorder.Record(event)
+	}
+	for _, hold := range report.Holds {
+		event.Hold = hold
+		d.recorder.Record(event)
+	}
+}
+
+func (d *Driver) takeStage(report Report) error {
+	op := d.pending[report.Op]
+	if op == nil || op.answered {
+		return nil
+	}
+	op.working = report.Stage == StageWorking
+	d.notify(Moment{
+		Client: d.name, Kind: MomentKind(report.Stage), Op: report.Op, Hold: op.command.Hold, Key: op.command.Key,
+	})
+	return nil
+}
+
+func (d *Driver) openOps() []*pendingOp {
+	var open []*pendingOp
+	for _, id := range slices.Sorted(maps.Keys(d.pending)) {
+		if op := d.pending[id]; !op.answered {
+			open = append(open, op)
+		}
+	}
+	return open
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func clip(line []byte) string {
+	const most = 200
+	if len(line) > most {
+		return string(line[:most]) + "…"
+	}
+	return string(line)
+}

@@ -1,0 +1,133 @@
+package workloads
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lockcheck/checker/history"
+)
+
+// flushEvery bounds how much of a run a killed harness can lose.
+const flushEvery = 100 * time.Millisecond
+
+// Recorder stamps events and appends them to history.jsonl while the run goes on; it keeps none of them. Stamp and
+// order are given under one lock, so times never go back from line to line. A caller who records an invocation and then
+// sends it, or reads an answer and then records it, has stamped as rule R1 asks.
+type Recorder struct {
+	epoch   time.Time
+	epochNS int64
+
+	mu       sync.Mutex
+	file     *os.File
+	buffer   *bufio.Writer
+	writer   *history.Writer
+	index    int64
+	err      error
+	watchers []func(history.Event)
+
+	stop chan struct{}
+	done chan struct{}
+}
+
+// NewRecorder creates the file, which must not exist yet, and starts the run's clock.
+func NewRecorder(path string) (*Recorder, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("creating the history: %w", err)
+	}
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("reading the monotonic clock: %w", err)
+	}
+	r := &Recorder{
+		epoch:   time.Now(),
+		epochNS: now.Nano(),
+		file:    file,
+		buffer:  bufio.NewWriterSize(file, 1<<18),
+		stop:    make(chan struct{}),
+		done:    make(chan struct{}),
+	}
+	r.writer = history.NewWriter(r.buffer)
+	go r.flushLoop()
+	return r, nil
+}
+
+// Now is the run's clock, in nanoseconds since its start.
+func (r *Recorder) Now() int64 { return int64(time.Since(r.epoch)) }
+
+// EpochNS is the host's monotonic clock at the start of the run.
+func (r *Recorder) EpochNS() int64 { return r.epochNS }
+
+// Watch has f called with every event from now on, under the recorder's lock: f must be quick and must not record.
+func (r *Recorder) Watch(f func(history.Event)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.watchers = append(r.watchers, f)
+}
+
+// Record stamps and appends an event and returns the stamp. A write error is kept and reported by Err and Close.
+func (r *Recorder) Record(event history.Event) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	event.TimeNS = r.Now()
+	event.Index = r.index
+	r.index++
+	if r.err == nil {
+		r.err = r.writer.Event(event)
+	}
+	for _, watch := range r.watchers {
+		watch(event)
+	}
+	return event.TimeNS
+}
+
+// Flush brings everything recorded so far into the file.
+func (r *Recorder) Flush() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.err = r.buffer.Flush()
+	}
+	return r.err
+}
+
+// Err is the first error in writing the history, if any. A run whose history cannot be written must end.
+func (r *Recorder) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// Close flushes and closes the file.
+func (r *Recorder) Close() error {
+	close(r.stop)
+	<-r.done
+	err := r.Flush()
+	if closed := r.file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("writing the history %s: %w", r.file.Name(), err)
+	}
+	return nil
+}
+
+func (r *Recorder) flushLoop() {
+	defer close(r.done)
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			r.Flush()
+		case <-r.stop:
+			return
+		}
+	}
+}
