@@ -1,0 +1,98 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/workloads/client"
+)
+
+// finalSessions is how many fresh sessions in a row have to get every lock (rule J8).
+const finalSessions = 2
+
+// probeEvery is how often a plain write shows that the service works while a fresh session waits.
+const probeEvery = time.Second
+
+// LivenessBound is how long a fresh session may wait for a free lock before the lock counts as dead (rule J8).
+func LivenessBound(plan history.Plan) time.Duration {
+	return max(30*time.Second, 5*time.Duration(plan.EffectiveMS+plan.ElectionMS)*time.Millisecond)
+}
+
+// finish is the final phase: the load has stopped, nothing is held, and fresh sessions show that the locks still work.
+func (r *Run) finish(ctx context.Context) error {
+	r.mark(history.PhaseFinal)
+	r.probe(ctx)
+	for i := range finalSessions {
+		name := fmt.Sprintf("f%d", i+1)
+		starting, cancel := context.WithTimeout(ctx, LivenessBound(r.plan))
+		fresh, err := r.fleet.start(starting, name, name, r.plan.Seed+int64(i))
+		cancel()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			// Not a verdict: without a session nobody asked for the lock. The checker finds the phase incomplete.
+			r.progress("the final phase could not start a fresh client: %v", err)
+			r.probe(ctx)
+			continue
+		}
+		for k := range r.plan.Keys {
+			r.takeOnce(ctx, fresh, r.key(k))
+		}
+		if err := r.fleet.close(ctx, []*member{fresh}); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// takeOnce acquires and releases one lock, or waits for it as long as rule J8 allows, in time in which the harness did
+// not stand still.
+func (r *Run) takeOnce(ctx context.Context, fresh *member, key string) {
+	op := r.ops.Add(1)
+	hold := fmt.Sprintf("h%d", op)
+	done := fresh.driver.Begin(client.Command{Cmd: client.CmdAcquire, Op: op, Hold: hold, Key: key}, history.Event{})
+	if r.awaitFinal(ctx, fresh, op, done).Type != history.OK {
+		return
+	}
+	op = r.ops.Add(1)
+	done = fresh.driver.Begin(client.Command{Cmd: client.CmdRelease, Op: op, Hold: hold, Key: key}, history.Event{})
+	r.awaitFinal(ctx, fresh, op, done)
+}
+
+func (r *Run) awaitFinal(ctx context.Context, fresh *member, op int64, done <-chan client.Completion) client.Completion {
+	tick := time.NewTicker(probeEvery)
+	defer tick.Stop()
+	stalledBefore := r.monitor.stalledNS()
+	started := r.recorder.Now()
+	for {
+		select {
+		case completion := <-done:
+			return completion
+		case <-tick.C:
+			r.probe(ctx)
+			waited := r.recorder.Now() - started - (r.monitor.stalledNS() - stalledBefore)
+			if waited > int64(LivenessBound(r.plan)+probeEvery) {
+				fresh.driver.Abandon(op, fmt.Sprintf("not done within %v of the final phase", LivenessBound(r.plan)))
+			}
+		case <-ctx.Done():
+			fresh.driver.Abandon(op, "the run was ended")
+			return <-done
+		}
+	}
+}
+
+// probe makes one plain write to the service and records whether it took it.
+func (r *Run) probe(ctx context.Context) {
+	event := history.Event{Process: history.HarnessProcess, F: history.Probe, Type: history.Invoke, Op: r.ops.Add(1)}
+	r.recorder.Record(event)
+	bounded, cancel := context.WithTimeout(ctx, probeEvery)
+	defer cancel()
+	event.Type = history.OK
+	if err := r.cluster.Probe(bounded); err != nil {
+		event.Type, event.Error = history.Info, err.Error()
+	}
+	r.recorder.Record(event)
+}

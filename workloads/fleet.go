@@ -1,0 +1,166 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lockcheck/clusters"
+	"lockcheck/workloads/client"
+)
+
+// member is one live lock client: its process and the harness's end of the conversation with it.
+type member struct {
+	name    string
+	process clusters.Process
+	driver  *client.Driver
+	ready   client.Ready
+	stop    context.CancelFunc // of its pings
+}
+
+// kill ends the client with SIGKILL and returns once its end is recorded. What a stopped client believed it has believed
+// until now.
+func (m *member) kill(ctx context.Context) error {
+	m.driver.Thaw()
+	if err := m.process.Kill(ctx); err != nil {
+		return fmt.Errorf("killing client %s: %w", m.name, err)
+	}
+	m.stop()
+	select {
+	case <-m.driver.Gone():
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("client %s was killed, but its output did not end: %w", m.name, ctx.Err())
+	}
+}
+
+// fleet is all the lock clients of a run.
+type fleet struct {
+	site     clusters.Site
+	command  []string // starts a lock client: "client", backend, name
+	init     client.Init
+	recorder *Recorder
+	notify   func(client.Moment)
+
+	mu      sync.Mutex
+	hosts   map[string]clusters.Host
+	members []*member
+}
+
+// start starts a client called name on the host of that name (which a successor shares with its predecessor).
+func (f *fleet) start(ctx context.Context, host, name string, seed int64) (*member, error) {
+	where, err := f.host(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	process, err := where.Start(ctx, clusters.Command{Args: f.command, Log: name, Pipes: true})
+	if err != nil {
+		return nil, fmt.Errorf("starting client %s: %w", name, err)
+	}
+	pinging, stop := context.WithCancel(context.Background())
+	m := &member{name: name, process: process, stop: stop}
+	m.driver = client.NewDriver(name, process.Stdin(), process.Stdout(), f.recorder, f.notify)
+	init := f.init
+	init.Name, init.Seed = name, seed
+	if m.ready, err = m.driver.Init(ctx, init); err != nil {
+		stop()
+		process.Kill(ctx)
+		return nil, fmt.Errorf("%w; its log is %s/%s.log in the run's nodes directory", err, host, name)
+	}
+	go pingSteadily(pinging, m.driver)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.members = append(f.members, m)
+	return m, nil
+}
+
+func (f *fleet) host(ctx context.Context, name string) (clusters.Host, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if host := f.hosts[name]; host != nil {
+		return host, nil
+	}
+	host, err := f.site.Host(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("making the host %s: %w", name, err)
+	}
+	f.hosts[name] = host
+	return host, nil
+}
+
+func pingSteadily(ctx context.Context, driver *client.Driver) {
+	tick := time.NewTicker(pingEvery)
+	defer tick.Stop()
+	for {
+		driver.Ping()
+		select {
+		case <-tick.C:
+		case <-driver.Gone():
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// live are the clients that have not ended, in the order of their names.
+func (f *fleet) live() []*member {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var live []*member
+	for _, m := range f.members {
+		if m.driver.Err() == nil {
+			live = append(live, m)
+		}
+	}
+	slices.SortFunc(live, func(a, b *member) int { return strings.Compare(a.name, b.name) })
+	return live
+}
+
+func (f *fleet) named(name string) *member {
+	for _, m := range f.live() {
+		if m.name == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// pingHolders asks everybody who is believed to hold something whether they still do (R2: at once after each grant).
+func (f *fleet) pingHolders() {
+	for _, m := range f.live() {
+		if _, _, holds := m.driver.Believes(); holds {
+			m.driver.Ping()
+		}
+	}
+}
+
+// closePatience bounds how long a client may take to close its session before it is killed.
+const closePatience = 2 * time.Second
+
+// close ends clients in good order, and those that do not end by SIGKILL.
+func (f *fleet) close(ctx context.Context, members []*member) error {
+	var wait sync.WaitGroup
+	failed := make([]error, len(members))
+	for i, m := range members {
+		wait.Go(func() {
+			m.driver.Close()
+			select {
+			case <-m.driver.Gone():
+				m.stop()
+			case <-time.After(closePatience):
+				failed[i] = m.kill(ctx)
+			}
+		})
+	}
+	wait.Wait()
+	for _, err := range failed {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package workloads
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"lockcheck/checker/history"
+)
+
+// monitor counts what the history says, for whoever watches the run. It judges nothing.
+type monitor struct {
+	mu      sync.Mutex
+	ops     int64
+	holders map[string]string // hold -> client
+	faults  map[int64]string
+	phase   string
+	stalled int64
+	firstOp int64
+	ttl     map[int64]int64 // granted time to live in ns -> how many lease reports said so
+}
+
+func newMonitor() *monitor {
+	return &monitor{holders: map[string]string{}, faults: map[int64]string{}, ttl: map[int64]int64{}}
+}
+
+func (m *monitor) watch(event history.Event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case event.F == history.Phase:
+		m.phase = event.Value
+	case event.F == history.Stall:
+		m.stalled += event.TimeNS - event.FromNS
+	case event.Process == history.NemesisProcess:
+		m.watchFault(event)
+	case event.Client != "":
+		m.watchClient(event)
+	}
+}
+
+func (m *monitor) watchFault(event history.Event) {
+	switch {
+	case event.Type == history.OK && !event.Heal:
+		m.faults[event.Op] = string(event.F) + " of " + event.Target
+	case event.Heal && event.Type != history.Invoke:
+		delete(m.faults, event.Op)
+	}
+}
+
+func (m *monitor) watchClient(event history.Event) {
+	if event.Op != 0 && event.Type != history.Invoke {
+		m.ops++
+		if m.firstOp == 0 {
+			m.firstOp = event.TimeNS
+		}
+	}
+	switch {
+	case event.F == history.Acquire && event.Type == history.OK:
+		m.holders[event.Hold] = event.Client
+	case event.F == history.Release && event.Type == history.Invoke, event.F == history.Lost, event.F == history.Exit:
+		delete(m.holders, event.Hold)
+	case event.F == history.Renew && event.TTLNS > 0:
+		m.ttl[event.TTLNS]++
+	}
+}
+
+func (m *monitor) stalledNS() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stalled
+}
+
+// Progress is how far a run has come.
+type Progress struct {
+	TimeNS  int64
+	Phase   string
+	Ops     int64
+	Holders []string
+	Faults  []string
+}
+
+func (m *monitor) progress(nowNS int64) Progress {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return Progress{
+		TimeNS: nowNS, Phase: m.phase, Ops: m.ops,
+		Holders: slices.Compact(slices.Sorted(maps.Values(m.holders))), Faults: slices.Sorted(maps.Values(m.faults)),
+	}
+}
+
+// leastTTL is the shortest time to live that a server was seen to grant, 0 if none was seen.
+func (m *monitor) leastTTL() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.ttl) == 0 {
+		return 0
+	}
+	return slices.Min(slices.Collect(maps.Keys(m.ttl)))
+}

@@ -1,0 +1,237 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters"
+	"lockcheck/nemesis"
+	"lockcheck/workloads/client"
+)
+
+// Config is a run to be made.
+type Config struct {
+	Plan     history.Plan // as asked for; what is observed is filled in
+	Provider clusters.Provider
+	Backend  clusters.Backend
+	Layout   clusters.Layout
+	Nemesis  nemesis.Nemesis
+	Guard    client.Guard
+
+	HistoryPath  string
+	ResourcePath string
+	NodesDir     string
+	SavePlan     func(history.Plan) error // called before the first operation, and again when more was observed
+	Log          io.Writer                // progress in words, a line at a time
+}
+
+// Run is one run, from the first process to the last event of its history.
+type Run struct {
+	config  Config
+	plan    history.Plan
+	monitor *monitor
+
+	recorder *Recorder
+	patience *patience
+	stage    *stage
+	site     clusters.Site
+	cluster  clusters.Cluster
+	resource clusters.Process
+	fleet    *fleet
+
+	ops      atomic.Int64
+	stopping chan struct{} // closed when the load is over
+	granted  chan struct{} // somebody was granted a lock: time to ask the holders
+
+	mu      sync.Mutex
+	failure error
+	abort   context.CancelCauseFunc
+}
+
+// New prepares a run. Execute makes it.
+func New(config Config) *Run {
+	return &Run{
+		config: config, plan: config.Plan, monitor: newMonitor(),
+		stopping: make(chan struct{}), granted: make(chan struct{}, 1),
+	}
+}
+
+// Plan is the plan with what has been observed so far.
+func (r *Run) Plan() history.Plan { return r.plan }
+
+// Progress is how far the run has come. It may be called at any time.
+func (r *Run) Progress() Progress {
+	if recorder := r.recorder; recorder != nil {
+		return r.monitor.progress(recorder.Now())
+	}
+	return Progress{}
+}
+
+// FirstOpNS is when the first operation completed, in ns since the clients' clock was started; 0 if none did.
+func (r *Run) FirstOpNS() int64 {
+	r.monitor.mu.Lock()
+	defer r.monitor.mu.Unlock()
+	return r.monitor.firstOp
+}
+
+// Execute makes the run: starts everything, lets the clients work while the nemesis disturbs them, heals, shows that
+// the locks still work, and removes everything. The history is on disk whatever happens. An error says why the run
+// could not be made or completed; it is never a verdict.
+func (r *Run) Execute(ctx context.Context) (err error) {
+	ctx, r.abort = context.WithCancelCause(ctx)
+	defer r.abort(nil)
+	defer func() { err = errors.Join(err, r.close()) }()
+	if err := r.setUp(ctx); err != nil {
+		return err
+	}
+	background, stopBackground := context.WithCancel(ctx)
+	var watches sync.WaitGroup
+	defer watches.Wait()
+	defer stopBackground()
+	watches.Go(func() { watchStalls(background, r.recorder) })
+	watches.Go(func() { r.askHolders(background) })
+	if led, ok := r.cluster.(clusters.Led); ok {
+		watches.Go(func() { watchLeader(background, led, r.recorder) })
+	}
+	if err := r.load(ctx); err != nil {
+		return r.because(ctx, err)
+	}
+	if err := r.finish(ctx); err != nil {
+		return r.because(ctx, err)
+	}
+	stopBackground()
+	watches.Wait()
+	r.mark(history.PhaseEnd)
+	return r.observed()
+}
+
+// because prefers the reason for which the run was ended over the "cancelled" that it led to.
+func (r *Run) because(ctx context.Context, err error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.failure != nil:
+		return r.failure
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// fail ends the run with an error that is not a verdict.
+func (r *Run) fail(err error) {
+	r.mu.Lock()
+	if r.failure == nil {
+		r.failure = err
+	}
+	r.mu.Unlock()
+	r.abort(err)
+}
+
+// load lets the clients work until the time is up, then heals and lets them finish.
+func (r *Run) load(ctx context.Context) error {
+	r.mark(history.PhaseLoad)
+	workers := r.workers()
+	disturbing, calm := context.WithTimeout(ctx, time.Duration(r.plan.TimeLimitMS)*time.Millisecond)
+	defer calm()
+
+	var wait sync.WaitGroup
+	for _, w := range workers {
+		wait.Go(func() {
+			if err := w.work(ctx); err != nil {
+				r.fail(err)
+			}
+		})
+	}
+	go r.watchRecording(disturbing)
+	err := r.config.Nemesis.Run(disturbing, r.stage) // returns healed
+	if err != nil {
+		r.fail(err)
+	}
+	r.mark(history.PhaseHeal)
+	close(r.stopping)
+	wait.Wait()
+	if closed := r.fleet.close(context.WithoutCancel(ctx), r.fleet.live()); err == nil {
+		err = closed
+	}
+	return errors.Join(err, ctx.Err())
+}
+
+// watchRecording ends a run whose history cannot be written or whose resource died: neither can be judged.
+func (r *Run) watchRecording(ctx context.Context) {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.resource.Done():
+			r.fail(fmt.Errorf("the resource, which no fault ever targets, ended by itself: %w", r.resource.Err()))
+			return
+		case <-tick.C:
+			if err := r.recorder.Err(); err != nil {
+				r.fail(fmt.Errorf("writing the history: %w", err))
+				return
+			}
+		}
+	}
+}
+
+func (r *Run) workers() []*worker {
+	var workers []*worker
+	for i, m := range r.fleet.live() {
+		workers = append(workers, newWorker(r, i+1, m))
+	}
+	return workers
+}
+
+func (r *Run) loading() bool {
+	select {
+	case <-r.stopping:
+		return false
+	default:
+		return true
+	}
+}
+
+func (r *Run) key(n int) string { return fmt.Sprintf("k%d", n+1) }
+
+func (r *Run) mark(phase string) {
+	r.recorder.Record(history.Event{
+		Process: history.HarnessProcess, Type: history.Info, F: history.Phase, Value: phase,
+	})
+}
+
+// hear takes in what clients were just heard to do. It runs under a driver's lock and must not block.
+func (r *Run) hear(m client.Moment) {
+	switch m.Kind {
+	case client.MomentGranted:
+		select {
+		case r.granted <- struct{}{}:
+		default:
+		}
+	case client.MomentWorking:
+		r.stage.offer(m)
+	}
+}
+
+func (r *Run) askHolders(ctx context.Context) {
+	for {
+		select {
+		case <-r.granted:
+			r.fleet.pingHolders()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *Run) progress(format string, args ...any) {
+	fmt.Fprintf(r.config.Log, format+"\n", args...)
+}

@@ -1,0 +1,178 @@
+package workloads
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters"
+	"lockcheck/nemesis"
+	"lockcheck/workloads/client"
+)
+
+// clientPatience bounds how long clients may take to get ready, and the resource to listen.
+const clientPatience = 20 * time.Second
+
+// setUp starts everything that has to be there before the first operation.
+func (r *Run) setUp(ctx context.Context) (err error) {
+	r.site, err = r.config.Provider.Open(ctx, clusters.SiteSpec{Run: r.plan.Run, LogDir: r.config.NodesDir})
+	if err != nil {
+		return err
+	}
+	r.cluster, err = r.config.Backend.Start(ctx, r.site, r.config.Layout, r.config.Log)
+	if err != nil {
+		return err
+	}
+	var servers []string
+	for _, node := range r.cluster.Nodes() {
+		servers = append(servers, node.Name())
+	}
+	if r.recorder, err = NewRecorder(r.config.HistoryPath); err != nil {
+		return err
+	}
+	r.stage = &stage{run: r, work: make(chan nemesis.Worker)}
+	r.patience = newPatience(time.Duration(r.plan.EffectiveMS)*time.Millisecond, servers)
+	r.recorder.Watch(r.monitor.watch)
+	r.recorder.Watch(r.patience.watch)
+	bounded, cancel := context.WithTimeout(ctx, clientPatience)
+	defer cancel()
+	url, err := r.startResource(bounded)
+	if err != nil {
+		return err
+	}
+	if err := r.startClients(bounded, url); err != nil {
+		return err
+	}
+	if r.plan.Versions == nil {
+		r.plan.Versions = map[string]string{}
+	}
+	versions, err := r.cluster.Versions(bounded)
+	if err != nil {
+		return fmt.Errorf("asking the servers for their version: %w", err)
+	}
+	for name, version := range versions {
+		r.plan.Versions[name] = version
+	}
+	return r.config.SavePlan(r.plan)
+}
+
+// resourcePort is the port of the resource on its own address.
+const resourcePort = 8080
+
+// startResource starts the protected storage and returns its URL once it listens.
+func (r *Run) startResource(ctx context.Context) (string, error) {
+	host, err := r.site.Host(ctx, "resource")
+	if err != nil {
+		return "", err
+	}
+	args := []string{
+		"resource", "--listen", host.Addr() + ":" + strconv.Itoa(resourcePort), "--log", r.config.ResourcePath,
+		"--epoch-ns", strconv.FormatInt(r.recorder.EpochNS(), 10),
+	}
+	if r.plan.Fenced {
+		args = append(args, "--fenced")
+	}
+	r.resource, err = host.Start(ctx, clusters.Command{Args: args, Log: "resource", Pipes: true})
+	if err != nil {
+		return "", fmt.Errorf("starting the resource: %w", err)
+	}
+	var ready struct {
+		Listening string `json:"listening"`
+	}
+	heard := make(chan error, 1)
+	go func() { heard <- json.NewDecoder(r.resource.Stdout()).Decode(&ready) }()
+	select {
+	case err = <-heard:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil || ready.Listening == "" {
+		return "", fmt.Errorf("the resource did not start to listen (%w); its log is resource/resource.log in the run's nodes directory", err)
+	}
+	return "http://" + ready.Listening, nil
+}
+
+// startClients starts all clients at once and notes what they declare of themselves.
+func (r *Run) startClients(ctx context.Context, resource string) error {
+	r.fleet = &fleet{
+		site: r.site, recorder: r.recorder, notify: r.hear, hosts: map[string]clusters.Host{},
+		command: []string{"client", r.plan.Backend, r.plan.LockClient},
+		init: client.Init{
+			Protocol: client.ProtocolVersion, Endpoints: r.cluster.Endpoints(), TTLMS: r.plan.TTLMS, Resource: resource,
+		},
+	}
+	started := time.Now()
+	failed := make(chan error, r.plan.Clients)
+	for i := range r.plan.Clients {
+		name := fmt.Sprintf("c%d", i+1)
+		go func() {
+			_, err := r.fleet.start(ctx, name, name, r.plan.Seed*1000+int64(i))
+			failed <- err
+		}()
+	}
+	var all error
+	for range r.plan.Clients {
+		all = errors.Join(all, <-failed)
+	}
+	if all != nil {
+		return all
+	}
+	r.progress("%d clients ready in %.1f s", r.plan.Clients, time.Since(started).Seconds())
+	return r.declared()
+}
+
+// declared takes over what the clients said of themselves, which is the same for all of them.
+func (r *Run) declared() error {
+	here, err := bootID()
+	if err != nil {
+		return err
+	}
+	members := r.fleet.live()
+	first := members[0].ready
+	r.plan.Tokens, r.plan.TokensReason = history.Tokens(first.Tokens), first.TokensReason
+	r.plan.TryAtomic = first.Try == "atomic"
+	r.plan.SameKernel = true
+	for _, m := range members {
+		// The servers run where the clients run: both are processes of the same site.
+		r.plan.SameKernel = r.plan.SameKernel && m.ready.BootID == here
+	}
+	if r.plan.Versions == nil {
+		r.plan.Versions = map[string]string{}
+	}
+	r.plan.Versions["client"] = first.Client
+	return nil
+}
+
+func bootID() (string, error) {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", fmt.Errorf("reading this machine's boot id: %w", err)
+	}
+	return strings.TrimSpace(string(id)), nil
+}
+
+// observed completes the plan with the lease that the servers granted, where a grant was seen.
+func (r *Run) observed() error {
+	if least := r.monitor.leastTTL(); least > 0 {
+		r.plan.EffectiveMS = least / 1e6
+	}
+	return r.config.SavePlan(r.plan)
+}
+
+// close ends everything that the run started.
+func (r *Run) close() error {
+	var err error
+	if r.site != nil {
+		err = r.site.Close()
+	}
+	if r.recorder != nil {
+		err = errors.Join(err, r.recorder.Close())
+	}
+	return err
+}

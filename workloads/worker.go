@@ -1,0 +1,164 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/workloads/client"
+)
+
+// worker drives one client at a time through hold after hold: acquire, read, work and write, release. When the outcome
+// of an operation stays unknown it goes on with the same client or, as the seed says, kills it and starts another (R8).
+type worker struct {
+	run    *Run
+	host   string
+	random *rand.Rand
+	client *member
+	starts int // clients started so far
+}
+
+func newWorker(run *Run, number int, first *member) *worker {
+	return &worker{
+		run: run, host: first.name, client: first, starts: 1,
+		random: rand.New(rand.NewPCG(uint64(run.plan.Seed), uint64(number))),
+	}
+}
+
+// work goes on until the load is over. An error is the run's end: no client could be had any more.
+func (w *worker) work(ctx context.Context) error {
+	for w.run.loading() {
+		if w.client.driver.Err() != nil {
+			if err := w.replace(ctx); err != nil {
+				return err
+			}
+		}
+		for _, orphan := range w.client.driver.Orphans() {
+			w.release(ctx, orphan.Hold, orphan.Key)
+		}
+		w.hold(ctx)
+		if !w.rest(ctx) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// hold is one turn under the lock. What the random stream is asked for does not depend on what happens, so that one
+// seed gives one sequence of turns.
+func (w *worker) hold(ctx context.Context) {
+	key := w.run.key(w.random.IntN(w.run.plan.Keys))
+	work := between(w.random, shortestWork, longestWork)
+	releaseLost := w.random.IntN(2) == 0
+	op := w.run.ops.Add(1)
+	hold := fmt.Sprintf("h%d", op)
+
+	if w.do(ctx, client.Command{Cmd: client.CmdAcquire, Op: op, Hold: hold, Key: key}).Type != history.OK {
+		return
+	}
+	read := w.do(ctx, client.Command{Cmd: client.CmdRead, Hold: hold, Key: key})
+	if read.Type == history.OK && w.client.driver.Err() == nil {
+		op := w.run.ops.Add(1)
+		w.do(ctx, client.Command{
+			Cmd: client.CmdWrite, Op: op, Hold: hold, Key: key, Value: fmt.Sprintf("%s.%d", hold, op), Base: read.Report.Value,
+			WorkMS: work.Milliseconds(), Guard: client.Guard(w.run.plan.Guard),
+		})
+	}
+	if w.client.driver.Err() != nil {
+		return // killed after an unknown outcome, or dead by itself: there is nobody to release
+	}
+	// After its loss signal a release is still sent in half of the cases: real programs do, and some failures need it.
+	if _, _, holds := w.client.driver.Believes(); holds || releaseLost {
+		w.release(ctx, hold, key)
+	}
+}
+
+func (w *worker) release(ctx context.Context, hold, key string) {
+	w.do(ctx, client.Command{Cmd: client.CmdRelease, Hold: hold, Key: key})
+}
+
+// do sends one operation and waits for its end. Cmd and what belongs to it are the caller's; Op is given if absent.
+func (w *worker) do(ctx context.Context, command client.Command) client.Completion {
+	if command.Op == 0 {
+		command.Op = w.run.ops.Add(1)
+	}
+	driver := w.client.driver
+	invoked := w.run.recorder.Now()
+	done := driver.Begin(command, history.Event{})
+	stopping := w.run.stopping
+	waits := command.Cmd == client.CmdAcquire
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case completion := <-done:
+			if completion.Type == history.Info {
+				w.afterUnknown(ctx)
+			}
+			return completion
+		case <-stopping: // nobody has to get a lock any more; who holds one finishes
+			if waits {
+				driver.Cancel(command.Op)
+			}
+			stopping = nil
+		case <-tick.C:
+			if w.run.patience.over(w.client.name, waits, invoked, w.run.recorder.Now()) {
+				driver.Abandon(command.Op, fmt.Sprintf("no answer for %v without a fault", w.run.patience.limit))
+			}
+		case <-ctx.Done():
+			driver.Abandon(command.Op, "the run was ended")
+			return <-done
+		}
+	}
+}
+
+// afterUnknown chooses between the two things that programs do after an operation of unknown outcome: go on, or die.
+func (w *worker) afterUnknown(ctx context.Context) {
+	if w.random.IntN(2) == 0 && w.client.driver.Err() == nil {
+		if err := w.client.kill(ctx); err != nil {
+			w.run.fail(err)
+		}
+	}
+}
+
+// mostStarts bounds how often a client that keeps dying is started again.
+const mostStarts = 20
+
+// replace starts a successor for a client that is gone.
+func (w *worker) replace(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	why := w.client.driver.Err()
+	if err := w.client.kill(ctx); err != nil {
+		return err
+	}
+	if w.starts++; w.starts > mostStarts {
+		return fmt.Errorf("client %s ended %d times, last because %w", w.host, mostStarts, why)
+	}
+	next, err := w.run.fleet.start(ctx, w.host, fmt.Sprintf("%s-%d", w.host, w.starts), w.random.Int64())
+	if err != nil {
+		return err
+	}
+	w.client = next
+	return nil
+}
+
+func (w *worker) rest(ctx context.Context) bool {
+	timer := time.NewTimer(between(w.random, shortestRest, longestRest))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-w.run.stopping:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func between(r *rand.Rand, low, high time.Duration) time.Duration {
+	return low + time.Duration(r.Int64N(int64(high-low)))
+}

@@ -1,0 +1,57 @@
+// Package workloads drives lock clients through a workload while a nemesis disturbs them, and records what happens.
+//
+//	Config ─► Run ─► site, cluster, resource, clients        (setup.go)
+//	           ├─ load:  a worker a client                   (worker.go)   ┐
+//	           │         the nemesis, through a stage        (stage.go)    ├─► Recorder ─► history.jsonl
+//	           │         watchdog, leader watch, pings       (watch.go)    │
+//	           └─ final: two fresh sessions a lock           (final.go)    ┘
+package workloads
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Workload is what clients do under the lock, and to what storage.
+type Workload struct {
+	Name  string
+	About string
+	// Fenced has the resource compare tokens.
+	Fenced bool
+}
+
+// All are the workloads there are.
+var All = []Workload{
+	{Name: "lock", About: "holders read, work and write a plain register: does the lock alone protect it?"},
+	{Name: "fencing", About: "the same on storage that rejects tokens lower than the highest seen: does fencing?", Fenced: true},
+}
+
+// Named finds a workload.
+func Named(name string) (Workload, error) {
+	i := slices.IndexFunc(All, func(w Workload) bool { return w.Name == name })
+	if i < 0 {
+		return Workload{}, fmt.Errorf("there is no workload %q; there are: %s", name, strings.Join(Names(), ", "))
+	}
+	return All[i], nil
+}
+
+// Names lists the workloads.
+func Names() []string {
+	var names []string
+	for _, w := range All {
+		names = append(names, w.Name)
+	}
+	return names
+}
+
+// How long a holder works and how long it rests between two holds. The work is where faults are aimed at, so it is most
+// of a hold; the rest is short, so that there is always somebody who waits.
+const (
+	shortestWork, longestWork = 20 * time.Millisecond, 120 * time.Millisecond
+	shortestRest, longestRest = 1 * time.Millisecond, 40 * time.Millisecond
+)
+
+// pingEvery is the pace of pings (rule R2): what a client believes is known to this grain.
+const pingEvery = 20 * time.Millisecond
