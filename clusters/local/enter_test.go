@@ -1,0 +1,281 @@
+package local
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"lockcheck/clusters"
+)
+
+// gone5 is how long a killed run may take to vanish.
+const gone5 = 5 * time.Second
+
+// victims are the processes of a harness whose sudden death must end everything.
+var victims = []struct {
+	name string
+	pick func(outer int) int
+}{
+	{"outer", func(outer int) int { return outer }},
+	{"inner", func(outer int) int { return firstChild(outer) }},
+}
+
+func TestKilledHarnessLeavesNothing(t *testing.T) {
+	for _, m := range modes() {
+		for _, v := range victims {
+			if v.name == "inner" && !m.isolated {
+				continue
+			}
+			t.Run(m.name+" "+v.name, func(t *testing.T) {
+				cmd := m.command("harness")
+				cmd.Stderr = os.Stderr
+				out, err := cmd.StdoutPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				line, err := bufio.NewReader(out).ReadString('\n')
+				if err != nil {
+					t.Fatal(err)
+				}
+				words := strings.Fields(line)
+				mark, data, logs := words[0], words[1], words[2]
+				t.Cleanup(func() { os.RemoveAll(logs) })
+				family := descendants(cmd.Process.Pid)
+				if n := len(marked(mark)); n != 4 {
+					t.Fatalf("%d processes of the run, want 4", n)
+				}
+				spaces := namespaces(family)
+				if hosts := 3; m.isolated && len(spaces) < hosts+1 {
+					t.Fatalf("%d network namespaces, want one for each of %d hosts and one of the run: %v", len(spaces), hosts, spaces)
+				}
+				if err := syscall.Kill(v.pick(cmd.Process.Pid), syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+				_ = cmd.Wait()
+				if v.name == "inner" && cmd.ProcessState.ExitCode() != 137 {
+					t.Errorf("the outer process ended with %v, want exit code 137", cmd.ProcessState)
+				}
+				vanished(t, family, mark, spaces, data)
+			})
+		}
+	}
+}
+
+// Killed at any moment of its start, too.
+func TestHarnessKilledWhileItStartsLeavesNothing(t *testing.T) {
+	for _, m := range modes() {
+		t.Run(m.name, func(t *testing.T) {
+			for range 8 {
+				tmp := t.TempDir()
+				if err := os.Chmod(tmp, 0o777); err != nil {
+					t.Fatal(err)
+				}
+				_ = os.Chmod(filepath.Dir(tmp), 0o755)
+				cmd := m.command("harness")
+				cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
+				family := descendants(cmd.Process.Pid)
+				_ = cmd.Process.Kill()
+				_ = cmd.Wait()
+				vanished(t, family, "none", nil, tmp+"/none")
+				if left, _ := filepath.Glob(tmp + "/lockcheck-*"); len(left) > 0 {
+					time.Sleep(time.Second)
+					if left, _ = filepath.Glob(tmp + "/lockcheck-*"); len(left) > 0 {
+						t.Errorf("left: %v", left)
+					}
+				}
+			}
+		})
+	}
+}
+
+// vanished waits until no process of the family, none with the mark, none in the namespaces and no data are left.
+func vanished(t *testing.T, family []int, mark string, spaces []string, data string) {
+	t.Helper()
+	var left []string
+	for deadline := time.Now().Add(gone5); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		left = left[:0]
+		for _, pid := range family {
+			if s, err := readStat(pid); err == nil && !s.state.over() {
+				left = append(left, fmt.Sprintf("process %d", pid))
+			}
+		}
+		for _, pid := range marked(mark) {
+			left = append(left, fmt.Sprintf("marked process %d", pid))
+		}
+		for _, ns := range namespaces(everybody()) {
+			if slices.Contains(spaces, ns) {
+				left = append(left, "namespace "+ns)
+			}
+		}
+		if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+			left = append(left, "data in "+data)
+		}
+		if len(left) == 0 {
+			return
+		}
+	}
+	t.Errorf("%v after the kill: %v", gone5, left)
+}
+
+func everybody() []int {
+	pids, _ := numbered("/proc")
+	return pids
+}
+
+func descendants(root int) []int {
+	family := []int{root}
+	for i := 0; i < len(family); i++ {
+		for _, pid := range everybody() {
+			if s, err := readStat(pid); err == nil && s.ppid == family[i] {
+				family = append(family, pid)
+			}
+		}
+	}
+	return family
+}
+
+func firstChild(pid int) int { return descendants(pid)[1] }
+
+// namespaces lists the network namespaces of all threads of the processes, without our own.
+func namespaces(pids []int) []string {
+	mine, _ := os.Readlink("/proc/self/ns/net")
+	var all []string
+	for _, pid := range pids {
+		links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/ns/net", pid))
+		for _, link := range links {
+			if ns, err := os.Readlink(link); err == nil && ns != mine && !slices.Contains(all, ns) {
+				all = append(all, ns)
+			}
+		}
+	}
+	return all
+}
+
+func TestExitCodePassesThrough(t *testing.T) {
+	for _, m := range modes() {
+		err := m.command("exit-code").Run()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 3 {
+			t.Errorf("%s: %v, want exit status 3", m.name, err)
+		}
+	}
+}
+
+// interrupts counts what it gets in 400 ms after the first and ends with that as its exit code.
+func interrupts([]string) error {
+	got := make(chan os.Signal, 10)
+	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM)
+	fmt.Println("ready")
+	count := 0
+	var end <-chan time.Time
+	for {
+		select {
+		case <-got:
+			if count++; count == 1 {
+				end = time.After(400 * time.Millisecond)
+			}
+		case <-end:
+			os.Exit(count)
+		}
+	}
+}
+
+func TestSignalsReachTheInnerProcessOnce(t *testing.T) {
+	for _, m := range modes() {
+		for name, send := range map[string]func(pid int) error{
+			"SIGINT to the process": func(pid int) error { return syscall.Kill(pid, syscall.SIGINT) },
+			"Ctrl-C to the group":   func(pid int) error { return syscall.Kill(-pid, syscall.SIGINT) },
+			"SIGTERM":               func(pid int) error { return syscall.Kill(pid, syscall.SIGTERM) },
+		} {
+			cmd := m.command("interrupts")
+			if cmd.SysProcAttr == nil {
+				cmd.SysProcAttr = &syscall.SysProcAttr{}
+			}
+			cmd.SysProcAttr.Setpgid = true
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+			if err := send(cmd.Process.Pid); err != nil {
+				t.Fatal(err)
+			}
+			if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 1 {
+				t.Errorf("%s, %s: exit code %d, want 1 signal", m.name, name, cmd.ProcessState.ExitCode())
+			}
+		}
+	}
+}
+
+func TestABadModeIsAUsageError(t *testing.T) {
+	t.Setenv(EnvNamespaces, "maybe")
+	if _, _, err := Enter(); !errors.Is(err, clusters.ErrUsage) || !strings.Contains(err.Error(), "auto or off") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLoopbackSaysWhyAndWhatWouldHelp(t *testing.T) {
+	t.Setenv(EnvNamespaces, "off")
+	p, _, err := Enter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.inside || !strings.Contains(p.reason, "unset it") {
+		t.Errorf("got %+v", p)
+	}
+}
+
+func TestThePrivateDataHidesNothingThatIsNeeded(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(dir+"/a/b", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(dir+"/a", dir+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		keep string
+		want bool
+	}{
+		{dir + "/a", true},
+		{dir + "/a/b/not-there-yet", true},
+		{dir + "/link/b", true},
+		{dir + "/ab", false},
+		{dir, false},
+		{"/", false},
+	} {
+		if got := coversAny(dir+"/a", []string{c.keep}); got != c.want {
+			t.Errorf("%s/a covers %s: %v, want %v", dir, c.keep, got, c.want)
+		}
+	}
+}
+
+func TestTheJanitorRefusesWhatIsNotARuns(t *testing.T) {
+	for _, args := range [][]string{{}, {"--mark", "short", "--data", "/tmp/lockcheck-1"}, {"--mark", newMark(), "--data", "/home"}} {
+		if err := Janitor(args); err == nil {
+			t.Errorf("%v was accepted", args)
+		}
+	}
+}

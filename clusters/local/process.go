@@ -1,0 +1,108 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"lockcheck/clusters"
+)
+
+const killSignal = syscall.SIGKILL
+
+// ours are the process ids whose end somebody here waits for.
+var ours sync.Map
+
+type process struct {
+	what          string // for errors: "etcd on host n1"
+	cmd           *exec.Cmd
+	stdin, stdout *os.File
+	done          chan struct{}
+
+	// alive guards the process id: it is not given to another process before it is reaped, and it is not reaped
+	// while somebody sends a signal to it.
+	alive  sync.Mutex
+	reaped bool
+	err    error // once done is closed
+}
+
+var _ clusters.Pauser = (*process)(nil)
+
+func (p *process) PID() int              { return p.cmd.Process.Pid }
+func (p *process) Stdin() *os.File       { return p.stdin }
+func (p *process) Stdout() *os.File      { return p.stdout }
+func (p *process) Done() <-chan struct{} { return p.done }
+
+// Err is nil while the process runs, and if it ended with exit code 0.
+func (p *process) Err() error {
+	if !p.ended() {
+		return nil
+	}
+	return p.err
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait looks at the end before it reaps: in between, the process's group still bears its id, and whatever it forked
+// ends with it.
+func (p *process) wait() {
+	for {
+		err := unix.Waitid(unix.P_PID, p.PID(), nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			break
+		}
+	}
+	p.alive.Lock()
+	_ = unix.Kill(-p.PID(), unix.SIGKILL)
+	p.err = p.cmd.Wait()
+	p.reaped = true
+	p.alive.Unlock()
+	ours.Delete(p.PID())
+	close(p.done)
+}
+
+// signal sends to the process's group: a client may be a script that runs the real one.
+func (p *process) signal(s syscall.Signal) error {
+	p.alive.Lock()
+	defer p.alive.Unlock()
+	if p.reaped {
+		return p.endedError()
+	}
+	if err := unix.Kill(-p.PID(), s); err != nil {
+		return fmt.Errorf("send %v to %s (pid %d): %w", s, p.what, p.PID(), err)
+	}
+	return nil
+}
+
+func (p *process) endedError() error {
+	how := "exit code 0"
+	if p.err != nil {
+		how = p.err.Error()
+	}
+	return fmt.Errorf("%s (pid %d) has ended: %s", p.what, p.PID(), how)
+}
+
+// Kill returns nil also for a process that had ended before.
+func (p *process) Kill(ctx context.Context) error {
+	if err := p.signal(killSignal); err != nil && !p.ended() {
+		return err
+	}
+	select {
+	case <-p.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s (pid %d) is still there after SIGKILL: %w", p.what, p.PID(), ctx.Err())
+	}
+}

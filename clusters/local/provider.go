@@ -1,0 +1,81 @@
+package local
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"lockcheck/clusters"
+)
+
+// Provider makes hosts of this machine's own processes. The zero value works on loopback; Enter returns a better one.
+type Provider struct {
+	inside bool   // whether this process is in namespaces of its own
+	data   string // the private tmpfs; inside only
+	reason string // why not inside
+}
+
+var _ clusters.Provider = (*Provider)(nil)
+
+// Name is "local".
+func (*Provider) Name() string { return "local" }
+
+// Open makes the network of a run and the place for its data.
+func (p *Provider) Open(ctx context.Context, spec clusters.SiteSpec) (clusters.Site, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if spec.LogDir == "" {
+		return nil, fmt.Errorf("open a local site: no directory for logs was given")
+	}
+	logs, err := filepath.Abs(spec.LogDir)
+	if err != nil {
+		return nil, fmt.Errorf("open a local site: %w", err)
+	}
+	s := &site{mark: newMark(), logs: logs, isolated: p.inside, reason: p.reason, hosts: map[string]*host{}}
+	if p.inside {
+		err = s.openIsolated(p.data)
+	} else {
+		if s.reason == "" {
+			s.reason = "the harness did not enter namespaces (local.Enter was not called)"
+		}
+		err = s.openLoopback()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open a local site for %s: %w", spec.Run, err)
+	}
+	return s, nil
+}
+
+func (s *site) openIsolated(data string) (err error) {
+	if s.data, err = os.MkdirTemp(data, "lockcheck-"); err != nil {
+		return err
+	}
+	s.net, err = newBridge()
+	return err
+}
+
+func (s *site) openLoopback() (err error) {
+	if s.data, err = os.MkdirTemp("", "lockcheck-"); err != nil {
+		return err
+	}
+	if s.janitor, err = startJanitor(s.mark, s.data); err != nil {
+		_ = os.RemoveAll(s.data)
+		return err
+	}
+	if s.net, err = newLoopback(); err != nil {
+		_ = s.janitor.dismiss()
+	}
+	return err
+}
+
+// newMark makes a word that is in the environment of every process of one site, and of no other process.
+func newMark() string {
+	word := make([]byte, 12)
+	_, _ = rand.Read(word) // never fails
+	return strings.ToLower(hex.EncodeToString(word))
+}

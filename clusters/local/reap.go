@@ -1,0 +1,43 @@
+package local
+
+import (
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const reapEvery = 2 * time.Second
+
+// reapOrphans does the duty of a namespace's first process: orphans are given to it, and stay as zombies until it
+// reads their end. Waiting for "any child" would steal from those who wait for theirs; so only zombies are read that
+// nobody here started, and that nobody has read for a whole round.
+func reapOrphans() {
+	seen := map[int]bool{}
+	for range time.Tick(reapEvery) {
+		zombies := orphans()
+		for pid := range zombies {
+			if seen[pid] {
+				_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+			}
+		}
+		seen = zombies
+	}
+}
+
+func orphans() map[int]bool {
+	found := map[int]bool{}
+	pids, err := numbered("/proc")
+	if err != nil {
+		return found
+	}
+	for _, pid := range pids {
+		if _, known := ours.Load(pid); known {
+			continue
+		}
+		if s, err := readStat(pid); err == nil && s.state.over() && s.ppid == os.Getpid() {
+			found[pid] = true
+		}
+	}
+	return found
+}

@@ -1,0 +1,138 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"time"
+
+	"lockcheck/clusters"
+)
+
+// killGrace bounds how long Close waits for killed processes. SIGKILL is not refused, so only a process inside a
+// stuck system call takes longer; its namespaces or its janitor deal with it later.
+const killGrace = 5 * time.Second
+
+// network is what differs between a site with namespaces and one without.
+type network interface {
+	// attach adds a host. Whatever its thread starts is on that host.
+	attach() (addr string, on *thread, err error)
+	close() error
+}
+
+type site struct {
+	mark     string
+	logs     string
+	data     string
+	isolated bool
+	reason   string
+	net      network
+	janitor  *janitor // loopback only
+
+	mu     sync.Mutex
+	closed bool
+	hosts  map[string]*host
+	procs  []*process
+}
+
+var errClosed = errors.New("the site is closed")
+
+// hostName keeps names usable as file names and as names of the field ("n1", "c12", "resource").
+var hostName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+
+func (s *site) Isolated() (bool, string) { return s.isolated, s.reason }
+
+func (s *site) Host(ctx context.Context, name string) (clusters.Host, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !hostName.MatchString(name) {
+		return nil, fmt.Errorf("host %q: a name is up to 31 of a-z, 0-9 and -, a letter first", name)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, fmt.Errorf("host %s: %w", name, errClosed)
+	}
+	if s.hosts[name] != nil {
+		return nil, fmt.Errorf("host %s: there is one of that name already", name)
+	}
+	addr, on, err := s.net.attach()
+	if err != nil {
+		return nil, fmt.Errorf("host %s: %w", name, err)
+	}
+	h := &host{site: s, name: name, addr: addr, on: on}
+	s.hosts[name] = h
+	return h, nil
+}
+
+// add records a process, or says that it came too late.
+func (s *site) add(p *process) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	alive := s.procs[:0] // forget the dead: a run may start hundreds of clients
+	for _, q := range s.procs {
+		if !q.ended() {
+			alive = append(alive, q)
+		}
+	}
+	s.procs = append(alive, p)
+	return nil
+}
+
+// Close kills first and takes the network away afterwards, so that nothing of the run sees its peers vanish and logs it.
+func (s *site) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	procs, hosts := s.procs, s.hosts
+	s.mu.Unlock()
+
+	ctx, cancel := context.WithTimeout(context.Background(), killGrace)
+	defer cancel()
+	for _, p := range procs {
+		_ = p.signal(killSignal) // all at once; Kill below waits for each
+	}
+	var errs []error
+	for _, p := range procs {
+		errs = append(errs, p.Kill(ctx))
+	}
+	errs = append(errs, s.net.close())
+	for _, h := range hosts {
+		h.on.stop()
+	}
+	if s.janitor != nil {
+		errs = append(errs, s.janitor.dismiss())
+	} else {
+		errs = append(errs, os.RemoveAll(s.data))
+	}
+	return errors.Join(errs...)
+}
+
+type host struct {
+	site *site
+	name string
+	addr string
+	on   *thread
+}
+
+func (h *host) Name() string { return h.name }
+func (h *host) Addr() string { return h.addr }
+
+func (h *host) DataDir() (string, error) {
+	dir := filepath.Join(h.site.data, h.name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("data directory of host %s: %w", h.name, err)
+	}
+	return dir, nil
+}

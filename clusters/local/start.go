@@ -1,0 +1,133 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"lockcheck/clusters"
+)
+
+// selfPath is this program, whatever has become of its file since it was started: a restarted server is the same
+// build as the others even if somebody compiled in between.
+const selfPath = "/proc/self/exe"
+
+// EnvMark marks the processes of one site in their environment.
+const EnvMark = "LOCKCHECK_SITE"
+
+// passed are the harness's own variables that processes see. Everything else could make two machines differ.
+var passed = []string{"PATH", "LANG", "TZ", "GOCOVERDIR", "GORACE"}
+
+func (h *host) Start(ctx context.Context, cmd clusters.Command) (clusters.Process, error) {
+	p, err := h.start(ctx, cmd)
+	if err != nil {
+		return nil, fmt.Errorf("start %s on host %s: %w", cmd.Log, h.name, err)
+	}
+	return p, nil
+}
+
+func (h *host) start(ctx context.Context, cmd clusters.Command) (*process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	run, err := h.command(cmd)
+	if err != nil {
+		return nil, err
+	}
+	log, err := h.openLog(cmd.Log)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	run.Stderr = log
+	run.SysProcAttr = &syscall.SysProcAttr{
+		Pdeathsig: syscall.SIGKILL,
+		// Its own group: Ctrl-C at the terminal is for the harness, and what it forks can be stopped with it.
+		Setpgid: true,
+	}
+	p := &process{what: cmd.Log + " on host " + h.name, cmd: run, done: make(chan struct{})}
+	if cmd.Pipes {
+		theirs, err := p.openPipes()
+		if err != nil {
+			return nil, err
+		}
+		defer theirs.close()
+		run.Stdin, run.Stdout = theirs.stdin, theirs.stdout
+	} else {
+		run.Stdout = log
+	}
+	if err := h.on.do(run.Start); err != nil {
+		p.closePipes()
+		return nil, err
+	}
+	ours.Store(run.Process.Pid, true)
+	go p.wait()
+	if err := h.site.add(p); err != nil {
+		_ = p.Kill(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return p, nil
+}
+
+func (h *host) command(cmd clusters.Command) (*exec.Cmd, error) {
+	data, err := h.DataDir()
+	if err != nil {
+		return nil, err
+	}
+	var run *exec.Cmd
+	if cmd.Program == "" {
+		run = &exec.Cmd{Path: selfPath, Args: append([]string{"lockcheck"}, cmd.Args...)}
+	} else {
+		run = exec.Command(cmd.Program, cmd.Args...)
+	}
+	run.Env = []string{EnvMark + "=" + h.site.mark, "HOME=" + data, "TMPDIR=" + data}
+	for _, name := range passed {
+		if value, ok := os.LookupEnv(name); ok {
+			run.Env = append(run.Env, name+"="+value)
+		}
+	}
+	run.Env = append(run.Env, cmd.Env...)
+	return run, nil
+}
+
+// openLog appends: a host's restarted server goes on in the same log.
+func (h *host) openLog(name string) (*os.File, error) {
+	if !hostName.MatchString(name) {
+		return nil, fmt.Errorf("log %q: a name is up to 31 of a-z, 0-9 and -, a letter first", name)
+	}
+	path := filepath.Join(h.site.logs, h.name, name+".log")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+}
+
+// pipeEnds are the ends of the pipes that the process gets.
+type pipeEnds struct{ stdin, stdout *os.File }
+
+func (e pipeEnds) close() {
+	e.stdin.Close()
+	e.stdout.Close()
+}
+
+func (p *process) openPipes() (theirs pipeEnds, err error) {
+	if theirs.stdin, p.stdin, err = os.Pipe(); err != nil {
+		return theirs, err
+	}
+	if p.stdout, theirs.stdout, err = os.Pipe(); err != nil {
+		theirs.stdin.Close()
+		p.stdin.Close()
+		return theirs, err
+	}
+	return theirs, nil
+}
+
+func (p *process) closePipes() {
+	if p.stdin != nil {
+		p.stdin.Close()
+		p.stdout.Close()
+	}
+}
