@@ -79,7 +79,7 @@ const (
 	CodeRefused   = "refused"   // never sent, or refused by the service before it could have had an effect
 )
 
-// Event is one line of history.jsonl.
+// Event is one line of history.jsonl. Index counts the lines from 0; time never goes back from one line to the next.
 //
 // A completion carries the Op of its invocation. Process is one thread of control in the sense of linearizability: a
 // client that goes on after an operation of unknown outcome does so under a new process name, while Client stays the

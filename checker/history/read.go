@@ -1,0 +1,92 @@
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"iter"
+)
+
+// ReadEvents reads history.jsonl: every line is decoded, validated and held against the one before. File is the name that
+// errors give. The sequence ends after its first error, which is an ErrMalformed unless r itself failed. It can be
+// ranged over once.
+func ReadEvents(r io.Reader, file string) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		var d decoder
+		var next, now int64
+		rows(r, file, yield, func(line []byte) (e Event, err error) {
+			if !d.event(line, &e) {
+				e = Event{}
+				if err := decodeStrictly(line, &e); err != nil {
+					return e, err
+				}
+			}
+			if err := e.Validate(); err != nil {
+				return e, err
+			}
+			if e.Index != next {
+				return e, mistakef("index is %d where %d has to follow: a line is missing or out of place", e.Index, next)
+			}
+			if e.TimeNS < now {
+				return e, mistakef("time_ns is %d, before the line above it (%d)", e.TimeNS, now)
+			}
+			next, now = e.Index+1, e.TimeNS
+			return e, nil
+		})
+	}
+}
+
+// ReadRequests reads resource.jsonl as ReadEvents reads history.jsonl. Seq counts from 1 without a gap.
+func ReadRequests(r io.Reader, file string) iter.Seq2[Request, error] {
+	return func(yield func(Request, error) bool) {
+		var d decoder
+		next := int64(1)
+		rows(r, file, yield, func(line []byte) (q Request, err error) {
+			if !d.request(line, &q) {
+				q = Request{}
+				if err := decodeStrictly(line, &q); err != nil {
+					return q, err
+				}
+			}
+			if err := q.Validate(); err != nil {
+				return q, err
+			}
+			if q.Seq != next {
+				return q, mistakef("seq is %d where %d has to follow: a line is missing or out of place", q.Seq, next)
+			}
+			next++
+			return q, nil
+		})
+	}
+}
+
+func rows[T any](r io.Reader, file string, yield func(T, error) bool, decode func([]byte) (T, error)) {
+	var zero T
+	going := true
+	err := eachLine(r, file, func(line []byte, number int64) bool {
+		row, err := decode(line)
+		if err != nil {
+			going = false
+			yield(zero, &fileError{file, number, err})
+			return false
+		}
+		going = yield(row, nil)
+		return going
+	})
+	if err != nil && going {
+		yield(zero, err)
+	}
+}
+
+// decodeStrictly is the way for lines the fast decoder does not take: escapes, white space, mistakes.
+func decodeStrictly(line []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return mistakef("not a JSON object as expected: %v", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return mistakef("something follows the JSON object")
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package history
+
+import (
+	"slices"
+	"strings"
+)
+
+// MaxToken is how many digits a token may have: twice what the largest known service uses.
+const MaxToken = 80
+
+var (
+	types    = []Type{Invoke, OK, Fail, Info}
+	kinds    = []Kind{KindRead, KindWrite}
+	outcomes = []Outcome{Applied, Rejected, Duplicate}
+	phases   = []string{PhaseLoad, PhaseHeal, PhaseFinal, PhaseEnd}
+
+	// operations have an Op, an invocation and at most one completion.
+	operations = []F{Acquire, Release, Renew, Read, Write}
+	// signals stand alone: they are what clients say unasked and what the harness knows of them.
+	signals = []F{Renew, Lost, Exit}
+	marks   = []F{Phase, Stall, Probe, Leader}
+)
+
+// Validate says what is wrong with an event taken by itself; the error is an ErrMalformed.
+func (e *Event) Validate() error {
+	switch {
+	case e.Index < 0:
+		return mistakef("index is negative (%d)", e.Index)
+	case e.TimeNS < 0:
+		return mistakef("time_ns is negative (%d)", e.TimeNS)
+	case e.Process == "":
+		return mistakef("process is missing")
+	case !slices.Contains(types, e.Type):
+		return mistakef("unknown type %q; known are %s", e.Type, list(types))
+	case e.SeenNS < 0 || e.SeenNS > e.TimeNS:
+		return mistakef("seen_ns is %d: the client cannot have seen it by time_ns (%d)", e.SeenNS, e.TimeNS)
+	case e.HeldNS < 0 || e.HeldNS > e.TimeNS:
+		return mistakef("held_ns is %d: it cannot be known by time_ns (%d)", e.HeldNS, e.TimeNS)
+	case e.FromNS < 0 || e.FromNS > e.TimeNS:
+		return mistakef("from_ns is %d, after time_ns (%d)", e.FromNS, e.TimeNS)
+	case e.Op < 0 || e.TTLNS < 0 || e.ValidNS < 0 || e.WorkNS < 0 || e.DurNS < 0:
+		return mistakef("a number is negative")
+	}
+	if err := validToken(e.Token); err != nil {
+		return err
+	}
+	switch e.Process {
+	case NemesisProcess:
+		return e.validateFault()
+	case HarnessProcess:
+		return e.validateMark()
+	default:
+		return e.validateClient()
+	}
+}
+
+func (e *Event) validateFault() error {
+	switch {
+	case e.F == "":
+		return mistakef("f is missing: a fault's name")
+	case e.Op == 0:
+		return mistakef("op is missing: it tells which healing belongs to which fault")
+	}
+	return nil
+}
+
+func (e *Event) validateMark() error {
+	switch {
+	case !slices.Contains(marks, e.F):
+		return mistakef("unknown f %q of process %q; known are %s", e.F, e.Process, list(marks))
+	case e.F == Phase && !slices.Contains(phases, e.Value):
+		return mistakef("unknown phase %q; known are %s", e.Value, list(phases))
+	case e.F == Probe && e.Op == 0:
+		return mistakef("op is missing: it tells which completion belongs to which invocation")
+	}
+	return nil
+}
+
+func (e *Event) validateClient() error {
+	operation := e.Op != 0
+	switch {
+	case operation && !slices.Contains(operations, e.F):
+		return mistakef("unknown f %q of an operation; known are %s", e.F, list(operations))
+	case !operation && slices.Contains(operations, e.F) && e.F != Renew:
+		return mistakef("op is missing: it tells which completion belongs to which invocation")
+	case !operation && !slices.Contains(signals, e.F):
+		return mistakef("unknown f %q; known are %s", e.F, list(append(slices.Clone(operations), signals...)))
+	case e.Client == "":
+		return mistakef("client is missing")
+	case operation && e.Hold == "":
+		return mistakef("hold is missing")
+	case e.F == Acquire && e.Type == Invoke && e.Key == "":
+		return mistakef("key is missing")
+	case !operation && e.F == Renew && e.Type != OK && e.Type != Fail:
+		return mistakef("a lease report is %q or %q, not %q", OK, Fail, e.Type)
+	case !operation && e.F == Renew && e.Session == "" && e.Hold == "":
+		return mistakef("a lease report names neither session nor hold")
+	}
+	return nil
+}
+
+// Validate says what is wrong with a request taken by itself; the error is an ErrMalformed.
+func (q *Request) Validate() error {
+	switch {
+	case q.Seq < 1:
+		return mistakef("seq is %d; it counts from 1", q.Seq)
+	case q.Key == "":
+		return mistakef("key is missing")
+	case !slices.Contains(kinds, q.Kind):
+		return mistakef("unknown kind %q; known are %s", q.Kind, list(kinds))
+	case !slices.Contains(outcomes, q.Outcome):
+		return mistakef("unknown outcome %q; known are %s", q.Outcome, list(outcomes))
+	case !decimal(q.Request):
+		return mistakef("request %q is not the decimal number of an operation", q.Request)
+	case q.TimeNS < 0:
+		return mistakef("time_ns is negative (%d)", q.TimeNS)
+	}
+	if err := validToken(q.Token); err != nil {
+		return err
+	}
+	return validToken(q.Mark)
+}
+
+func validToken(t string) error {
+	if t != "" && (len(t) > MaxToken || !decimal(t)) {
+		return mistakef("token %.100q is not a decimal number of at most %d digits", t, MaxToken)
+	}
+	return nil
+}
+
+func decimal(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func list[T ~string](names []T) string {
+	var b strings.Builder
+	for i, n := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(n))
+	}
+	return b.String()
+}
+
+// Validate says what is wrong with a plan; the error is an ErrMalformed.
+func (p *Plan) Validate() error {
+	worths := []Tokens{TokensOrdered, TokensNone}
+	switch {
+	case p.Version != FormatVersion:
+		return mistakef("the plan's version is %d; this lockcheck reads version %d", p.Version, FormatVersion)
+	case !slices.Contains(worths, p.Tokens):
+		return mistakef("the plan's tokens are %q; known are %s", p.Tokens, list(worths))
+	case min(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.DriftMS) < 0:
+		return mistakef("a time in the plan is negative")
+	}
+	for _, r := range p.Exposure {
+		if r.Name == "" || r.Min < 0 {
+			return mistakef("the plan requires exposure %q at least %d times: a name and a number from 0 are needed", r.Name, r.Min)
+		}
+	}
+	return nil
+}
