@@ -12,7 +12,7 @@ import (
 )
 
 func readAll(text string) (events []Event, err error) {
-	for e, err := range ReadEvents(strings.NewReader(text), "history.jsonl") {
+	for e, err := range Events(strings.NewReader(text), "history.jsonl") {
 		if err != nil {
 			return events, err
 		}
@@ -151,7 +151,7 @@ func TestRequestMistakesNameFileAndLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error
-			for _, e := range ReadRequests(strings.NewReader(test.file), "resource.jsonl") {
+			for _, e := range Requests(strings.NewReader(test.file), "resource.jsonl") {
 				err = e
 			}
 			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
@@ -163,10 +163,10 @@ func TestRequestMistakesNameFileAndLine(t *testing.T) {
 
 func TestReadingStopsAtTheFirstMistakeAndWhenAsked(t *testing.T) {
 	n := 0
-	for range ReadEvents(strings.NewReader("x\nx\nx\n"), "f") {
+	for range Events(strings.NewReader("x\nx\nx\n"), "f") {
 		n++
 	}
-	for range ReadEvents(strings.NewReader(good+"x\n"), "f") {
+	for range Events(strings.NewReader(good+"x\n"), "f") {
 		n++
 		break
 	}
@@ -178,7 +178,7 @@ func TestReadingStopsAtTheFirstMistakeAndWhenAsked(t *testing.T) {
 func TestAFailingDiskIsNotAMalformedFile(t *testing.T) {
 	broken := io.MultiReader(strings.NewReader(good), failing{})
 	var last error
-	for _, err := range ReadEvents(broken, "history.jsonl") {
+	for _, err := range Events(broken, "history.jsonl") {
 		last = err
 	}
 	if !errors.Is(last, io.ErrUnexpectedEOF) || errors.Is(last, ErrMalformed) || !strings.HasPrefix(last.Error(), "history.jsonl:2:") {
@@ -209,7 +209,29 @@ func TestWriterRefusesWhatReaderWouldRefuse(t *testing.T) {
 	}
 }
 
-func TestPlans(t *testing.T) {
+func TestPlanFiles(t *testing.T) {
+	want := Plan{Version: FormatVersion, Backend: "etcd", Tokens: TokensOrdered, Exposure: []Requirement{}, Versions: map[string]string{"go": "<1>"}}
+	var file bytes.Buffer
+	if err := WritePlan(&file, want); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadPlan(&file, "plan.json"); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for text, mistake := range map[string]string{
+		"{\n\n  \"version\": 1,\n  oops": "plan.json:4: not a plan",
+		"{\n\"seed\": \"x\"}":            "plan.json:2: not a plan",
+		"{\n\"colour\": 1}":              "plan.json: not a plan: json: unknown field",
+		"{\"version\":7}":                "plan.json: the plan's version is 7",
+		"":                               "plan.json:1: not a plan",
+	} {
+		if _, err := ReadPlan(strings.NewReader(text), "plan.json"); err == nil || !strings.HasPrefix(err.Error(), mistake) || !errors.Is(err, ErrMalformed) {
+			t.Errorf("%q: %v, want %s", text, err, mistake)
+		}
+	}
+}
+
+func TestPlanMistakes(t *testing.T) {
 	fine := Plan{Version: FormatVersion, Tokens: TokensOrdered, Exposure: []Requirement{{Name: ExposureContended, Min: 1}}}
 	if err := fine.Validate(); err != nil {
 		t.Error(err)
@@ -241,7 +263,7 @@ func BenchmarkReadEvents(b *testing.B) {
 	}
 	b.SetBytes(int64(file.Len()))
 	for b.Loop() {
-		for _, err := range ReadEvents(bytes.NewReader(file.Bytes()), "f") {
+		for _, err := range Events(bytes.NewReader(file.Bytes()), "f") {
 			if err != nil {
 				b.Fatal(err)
 			}

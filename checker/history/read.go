@@ -7,10 +7,10 @@ import (
 	"iter"
 )
 
-// ReadEvents reads history.jsonl: every line is decoded, validated and held against the one before. File is the name that
+// Events reads history.jsonl: every line is decoded, validated and held against the one before. File is the name that
 // errors give. The sequence ends after its first error, which is an ErrMalformed unless r itself failed. It can be
 // ranged over once.
-func ReadEvents(r io.Reader, file string) iter.Seq2[Event, error] {
+func Events(r io.Reader, file string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var d decoder
 		var next, now int64
@@ -36,8 +36,8 @@ func ReadEvents(r io.Reader, file string) iter.Seq2[Event, error] {
 	}
 }
 
-// ReadRequests reads resource.jsonl as ReadEvents reads history.jsonl. Seq counts from 1 without a gap.
-func ReadRequests(r io.Reader, file string) iter.Seq2[Request, error] {
+// ReadRequests reads resource.jsonl as Events reads history.jsonl. Seq counts from 1 without a gap.
+func Requests(r io.Reader, file string) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
 		var d decoder
 		next := int64(1)

@@ -147,22 +147,3 @@ func list[T ~string](names []T) string {
 	}
 	return b.String()
 }
-
-// Validate says what is wrong with a plan; the error is an ErrMalformed.
-func (p *Plan) Validate() error {
-	worths := []Tokens{TokensOrdered, TokensNone}
-	switch {
-	case p.Version != FormatVersion:
-		return mistakef("the plan's version is %d; this lockcheck reads version %d", p.Version, FormatVersion)
-	case !slices.Contains(worths, p.Tokens):
-		return mistakef("the plan's tokens are %q; known are %s", p.Tokens, list(worths))
-	case min(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.DriftMS) < 0:
-		return mistakef("a time in the plan is negative")
-	}
-	for _, r := range p.Exposure {
-		if r.Name == "" || r.Min < 0 {
-			return mistakef("the plan requires exposure %q at least %d times: a name and a number from 0 are needed", r.Name, r.Min)
-		}
-	}
-	return nil
-}

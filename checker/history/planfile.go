@@ -1,0 +1,87 @@
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+)
+
+// ReadPlan reads and validates plan.json. File is the name that errors give, with the line where there is one; they are
+// ErrMalformed unless r itself failed.
+func ReadPlan(r io.Reader, file string) (Plan, error) {
+	var p Plan
+	data, err := io.ReadAll(io.LimitReader(r, MaxLine+1))
+	if err != nil {
+		return p, &fileError{file, 0, err}
+	}
+	if len(data) > MaxLine {
+		return p, &fileError{file, 0, mistakef("longer than %d bytes: not a plan", MaxLine)}
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return p, &fileError{file, lineOf(data, err), mistakef("not a plan: %v", err)}
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return p, &fileError{file, lineAt(data, d.InputOffset()), mistakef("something follows the plan")}
+	}
+	if err := p.Validate(); err != nil {
+		return p, &fileError{file, 0, err}
+	}
+	return p, nil
+}
+
+// WritePlan writes plan.json, indented for people.
+func WritePlan(w io.Writer, p Plan) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	if p.Exposure == nil {
+		p.Exposure = []Requirement{}
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(p)
+}
+
+// Validate says what is wrong with a plan; the error is an ErrMalformed.
+func (p *Plan) Validate() error {
+	worths := []Tokens{TokensOrdered, TokensNone}
+	switch {
+	case p.Version != FormatVersion:
+		return mistakef("the plan's version is %d; this lockcheck reads version %d", p.Version, FormatVersion)
+	case !slices.Contains(worths, p.Tokens):
+		return mistakef("the plan's tokens are %q; known are %s", p.Tokens, list(worths))
+	case min(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.DriftMS) < 0:
+		return mistakef("a time in the plan is negative")
+	}
+	for _, r := range p.Exposure {
+		if r.Name == "" || r.Min < 0 {
+			return mistakef("the plan requires exposure %q at least %d times: a name and a number from 0 are needed", r.Name, r.Min)
+		}
+	}
+	return nil
+}
+
+// lineOf places a JSON error in its file.
+func lineOf(data []byte, err error) int64 {
+	var syntax *json.SyntaxError
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return lineAt(data, syntax.Offset)
+	case errors.As(err, &wrong):
+		return lineAt(data, wrong.Offset)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return lineAt(data, int64(len(data)))
+	}
+	return 0
+}
+
+func lineAt(data []byte, offset int64) int64 {
+	offset = min(max(offset, 0), int64(len(data)))
+	return 1 + int64(bytes.Count(data[:offset], []byte("\n")))
+}
