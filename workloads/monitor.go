@@ -17,6 +17,7 @@ type monitor struct {
 	phase   string
 	stalled int64
 	firstOp int64
+	last    int64           // stamp of the last event
 	ttl     map[int64]int64 // granted time to live in ns -> how many lease reports said so
 }
 
@@ -27,6 +28,7 @@ func newMonitor() *monitor {
 func (m *monitor) watch(event history.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.last = event.TimeNS
 	switch {
 	case event.F == history.Phase:
 		m.phase = event.Value
@@ -80,11 +82,11 @@ type Progress struct {
 	Faults  []string
 }
 
-func (m *monitor) progress(nowNS int64) Progress {
+func (m *monitor) progress() Progress {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return Progress{
-		TimeNS: nowNS, Phase: m.phase, Ops: m.ops,
+		TimeNS: m.last, Phase: m.phase, Ops: m.ops,
 		Holders: slices.Compact(slices.Sorted(maps.Values(m.holders))), Faults: slices.Sorted(maps.Values(m.faults)),
 	}
 }

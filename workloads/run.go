@@ -62,15 +62,12 @@ func New(config Config) *Run {
 	}
 }
 
-// Plan is the plan with what has been observed so far.
-func (r *Run) Plan() history.Plan { return r.plan }
+// Asked is the plan as it was asked for, before anything was observed.
+func (r *Run) Asked() history.Plan { return r.config.Plan }
 
 // Progress is how far the run has come. It may be called at any time.
 func (r *Run) Progress() Progress {
-	if recorder := r.recorder; recorder != nil {
-		return r.monitor.progress(recorder.Now())
-	}
-	return Progress{}
+	return r.monitor.progress()
 }
 
 // FirstOpNS is when the first operation completed, in ns since the clients' clock was started; 0 if none did.

@@ -24,6 +24,7 @@ type Moment struct {
 	Op     int64
 	Hold   string
 	Key    string
+	WorkMS int64 // of the write that the moment belongs to
 }
 
 // MomentKind names a moment.

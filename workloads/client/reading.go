@@ -206,6 +206,7 @@ func (d *Driver) takeStage(report Report) error {
 	op.working = report.Stage == StageWorking
 	d.notify(Moment{
 		Client: d.name, Kind: MomentKind(report.Stage), Op: report.Op, Hold: op.command.Hold, Key: op.command.Key,
+		WorkMS: op.command.WorkMS,
 	})
 	return nil
 }
