@@ -1,0 +1,152 @@
+package reports
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"lockcheck/checker"
+	"lockcheck/checker/history"
+)
+
+const sec = int64(1e9)
+
+// etcdPauseRun is a made-up run that looks like a real one: five clients share one lock for 20 s; every few seconds the
+// holder is paused past its lease, wakes and writes. Only what reports draw is filled in.
+func etcdPauseRun() Judgement {
+	rng := rand.New(rand.NewPCG(1, 2))
+	plan := history.Plan{
+		Version: 1, Run: "20261120T171448-etcd-lock-pause-7", Backend: "etcd", LockClient: "etcd concurrency 3.7.3", Workload: "lock",
+		Nemesis: "pause", Guard: "before-work", Provider: "local", Seed: 7, Nodes: 3, Clients: 5, Keys: 1, TimeLimitMS: 20000,
+		TTLMS: 1000, EffectiveMS: 2000, ElectionMS: 1000, Tokens: history.TokensOrdered, SameKernel: true,
+		Versions: map[string]string{"lockcheck": "0.1.0", "go": "1.26.8", "etcd": "3.7.3"},
+		Settings: map[string]string{"election": "1000 ms", "heartbeat": "100 ms"},
+		Host:     map[string]string{"kernel": "6.18.0", "cpus": "2"},
+		Command:  []string{"lockcheck", "run", "--backend=etcd", "--nemesis=pause", "--seed=7", "--time-limit=20s"},
+		Steps:    []string{"at 1.8 s: pause the holder for 3.1 s", "at 4.9 s: pause n2 for 0.6 s"},
+	}
+	b := &runBuilder{model: &checker.Model{Plan: plan, Sessions: map[string]*checker.Session{}, Complete: true}, token: 33}
+	now, last, turn := int64(120e6), "", 0
+	next := int64(1.8e9)
+	for now < 20*sec {
+		client := fmt.Sprintf("c%d", 1+turn%5)
+		turn++
+		work := 30e6 + rng.Int64N(90e6)
+		if now > next {
+			paused := b.hold(client, "k1", now, now+3300e6)
+			b.fault("pause", client, "holder", now+40e6, 3100e6)
+			paused.BelievedNS, paused.LeaseNS = now+3140e6, now+1900e6
+			paused.ReleaseNS, paused.LostNS = 0, now+3150e6
+			stolen := now + 2300e6
+			other := fmt.Sprintf("c%d", 1+turn%5)
+			turn++
+			newer := b.hold(other, "k1", stolen, stolen+1200e6)
+			newer.InvokeNS = now - 20e6
+			b.write(newer, stolen+120e6, fmt.Sprintf("v%d", turn), last, history.Applied)
+			late := b.write(paused, now+3145e6, fmt.Sprintf("v%d", turn+1000), last, history.Applied)
+			b.finding(paused, newer, late, now)
+			now, next = stolen+1220e6, stolen+4000e6
+			continue
+		}
+		h := b.hold(client, "k1", now, now+work)
+		value := fmt.Sprintf("v%d", turn)
+		b.write(h, now+work-5e6, value, last, history.Applied)
+		last = value
+		now += work + 4e6 + rng.Int64N(10e6)
+	}
+	b.fault("pause", "n2", "server", 6900e6, 600e6)
+	b.model.Phases = []checker.Mark{{TimeNS: 0, Value: "load"}, {TimeNS: 20 * sec, Value: "heal"}, {TimeNS: 21 * sec, Value: "final"}}
+	b.model.Stalls = []checker.Span{{FromNS: 9900e6, ToNS: 9960e6}}
+	b.model.EndNS = 23 * sec
+	count := func(n checker.Name) int64 { return int64(len(b.findings[n])) }
+	pass := func(n checker.Name, l checker.Layer) checker.Property {
+		return checker.Property{Name: n, Layer: l, Verdict: checker.Pass}
+	}
+	result := &checker.Result{Verdict: checker.Violation, Reason: "stale writes reached the storage",
+		Properties: []checker.Property{
+			{Name: checker.MutualExclusion, Layer: checker.LayerBelief, Verdict: checker.Violation, Count: count(checker.MutualExclusion), Findings: b.findings[checker.MutualExclusion]},
+			{Name: checker.LockLinearizability, Layer: checker.LayerService, Verdict: checker.Pass, ConfirmedBy: "porcupine"},
+			pass(checker.EarlyExpiry, checker.LayerService), pass(checker.ReleaseByOwner, checker.LayerService),
+			pass(checker.TokenMonotonicity, checker.LayerFencing),
+			{Name: checker.StaleWrite, Layer: checker.LayerFencing, Verdict: checker.Violation, Count: count(checker.StaleWrite), Findings: b.findings[checker.StaleWrite]},
+			{Name: checker.LostUpdate, Layer: checker.LayerEffect, Verdict: checker.Inconclusive, Reason: "two updates have no known outcome"},
+			{Name: checker.ResourceLinearizability, Layer: checker.LayerEffect, Verdict: checker.NotApplicable, Reason: "no read was recorded"},
+			pass(checker.Liveness, checker.LayerLiveness),
+		},
+		Exposure: []checker.Exposure{
+			{Name: history.ExposureOutlived, Count: 3, Min: 1, Text: "pauses of a holder that lasted past the end of its lease"},
+			{Name: history.ExposureContended, Count: 214, Min: 1, Text: "grants that another client was waiting for"},
+			{Name: history.ExposurePaused, Count: 0, Min: 2, Text: "pauses of a server"},
+			{Name: "leader-changes", Count: 1, Text: "changes of leader"},
+		},
+		Stats: checker.Stats{DurationNS: 23 * sec, Ops: 1204, OK: 1190, Fail: 3, Info: 11, OpsPerSecond: 52.3, Availability: .85,
+			Latency:    map[string]checker.Quantiles{"write": {402, 31e6, 88e6, 3100e6, 3140e6}, "acquire": {401, 190e6, 420e6, 2300e6, 2400e6}},
+			LossSignal: checker.Quantiles{Count: 3, P50NS: 800e6, P95NS: 900e6, P99NS: 900e6, MaxNS: 911e6},
+			Guarded:    2, OutlivedLeases: 3, StaleAccepted: 3, StalePerOutlived: 1, Stalls: 1, StalledNS: 60e6},
+	}
+	return Judgement{Plan: plan, Result: result, Model: b.model}
+}
+
+type runBuilder struct {
+	model    *checker.Model
+	findings map[checker.Name][]checker.Finding
+	token    int64
+	event    int64
+	op       int64
+}
+
+func (b *runBuilder) hold(client, key string, from, to int64) *checker.Hold {
+	b.token++
+	h := &checker.Hold{ID: fmt.Sprintf("h%d", b.token), Key: key, Client: client, Process: client, Session: "s-" + client,
+		Token: fmt.Sprint(b.token), InvokeNS: from - 60e6, DoneNS: from, Outcome: history.OK, BelievedNS: to, ReleaseNS: to,
+		LeaseNS: from + 1800e6, Events: []int64{b.event, b.event + 1}}
+	b.event += 2
+	b.model.Holds = append(b.model.Holds, h)
+	return h
+}
+
+func (b *runBuilder) write(h *checker.Hold, at int64, value, base string, outcome history.Outcome) int64 {
+	seq := int64(len(b.model.Requests) + 1)
+	b.model.Requests = append(b.model.Requests, history.Request{Seq: seq, Request: fmt.Sprint(seq), Key: h.Key, Kind: history.KindWrite,
+		Hold: h.ID, Token: h.Token, Value: value, Base: base, Outcome: outcome, TimeNS: at})
+	return seq
+}
+
+func (b *runBuilder) fault(name history.F, target, role string, at, dur int64) *checker.Fault {
+	b.op++
+	f := &checker.Fault{Op: b.op, Name: name, Target: target, Role: role, DurNS: dur, BeginNS: at, EffectiveNS: at + 2e6,
+		HealNS: at + dur, HealedNS: at + dur + 1e6, Events: []int64{b.event}}
+	b.event++
+	b.model.Faults = append(b.model.Faults, f)
+	return f
+}
+
+func (b *runBuilder) finding(old, newer *checker.Hold, late, now int64) {
+	if b.findings == nil {
+		b.findings = map[checker.Name][]checker.Finding{}
+	}
+	fault := b.model.Faults[len(b.model.Faults)-1]
+	cause := checker.Cause{Kind: "pause of holder", Fault: fault.Op,
+		Text: fmt.Sprintf("%s was paused for 3.10 s while it held k1, with 1.86 s of its lease left.", old.Client)}
+	at := b.model.Requests[late-1].TimeNS
+	event := func(h *checker.Hold, n int) *int64 { return &h.Events[n] }
+	story := []checker.Line{
+		{TimeNS: old.DoneNS, Text: fmt.Sprintf("%s acquired k1 with token %s.", old.Client, old.Token), Event: event(old, 1)},
+		{TimeNS: fault.EffectiveNS, Text: fmt.Sprintf("%s was paused: all of its threads were seen stopped.", old.Client), Event: &fault.Events[0]},
+		{TimeNS: old.LeaseNS, Text: fmt.Sprintf("The lease that %s had been acknowledged ran out; no renewal could arrive.", old.Client)},
+		{TimeNS: newer.DoneNS, Text: fmt.Sprintf("%s acquired k1 with token %s.", newer.Client, newer.Token), Event: event(newer, 1)},
+		{TimeNS: newer.DoneNS + 120e6, Text: fmt.Sprintf("%s wrote; the storage accepted token %s.", newer.Client, newer.Token), Seq: late - 1},
+		{TimeNS: fault.HealNS, Text: fmt.Sprintf("%s was resumed. It had looked at its lock before it began to work, and did not look again.", old.Client), Event: &fault.Events[0]},
+		{TimeNS: at, Text: fmt.Sprintf("%s wrote with token %s, which %s had superseded 0.84 s before: accepted.", old.Client, old.Token, newer.Client), Seq: late},
+		{TimeNS: old.LostNS, Text: fmt.Sprintf("%s was told by its library that the lock was gone.", old.Client)},
+	}
+	for _, name := range []checker.Name{checker.MutualExclusion, checker.StaleWrite} {
+		f := checker.Finding{ID: fmt.Sprintf("%s-%d", name, len(b.findings[name])+1), Key: "k1", FromNS: now - 60e6, ToNS: newer.BelievedNS,
+			AtNS: at, Cause: cause, Story: story, Holds: []string{old.ID, newer.ID}, Events: []int64{1}, Requests: []int64{late - 1, late}}
+		f.Summary = fmt.Sprintf("%s wrote with token %s after %s had been granted token %s", old.Client, old.Token, newer.Client, newer.Token)
+		if name == checker.MutualExclusion {
+			f.AtNS, f.Requests = newer.DoneNS, nil
+			f.Summary = fmt.Sprintf("%s and %s both believed that they held k1 for 840 ms", old.Client, newer.Client)
+		}
+		b.findings[name] = append(b.findings[name], f)
+	}
+}

@@ -1,0 +1,68 @@
+package reports
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"lockcheck/checker"
+	"lockcheck/checker/history"
+)
+
+// Judgement is a run, judged.
+type Judgement struct {
+	Plan   history.Plan
+	Result *checker.Result
+	Model  *checker.Model
+}
+
+// Judge reads the directory's files and checks them. An error is an InputError if the files are to blame, and wraps
+// checker.ErrDefect if they contradict themselves. Nothing is written.
+func (d *Dir) Judge(opts checker.Options) (Judgement, error) {
+	plan, err := d.ReadPlan()
+	if err != nil {
+		return Judgement{}, err
+	}
+	events, err := d.open(HistoryFile)
+	if err != nil {
+		return Judgement{}, err
+	}
+	defer events.Close()
+	requests, err := d.open(ResourceFile)
+	if err != nil {
+		return Judgement{}, err
+	}
+	defer requests.Close()
+	result, model, err := checker.Check(checker.Recording{
+		Plan:     plan,
+		Events:   history.Events(events, events.Name()),
+		Requests: history.Requests(requests, requests.Name()),
+	}, opts)
+	switch {
+	case errors.Is(err, checker.ErrDefect):
+		return Judgement{}, fmt.Errorf("cannot judge %s: %w; this is a bug of lockcheck or of the lock client, please report it with the run directory", d.path, err)
+	case err != nil:
+		return Judgement{}, &InputError{err}
+	}
+	return Judgement{Plan: plan, Result: result, Model: model}, nil
+}
+
+func (d *Dir) open(name string) (*os.File, error) {
+	file, err := os.Open(d.file(name))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, inputErrorf("%s is missing; a run directory holds %s, %s and %s", d.file(name), PlanFile, HistoryFile, ResourceFile)
+	}
+	if err != nil {
+		return nil, inputErrorf("cannot read the recording: %w", err)
+	}
+	return file, nil
+}
+
+// Publish writes everything that a judgement leaves in the directory: results.json, Porcupine's pictures, report.html.
+func (d *Dir) Publish(j Judgement, now time.Time) error {
+	if err := d.WriteResults(j, now); err != nil {
+		return err
+	}
+	return d.WriteReport(j)
+}

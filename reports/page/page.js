@@ -1,0 +1,35 @@
+"use strict";
+(function () {
+  const root = document.documentElement;
+  root.classList.add("scripted");
+
+  // A link to a finding opens it, wherever the link came from.
+  function reveal() {
+    const id = decodeURIComponent(location.hash.slice(1));
+    const target = id && document.getElementById(id);
+    if (!target) return;
+    for (let d = target; d; d = d.parentElement) if (d.tagName === "DETAILS") d.open = true;
+    target.scrollIntoView();
+  }
+  addEventListener("hashchange", reveal);
+  reveal();
+
+  function each(selector, what) { document.querySelectorAll(selector).forEach(what); }
+  function on(id, what) { const b = document.getElementById(id); if (b) b.addEventListener("click", what); }
+  on("openall", () => each(".finding", (d) => { d.open = true; }));
+  on("closeall", () => each(".finding", (d) => { d.open = false; }));
+  addEventListener("beforeprint", () => each("details", (d) => { d.open = true; }));
+
+  on("theme", () => {
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+    dispatchEvent(new Event("themechange"));
+  });
+
+  each("[data-copy]", (b) => b.addEventListener("click", () => {
+    const source = document.getElementById(b.dataset.copy);
+    const done = () => { b.textContent = "copied"; setTimeout(() => { b.textContent = "copy"; }, 1500); };
+    const select = () => { getSelection().selectAllChildren(source); document.execCommand("copy"); done(); };
+    if (navigator.clipboard) navigator.clipboard.writeText(source.textContent).then(done, select); else select();
+  }));
+})();

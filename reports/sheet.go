@@ -1,0 +1,105 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// sheet collects the shapes of one SVG drawing. Shapes are data: the template writes them, so that every text that came
+// from a history goes through the template's escaping and nowhere else.
+type sheet struct {
+	ID            string // names the drawing for people who do not see it
+	Title         string
+	Width, Height float64
+	Shapes        []shape
+}
+
+// shape is one element. Unused fields are empty; Class is always one of ours.
+type shape struct {
+	Kind   string // rect, path, circle, text
+	Class  string
+	X, Y   string
+	W, H   string
+	D      string
+	Anchor string // of a text: start, middle, end
+	Text   string
+	Title  string // what hovering says
+}
+
+// px writes a coordinate: a tenth of a pixel is as fine as it gets.
+func px(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
+
+func (s *sheet) rect(class string, x, y, w, h float64, title string) {
+	s.Shapes = append(s.Shapes, shape{Kind: "rect", Class: class, X: px(x), Y: px(y), W: px(max(w, 0)), H: px(h), Title: title})
+}
+
+func (s *sheet) line(class string, x1, y1, x2, y2 float64, title string) {
+	s.path(class, fmt.Sprintf("M%s %sL%s %s", px(x1), px(y1), px(x2), px(y2)), title)
+}
+
+func (s *sheet) path(class, d, title string) {
+	s.Shapes = append(s.Shapes, shape{Kind: "path", Class: class, D: d, Title: title})
+}
+
+func (s *sheet) circle(class string, x, y, r float64, title string) {
+	s.Shapes = append(s.Shapes, shape{Kind: "circle", Class: class, X: px(x), Y: px(y), W: px(r), Title: title})
+}
+
+// cross is the shape of what was refused.
+func (s *sheet) cross(class string, x, y, r float64, title string) {
+	s.path(class, fmt.Sprintf("M%s %sL%s %sM%s %sL%s %s", px(x-r), px(y-r), px(x+r), px(y+r), px(x-r), px(y+r), px(x+r), px(y-r)), title)
+}
+
+func (s *sheet) text(class string, x, y float64, anchor, text string) {
+	s.Shapes = append(s.Shapes, shape{Kind: "text", Class: class, X: px(x), Y: px(y), Anchor: anchor, Text: text})
+}
+
+// axis maps a stretch of the run to columns of a drawing. Time is never bent: what looks long was long.
+type axis struct {
+	from, to int64
+	x0, x1   float64
+}
+
+func (a axis) x(ns int64) float64 {
+	if a.to <= a.from {
+		return a.x0
+	}
+	ns = min(max(ns, a.from), a.to)
+	return a.x0 + (a.x1-a.x0)*float64(ns-a.from)/float64(a.to-a.from)
+}
+
+func (a axis) shows(from, to int64) bool { return to >= a.from && from <= a.to }
+
+// tick is a labelled moment of an axis.
+type tick struct {
+	ns    int64
+	label string
+}
+
+// ticks are at most n round moments.
+func (a axis) ticks(n int) []tick {
+	length := a.to - a.from
+	if length <= 0 || n < 1 {
+		return nil
+	}
+	step := roundStep(float64(length) / float64(n))
+	decimals := max(0, int(math.Ceil(9-math.Log10(float64(step))-1e-9)))
+	var out []tick
+	for ns := (a.from + step - 1) / step * step; ns <= a.to; ns += step {
+		out = append(out, tick{ns, strings.TrimSpace(strconv.FormatFloat(float64(ns)/1e9, 'f', decimals, 64)) + " s"})
+	}
+	return out
+}
+
+// roundStep is the smallest of 1, 2, 5 times a power of ten that is at least ns.
+func roundStep(ns float64) int64 {
+	power := math.Pow(10, math.Floor(math.Log10(max(ns, 1))))
+	for _, factor := range []float64{1, 2, 5} {
+		if factor*power >= ns {
+			return int64(factor * power)
+		}
+	}
+	return int64(10 * power)
+}

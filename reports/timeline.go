@@ -1,0 +1,300 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"lockcheck/checker"
+	"lockcheck/checker/history"
+)
+
+// timeline is the whole run as page/timeline.js draws it, and as a still picture for print and for browsers without
+// JavaScript. Its size is bounded whatever the length of the run: beyond the limits neighbours are drawn as one block
+// with a count. What a finding names is never thinned out.
+type timeline struct {
+	EndNS    int64             `json:"end"`
+	Lanes    []timelineLane    `json:"lanes"`
+	Holds    []timelineHold    `json:"holds"`
+	Writes   []timelineWrite   `json:"writes"`
+	Faults   []timelineFault   `json:"faults"`
+	Findings []timelineFinding `json:"findings"`
+	Phases   []timelineMark    `json:"phases"`
+	Leaders  []timelineMark    `json:"leaders"`
+	Stalls   []timelineMark    `json:"stalls"`
+
+	LeftOut []string `json:"-"`
+}
+
+type timelineLane struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"` // client, server, storage
+}
+
+type timelineHold struct {
+	Lane     int    `json:"l"`
+	DoneNS   int64  `json:"d"`
+	BelievNS int64  `json:"b"`
+	EndNS    int64  `json:"e"`
+	LeaseNS  int64  `json:"x,omitempty"`
+	Key      string `json:"k"`
+	Token    string `json:"t,omitempty"`
+	Named    bool   `json:"f,omitempty"` // by a finding
+	Count    int64  `json:"n,omitempty"` // of holds in this block; 0: one
+}
+
+type timelineWrite struct {
+	TimeNS  int64           `json:"t"`
+	Lane    int             `json:"l"` // of the client that wrote; -1 if unknown
+	Key     string          `json:"k"`
+	Token   string          `json:"o,omitempty"`
+	Value   string          `json:"v,omitempty"`
+	Outcome history.Outcome `json:"r"`
+	Named   bool            `json:"f,omitempty"`
+	Count   int64           `json:"n,omitempty"`
+}
+
+type timelineFault struct {
+	Lane   int    `json:"l"`
+	FromNS int64  `json:"a"`
+	ToNS   int64  `json:"b"`
+	Words  string `json:"w"`
+	Doubt  bool   `json:"q,omitempty"` // never seen to work
+}
+
+type timelineFinding struct {
+	ID      string       `json:"id"`
+	Name    checker.Name `json:"p"`
+	AtNS    int64        `json:"t"`
+	FromNS  int64        `json:"a"`
+	ToNS    int64        `json:"b"`
+	Summary string       `json:"s"`
+	Masked  bool         `json:"m,omitempty"`
+}
+
+type timelineMark struct {
+	FromNS int64  `json:"a"`
+	ToNS   int64  `json:"b"`
+	Words  string `json:"w"`
+}
+
+// Limits of what is embedded for the timeline; some 90 bytes each.
+const (
+	maxTimelineHolds  = 20_000
+	maxTimelineWrites = 20_000
+	maxTimelineFaults = 2_000
+	maxTimelineMarks  = 2_000
+	maxTimelineLanes  = 64
+	maxTimelineText   = 80 // characters of a key, token or value
+)
+
+func newTimeline(j Judgement, ix *index) *timeline {
+	m := j.Model
+	t := &timeline{EndNS: max(m.EndNS, 1)}
+	named := namedHolds(j.Result)
+	lanes := t.makeLanes(m, ix, named)
+	t.addHolds(m, lanes, named)
+	t.addWrites(j, ix, lanes)
+	t.addFaults(m, lanes)
+	for _, p := range j.Result.Properties {
+		for _, f := range p.Findings {
+			t.Findings = append(t.Findings, timelineFinding{f.ID, p.Name, f.AtNS, f.FromNS, f.ToNS, f.Summary, p.Verdict == checker.Masked})
+			t.EndNS = max(t.EndNS, f.AtNS)
+		}
+	}
+	slices.SortStableFunc(t.Findings, func(a, b timelineFinding) int { return cmp.Compare(a.AtNS, b.AtNS) })
+	t.addMarks(m)
+	return t
+}
+
+func namedHolds(r *checker.Result) map[string]bool {
+	named := map[string]bool{}
+	for _, p := range r.Properties {
+		for _, f := range p.Findings {
+			for _, id := range f.Holds {
+				named[id] = true
+			}
+		}
+	}
+	return named
+}
+
+const storageLaneName = "storage"
+
+// makeLanes gives every client a lane while there are lanes left, those of findings first, then every server that a
+// fault hit, then the storage.
+func (t *timeline) makeLanes(m *checker.Model, ix *index, named map[string]bool) map[string]int {
+	var clients []string
+	wanted, rest := map[string]bool{}, 0
+	for _, first := range []bool{true, false} {
+		for _, h := range m.Holds {
+			switch {
+			case named[h.ID] != first || wanted[h.Client]:
+			case len(clients) < maxTimelineLanes:
+				clients = append(clients, h.Client)
+				wanted[h.Client] = true
+			default:
+				rest++
+			}
+		}
+	}
+	if rest > 0 {
+		t.LeftOut = append(t.LeftOut, plural(int64(rest), "hold of clients beyond the lanes shown", "holds of clients beyond the lanes shown"))
+	}
+	slices.SortFunc(clients, natural)
+	for _, name := range clients {
+		t.Lanes = append(t.Lanes, timelineLane{name, "client"})
+	}
+	var servers []string
+	for _, f := range m.Faults {
+		if !ix.clients[f.Target] && !slices.Contains(servers, f.Target) && len(servers) < maxTimelineLanes {
+			servers = append(servers, f.Target)
+		}
+	}
+	slices.SortFunc(servers, natural)
+	for _, name := range servers {
+		t.Lanes = append(t.Lanes, timelineLane{name, "server"})
+	}
+	lanes := map[string]int{}
+	for i, lane := range t.Lanes {
+		lanes[lane.Name] = i
+	}
+	t.Lanes = append(t.Lanes, timelineLane{storageLaneName, "storage"})
+	return lanes
+}
+
+// natural orders c2 before c10.
+func natural(a, b string) int {
+	prefix := func(s string) (string, int) { p := strings.TrimRight(s, "0123456789"); return p, len(s) }
+	pa, la := prefix(a)
+	pb, lb := prefix(b)
+	return cmp.Or(cmp.Compare(pa, pb), cmp.Compare(la, lb), cmp.Compare(a, b))
+}
+
+func (t *timeline) addHolds(m *checker.Model, lanes map[string]int, named map[string]bool) {
+	for _, h := range m.Holds {
+		lane, ok := lanes[h.Client]
+		if !ok || h.Outcome != history.OK {
+			continue
+		}
+		t.Holds = append(t.Holds, timelineHold{Lane: lane, DoneNS: h.DoneNS, BelievNS: max(h.BelievedNS, h.DoneNS),
+			EndNS: holdEnd(h, m.EndNS), LeaseNS: h.LeaseNS, Key: clip(h.Key, maxTimelineText),
+			Token: clip(h.Token, maxTimelineText), Named: named[h.ID]})
+	}
+	slices.SortStableFunc(t.Holds, func(a, b timelineHold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
+	all := len(t.Holds)
+	t.Holds = thinned(t.Holds, maxTimelineHolds, t.EndNS, len(t.Lanes),
+		func(h *timelineHold) (group int, at int64, keep bool) { return h.Lane, h.DoneNS, h.Named },
+		func(into, h *timelineHold) {
+			into.Count = max(into.Count, 1) + 1
+			into.BelievNS, into.EndNS = max(into.BelievNS, h.BelievNS), max(into.EndNS, h.EndNS)
+			into.Token, into.LeaseNS = "", 0
+		})
+	t.noteThinned(all, len(t.Holds), "holds")
+}
+
+func (t *timeline) addWrites(j Judgement, ix *index, lanes map[string]int) {
+	named := map[int64]bool{}
+	for _, p := range j.Result.Properties {
+		for _, f := range p.Findings {
+			for _, seq := range f.Requests {
+				named[seq] = true
+			}
+		}
+	}
+	outcomes := []history.Outcome{history.Applied, history.Rejected, history.Duplicate}
+	for _, r := range j.Model.Requests {
+		if r.Kind != history.KindWrite {
+			continue
+		}
+		w := timelineWrite{TimeNS: r.TimeNS, Lane: -1, Key: clip(r.Key, maxTimelineText), Token: clip(r.Token, maxTimelineText),
+			Value: clip(r.Value, maxTimelineText), Outcome: r.Outcome, Named: named[r.Seq]}
+		if h := ix.holds[r.Hold]; h != nil {
+			if lane, ok := lanes[h.Client]; ok {
+				w.Lane = lane
+			}
+		}
+		t.Writes = append(t.Writes, w)
+	}
+	all := len(t.Writes)
+	t.Writes = thinned(t.Writes, maxTimelineWrites, t.EndNS, len(outcomes),
+		func(w *timelineWrite) (group int, at int64, keep bool) {
+			return slices.Index(outcomes, w.Outcome), w.TimeNS, w.Named
+		},
+		func(into, w *timelineWrite) {
+			into.Count = max(into.Count, 1) + 1
+			into.Token, into.Value, into.Lane = "", "", -1
+		})
+	t.noteThinned(all, len(t.Writes), "writes")
+}
+
+func (t *timeline) addFaults(m *checker.Model, lanes map[string]int) {
+	left := 0
+	for _, f := range m.Faults {
+		lane, ok := lanes[f.Target]
+		if !ok || len(t.Faults) >= maxTimelineFaults {
+			left++
+			continue
+		}
+		from, to := faultSpan(f, m.EndNS)
+		t.Faults = append(t.Faults, timelineFault{lane, from, to, clip(f.Target+" "+faultWords(f, m.EndNS), 2*maxTimelineText), f.EffectiveNS == 0})
+	}
+	if left > 0 {
+		t.LeftOut = append(t.LeftOut, plural(int64(left), "fault", "faults"))
+	}
+}
+
+func (t *timeline) addMarks(m *checker.Model) {
+	open := func(marks []checker.Mark) []timelineMark {
+		var out []timelineMark
+		for i, mark := range marks[:min(len(marks), maxTimelineMarks)] {
+			to := t.EndNS
+			if i+1 < len(marks) {
+				to = marks[i+1].TimeNS
+			}
+			out = append(out, timelineMark{mark.TimeNS, to, clip(mark.Value, maxTimelineText)})
+		}
+		return out
+	}
+	t.Phases, t.Leaders = open(m.Phases), open(m.Leaders)
+	for _, s := range m.Stalls[:min(len(m.Stalls), maxTimelineMarks)] {
+		t.Stalls = append(t.Stalls, timelineMark{s.FromNS, s.ToNS, "stalled " + span(s.ToNS-s.FromNS)})
+	}
+	if left := max(len(m.Stalls)-maxTimelineMarks, 0) + max(len(m.Leaders)-maxTimelineMarks, 0); left > 0 {
+		t.LeftOut = append(t.LeftOut, plural(int64(left), "stall or change of leader", "stalls or changes of leader"))
+	}
+}
+
+func (t *timeline) noteThinned(all, drawn int, what string) {
+	if drawn < all {
+		t.LeftOut = append(t.LeftOut, grouped(int64(all))+" "+what+" drawn as "+grouped(int64(drawn))+" blocks")
+	}
+}
+
+// thinned merges neighbours of one group that fall into one slot of time, once there are more items than the limit.
+// Items must be in the order of time. What place says to keep is kept as it is.
+func thinned[T any](items []T, limit int, end int64, groups int, place func(*T) (group int, at int64, keep bool), merge func(into, item *T)) []T {
+	if len(items) <= limit {
+		return items
+	}
+	slot := max(end*int64(max(groups, 1))/int64(limit), 1)
+	type bucket struct {
+		group int
+		slot  int64
+	}
+	at := map[bucket]int{}
+	var out []T
+	for i := range items {
+		group, ns, keep := place(&items[i])
+		b := bucket{group, ns / slot}
+		if into, ok := at[b]; ok && !keep {
+			merge(&out[into], &items[i])
+			continue
+		}
+		if !keep {
+			at[b] = len(out)
+		}
+		out = append(out, items[i])
+	}
+	return out
+}
