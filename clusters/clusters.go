@@ -76,6 +76,11 @@ type Pauser interface {
 	Resume(ctx context.Context) error
 }
 
+// Logged is a process whose log is a file of this machine.
+type Logged interface {
+	LogPath() string
+}
+
 // Backend is a lock service and the way it is locked.
 type Backend interface {
 	Name() string

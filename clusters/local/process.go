@@ -20,6 +20,7 @@ var ours sync.Map
 
 type process struct {
 	what          string // for errors: "etcd on host n1"
+	log           string
 	cmd           *exec.Cmd
 	stdin, stdout *os.File
 	done          chan struct{}
@@ -31,9 +32,13 @@ type process struct {
 	err    error // once done is closed
 }
 
-var _ clusters.Pauser = (*process)(nil)
+var (
+	_ clusters.Pauser = (*process)(nil)
+	_ clusters.Logged = (*process)(nil)
+)
 
 func (p *process) PID() int              { return p.cmd.Process.Pid }
+func (p *process) LogPath() string       { return p.log }
 func (p *process) Stdin() *os.File       { return p.stdin }
 func (p *process) Stdout() *os.File      { return p.stdout }
 func (p *process) Done() <-chan struct{} { return p.done }

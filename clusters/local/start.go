@@ -48,7 +48,7 @@ func (h *host) start(ctx context.Context, cmd clusters.Command) (*process, error
 		// Its own group: Ctrl-C at the terminal is for the harness, and what it forks can be stopped with it.
 		Setpgid: true,
 	}
-	p := &process{what: cmd.Log + " on host " + h.name, cmd: run, done: make(chan struct{})}
+	p := &process{what: cmd.Log + " on host " + h.name, log: log.Name(), cmd: run, done: make(chan struct{})}
 	if cmd.Pipes {
 		theirs, err := p.openPipes()
 		if err != nil {

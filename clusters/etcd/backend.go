@@ -1,0 +1,86 @@
+// Package etcd runs etcd as a lock service: members made of etcd's own embeddable server, one process each, and the
+// lock clients for them.
+package etcd
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"lockcheck/clusters"
+)
+
+// Name is what users call this backend.
+const Name = "etcd"
+
+const (
+	usualNodes = 3
+	mostNodes  = 7 // more is not an etcd that anybody should run
+)
+
+// Backend is etcd. The zero value is ready to use.
+type Backend struct{}
+
+var _ clusters.Backend = Backend{}
+
+// Name is "etcd".
+func (Backend) Name() string { return Name }
+
+// About describes the backend in a line.
+func (Backend) About() string {
+	return "etcd members from the embedded server, locked with leases and the create revision of a key"
+}
+
+// Layout decides on the members and their settings. Errors are ErrUsage: a number of members that makes no sense,
+// a setting that etcd would refuse, a TTL that it would change without telling.
+func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
+	var none clusters.Layout
+	nodes := opts.Nodes
+	if nodes == 0 {
+		nodes = usualNodes
+	}
+	if nodes < 1 || nodes > mostNodes {
+		return none, fmt.Errorf("%w: %d etcd members: use 1 to %d, best an odd number (an even one survives no more faults "+
+			"than the odd one below it)", clusters.ErrUsage, nodes, mostNodes)
+	}
+	values, err := resolve(opts.Settings)
+	if err != nil {
+		return none, fmt.Errorf("%w: etcd: %w", clusters.ErrUsage, err)
+	}
+	times, err := values.times()
+	if err != nil {
+		return none, fmt.Errorf("%w: etcd: %w", clusters.ErrUsage, err)
+	}
+	granted := times.granted(opts.TTL)
+	if granted != opts.TTL {
+		return none, fmt.Errorf("%w: etcd cannot honour a TTL of %v: it grants whole seconds, with these settings at least %v "+
+			"(1.5 election timeouts, rounded up); the nearest it can is %v", clusters.ErrUsage, opts.TTL, times.minTTL(), granted)
+	}
+	layout := clusters.Layout{
+		TTL: opts.TTL, EffectiveTTL: granted, Election: times.leaderless(), Settings: values,
+	}
+	for i := range nodes {
+		layout.Nodes = append(layout.Nodes, fmt.Sprintf("n%d", i+1))
+	}
+	return layout, nil
+}
+
+// times are the settings that decide how long things take.
+type times struct{ heartbeat, election time.Duration }
+
+// minTTL is the shortest lease that a member grants. It computes ceil(floor(3 × ticks / 2) × heartbeat), where ticks is
+// how many whole heartbeats fit into an election timeout; anything shorter is granted as this, and the answer says so.
+func (t times) minTTL() time.Duration {
+	ticks := int64(t.election / t.heartbeat)
+	least := time.Duration(3*ticks/2) * t.heartbeat
+	return time.Duration(math.Ceil(least.Seconds())) * time.Second
+}
+
+// granted is the lease nearest to the one asked for that can be honoured to the letter.
+func (t times) granted(ttl time.Duration) time.Duration {
+	return max(ttl.Round(time.Second), t.minTTL())
+}
+
+// leaderless bounds how long the members are without a leader after they lost one: they notice at random between one
+// and two election timeouts after its last heartbeat, and one split vote costs as much again.
+func (t times) leaderless() time.Duration { return 4 * t.election }

@@ -1,0 +1,189 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"lockcheck/clusters"
+)
+
+// askBound is how long one member may take to say how it is. A paused one takes for ever.
+const askBound = 400 * time.Millisecond
+
+// probeKey is written by probes. Lock clients put their keys below other prefixes.
+const probeKey = "lockcheck-probe"
+
+// cluster is the running members. It asks each over a connection of its own, without any client library's choice of
+// member and repeated tries: what one member says is what is to be known.
+type cluster struct {
+	nodes []*node
+	names map[uint64]string // of members, by the ids that they gave themselves
+}
+
+var (
+	_ clusters.Cluster = (*cluster)(nil)
+	_ clusters.Led     = (*cluster)(nil)
+)
+
+type node struct {
+	host    clusters.Host
+	process clusters.Process
+	conn    *grpc.ClientConn
+}
+
+func (n *node) Name() string              { return n.host.Name() }
+func (n *node) Host() clusters.Host       { return n.host }
+func (n *node) Process() clusters.Process { return n.process }
+func (n *node) endpoint() string          { return net.JoinHostPort(n.host.Addr(), clientPort) }
+
+// dial prepares the connection, which is made when it is first used and again whenever it broke.
+func (n *node) dial() (err error) {
+	n.conn, err = grpc.NewClient("passthrough:///"+n.endpoint(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.5, MaxDelay: 300 * time.Millisecond},
+			MinConnectTimeout: time.Second,
+		}))
+	return err
+}
+
+func (n *node) status(ctx context.Context) (*pb.StatusResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	return pb.NewMaintenanceClient(n.conn).Status(ctx, &pb.StatusRequest{})
+}
+
+func (c *cluster) Nodes() []clusters.Node {
+	var all []clusters.Node
+	for _, n := range c.nodes {
+		all = append(all, n)
+	}
+	return all
+}
+
+func (c *cluster) Endpoints() []string {
+	var all []string
+	for _, n := range c.nodes {
+		all = append(all, n.endpoint())
+	}
+	return all
+}
+
+// Close ends the connections to the members, not the members.
+func (c *cluster) Close() error {
+	var errs []error
+	for _, n := range c.nodes {
+		if n.conn != nil {
+			errs = append(errs, n.conn.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// answer is what one member said, or why it did not.
+type answer[T any] struct {
+	node *node
+	said T
+	err  error
+}
+
+// askAll asks all members at once and waits for all answers, in the order of the members.
+func askAll[T any](ctx context.Context, nodes []*node, ask func(context.Context, *node) (T, error)) []answer[T] {
+	answers := make([]answer[T], len(nodes))
+	done := make(chan struct{})
+	for i, n := range nodes {
+		go func() {
+			said, err := ask(ctx, n)
+			answers[i] = answer[T]{n, said, err}
+			done <- struct{}{}
+		}()
+	}
+	for range nodes {
+		<-done
+	}
+	return answers
+}
+
+func (c *cluster) statuses(ctx context.Context) []answer[*pb.StatusResponse] {
+	return askAll(ctx, c.nodes, func(ctx context.Context, n *node) (*pb.StatusResponse, error) { return n.status(ctx) })
+}
+
+// Versions is one version if all members that answer run the same, else all of them by name.
+func (c *cluster) Versions(ctx context.Context) (map[string]string, error) {
+	var each, distinct []string
+	var errs []error
+	for _, a := range c.statuses(ctx) {
+		if a.err != nil {
+			errs = append(errs, fmt.Errorf("etcd member %s: %w", a.node.Name(), a.err))
+			continue
+		}
+		each = append(each, a.node.Name()+" "+a.said.Version)
+		if !slices.Contains(distinct, a.said.Version) {
+			distinct = append(distinct, a.said.Version)
+		}
+	}
+	switch len(distinct) {
+	case 0:
+		return nil, fmt.Errorf("no etcd member told its version: %w", errors.Join(errs...))
+	case 1:
+		return map[string]string{Name: distinct[0]}, nil
+	}
+	return map[string]string{Name: strings.Join(each, ", ")}, nil
+}
+
+// Probe puts one key. Every member is asked at once and the first success counts: a paused one would keep the others
+// from being asked.
+func (c *cluster) Probe(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results := make(chan error, len(c.nodes))
+	for _, n := range c.nodes {
+		go func() {
+			_, err := pb.NewKVClient(n.conn).Put(ctx, &pb.PutRequest{Key: []byte(probeKey), Value: []byte(n.Name())})
+			if err != nil {
+				err = fmt.Errorf("etcd member %s: %w", n.Name(), err)
+			}
+			results <- err
+		}()
+	}
+	var errs []error
+	for range c.nodes {
+		err := <-results
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, err)
+	}
+	return fmt.Errorf("no etcd member took a write: %w", errors.Join(errs...))
+}
+
+// Leader believes the members with the highest term: a leader that was stopped or cut off keeps its old one. While
+// the others have not noticed, they name a leader that is stopped, and so does this.
+func (c *cluster) Leader(ctx context.Context) (string, error) {
+	var term, leader uint64
+	var errs []error
+	for _, a := range c.statuses(ctx) {
+		switch {
+		case a.err != nil:
+			errs = append(errs, fmt.Errorf("etcd member %s: %w", a.node.Name(), a.err))
+		case a.said.RaftTerm > term:
+			term, leader = a.said.RaftTerm, a.said.Leader
+		case a.said.RaftTerm == term && leader == 0:
+			leader = a.said.Leader
+		}
+	}
+	if len(errs) == len(c.nodes) {
+		return "", fmt.Errorf("no etcd member told who leads: %w", errors.Join(errs...))
+	}
+	return c.names[leader], nil
+}

@@ -1,0 +1,265 @@
+package etcd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/local"
+)
+
+// provider is that of the namespaces which the test binary entered: the tests are a harness.
+var provider *local.Provider
+
+func TestMain(m *testing.M) {
+	var err error
+	if len(os.Args) > 2 && os.Args[1] == "node" {
+		err = Backend{}.RunNode(context.Background(), os.Args[3:])
+	} else if len(os.Args) > 1 && os.Args[1] == local.JanitorCommand {
+		err = local.Janitor(os.Args[2:])
+	} else {
+		var code int
+		provider, code, err = local.Enter()
+		if err == nil && provider == nil {
+			os.Exit(code)
+		}
+		if err == nil {
+			os.Exit(m.Run())
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func open(t *testing.T) clusters.Site {
+	t.Helper()
+	site, err := provider.Open(t.Context(), clusters.SiteSpec{Run: t.Name(), LogDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := site.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return site
+}
+
+func layout(t *testing.T, opts clusters.Options) clusters.Layout {
+	t.Helper()
+	l, err := Backend{}.Layout(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// run starts a cluster for a test.
+func run(t *testing.T, opts clusters.Options) *cluster {
+	t.Helper()
+	started, err := Backend{}.Start(t.Context(), open(t), layout(t, opts), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := started.(*cluster)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func TestThreeMembersGetReadyInTime(t *testing.T) {
+	var progress bytes.Buffer
+	begun := time.Now()
+	started, err := Backend{}.Start(t.Context(), open(t), layout(t, clusters.Options{TTL: 2 * time.Second}), &progress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(begun)
+	t.Logf("ready after %v\n%s", took, &progress)
+	if took > 4*time.Second {
+		t.Errorf("ready after %v", took)
+	}
+	c := started.(*cluster)
+	t.Cleanup(func() { _ = c.Close() })
+	if !strings.Contains(progress.String(), "etcd: started n1 on ") || !strings.Contains(progress.String(), " leads") {
+		t.Errorf("progress: %q", &progress)
+	}
+	if got := len(started.Nodes()); got != 3 || len(started.Endpoints()) != 3 {
+		t.Errorf("%d nodes, endpoints %v", got, started.Endpoints())
+	}
+	versions, err := started.Versions(t.Context())
+	if err != nil || !strings.HasPrefix(versions["etcd"], "3.") {
+		t.Errorf("versions %v, %v", versions, err)
+	}
+	if err := started.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
+	leader, err := c.Leader(t.Context())
+	if err != nil || !strings.HasPrefix(leader, "n") {
+		t.Errorf("leader %q, %v", leader, err)
+	}
+}
+
+// What Layout computes is what real members grant, also where it refuses.
+func TestGrantedTTL(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		settings map[string]string
+	}{
+		{"usual", nil},
+		{"etcd's own", map[string]string{"heartbeat-ms": "100", "election-ms": "1000"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cluster := run(t, clusters.Options{Nodes: 1, TTL: 2 * time.Second, Settings: c.settings})
+			for ttl := int64(1); ttl <= 3; ttl++ {
+				got, err := pb.NewLeaseClient(cluster.nodes[0].conn).LeaseGrant(t.Context(), &pb.LeaseGrantRequest{TTL: ttl})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, refused := Backend{}.Layout(clusters.Options{TTL: time.Duration(ttl) * time.Second, Settings: c.settings})
+				if honoured := got.TTL == ttl; honoured != (refused == nil) {
+					t.Errorf("asked for %d s, granted %d s, but Layout says %v", ttl, got.TTL, refused)
+				}
+			}
+		})
+	}
+}
+
+func TestAPausedMemberConnectsButDoesNotAnswer(t *testing.T) {
+	c := run(t, clusters.Options{TTL: 2 * time.Second})
+	n := c.nodes[0]
+	if err := n.process.(clusters.Pauser).Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.DialTimeout("tcp", n.endpoint(), time.Second)
+	if err != nil {
+		t.Errorf("TCP does not connect: %v", err)
+	} else {
+		conn.Close()
+	}
+	if status, err := n.status(t.Context()); err == nil {
+		t.Errorf("it answers: %v", status)
+	}
+	bounded, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if err := c.Probe(bounded); err != nil {
+		t.Errorf("a write past one paused member: %v", err)
+	}
+	if err := n.process.(clusters.Pauser).Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.status(t.Context()); err != nil {
+		t.Errorf("it does not answer after it was resumed: %v", err)
+	}
+}
+
+func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
+	c := run(t, clusters.Options{TTL: 2 * time.Second})
+	old, err := c.Leader(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	paused := c.named(old).process.(clusters.Pauser)
+	if err := paused.Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	successor := waitForLeader(t, c, func(leader string) bool { return leader != "" && leader != old })
+	bound := layout(t, clusters.Options{TTL: 2 * time.Second}).Election
+	if took := time.Since(begun); took > bound+askBound {
+		t.Errorf("%s leads after %v, the layout says %v at most", successor, took, bound)
+	}
+	if err := paused.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// The old one wakes up believing that it leads; the higher term must win.
+	if got := waitForLeader(t, c, func(leader string) bool { return leader != "" }); got == old {
+		t.Errorf("%s is said to lead, resumed after %s had taken over", got, successor)
+	}
+}
+
+func (c *cluster) named(name string) *node {
+	for _, n := range c.nodes {
+		if n.Name() == name {
+			return n
+		}
+	}
+	return nil
+}
+
+func waitForLeader(t *testing.T, c *cluster, want func(string) bool) string {
+	t.Helper()
+	for begun := time.Now(); time.Since(begun) < 10*time.Second; time.Sleep(20 * time.Millisecond) {
+		leader, err := c.Leader(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want(leader) {
+			return leader
+		}
+	}
+	t.Fatal("no such leader in 10 s")
+	return ""
+}
+
+func TestProbeFailsWithoutAQuorum(t *testing.T) {
+	c := run(t, clusters.Options{TTL: 2 * time.Second})
+	for _, n := range c.nodes[:2] {
+		if err := n.process.(clusters.Pauser).Pause(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bounded, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := c.Probe(bounded); err == nil {
+		t.Error("one of three members took a write")
+	}
+}
+
+func TestAMemberThatCannotStartIsNamed(t *testing.T) {
+	site := open(t)
+	l := layout(t, clusters.Options{TTL: 2 * time.Second})
+	l.Settings["heartbeat-ms"] = "no"
+	begun := time.Now()
+	_, err := Backend{}.Start(t.Context(), site, l, io.Discard)
+	if err == nil {
+		t.Fatal("it started")
+	}
+	for _, part := range []string{"member n", "exit status 1", "etcd.log ends with", "no whole number"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the error lacks %q: %v", part, err)
+		}
+	}
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("it took %v to notice", took)
+	}
+}
+
+func TestMembersThatDoNotAgreeAreDescribed(t *testing.T) {
+	site := open(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	c := &cluster{names: map[uint64]string{}}
+	if err := c.launch(ctx, site, layout(t, clusters.Options{TTL: 2 * time.Second})); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.nodes[1].process.(clusters.Pauser).Pause(ctx); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.settle(ctx)
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "n2 does not answer") || !strings.Contains(err.Error(), "n1: term") {
+		t.Errorf("got %v", err)
+	}
+}

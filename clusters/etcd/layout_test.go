@@ -1,0 +1,98 @@
+package etcd
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"lockcheck/clusters"
+)
+
+func TestLayout(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		opts  clusters.Options
+		nodes int
+		wrong string // part of the error; empty if there is none
+	}{
+		{"usual", clusters.Options{TTL: 2 * time.Second}, 3, ""},
+		{"shortest lease of the usual settings", clusters.Options{TTL: time.Second}, 3, ""},
+		{"five members", clusters.Options{Nodes: 5, TTL: 10 * time.Second}, 5, ""},
+		{"no member", clusters.Options{Nodes: -1, TTL: 2 * time.Second}, 0, "use 1 to 7"},
+		{"too many members", clusters.Options{Nodes: 9, TTL: 2 * time.Second}, 0, "use 1 to 7"},
+		{"half a second", clusters.Options{TTL: 500 * time.Millisecond}, 0, "the nearest it can is 1s"},
+		{"one and a half", clusters.Options{TTL: 1500 * time.Millisecond}, 0, "the nearest it can is 2s"},
+		{"etcd's own times make 1 s a 2 s", clusters.Options{TTL: time.Second, Settings: map[string]string{"election-ms": "1000"}}, 0, "at least 2s"},
+		{"a slow cluster", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-ms": "5000"}}, 0, "the nearest it can is 8s"},
+		{"unknown setting", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"tick": "1"}}, 0, "there are: heartbeat-ms, election-ms"},
+		{"bad number", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"heartbeat-ms": "0"}}, 0, "setting heartbeat-ms: \"0\" is no whole number from 10 to 10000"},
+		{"bad flag", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"pre-vote": "yes"}}, 0, "none of true, false"},
+		{"election too short", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-ms": "400"}}, 0, "less than 5 times"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			layout, err := Backend{}.Layout(c.opts)
+			if c.wrong != "" {
+				if !errors.Is(err, clusters.ErrUsage) || !strings.Contains(err.Error(), c.wrong) {
+					t.Errorf("got %v, want a usage error with %q", err, c.wrong)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(layout.Nodes) != c.nodes || layout.EffectiveTTL != c.opts.TTL || layout.TTL != c.opts.TTL || layout.Nodes[0] != "n1" {
+				t.Errorf("got %+v", layout)
+			}
+			if len(layout.Settings) != len(settings) {
+				t.Errorf("settings are not complete: %v", layout.Settings)
+			}
+		})
+	}
+}
+
+// Measured on real members; TestGrantedTTL measures again.
+func TestMinTTL(t *testing.T) {
+	for _, c := range []struct{ heartbeat, election, want int }{
+		{100, 1000, 2}, {50, 500, 1}, {100, 600, 1}, {100, 700, 1}, {500, 5000, 8}, {100, 550, 1},
+	} {
+		times := times{time.Duration(c.heartbeat) * time.Millisecond, time.Duration(c.election) * time.Millisecond}
+		if got := times.minTTL(); got != time.Duration(c.want)*time.Second {
+			t.Errorf("%d/%d ms: %v, want %d s", c.heartbeat, c.election, got, c.want)
+		}
+	}
+}
+
+func TestMemberArgumentsSurvive(t *testing.T) {
+	values, err := resolve(map[string]string{"election-ms": "1000"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := member{name: "n1", addr: "10.0.0.2", data: "/data", peers: "n1=10.0.0.2,n2=10.0.0.3", values: values}
+	got, err := parseMember(want.args()[2:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := got.config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.ElectionMs != 1000 || cfg.Name != "n1" || cfg.InitialCluster != "n1=http://10.0.0.2:2380,n2=http://10.0.0.3:2380" {
+		t.Errorf("got %+v and %s", got, cfg.InitialCluster)
+	}
+	if err := cfg.Validate(); err != nil {
+		t.Errorf("etcd refuses it: %v", err)
+	}
+}
+
+func TestMemberRefusesBadArguments(t *testing.T) {
+	for _, args := range [][]string{
+		{}, {"--name=n1"}, {"--no-such"},
+		{"--name=n1", "--addr=10.0.0.2", "--data=/d", "--peers=n2=10.0.0.2"},
+		{"--name=n1", "--addr=10.0.0.2", "--data=/d", "--peers=n1=10.0.0.2", "--heartbeat-ms=no"},
+	} {
+		if _, err := parseMember(args); !errors.Is(err, clusters.ErrUsage) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}

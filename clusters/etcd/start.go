@@ -1,0 +1,184 @@
+package etcd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+
+	"lockcheck/clusters"
+)
+
+const (
+	startBound = 30 * time.Second      // for members to become a cluster
+	lookEvery  = 30 * time.Millisecond // while they do
+	lastLines  = 5                     // of a log, quoted in an error
+	logName    = "etcd"                // etcd.log
+)
+
+// Start starts all members at once, as they find each other soonest that way, and returns once all of them name the
+// same leader, each took a write that is then read through another's quorum, and the lease asked for was granted.
+func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.Layout, progress io.Writer) (clusters.Cluster, error) {
+	ctx, cancel := context.WithTimeout(ctx, startBound)
+	defer cancel()
+	begun := time.Now()
+	c := &cluster{names: map[uint64]string{}}
+	if err := c.launch(ctx, site, layout); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	fmt.Fprintf(progress, "etcd: started %s\n", strings.Join(c.places(), ", "))
+	leader, err := c.settle(ctx)
+	if err == nil {
+		err = c.verify(ctx, layout.EffectiveTTL)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("starting %d etcd members: %w", len(c.nodes), err), c.Close())
+	}
+	fmt.Fprintf(progress, "etcd: ready after %.1f s, %s leads\n", time.Since(begun).Seconds(), leader)
+	return c, nil
+}
+
+// launch starts the members' processes.
+func (c *cluster) launch(ctx context.Context, site clusters.Site, layout clusters.Layout) error {
+	var peers []string
+	for _, name := range layout.Nodes {
+		host, err := site.Host(ctx, name)
+		if err != nil {
+			return err
+		}
+		c.nodes = append(c.nodes, &node{host: host})
+		peers = append(peers, name+"="+host.Addr())
+	}
+	for _, n := range c.nodes {
+		dir, err := n.host.DataDir()
+		if err != nil {
+			return err
+		}
+		m := member{
+			name: n.Name(), addr: n.host.Addr(), data: filepath.Join(dir, "etcd"),
+			peers: strings.Join(peers, ","), values: layout.Settings,
+		}
+		if n.process, err = n.host.Start(ctx, clusters.Command{Args: m.args(), Log: logName}); err != nil {
+			return err
+		}
+		if err := n.dial(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *cluster) places() []string {
+	var all []string
+	for _, n := range c.nodes {
+		all = append(all, n.Name()+" on "+n.host.Addr())
+	}
+	return all
+}
+
+// settle waits until all members name one of them as leader, and returns its name.
+func (c *cluster) settle(ctx context.Context) (string, error) {
+	for {
+		answers := c.statuses(ctx)
+		if leader, agreed := c.agreed(answers); agreed {
+			return leader, nil
+		}
+		for _, n := range c.nodes {
+			select {
+			case <-n.process.Done():
+				return "", fmt.Errorf("member %s ended: %v%s", n.Name(), n.process.Err(), lastWords(n.process))
+			default:
+			}
+		}
+		select {
+		case <-time.After(lookEvery):
+		case <-ctx.Done():
+			return "", c.unsettled(answers, ctx.Err())
+		}
+	}
+}
+
+func (c *cluster) agreed(answers []answer[*pb.StatusResponse]) (string, bool) {
+	for _, a := range answers {
+		if a.err != nil {
+			return "", false
+		}
+		c.names[a.said.Header.MemberId] = a.node.Name()
+	}
+	first := answers[0].said.Leader
+	for _, a := range answers {
+		if a.said.Leader == 0 || a.said.Leader != first {
+			return "", false
+		}
+	}
+	leader, known := c.names[first]
+	return leader, known
+}
+
+// unsettled says what each member was doing when time was up.
+func (c *cluster) unsettled(answers []answer[*pb.StatusResponse], why error) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "they did not agree on a leader within %v", startBound)
+	for _, a := range answers {
+		if a.err != nil {
+			fmt.Fprintf(&text, "\n  %s does not answer: %v", a.node.Name(), a.err)
+		} else {
+			fmt.Fprintf(&text, "\n  %s: term %d, leader %q, %v", a.node.Name(), a.said.RaftTerm, c.names[a.said.Leader], a.said.Errors)
+		}
+		text.WriteString(lastWords(a.node.process))
+	}
+	return fmt.Errorf("%s: %w", text.String(), why)
+}
+
+// lastWords quotes the end of a process's log, where the provider says where it is.
+func lastWords(p clusters.Process) string {
+	logged, ok := p.(clusters.Logged)
+	if !ok {
+		return ""
+	}
+	text, err := os.ReadFile(logged.LogPath())
+	if err != nil {
+		return "\n    " + err.Error()
+	}
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	lines = lines[max(0, len(lines)-lastLines):]
+	return fmt.Sprintf("\n    %s ends with\n    %s", logged.LogPath(), bytes.Join(lines, []byte("\n    ")))
+}
+
+// verify writes through every member, reads it back through the next one's quorum, and looks at the lease that the
+// servers grant: the faults are scaled by it.
+func (c *cluster) verify(ctx context.Context, ttl time.Duration) error {
+	for i, n := range c.nodes {
+		value := fmt.Sprintf("%s %d", n.Name(), time.Now().UnixNano())
+		if _, err := pb.NewKVClient(n.conn).Put(ctx, &pb.PutRequest{Key: []byte(probeKey), Value: []byte(value)}); err != nil {
+			return fmt.Errorf("a write to member %s: %w", n.Name(), err)
+		}
+		next := c.nodes[(i+1)%len(c.nodes)]
+		got, err := pb.NewKVClient(next.conn).Range(ctx, &pb.RangeRequest{Key: []byte(probeKey)})
+		if err != nil {
+			return fmt.Errorf("a read from member %s: %w", next.Name(), err)
+		}
+		if len(got.Kvs) != 1 || string(got.Kvs[0].Value) != value {
+			return fmt.Errorf("member %s took the write %q but %s reads %v", n.Name(), value, next.Name(), got.Kvs)
+		}
+	}
+	leases := pb.NewLeaseClient(c.nodes[0].conn)
+	lease, err := leases.LeaseGrant(ctx, &pb.LeaseGrantRequest{TTL: int64(ttl / time.Second)})
+	if err != nil {
+		return fmt.Errorf("a lease of %v: %w", ttl, err)
+	}
+	if granted := time.Duration(lease.TTL) * time.Second; granted != ttl {
+		return fmt.Errorf("asked for a lease of %v, the members granted %v: the settings do not honour it", ttl, granted)
+	}
+	if _, err := leases.LeaseRevoke(ctx, &pb.LeaseRevokeRequest{ID: lease.ID}); err != nil {
+		return fmt.Errorf("revoke a lease: %w", err)
+	}
+	return nil
+}
