@@ -28,6 +28,10 @@ const (
 	Liveness                Name = "liveness"
 )
 
+// AllProperties are the names of all properties, in the order in which reports show them.
+var AllProperties = []Name{MutualExclusion, LockLinearizability, EarlyExpiry, ReleaseByOwner, TokenMonotonicity, StaleWrite,
+	LostUpdate, ResourceLinearizability, Liveness}
+
 // Layer is what a violated property means: a client's belief, a bug of the service, a hole in the fencing, harm to the
 // data, or a lock nobody can get any more.
 type Layer string

@@ -22,9 +22,10 @@ const (
 	margin       = 14
 	stepRow      = 22 // one row of numbered marks
 	maxStepRows  = 4
-	laneHeight   = 58
+	laneHeight   = 58 // of the clients that the finding names
+	smallLane    = 28 // of others
 	faultLane    = 34
-	storageLane  = 40
+	storageLane  = 44
 	barHeight    = 20
 
 	maxOtherLanes = 4
@@ -63,7 +64,7 @@ func drawFinding(f checker.Finding, ix *index) picture {
 	sc.y = map[string]float64{}
 	for _, lane := range sc.lanes {
 		sc.y[lane] = y
-		y += laneHeight
+		y += sc.height(lane)
 	}
 	for _, node := range sc.nodes {
 		sc.y[node] = y
@@ -73,14 +74,17 @@ func drawFinding(f checker.Finding, ix *index) picture {
 	bottom := y + storageLane
 	s.Height = bottom + 26
 
+	// What is told in words comes last, so that nothing is drawn over it.
 	sc.drawGrid(s, top, bottom)
 	sc.drawOverlap(s)
-	for i, hold := range sc.holds {
+	sc.drawFaults(s)
+	sc.drawStepLines(s, steps, bottom)
+	for i, hold := range slices.Backward(sc.holds) {
 		sc.drawHold(s, hold, sc.holdClass(i), i < sc.own)
 	}
-	sc.drawFaults(s)
 	sc.drawRequests(s, ix)
-	sc.drawSteps(s, steps, top, bottom, ix)
+	sc.drawLabels(s)
+	sc.drawSteps(s, steps)
 	return picture{Sheet: s, LeftOut: sc.leftOut}
 }
 
@@ -107,12 +111,25 @@ func compose(f checker.Finding, ix *index) *scene {
 	return sc
 }
 
-func (sc *scene) addLane(client string) bool {
-	if slices.Contains(sc.lanes, client) {
-		return true
+func (sc *scene) addLane(client string) {
+	if !slices.Contains(sc.lanes, client) {
+		sc.lanes = append(sc.lanes, client)
 	}
-	sc.lanes = append(sc.lanes, client)
-	return true
+}
+
+// height is that of a client's lane.
+func (sc *scene) height(client string) float64 {
+	for _, h := range sc.holds[:sc.own] {
+		if h.Client == client {
+			return laneHeight
+		}
+	}
+	return smallLane
+}
+
+// barY is the top of a client's bars.
+func (sc *scene) barY(client string) float64 {
+	return sc.y[client] + (sc.height(client)-barHeight)/2
 }
 
 func (sc *scene) addOthers(ix *index) {
@@ -246,15 +263,15 @@ func (sc *scene) drawGrid(s *sheet, top, bottom float64) {
 	for i, lane := range sc.lanes {
 		y := sc.y[lane]
 		if i%2 == 1 {
-			s.rect("stripe", 0, y, drawingWidth, laneHeight, "")
+			s.rect("stripe", 0, y, drawingWidth, sc.height(lane), "")
 		}
-		s.text("lane", 8, y+laneHeight/2, "start", clip(lane, 14))
+		s.text("lane", 8, y+sc.height(lane)/2+4, "start", clip(lane, 14))
 	}
 	for _, node := range sc.nodes {
 		s.text("lane server", 8, sc.y[node]+faultLane/2+4, "start", clip(node, 14))
 	}
 	s.line("rule", 0, sc.storageY, drawingWidth, sc.storageY, "")
-	s.text("lane server", 8, sc.storageY+storageLane/2+4, "start", "storage")
+	s.text("lane server", 8, sc.storageY+18, "start", "storage")
 	for _, t := range sc.axis.ticks(10) {
 		x := sc.axis.x(t.ns)
 		s.line("grid", x, top, x, bottom, "")
@@ -273,7 +290,7 @@ func (sc *scene) drawOverlap(s *sheet) {
 	if from >= to || a.Client == b.Client {
 		return
 	}
-	y1, y2 := sc.y[a.Client], sc.y[b.Client]
+	y1, y2 := sc.y[a.Client], sc.y[b.Client] // both are lanes of full height
 	x := sc.axis.x(from)
 	w := max(sc.axis.x(to)-x, 2)
 	s.rect("clash", x, min(y1, y2)+2, w, laneHeight+max(y1-y2, y2-y1)-4,
@@ -281,7 +298,7 @@ func (sc *scene) drawOverlap(s *sheet) {
 }
 
 func (sc *scene) drawHold(s *sheet, h *checker.Hold, class string, own bool) {
-	y := sc.y[h.Client] + 18
+	y := sc.barY(h.Client)
 	title := holdTitle(h)
 	done, believed, end := sc.axis.x(h.DoneNS), sc.axis.x(max(h.BelievedNS, h.DoneNS)), sc.axis.x(holdEnd(h, sc.axis.to))
 	if own && h.DoneNS > h.InvokeNS {
@@ -296,16 +313,6 @@ func (sc *scene) drawHold(s *sheet, h *checker.Hold, class string, own bool) {
 	s.rect("hold "+class, done, y, max(believed-done, 2), barHeight, title)
 	if !own {
 		return
-	}
-	label := "token " + h.Token
-	if h.Token == "" {
-		label = "no token"
-	}
-	label = clip(label, 28)
-	if width := textWidth(label); believed-done > width+10 {
-		s.text("inbar", done+6, y+14, "start", label)
-	} else {
-		s.text("label "+class, placeLabel(done, width), y-5, "start", label)
 	}
 	sc.drawLease(s, h, y, class)
 	if h.LostNS != 0 && sc.axis.shows(h.LostNS, h.LostNS) {
@@ -323,15 +330,42 @@ func (sc *scene) drawLease(s *sheet, h *checker.Hold, y float64, class string) {
 		return
 	}
 	s.path("leaseend "+class, fmt.Sprintf("M%s %sV%s", px(to), px(y-3), px(base+4)), "from "+clock(h.LeaseNS)+" on its lease may be over")
-	label, anchor, x := "lease may end", "start", to+4
-	if x+textWidth(label) > drawingWidth-margin {
-		anchor, x = "end", to-4
-	}
-	s.text("small", x, base+8, anchor, label)
 }
 
-// placeLabel keeps a label inside the drawing.
-func placeLabel(x, width float64) float64 { return min(x, drawingWidth-margin-width) }
+// drawLabels writes what the finding's own bars mean.
+func (sc *scene) drawLabels(s *sheet) {
+	for i, h := range sc.holds[:sc.own] {
+		if h.Outcome != history.OK {
+			continue
+		}
+		y, done, believed := sc.barY(h.Client), sc.axis.x(h.DoneNS), sc.axis.x(h.BelievedNS)
+		label := clip("token "+firstOf(h.Token, "none"), 28)
+		if width := textWidth(label); believed-done > width+10 {
+			s.text("inbar", done+6, y+14, "start", label)
+		} else {
+			s.text("label "+sc.holdClass(i), min(done, drawingWidth-margin-width), y-5, "start", label)
+		}
+		if h.LeaseNS != 0 && sc.axis.shows(h.LeaseNS, h.LeaseNS) {
+			sc.beside(s, "note", sc.axis.x(h.LeaseNS), y+barHeight+14, "lease may be over")
+		}
+	}
+	for _, f := range sc.faults {
+		from, to := faultSpan(f, sc.axis.to)
+		x, w := sc.axis.x(from), sc.axis.x(to)-sc.axis.x(from)
+		if label := clip(faultWords(f, sc.axis.to), 30); w > textWidth(label)+8 {
+			s.text("faultlabel", x+w/2, sc.y[f.Target]+14, "middle", label)
+		}
+	}
+}
+
+// beside writes a note next to a mark, on the side where there is room.
+func (sc *scene) beside(s *sheet, class string, x, y float64, note string) {
+	if x+6+textWidth(note) > drawingWidth-margin {
+		s.text(class, x-6, y, "end", note)
+		return
+	}
+	s.text(class, x+6, y, "start", note)
+}
 
 // textWidth is a guess at the width of a label in the drawing's 12 px type; generous, as labels may touch nothing.
 func textWidth(s string) float64 { return 6.6 * float64(len([]rune(s))) }
@@ -348,9 +382,9 @@ func holdTitle(h *checker.Hold) string {
 func (sc *scene) drawFaults(s *sheet) {
 	for _, f := range sc.faults {
 		from, to := faultSpan(f, sc.axis.to)
-		y, height := sc.y[f.Target], float64(laneHeight)
-		if slices.Contains(sc.nodes, f.Target) {
-			height = faultLane
+		y, height := sc.y[f.Target], float64(faultLane)
+		if slices.Contains(sc.lanes, f.Target) {
+			height = sc.height(f.Target)
 		}
 		class := "fault"
 		if f.EffectiveNS == 0 {
@@ -359,14 +393,12 @@ func (sc *scene) drawFaults(s *sheet) {
 		words := faultWords(f, sc.axis.to)
 		x, w := sc.axis.x(from), max(sc.axis.x(to)-sc.axis.x(from), 2)
 		s.rect(class, x, y+3, w, height-6, fmt.Sprintf("%s %s, from %s to %s", f.Target, words, clock(from), clock(to)))
-		if label := clip(words, 30); w > textWidth(label)+8 {
-			s.text("faultlabel", x+w/2, y+14, "middle", label)
-		}
 	}
 }
 
 func (sc *scene) drawRequests(s *sheet, ix *index) {
-	y := sc.storageY + storageLane/2
+	y := sc.storageY + 14.0
+	noted := 0.0 // where the last note ended
 	for _, r := range sc.requests {
 		x := sc.axis.x(r.TimeNS)
 		named := slices.Contains(sc.finding.Requests, r.Seq)
@@ -375,11 +407,16 @@ func (sc *scene) drawRequests(s *sheet, ix *index) {
 			if i := slices.Index(sc.holds[:sc.own], h); i >= 0 {
 				class = sc.holdClass(i)
 			}
-			if lane, ok := sc.y[h.Client]; ok && (named || class != "other") {
-				s.line("sent "+class, x, lane+18+barHeight, x, y-6, "")
+			if _, ok := sc.y[h.Client]; ok && (named || class != "other") {
+				s.line("sent "+class, x, sc.barY(h.Client)+barHeight, x, y-6, "")
 			}
 		}
 		title := requestTitle(r)
+		if note := string(r.Outcome) + " " + clip(firstOf(r.Token, "no token"), 20); named && r.Kind == history.KindWrite && x-textWidth(note)/2 > noted {
+			centre := min(x, drawingWidth-margin-textWidth(note)/2)
+			s.text("note", centre, y+19, "middle", note)
+			noted = centre + textWidth(note)/2
+		}
 		switch {
 		case r.Kind == history.KindRead:
 			s.circle("read "+class, x, y, 4, title)

@@ -45,37 +45,41 @@ func (sc *scene) placeSteps() steps {
 	return placed
 }
 
-// drawSteps draws the marks, each with a thin line down to the lane it speaks of.
-func (sc *scene) drawSteps(s *sheet, placed steps, top, bottom float64, ix *index) {
+// markY is the middle of a mark.
+func (p steps) markY(m stepMark) float64 {
+	return margin + stepRow/2 + float64(p.rows-1-m.row)*stepRow - 4
+}
+
+// drawStepLines draws a thin line from each mark down to the lane it speaks of.
+func (sc *scene) drawStepLines(s *sheet, placed steps, bottom float64) {
 	for _, m := range placed.marks {
-		y := margin + stepRow/2 + float64(placed.rows-1-m.row)*stepRow - 4
 		to := bottom
-		if lane, ok := sc.laneOf(m.line, ix); ok {
+		if lane, ok := sc.laneOf(m.line); ok {
 			to = lane
 		}
-		at := sc.axis.x(m.line.TimeNS)
-		if to > top {
-			s.line("hair", at, y+9, at, to, "")
-		}
+		s.line("hair", sc.axis.x(m.line.TimeNS), placed.markY(m)+9, sc.axis.x(m.line.TimeNS), to, "")
 	}
+}
+
+func (sc *scene) drawSteps(s *sheet, placed steps) {
 	for _, m := range placed.marks {
-		y := margin + stepRow/2 + float64(placed.rows-1-m.row)*stepRow - 4
+		y := placed.markY(m)
 		s.circle("step", m.x, y, 9, m.number+". "+clock(m.line.TimeNS)+" "+m.line.Text)
 		s.text("stepnumber", m.x, y+4, "middle", m.number)
 	}
 }
 
 // laneOf finds how far down a mark's line reaches: to the client it speaks of, or to the storage.
-func (sc *scene) laneOf(line checker.Line, ix *index) (float64, bool) {
+func (sc *scene) laneOf(line checker.Line) (float64, bool) {
 	if line.Seq != 0 {
-		return sc.storageY + storageLane/2 - 7, true
+		return sc.storageY + 7, true
 	}
 	if line.Event == nil {
 		return 0, false
 	}
 	for _, h := range sc.holds {
 		if slices.Contains(h.Events, *line.Event) {
-			return sc.y[h.Client] + 18, true
+			return sc.barY(h.Client), true
 		}
 	}
 	for _, f := range sc.faults {

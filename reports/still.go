@@ -40,11 +40,11 @@ func (t *timeline) still() *sheet {
 		s.line("rule", 0, y, drawingWidth, y, "")
 		s.text("lane "+lane.Kind, 8, y+stillLane/2+4, "start", clip(lane.Name, 14))
 	}
-	t.stillHolds(s, a, top)
 	for _, f := range t.Faults {
 		x := a.x(f.FromNS)
 		s.rect("fault", x, top+float64(f.Lane)*stillLane+2, max(a.x(f.ToNS)-x, 1), stillLane-4, f.Words)
 	}
+	t.stillHolds(s, a, top)
 	t.stillWrites(s, a, top)
 	for _, stall := range t.Stalls {
 		x := a.x(stall.FromNS)
@@ -68,8 +68,8 @@ func (t *timeline) stillHolds(s *sheet, a axis, top float64) {
 		from, to := a.x(h.DoneNS), a.x(h.BelievNS)
 		from, to = max(from, ends[h.Lane]), max(to, from+0.8)
 		y := top + float64(h.Lane)*stillLane + (stillLane-stillBar)/2
-		if h.Named {
-			s.rect("hold newer", a.x(h.DoneNS), y, max(to-a.x(h.DoneNS), 1.5), stillBar, "")
+		if h.Part != partNone {
+			s.rect("hold "+h.Part.class(), a.x(h.DoneNS), y, max(to-a.x(h.DoneNS), 1.5), stillBar, "")
 		}
 		if to-from < 0.4 {
 			continue
@@ -89,12 +89,12 @@ func (t *timeline) stillWrites(s *sheet, a axis, top float64) {
 	type spot struct {
 		column  int
 		outcome history.Outcome
-		named   bool
+		part    part
 	}
 	seen := map[spot]bool{}
 	for _, w := range t.Writes {
 		x := a.x(w.TimeNS)
-		at := spot{int(x / 2), w.Outcome, w.Named}
+		at := spot{int(x / 2), w.Outcome, w.Part}
 		if seen[at] {
 			continue
 		}
@@ -102,8 +102,8 @@ func (t *timeline) stillWrites(s *sheet, a axis, top float64) {
 		switch {
 		case w.Outcome == history.Rejected:
 			s.cross("rejected", x, y, 3.5, "")
-		case w.Named:
-			s.circle("applied named newer", x, y, 4, "")
+		case w.Part != partNone:
+			s.circle("applied named "+w.Part.class(), x, y, 4, "")
 		default:
 			s.circle("applied other", x, y, 2, "")
 		}

@@ -39,9 +39,20 @@ type timelineHold struct {
 	LeaseNS  int64  `json:"x,omitempty"`
 	Key      string `json:"k"`
 	Token    string `json:"t,omitempty"`
-	Named    bool   `json:"f,omitempty"` // by a finding
+	Part     part   `json:"f,omitempty"`
 	Count    int64  `json:"n,omitempty"` // of holds in this block; 0: one
 }
+
+// part is what a hold is in the findings: none, the older of two, or the newer or wronged one.
+type part int
+
+const (
+	partNone part = iota
+	partOlder
+	partNewer
+)
+
+func (p part) class() string { return [...]string{"other", "older", "newer"}[p] }
 
 type timelineWrite struct {
 	TimeNS  int64           `json:"t"`
@@ -50,7 +61,7 @@ type timelineWrite struct {
 	Token   string          `json:"o,omitempty"`
 	Value   string          `json:"v,omitempty"`
 	Outcome history.Outcome `json:"r"`
-	Named   bool            `json:"f,omitempty"`
+	Part    part            `json:"f,omitempty"`
 	Count   int64           `json:"n,omitempty"`
 }
 
@@ -91,10 +102,10 @@ const (
 func newTimeline(j Judgement, ix *index) *timeline {
 	m := j.Model
 	t := &timeline{EndNS: max(m.EndNS, 1)}
-	named := namedHolds(j.Result)
-	lanes := t.makeLanes(m, ix, named)
-	t.addHolds(m, lanes, named)
-	t.addWrites(j, ix, lanes)
+	parts := holdParts(j.Result)
+	lanes := t.makeLanes(m, ix, parts)
+	t.addHolds(m, lanes, parts)
+	t.addWrites(j, ix, lanes, parts)
 	t.addFaults(m, lanes)
 	for _, p := range j.Result.Properties {
 		for _, f := range p.Findings {
@@ -107,29 +118,37 @@ func newTimeline(j Judgement, ix *index) *timeline {
 	return t
 }
 
-func namedHolds(r *checker.Result) map[string]bool {
-	named := map[string]bool{}
+// holdParts says which holds the findings name. One that was the older in any finding stays the older: that is the one
+// that did harm.
+func holdParts(r *checker.Result) map[string]part {
+	parts := map[string]part{}
 	for _, p := range r.Properties {
 		for _, f := range p.Findings {
-			for _, id := range f.Holds {
-				named[id] = true
+			for i, id := range f.Holds {
+				last := i > 0 && i == len(f.Holds)-1
+				switch {
+				case !last:
+					parts[id] = partOlder
+				case parts[id] == partNone:
+					parts[id] = partNewer
+				}
 			}
 		}
 	}
-	return named
+	return parts
 }
 
 const storageLaneName = "storage"
 
 // makeLanes gives every client a lane while there are lanes left, those of findings first, then every server that a
 // fault hit, then the storage.
-func (t *timeline) makeLanes(m *checker.Model, ix *index, named map[string]bool) map[string]int {
+func (t *timeline) makeLanes(m *checker.Model, ix *index, parts map[string]part) map[string]int {
 	var clients []string
 	wanted, rest := map[string]bool{}, 0
 	for _, first := range []bool{true, false} {
 		for _, h := range m.Holds {
 			switch {
-			case named[h.ID] != first || wanted[h.Client]:
+			case (parts[h.ID] != partNone) != first || wanted[h.Client]:
 			case len(clients) < maxTimelineLanes:
 				clients = append(clients, h.Client)
 				wanted[h.Client] = true
@@ -171,7 +190,7 @@ func natural(a, b string) int {
 	return cmp.Or(cmp.Compare(pa, pb), cmp.Compare(la, lb), cmp.Compare(a, b))
 }
 
-func (t *timeline) addHolds(m *checker.Model, lanes map[string]int, named map[string]bool) {
+func (t *timeline) addHolds(m *checker.Model, lanes map[string]int, parts map[string]part) {
 	for _, h := range m.Holds {
 		lane, ok := lanes[h.Client]
 		if !ok || h.Outcome != history.OK {
@@ -179,12 +198,12 @@ func (t *timeline) addHolds(m *checker.Model, lanes map[string]int, named map[st
 		}
 		t.Holds = append(t.Holds, timelineHold{Lane: lane, DoneNS: h.DoneNS, BelievNS: max(h.BelievedNS, h.DoneNS),
 			EndNS: holdEnd(h, m.EndNS), LeaseNS: h.LeaseNS, Key: clip(h.Key, maxTimelineText),
-			Token: clip(h.Token, maxTimelineText), Named: named[h.ID]})
+			Token: clip(h.Token, maxTimelineText), Part: parts[h.ID]})
 	}
 	slices.SortStableFunc(t.Holds, func(a, b timelineHold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
 	all := len(t.Holds)
 	t.Holds = thinned(t.Holds, maxTimelineHolds, t.EndNS, len(t.Lanes),
-		func(h *timelineHold) (group int, at int64, keep bool) { return h.Lane, h.DoneNS, h.Named },
+		func(h *timelineHold) (group int, at int64, keep bool) { return h.Lane, h.DoneNS, h.Part != partNone },
 		func(into, h *timelineHold) {
 			into.Count = max(into.Count, 1) + 1
 			into.BelievNS, into.EndNS = max(into.BelievNS, h.BelievNS), max(into.EndNS, h.EndNS)
@@ -193,7 +212,7 @@ func (t *timeline) addHolds(m *checker.Model, lanes map[string]int, named map[st
 	t.noteThinned(all, len(t.Holds), "holds")
 }
 
-func (t *timeline) addWrites(j Judgement, ix *index, lanes map[string]int) {
+func (t *timeline) addWrites(j Judgement, ix *index, lanes map[string]int, parts map[string]part) {
 	named := map[int64]bool{}
 	for _, p := range j.Result.Properties {
 		for _, f := range p.Findings {
@@ -208,7 +227,10 @@ func (t *timeline) addWrites(j Judgement, ix *index, lanes map[string]int) {
 			continue
 		}
 		w := timelineWrite{TimeNS: r.TimeNS, Lane: -1, Key: clip(r.Key, maxTimelineText), Token: clip(r.Token, maxTimelineText),
-			Value: clip(r.Value, maxTimelineText), Outcome: r.Outcome, Named: named[r.Seq]}
+			Value: clip(r.Value, maxTimelineText), Outcome: r.Outcome}
+		if named[r.Seq] {
+			w.Part = max(parts[r.Hold], partOlder)
+		}
 		if h := ix.holds[r.Hold]; h != nil {
 			if lane, ok := lanes[h.Client]; ok {
 				w.Lane = lane
@@ -219,7 +241,7 @@ func (t *timeline) addWrites(j Judgement, ix *index, lanes map[string]int) {
 	all := len(t.Writes)
 	t.Writes = thinned(t.Writes, maxTimelineWrites, t.EndNS, len(outcomes),
 		func(w *timelineWrite) (group int, at int64, keep bool) {
-			return slices.Index(outcomes, w.Outcome), w.TimeNS, w.Named
+			return slices.Index(outcomes, w.Outcome), w.TimeNS, w.Part != partNone
 		},
 		func(into, w *timelineWrite) {
 			into.Count = max(into.Count, 1) + 1

@@ -61,11 +61,11 @@ var wordings = map[checker.Name]wording{
 }
 
 var layerMeanings = map[checker.Layer]string{
-	checker.LayerBelief:   "what clients believe: unavoidable for leases when a holder can be paused; the reason why fencing exists",
-	checker.LayerService:  "the lock service: a violation is a bug of the service",
-	checker.LayerFencing:  "fencing: whether a stale holder is kept away from the data",
-	checker.LayerEffect:   "the data: a violation is harm done",
-	checker.LayerLiveness: "whether the lock can still be had",
+	checker.LayerBelief:   "What clients believe. Unavoidable for leases whose holder can be paused: the reason why fencing exists.",
+	checker.LayerService:  "What the lock service promised. A violation is a bug of the service.",
+	checker.LayerFencing:  "Whether a stale holder is kept away from the data.",
+	checker.LayerEffect:   "What became of the data. A violation is harm done.",
+	checker.LayerLiveness: "Whether the lock can still be had afterwards.",
 }
 
 // byHarm is the order in which violations compete for the headline: harm to data first, then bugs of the service, then

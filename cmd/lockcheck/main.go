@@ -39,6 +39,6 @@ func rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w\nTry: %s --help", err, cmd.CommandPath())}
 	})
-	root.AddCommand(nodeCommand(), janitorCommand())
+	root.AddCommand(checkCommand(), nodeCommand(), janitorCommand())
 	return root
 }

@@ -41,9 +41,10 @@
 
   function theme() {
     const style = getComputedStyle(document.documentElement);
-    for (const name of ["bg", "panel", "ink", "soft", "faint", "rule", "stripe", "red", "teal", "amber", "newer", "other", "fault"]) colour[name] = style.getPropertyValue("--" + name).trim();
+    for (const name of ["bg", "panel", "ink", "soft", "faint", "rule", "stripe", "red", "teal", "amber", "older", "newer", "onbar", "other", "fault"]) colour[name] = style.getPropertyValue("--" + name).trim();
     colour.hatch = hatch();
   }
+  const tint = (part) => part === 2 ? colour.newer : part === 1 ? colour.older : colour.other;
   function hatch() {
     const tile = document.createElement("canvas"); tile.width = tile.height = 8;
     const p = tile.getContext("2d"); p.strokeStyle = colour.fault; p.globalAlpha = .6; p.lineWidth = 1.5;
@@ -68,7 +69,7 @@
     pen.textBaseline = "middle";
     lanes(); grid();
     pen.save(); pen.beginPath(); pen.rect(GUTTER, 0, width - GUTTER - RIGHT + 7, bottom); pen.clip();
-    marks(); holds(); faults(); writes(); findings(); selection();
+    marks(); faults(); holds(); writes(); findings(); selection();
     pen.restore();
     range.textContent = s(view.from, digits()) + " – " + s(view.to, digits());
   }
@@ -121,12 +122,12 @@
       const a = x(h.d), b = Math.max(x(h.b), a + .7), e = x(h.e), y = laneY(h.l) + 6;
       if (!h.f && b <= drawn[h.l] + .3) continue; // its pixels are filled already
       drawn[h.l] = Math.max(drawn[h.l], b);
-      pen.fillStyle = h.f ? colour.newer : colour.other; pen.fillRect(a, y, b - a, bar);
-      if (e > b + 3) { pen.strokeStyle = h.f ? colour.newer : colour.other; pen.setLineDash([3, 3]); pen.strokeRect(b, y + .5, e - b, bar - 1); pen.setLineDash([]); }
+      pen.fillStyle = tint(h.f); pen.fillRect(a, y, b - a, bar);
+      if (e > b + 3) { pen.strokeStyle = tint(h.f); pen.setLineDash([3, 3]); pen.strokeRect(b, y + .5, e - b, bar - 1); pen.setLineDash([]); }
       const text = h.n ? h.n + " holds" : h.t;
       if (text && b - a > 44) {
         pen.font = "11px system-ui, sans-serif"; pen.textAlign = "left";
-        if (pen.measureText(text).width < b - a - 10) { pen.fillStyle = h.f ? "#fff" : colour.ink; pen.fillText(text, Math.max(a, GUTTER) + 5, y + bar / 2 + .5); }
+        if (pen.measureText(text).width < b - a - 10) { pen.fillStyle = h.f ? colour.onbar : colour.ink; pen.fillText(text, Math.max(a, GUTTER) + 5, y + bar / 2 + .5); }
       }
     }
   }
@@ -146,8 +147,8 @@
       if (w.r === "rejected") { if (px - lastNo > 1.5 || w.f) { cross(px, y, 4); lastNo = px; } continue; }
       if (!w.f && px - last < 1) continue;
       last = px;
-      if (w.l >= 0 && (w.f || view.to - view.from < 2e9)) { pen.strokeStyle = w.f ? colour.newer : colour.other; pen.lineWidth = 1; pen.beginPath(); pen.moveTo(px, laneY(w.l) + LANE - 6); pen.lineTo(px, y); pen.stroke(); }
-      pen.fillStyle = w.f ? colour.newer : colour.other; pen.beginPath(); pen.arc(px, y, w.f ? 5 : 3, 0, 7); pen.fill();
+      if (w.l >= 0 && (w.f || view.to - view.from < 2e9)) { pen.strokeStyle = tint(w.f); pen.lineWidth = 1; pen.beginPath(); pen.moveTo(px, laneY(w.l) + LANE - 6); pen.lineTo(px, y); pen.stroke(); }
+      pen.fillStyle = tint(w.f); pen.beginPath(); pen.arc(px, y, w.f ? 5 : 3, 0, 7); pen.fill();
     }
   }
   function cross(px, y, r) { pen.strokeStyle = colour.red; pen.lineWidth = 2; pen.beginPath(); pen.moveTo(px - r, y - r); pen.lineTo(px + r, y + r); pen.moveTo(px - r, y + r); pen.lineTo(px + r, y - r); pen.stroke(); }

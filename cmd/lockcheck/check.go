@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lockcheck/checker"
+	"lockcheck/reports"
+)
+
+func checkCommand() *cobra.Command {
+	var asJSON, quiet bool
+	var properties []string
+	cmd := &cobra.Command{
+		Use:   "check RUN",
+		Short: "Judge a recorded run again, from its directory alone",
+		Long: "check reads plan.json, history.jsonl and resource.jsonl of a run directory, judges them, shows the verdict and\n" +
+			"rewrites results.json and report.html. Nothing of the cluster is needed: a run can be judged later, on another\n" +
+			"machine, and comes to the same verdict.\n\n" +
+			"With --property only some properties are judged; the files of the run are left as they are then.",
+		Example: "  lockcheck check lockcheck-out/latest\n  lockcheck check lockcheck-out/latest --property=stale-write,lost-update\n  lockcheck check lockcheck-out/latest --json | jq .verdict",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError{fmt.Errorf("check takes one run directory, such as lockcheck-out/latest; %d were given", len(args))}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names, err := propertyNames(properties, cmd.Flags().Changed("property"))
+			if err != nil {
+				return err
+			}
+			return check(cmd, args[0], names, asJSON, quiet)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on standard output and nothing else")
+	cmd.Flags().BoolVar(&quiet, "quiet", false, "print the verdict's sentence only")
+	cmd.Flags().StringSliceVar(&properties, "property", nil, "judge only these: "+knownProperties())
+	return cmd
+}
+
+func check(cmd *cobra.Command, path string, names []checker.Name, asJSON, quiet bool) error {
+	dir, err := reports.Open(path)
+	if err != nil {
+		return asUsage(err)
+	}
+	judgement, err := dir.Judge(checker.Options{Properties: names})
+	if err != nil {
+		return asUsage(err)
+	}
+	now := time.Now()
+	if names == nil { // part of a verdict must not take the place of the whole
+		// The verdict is known: a directory that cannot be written to, such as an artifact of CI, does not change it.
+		if err := dir.Publish(judgement, now); err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "lockcheck: warning: %v\n", err)
+		}
+	}
+	if asJSON {
+		err = reports.NewResults(judgement, now).Encode(cmd.OutOrStdout())
+	} else {
+		err = reports.Summary(cmd.OutOrStdout(), judgement, dir,
+			reports.SummaryOptions{Color: reports.Color(cmd.OutOrStdout()), Quiet: quiet})
+	}
+	if err != nil {
+		return fmt.Errorf("cannot show the verdict: %w", err)
+	}
+	if judgement.Result.Verdict != checker.Pass {
+		return verdictError{judgement.Result.Verdict}
+	}
+	return nil
+}
+
+// asUsage makes what is wrong with the user's files the user's mistake, and leaves all else a defect.
+func asUsage(err error) error {
+	var input *reports.InputError
+	if errors.As(err, &input) {
+		return usageError{err}
+	}
+	return err
+}
+
+func propertyNames(wanted []string, given bool) ([]checker.Name, error) {
+	if !given {
+		return nil, nil
+	}
+	var names []checker.Name
+	for _, word := range wanted {
+		name := checker.Name(strings.TrimSpace(word))
+		if !slices.Contains(checker.AllProperties, name) {
+			return nil, usageError{fmt.Errorf("unknown property %q; known are %s", word, knownProperties())}
+		}
+		names = append(names, name)
+	}
+	if names == nil {
+		return nil, usageError{fmt.Errorf("--property names no property; known are %s", knownProperties())}
+	}
+	return names, nil
+}
+
+func knownProperties() string {
+	words := make([]string, len(checker.AllProperties))
+	for i, name := range checker.AllProperties {
+		words[i] = string(name)
+	}
+	return strings.Join(words, ", ")
+}
