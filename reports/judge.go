@@ -3,6 +3,7 @@ package reports
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -34,6 +35,16 @@ func (d *Dir) Judge(opts checker.Options) (Judgement, error) {
 		return Judgement{}, err
 	}
 	defer requests.Close()
+	return d.judge(plan, events, requests, opts)
+}
+
+// recording is an open file of a run directory.
+type recording interface {
+	io.Reader
+	Name() string
+}
+
+func (d *Dir) judge(plan history.Plan, events, requests recording, opts checker.Options) (Judgement, error) {
 	result, model, err := checker.Check(checker.Recording{
 		Plan:     plan,
 		Events:   history.Events(events, events.Name()),

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -53,26 +52,8 @@ func check(cmd *cobra.Command, path string, names []checker.Name, asJSON, quiet 
 	if err != nil {
 		return asUsage(err)
 	}
-	now := time.Now()
-	if names == nil { // part of a verdict must not take the place of the whole
-		// The verdict is known: a directory that cannot be written to, such as an artifact of CI, does not change it.
-		if err := dir.Publish(judgement, now); err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "lockcheck: warning: %v\n", err)
-		}
-	}
-	if asJSON {
-		err = reports.NewResults(judgement, now).Encode(cmd.OutOrStdout())
-	} else {
-		err = reports.Summary(cmd.OutOrStdout(), judgement, dir,
-			reports.SummaryOptions{Color: reports.Color(cmd.OutOrStdout()), Quiet: quiet})
-	}
-	if err != nil {
-		return fmt.Errorf("cannot show the verdict: %w", err)
-	}
-	if judgement.Result.Verdict != checker.Pass {
-		return verdictError{judgement.Result.Verdict}
-	}
-	return nil
+	// Part of a verdict must not take the place of the whole.
+	return conclude(dir, judgement, names == nil, shown{asJSON, quiet, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 }
 
 // asUsage makes what is wrong with the user's files the user's mistake, and leaves all else a defect.

@@ -28,15 +28,23 @@ type verdictError struct{ verdict checker.Verdict }
 
 func (e verdictError) Error() string { return "" }
 
+// exitError is the exit code of the process that did the work, which has said all there is to say.
+type exitError int
+
+func (e exitError) Error() string { return "" }
+
 // errInterrupted ends a command that the user stopped.
 var errInterrupted = errors.New("interrupted")
 
 func exitCode(err error) int {
 	var usage usageError
 	var verdict verdictError
+	var passedOn exitError
 	switch {
 	case err == nil:
 		return exitPass
+	case errors.As(err, &passedOn):
+		return int(passedOn)
 	case errors.As(err, &verdict) && verdict.verdict == checker.Violation:
 		return exitViolation
 	case errors.As(err, &verdict) && verdict.verdict == checker.Inconclusive:

@@ -16,9 +16,14 @@ func main() {
 func execute(ctx context.Context, args []string) int {
 	root := rootCommand()
 	root.SetArgs(args)
+	began := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { began = true }
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitPass
+	}
+	if !began { // cobra found no command to run, or not with these arguments
+		err = usageError{err}
 	}
 	if message := err.Error(); message != "" {
 		fmt.Fprintln(os.Stderr, "lockcheck: "+message)
@@ -39,6 +44,6 @@ func rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w\nTry: %s --help", err, cmd.CommandPath())}
 	})
-	root.AddCommand(checkCommand(), nodeCommand(), janitorCommand())
+	root.AddCommand(runCommand(), checkCommand(), nodeCommand(), janitorCommand())
 	return root
 }

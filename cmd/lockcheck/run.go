@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/signal"
@@ -49,7 +49,9 @@ func runCommand() *cobra.Command {
 		Example: "  lockcheck run --backend=etcd --nemesis=pause\n" +
 			"  lockcheck run --backend=etcd --nemesis=pause --workload=fencing --seed=7 --time-limit=60s",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), f, cmd.Flags().Changed("seed")) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return run(cmd.Context(), f, cmd.Flags().Changed("seed"), shown{f.json, f.quiet, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.backend, "backend", "", "the lock service: "+strings.Join(backendNames(), ", "))
@@ -96,7 +98,7 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-func run(ctx context.Context, f runFlags, seeded bool) error {
+func run(ctx context.Context, f runFlags, seeded bool, how shown) error {
 	if err := f.check(); err != nil {
 		return usageError{err}
 	}
@@ -112,8 +114,11 @@ func run(ctx context.Context, f runFlags, seeded bool) error {
 		return usageError{fmt.Errorf("--out=%s: %w", f.out, err)}
 	}
 	provider, code, err := local.Enter(out)
-	if err != nil || provider == nil {
-		return passedOn(code, err)
+	switch {
+	case err != nil:
+		return err
+	case provider == nil: // the run was made by the inner process, inside namespaces
+		return exitError(code)
 	}
 	config.Provider = provider
 
@@ -122,11 +127,11 @@ func run(ctx context.Context, f runFlags, seeded bool) error {
 	status := reports.NewStatus(os.Stderr, reports.IsTerminal(os.Stderr), f.quiet)
 	dir, err := reports.Create(f.out, config.Plan, time.Now())
 	if err != nil {
-		return err
+		return asUsage(err)
 	}
 	config.HistoryPath, config.ResourcePath, config.NodesDir = absolute(dir.HistoryPath()), absolute(dir.ResourcePath()), absolute(dir.NodesDir())
 	config.SavePlan = dir.WritePlan
-	config.Log = lineWriter{status}
+	config.Log = status
 	status.Line("lockcheck: %s, client %s, workload %s, nemesis %s, guard %s, seed %d, in %s", f.backend, config.Plan.LockClient,
 		f.workload, f.nemesis, f.guard, f.seed, dir.Path())
 
@@ -137,7 +142,11 @@ func run(ctx context.Context, f runFlags, seeded bool) error {
 	if err != nil {
 		return ended(ctx, dir, err)
 	}
-	return judge(dir, f, os.Stdout)
+	judgement, err := dir.Judge(checker.Options{})
+	if err != nil {
+		return err // the files are our own: whatever is wrong with them is a defect
+	}
+	return conclude(dir, judgement, true, how)
 }
 
 // prepare turns flags into a plan, and refuses what the backend or the nemesis cannot do.
@@ -189,7 +198,7 @@ func (f runFlags) again(lockClient string) []string {
 	if f.nodes != 0 {
 		command = append(command, fmt.Sprintf("--nodes=%d", f.nodes))
 	}
-	for _, name := range sortedNames(f.set) {
+	for _, name := range slices.Sorted(maps.Keys(f.set)) {
 		command = append(command, "--set="+name+"="+f.set[name])
 	}
 	return command
@@ -201,13 +210,4 @@ func ended(ctx context.Context, dir *reports.Dir, err error) error {
 		return fmt.Errorf("%w; what was recorded is kept in %s", errInterrupted, dir.Path())
 	}
 	return fmt.Errorf("%w\nwhat was recorded, and the servers' logs, are kept in %s", err, dir.Path())
-}
-
-// judge checks the finished run and publishes what came out.
-func judge(dir *reports.Dir, f runFlags, out io.Writer) error {
-	j, err := dir.Judge(checker.Options{})
-	if err != nil {
-		return err
-	}
-	return publish(dir, j, f.json, f.quiet, out)
 }

@@ -68,7 +68,7 @@ func countFindings(run *workloads.Run, dir *reports.Dir, findings *atomic.Int64,
 		}
 		began := time.Now()
 		// An error here means only that there is no count yet: the verdict is given on the whole recording.
-		if result, err := dir.JudgeSoFar(run.Asked(), checker.Options{MaxFindings: 1}); err == nil {
+		if result, err := dir.JudgeSoFar(checker.Options{MaxFindings: 1}); err == nil {
 			findings.Store(result.Violations())
 		}
 		rest = max(time.Second, judgeShare*time.Since(began))
