@@ -45,5 +45,6 @@ func rootCommand() *cobra.Command {
 		return usageError{fmt.Errorf("%w\nTry: %s --help", err, cmd.CommandPath())}
 	})
 	root.AddCommand(runCommand(), checkCommand(), nodeCommand(), janitorCommand())
+	root.AddCommand(clientCommand(), resourceCommand())
 	return root
 }
