@@ -79,7 +79,9 @@ func etcdPauseRun() Judgement {
 			{Name: "leader-changes", Count: 1, Text: "changes of leader"},
 		},
 		Stats: checker.Stats{DurationNS: 23 * sec, Ops: 1204, OK: 1190, Fail: 3, Info: 11, OpsPerSecond: 52.3, Availability: .85,
-			Latency:    map[string]checker.Quantiles{"write": {402, 31e6, 88e6, 3100e6, 3140e6}, "acquire": {401, 190e6, 420e6, 2300e6, 2400e6}},
+			Latency: map[string]checker.Quantiles{
+				"write":   {Count: 402, P50NS: 31e6, P95NS: 88e6, P99NS: 3100e6, MaxNS: 3140e6},
+				"acquire": {Count: 401, P50NS: 190e6, P95NS: 420e6, P99NS: 2300e6, MaxNS: 2400e6}},
 			LossSignal: checker.Quantiles{Count: 3, P50NS: 800e6, P95NS: 900e6, P99NS: 900e6, MaxNS: 911e6},
 			Guarded:    2, OutlivedLeases: 3, StaleAccepted: 3, StalePerOutlived: 1, Stalls: 1, StalledNS: 60e6},
 	}
