@@ -20,6 +20,11 @@ import (
 // askBound is how long one member may take to say how it is. A paused one takes for ever.
 const askBound = 400 * time.Millisecond
 
+const (
+	probeTry   = time.Second      // for one write; on an idle machine it takes a millisecond
+	probeBound = 20 * time.Second // many elections
+)
+
 // probeKey is written by probes. Lock clients put their keys below other prefixes.
 const probeKey = "lockcheck-probe"
 
@@ -141,20 +146,15 @@ func (c *cluster) Versions(ctx context.Context) (map[string]string, error) {
 	return map[string]string{Name: strings.Join(each, ", ")}, nil
 }
 
-// Probe puts one key. Every member is asked at once and the first success counts: a paused one would keep the others
-// from being asked.
+// Probe puts one key, through whichever member takes it, and gives up when ctx is done or after probeBound. Every
+// member is asked at once, because a paused one would keep the others from being asked; and asked again, because a
+// follower passes a write on to a leader that may have just been stopped, and it is lost there without an answer.
 func (c *cluster) Probe(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithTimeout(ctx, probeBound)
 	defer cancel()
 	results := make(chan error, len(c.nodes))
 	for _, n := range c.nodes {
-		go func() {
-			_, err := pb.NewKVClient(n.conn).Put(ctx, &pb.PutRequest{Key: []byte(probeKey), Value: []byte(n.Name())})
-			if err != nil {
-				err = fmt.Errorf("etcd member %s: %w", n.Name(), err)
-			}
-			results <- err
-		}()
+		go func() { results <- n.putUntil(ctx) }()
 	}
 	var errs []error
 	for range c.nodes {
@@ -165,6 +165,23 @@ func (c *cluster) Probe(ctx context.Context) error {
 		errs = append(errs, err)
 	}
 	return fmt.Errorf("no etcd member took a write: %w", errors.Join(errs...))
+}
+
+// putUntil writes the probe's key until it succeeds or ctx is done.
+func (n *node) putUntil(ctx context.Context) error {
+	for {
+		bounded, cancel := context.WithTimeout(ctx, probeTry)
+		_, err := pb.NewKVClient(n.conn).Put(bounded, &pb.PutRequest{Key: []byte(probeKey), Value: []byte(n.Name())})
+		cancel()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("etcd member %s: %w", n.Name(), err)
+		case <-time.After(probeTry / 10):
+		}
+	}
 }
 
 // Leader believes the members with the highest term: a leader that was stopped or cut off keeps its old one. While

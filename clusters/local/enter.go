@@ -112,7 +112,11 @@ func (w way) run() (int, error) {
 
 	// Before the start, so that no signal falls between the two processes.
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) { // nohup, and shells for what runs in the background
+			signal.Notify(signals, s)
+		}
+	}
 	defer signal.Stop(signals)
 
 	// By this link, the program is found even if its file was replaced or lies where the new user may not look.

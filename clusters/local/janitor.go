@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"flag"
@@ -30,6 +31,8 @@ type janitor struct {
 	notes    *bytes.Buffer
 }
 
+// startJanitor starts the janitor of a site and returns once it has made the directory data. The janitor makes it, so
+// that there is no moment at which the harness could die and leave it behind.
 func startJanitor(mark, data string) (*janitor, error) {
 	j := &janitor{notes: &bytes.Buffer{}}
 	j.cmd = &exec.Cmd{Path: selfPath, Args: []string{"lockcheck", JanitorCommand, "--mark", mark, "--data", data}}
@@ -43,10 +46,17 @@ func startJanitor(mark, data string) (*janitor, error) {
 		return nil, err
 	}
 	j.lifeline = lifeline
+	made, err := j.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
 	if err := j.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the janitor: %w", err)
 	}
 	ours.Store(j.cmd.Process.Pid, true)
+	if line, _ := bufio.NewReader(made).ReadString('\n'); line != statusReady+"\n" {
+		return nil, fmt.Errorf("make the directory %s: %w", data, j.dismiss())
+	}
 	return j, nil
 }
 
@@ -60,19 +70,23 @@ func (j *janitor) dismiss() error {
 	return nil
 }
 
-// Janitor waits for its standard input to end, which it does when the harness has ended however it ended. Then it
-// kills the processes that bear the site's mark and removes the site's data.
+// Janitor makes the directory for a site's data and waits for its standard input to end, which it does when the harness
+// has ended however it ended. Then it kills the processes that bear the site's mark and removes the directory.
 func Janitor(args []string) error {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 	flags := flag.NewFlagSet(JanitorCommand, flag.ContinueOnError)
 	mark := flags.String("mark", "", "value of "+EnvMark+" of the processes to kill")
-	data := flags.String("data", "", "directory to remove")
+	data := flags.String("data", "", "directory to make, and to remove in the end")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if len(*mark) < 16 || !strings.HasPrefix(filepath.Base(*data), "lockcheck-") {
 		return fmt.Errorf("janitor: refused: %q is no mark of a site or %q no data directory of one", *mark, *data)
 	}
+	if err := os.Mkdir(*data, 0o700); err != nil {
+		return err
+	}
+	fmt.Println(statusReady)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	return errors.Join(sweep(*mark), os.RemoveAll(*data))
 }

@@ -31,6 +31,7 @@ var helpers = map[string]func(args []string) error{
 	"print-env":    func([]string) error { fmt.Println(strings.Join(os.Environ(), "\n")); return nil },
 	"net-ns":       func([]string) error { ns, err := os.Readlink("/proc/self/ns/net"); fmt.Println(ns); return err },
 	"fork":         fork,
+	"abandon":      abandon,
 	"exit-code":    func([]string) error { os.Exit(3); return nil },
 	"harness":      harness,
 	"interrupts":   interrupts,
@@ -184,6 +185,17 @@ func fork([]string) error {
 	}
 	fmt.Println(cmd.Process.Pid)
 	select {}
+}
+
+// abandon leaves a process in a session of its own behind, and names it.
+func abandon([]string) error {
+	cmd := exec.Command(selfPath, "sleep")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	fmt.Println(cmd.Process.Pid)
+	return nil
 }
 
 // harness is a run with all kinds of processes, to be killed.

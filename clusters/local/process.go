@@ -73,9 +73,9 @@ func (p *process) wait() {
 	_ = unix.Kill(-p.PID(), unix.SIGKILL)
 	p.err = p.cmd.Wait()
 	p.reaped = true
-	p.alive.Unlock()
 	ours.Delete(p.PID())
-	close(p.done)
+	close(p.done) // with the lock held: who finds it reaped may rely on it being done
+	p.alive.Unlock()
 }
 
 // signal sends to the process's group: a client may be a script that runs the real one.

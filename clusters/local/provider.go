@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"lockcheck/clusters"
 )
@@ -60,11 +59,8 @@ func (s *site) openIsolated(data string) (err error) {
 }
 
 func (s *site) openLoopback() (err error) {
-	if s.data, err = os.MkdirTemp("", "lockcheck-"); err != nil {
-		return err
-	}
+	s.data = filepath.Join(os.TempDir(), "lockcheck-"+s.mark)
 	if s.janitor, err = startJanitor(s.mark, s.data); err != nil {
-		_ = os.RemoveAll(s.data)
 		return err
 	}
 	if s.net, err = newLoopback(); err != nil {
@@ -77,5 +73,5 @@ func (s *site) openLoopback() (err error) {
 func newMark() string {
 	word := make([]byte, 12)
 	_, _ = rand.Read(word) // never fails
-	return strings.ToLower(hex.EncodeToString(word))
+	return hex.EncodeToString(word)
 }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const reapEvery = 2 * time.Second
+const reapEvery = time.Second
 
 // reapOrphans does the duty of a namespace's first process: orphans are given to it, and stay as zombies until it
 // reads their end. Waiting for "any child" would steal from those who wait for theirs; so only zombies are read that

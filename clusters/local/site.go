@@ -107,6 +107,9 @@ func (s *site) Close() error {
 	for _, p := range procs {
 		errs = append(errs, p.Kill(ctx))
 	}
+	if s.janitor == nil {
+		errs = append(errs, sweep(s.mark)) // what left its process group
+	}
 	errs = append(errs, s.net.close())
 	for _, h := range hosts {
 		h.on.stop()

@@ -5,7 +5,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -161,6 +163,50 @@ func TestWhatAProcessForksEndsWithIt(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		t.Errorf("left: %v", marked(s.(*site).mark))
+	})
+}
+
+func TestCloseEndsWhatLeftItsProcess(t *testing.T) {
+	everywhere(t, func(t *testing.T, s clusters.Site) {
+		p := start(t, newHost(t, s, "n1"), "abandon")
+		orphan := readLine(t, p.Stdout())
+		<-p.Done()
+		if left := marked(s.(*site).mark); len(left) != 1 || strconv.Itoa(left[0]) != orphan {
+			t.Fatalf("%v are alive, want %s", left, orphan)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if left := marked(s.(*site).mark); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
+	})
+}
+
+func TestOrphansDoNotStayZombies(t *testing.T) {
+	everywhere(t, func(t *testing.T, s clusters.Site) {
+		if isolated, _ := s.Isolated(); !isolated {
+			return // orphans are given to the machine's own init
+		}
+		p := start(t, newHost(t, s, "n1"), "abandon")
+		orphan, err := strconv.Atoi(readLine(t, p.Stdout()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-p.Done()
+		if got, err := readStat(orphan); err != nil || got.ppid != os.Getpid() {
+			t.Fatalf("the orphan: %+v, %v", got, err)
+		}
+		if err := syscall.Kill(orphan, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		for range 500 {
+			if _, err := readStat(orphan); err != nil {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Error("it is a zombie after 5 s")
 	})
 }
 
