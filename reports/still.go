@@ -68,10 +68,7 @@ func (t *timeline) stillHolds(s *sheet, a axis, top float64) {
 		from, to := a.x(h.DoneNS), a.x(h.BelievNS)
 		from, to = max(from, ends[h.Lane]), max(to, from+0.8)
 		y := top + float64(h.Lane)*stillLane + (stillLane-stillBar)/2
-		if h.Part != partNone {
-			s.rect("hold "+h.Part.class(), a.x(h.DoneNS), y, max(to-a.x(h.DoneNS), 1.5), stillBar, "")
-		}
-		if to-from < 0.4 {
+		if h.Part != partNone || to-from < 0.4 {
 			continue
 		}
 		ends[h.Lane] = to
@@ -80,6 +77,12 @@ func (t *timeline) stillHolds(s *sheet, a axis, top float64) {
 	for i := range paths {
 		if paths[i].Len() > 0 {
 			s.path("hold other", paths[i].String(), "")
+		}
+	}
+	for _, h := range t.Holds {
+		if h.Part != partNone {
+			x, y := a.x(h.DoneNS), top+float64(h.Lane)*stillLane+(stillLane-stillBar)/2
+			s.rect("hold "+h.Part.class(), x, y, max(a.x(h.BelievNS)-x, 1.5), stillBar, "")
 		}
 	}
 }

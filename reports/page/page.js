@@ -12,7 +12,7 @@
     target.scrollIntoView();
   }
   addEventListener("hashchange", reveal);
-  reveal();
+  addEventListener("load", reveal);
 
   function each(selector, what) { document.querySelectorAll(selector).forEach(what); }
   function on(id, what) { const b = document.getElementById(id); if (b) b.addEventListener("click", what); }

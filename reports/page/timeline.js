@@ -73,7 +73,7 @@
     pen.restore();
     range.textContent = s(view.from, digits()) + " – " + s(view.to, digits());
   }
-  const digits = () => Math.max(0, Math.min(6, Math.ceil(9.5 - Math.log10(view.to - view.from))));
+  const digits = () => Math.max(0, Math.min(6, Math.ceil(11.5 - Math.log10(view.to - view.from))));
   function redraw() { if (!queued) { queued = true; requestAnimationFrame(draw); } }
 
   function lanes() {
@@ -180,7 +180,7 @@
     chosen = index;
     const item = items[index];
     if (item.at < view.from || item.at > view.to) { const half = (view.to - view.from) / 2; clamp(item.at - half, item.at + half); }
-    draw(); tell(item, x(item.at), laneOf(item) < 0 ? HEAD : laneY(laneOf(item)));
+    draw(); tell(item, x(item.at), bottom - LANE); // below the picture: it was not asked for with a pointer
     said.textContent = words(item);
   }
   function finding(direction) {
