@@ -1,0 +1,307 @@
+//go:build e2e
+
+// The map of the whole: real servers, real processes, real faults, through the command that users run. One seed a case;
+// LOCKCHECK_SEEDS=20 (scripts/soak) repeats each case over that many.
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"lockcheck/checker"
+	"lockcheck/reports"
+)
+
+// Programs under test, built once: as users get it, and with the planted defects.
+var program, planted string
+
+func TestMain(m *testing.M) {
+	os.Exit(build(m))
+}
+
+func build(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "lockcheck-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // the unprivileged run has to reach it
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	program, planted = filepath.Join(dir, "lockcheck"), filepath.Join(dir, "lockcheck-planted")
+	for _, args := range [][]string{{"build", "-o", program, "."}, {"build", "-tags", "planted", "-o", planted, "."}} {
+		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "go %v: %v\n%s", args, err, out)
+			return 1
+		}
+	}
+	return m.Run()
+}
+
+// seeds are what each case runs with.
+func seeds() []int {
+	n, _ := strconv.Atoi(os.Getenv("LOCKCHECK_SEEDS"))
+	var all []int
+	for seed := 1; seed <= max(n, 1); seed++ {
+		all = append(all, seed)
+	}
+	return all
+}
+
+// outcome is what a finished command left.
+type outcome struct {
+	code           int
+	stdout, stderr string
+	out            string // the --out directory
+	results        reports.Results
+}
+
+func (o outcome) run() string { return filepath.Join(o.out, "latest") }
+
+func (o outcome) of(t *testing.T, name checker.Name) checker.Property {
+	t.Helper()
+	for _, p := range o.results.Properties {
+		if p.Name == name {
+			return p
+		}
+	}
+	t.Fatalf("results.json has no property %s\n%s", name, o.stderr)
+	return checker.Property{}
+}
+
+func (o outcome) violated() []checker.Name {
+	var names []checker.Name
+	for _, p := range o.results.Properties {
+		if p.Verdict == checker.Violation {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// lockcheck runs the command to its end, in a directory of its own unless the arguments name one.
+func lockcheck(t *testing.T, binary string, args ...string) outcome {
+	t.Helper()
+	o := outcome{out: t.TempDir()}
+	cmd := exec.Command(binary, append(args, "--out="+o.out)...)
+	return finish(t, cmd, o)
+}
+
+func finish(t *testing.T, cmd *exec.Cmd, o outcome) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	o.code, o.stdout, o.stderr = cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+	if text, err := os.ReadFile(filepath.Join(o.run(), reports.ResultsFile)); err == nil {
+		if err := json.Unmarshal(text, &o.results); err != nil {
+			t.Fatalf("results.json: %v", err)
+		}
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			keep(t, o)
+		}
+	})
+	return o
+}
+
+// keep saves what a failed case left behind, for whoever has to understand it.
+func keep(t *testing.T, o outcome) {
+	t.Logf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
+	if to := os.Getenv("LOCKCHECK_KEEP"); to != "" {
+		where := filepath.Join(to, strings.ReplaceAll(t.Name(), "/", "_"))
+		if err := os.CopyFS(where, os.DirFS(o.run())); err != nil {
+			t.Log(err)
+		}
+		t.Logf("the run is kept in %s", where)
+	}
+}
+
+var (
+	serviceProperties = []checker.Name{
+		checker.LockLinearizability, checker.EarlyExpiry, checker.ReleaseByOwner, checker.TokenMonotonicity, checker.Liveness,
+	}
+	pauseRun = []string{"run", "--backend=etcd", "--nemesis=pause", "--time-limit=20s"}
+)
+
+// A lease cannot keep a paused holder from believing that it still holds: exclusion breaks and stale writes get through.
+func TestPauseBreaksThePlainLock(t *testing.T) {
+	for _, seed := range seeds() {
+		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			o := lockcheck(t, program, slices.Concat(pauseRun, []string{"--workload=lock", fmt.Sprintf("--seed=%d", seed)})...)
+			if o.code != 1 {
+				t.Errorf("exit %d, want 1", o.code)
+			}
+			for _, name := range []checker.Name{checker.MutualExclusion, checker.StaleWrite} {
+				if p := o.of(t, name); p.Verdict != checker.Violation || p.Count == 0 {
+					t.Errorf("%s is %s, want violation", name, p.Verdict)
+				}
+			}
+			mustPass(t, o, serviceProperties...)
+			if stale := o.of(t, checker.StaleWrite); len(stale.Findings) > 0 {
+				readsLikeTheClassic(t, stale.Findings[0])
+			}
+			sameWhenCheckedAgain(t, o)
+		})
+	}
+}
+
+func mustPass(t *testing.T, o outcome, names ...checker.Name) {
+	t.Helper()
+	for _, name := range names {
+		if p := o.of(t, name); p.Verdict != checker.Pass {
+			t.Errorf("%s is %s (%s), want pass: no fault of this run can make a correct etcd break it", name, p.Verdict, p.Reason)
+		}
+	}
+}
+
+// readsLikeTheClassic wants the story that everybody knows, in its order.
+func readsLikeTheClassic(t *testing.T, f checker.Finding) {
+	t.Helper()
+	var story []string
+	for _, line := range f.Story {
+		story = append(story, line.Text)
+	}
+	text := strings.Join(story, "\n")
+	rest := text
+	for _, step := range []string{"acquired", "paused", "acquired", "resumed", "accepted"} {
+		_, after, found := strings.Cut(rest, step)
+		if !found {
+			t.Errorf("the story lacks %q after what comes before it:\n%s", step, text)
+			return
+		}
+		rest = after
+	}
+	if f.Cause.Kind == "" || f.Cause.Fault == 0 {
+		t.Errorf("the finding names no cause: %+v", f.Cause)
+	}
+}
+
+// sameWhenCheckedAgain judges the directory alone and wants the same results, byte for byte but for the time.
+func sameWhenCheckedAgain(t *testing.T, o outcome) {
+	t.Helper()
+	path := filepath.Join(o.run(), reports.ResultsFile)
+	before := withoutTime(t, path)
+	cmd := exec.Command(program, "check", o.run(), "--quiet")
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	if code := cmd.ProcessState.ExitCode(); code != o.code {
+		t.Errorf("check exits %d, the run exited %d", code, o.code)
+	}
+	if after := withoutTime(t, path); before != after {
+		t.Errorf("check wrote other results:\n%s\n---\n%s", before, after)
+	}
+}
+
+func withoutTime(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, `"checked_at"`) })
+	return strings.Join(lines, "\n")
+}
+
+// On storage that checks tokens the same pauses do no harm: the overlap is counted as masked, the stale writes are
+// rejected.
+func TestFencingMasksPauses(t *testing.T) {
+	for _, seed := range seeds() {
+		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			o := lockcheck(t, program, slices.Concat(pauseRun, []string{"--workload=fencing", fmt.Sprintf("--seed=%d", seed)})...)
+			if o.code != 0 {
+				t.Errorf("exit %d, want 0", o.code)
+			}
+			if p := o.of(t, checker.MutualExclusion); p.Verdict != checker.Masked || p.Count == 0 {
+				t.Errorf("mutual-exclusion is %s with %d, want masked", p.Verdict, p.Count)
+			}
+			if o.results.Stats.Rejected == 0 {
+				t.Error("no stale write was rejected")
+			}
+			mustPass(t, o, slices.Concat(serviceProperties, []checker.Name{
+				checker.StaleWrite, checker.LostUpdate, checker.ResourceLinearizability,
+			})...)
+		})
+	}
+}
+
+// Without a fault there is never a finding.
+func TestCalmRunsPass(t *testing.T) {
+	for _, workload := range []string{"lock", "fencing"} {
+		for _, seed := range seeds() {
+			t.Run(fmt.Sprintf("%s/%d", workload, seed), func(t *testing.T) {
+				o := lockcheck(t, program, "run", "--backend=etcd", "--nemesis=none", "--workload="+workload, "--time-limit=5s",
+					fmt.Sprintf("--seed=%d", seed))
+				if o.code != 0 || len(o.violated()) > 0 {
+					t.Errorf("exit %d, violated %v; want a pass", o.code, o.violated())
+				}
+			})
+		}
+	}
+}
+
+// On loopback, where namespaces are refused, pauses work all the same.
+func TestPauseWithoutNamespaces(t *testing.T) {
+	o := outcome{out: t.TempDir()}
+	cmd := exec.Command(program, slices.Concat(pauseRun, []string{"--seed=3", "--time-limit=10s", "--out=" + o.out})...)
+	cmd.Env = append(os.Environ(), "LOCKCHECK_NAMESPACES=off")
+	if o = finish(t, cmd, o); o.code != 1 {
+		t.Errorf("exit %d, want 1", o.code)
+	}
+}
+
+// nobody is the user that owns nothing.
+const nobody = 65534
+
+func TestPauseAsAnUnprivilegedUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("all other tests of this run are this test: it runs as an unprivileged user")
+	}
+	o := outcome{out: filepath.Join(t.TempDir(), "out")}
+	for _, dir := range []string{filepath.Dir(filepath.Dir(o.out)), filepath.Dir(o.out)} {
+		if err := os.Chmod(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(program, slices.Concat(pauseRun, []string{"--seed=4", "--time-limit=10s", "--out=" + o.out})...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	cmd.Dir = "/"
+	if o = finish(t, cmd, o); o.code != 1 {
+		t.Errorf("exit %d, want 1", o.code)
+	}
+	mustPass(t, o, serviceProperties...)
+}
+
+// A run that the user stops leaves with 130 and keeps what it has.
+func TestInterrupt(t *testing.T) {
+	o := outcome{out: t.TempDir()}
+	cmd := exec.Command(program, "run", "--backend=etcd", "--nemesis=pause", "--time-limit=60s", "--out="+o.out)
+	time.AfterFunc(8*time.Second, func() { cmd.Process.Signal(os.Interrupt) })
+	began := time.Now()
+	if o = finish(t, cmd, o); o.code != 130 {
+		t.Errorf("exit %d, want 130", o.code)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("it took %v to stop", took)
+	}
+	if info, err := os.Stat(filepath.Join(o.run(), reports.HistoryFile)); err != nil || info.Size() == 0 {
+		t.Errorf("no history was kept: %v", err)
+	}
+}
