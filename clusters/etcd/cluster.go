@@ -55,6 +55,7 @@ func (n *node) endpoint() string          { return net.JoinHostPort(n.host.Addr(
 func (n *node) dial() (err error) {
 	n.conn, err = grpc.NewClient("passthrough:///"+n.endpoint(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithNoProxy(), // the run's network is nobody else's, whatever the environment says
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.5, MaxDelay: 300 * time.Millisecond},
 			MinConnectTimeout: time.Second,

@@ -23,12 +23,12 @@ func TestLayout(t *testing.T) {
 		{"too many members", clusters.Options{Nodes: 9, TTL: 2 * time.Second}, 0, "use 1 to 7"},
 		{"half a second", clusters.Options{TTL: 500 * time.Millisecond}, 0, "the nearest it can is 1s"},
 		{"one and a half", clusters.Options{TTL: 1500 * time.Millisecond}, 0, "the nearest it can is 2s"},
-		{"etcd's own times make 1 s a 2 s", clusters.Options{TTL: time.Second, Settings: map[string]string{"election-ms": "1000"}}, 0, "at least 2s"},
+		{"etcd's own times make 1 s a 2 s", clusters.Options{TTL: time.Second, Settings: map[string]string{"heartbeat-ms": "100", "election-ms": "1000"}}, 0, "at least 2s"},
 		{"a slow cluster", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-ms": "5000"}}, 0, "the nearest it can is 8s"},
 		{"unknown setting", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"tick": "1"}}, 0, "there are: heartbeat-ms, election-ms"},
 		{"bad number", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"heartbeat-ms": "0"}}, 0, "setting heartbeat-ms: \"0\" is no whole number from 10 to 10000"},
 		{"bad flag", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"pre-vote": "yes"}}, 0, "none of true, false"},
-		{"election too short", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-ms": "400"}}, 0, "less than 5 times"},
+		{"election too short", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-ms": "200"}}, 0, "less than 5 times"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			layout, err := Backend{}.Layout(c.opts)
@@ -54,7 +54,7 @@ func TestLayout(t *testing.T) {
 // Measured on real members; TestGrantedTTL measures again.
 func TestMinTTL(t *testing.T) {
 	for _, c := range []struct{ heartbeat, election, want int }{
-		{100, 1000, 2}, {50, 500, 1}, {100, 600, 1}, {100, 700, 1}, {500, 5000, 8}, {100, 550, 1},
+		{100, 1000, 2}, {50, 500, 1}, {50, 600, 1}, {100, 600, 1}, {100, 700, 1}, {500, 5000, 8}, {100, 550, 1},
 	} {
 		times := times{time.Duration(c.heartbeat) * time.Millisecond, time.Duration(c.election) * time.Millisecond}
 		if got := times.minTTL(); got != time.Duration(c.want)*time.Second {

@@ -26,10 +26,11 @@ const (
 )
 
 // settings is all that a member does not do as etcd does it by default, and what is useful to change. Heartbeat and
-// election are chosen so that a lease of 1 s and up is honoured, that three members on one machine elect well within
-// the start-up time, and that a machine with a busy processor does not look like a lost leader.
+// election are chosen so that a lease of 1 s and up is honoured, that a machine with a busy processor does not look
+// like a lost leader, and that members seldom stand for election at the same moment: they do if they draw the same of
+// election / heartbeat ticks, and each split vote costs an election timeout of the start-up.
 var settings = []setting{
-	{heartbeatMS, "100", "interval of the leader's heartbeats", number(10, 10_000, func(cfg *embed.Config, n uint64) { cfg.TickMs = uint(n) })},
+	{heartbeatMS, "50", "interval of the leader's heartbeats", number(10, 10_000, func(cfg *embed.Config, n uint64) { cfg.TickMs = uint(n) })},
 	{electionMS, "600", "election timeout, at least 5 heartbeats", number(50, 50_000, func(cfg *embed.Config, n uint64) { cfg.ElectionMs = uint(n) })},
 	{"pre-vote", "true", "ask before an election whether it could be won", toggle(func(cfg *embed.Config, on bool) { cfg.PreVote = on })},
 	{"snapshot-count", "10000", "transactions between two snapshots", number(1, 1_000_000, func(cfg *embed.Config, n uint64) { cfg.SnapshotCount = n })},

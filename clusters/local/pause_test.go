@@ -20,7 +20,7 @@ func TestAPausedProcessConnectsButDoesNotAnswer(t *testing.T) {
 		addr := h.Addr() + ":2379"
 		p := start(t, h, "echo", addr)
 		readLine(t, p.Stdout())
-		says(t, addr, time.Second)
+		says(t, addr)
 		pauser := p.(clusters.Pauser)
 		for range 20 {
 			begun := time.Now()
@@ -49,7 +49,7 @@ func TestAPausedProcessConnectsButDoesNotAnswer(t *testing.T) {
 			if i := time.Since(begun); i > time.Second || paused > time.Second {
 				t.Errorf("paused in %v, resumed in %v", paused, i)
 			}
-			says(t, addr, time.Second)
+			says(t, addr)
 		}
 	})
 }
