@@ -23,7 +23,7 @@ import (
 )
 
 // Programs under test, built once: as users get it, and with the planted defects.
-var program, planted string
+var program, planted, plantedResource string
 
 func TestMain(m *testing.M) {
 	os.Exit(build(m))
@@ -40,8 +40,12 @@ func build(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	program, planted = filepath.Join(dir, "lockcheck"), filepath.Join(dir, "lockcheck-planted")
-	for _, args := range [][]string{{"build", "-o", program, "."}, {"build", "-tags", "planted", "-o", planted, "."}} {
+	program, planted, plantedResource = filepath.Join(dir, "lockcheck"), filepath.Join(dir, "planted"), filepath.Join(dir, "resource")
+	for _, args := range [][]string{
+		{"build", "-o", program, "."},
+		{"build", "-tags", "planted", "-o", planted, "."},
+		{"build", "-tags", "planted", "-ldflags", "-X main.resourcePlant=ignore-token", "-o", plantedResource, "."},
+	} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go %v: %v\n%s", args, err, out)
 			return 1

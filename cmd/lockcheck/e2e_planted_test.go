@@ -1,0 +1,62 @@
+//go:build e2e
+
+package main_test
+
+import (
+	"slices"
+	"testing"
+
+	"lockcheck/checker"
+)
+
+// Each planted defect turns the verdict red for its own property, in a run in which the honest part stays green for it.
+func TestPlantedDefectsAreCaught(t *testing.T) {
+	cases := []struct {
+		plant    string
+		args     []string
+		violated []checker.Name
+	}{
+		{
+			"a client that ignores the lock",
+			[]string{"--client=concurrency+ignore-lock", "--workload=lock", "--nemesis=none"},
+			[]checker.Name{checker.MutualExclusion},
+		},
+		{
+			"a client that releases before it writes",
+			[]string{"--client=concurrency+early-release", "--workload=lock", "--nemesis=none"},
+			[]checker.Name{checker.MutualExclusion, checker.StaleWrite},
+		},
+		{
+			"a resource that ignores the token",
+			[]string{"--set-resource=ignore-token", "--workload=fencing", "--nemesis=pause", "--time-limit=10s"},
+			[]checker.Name{checker.StaleWrite},
+		},
+		{
+			"a client that presents a stale token",
+			[]string{"--client=concurrency+stale-token", "--workload=fencing", "--nemesis=none"},
+			[]checker.Name{checker.TokenMonotonicity},
+		},
+		{
+			"a client that swallows lost",
+			[]string{"--client=concurrency+swallow-lost", "--workload=lock", "--nemesis=pause", "--time-limit=10s"},
+			[]checker.Name{checker.MutualExclusion, checker.StaleWrite},
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.plant, func(t *testing.T) {
+			binary, args := planted, slices.Concat([]string{"run", "--backend=etcd", "--time-limit=5s", "--seed=5"}, c.args)
+			if i := slices.Index(args, "--set-resource=ignore-token"); i >= 0 {
+				binary, args = plantedResource, slices.Delete(args, i, i+1)
+			}
+			o := lockcheck(t, binary, args...)
+			if o.code != 1 {
+				t.Errorf("exit %d, want 1", o.code)
+			}
+			for _, name := range c.violated {
+				if p := o.of(t, name); p.Verdict != checker.Violation {
+					t.Errorf("%s is %s (%s), want violation", name, p.Verdict, p.Reason)
+				}
+			}
+		})
+	}
+}
