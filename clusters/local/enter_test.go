@@ -53,12 +53,7 @@ func TestKilledHarnessLeavesNothing(t *testing.T) {
 				words := strings.Fields(line)
 				mark, data, logs := words[0], words[1], words[2]
 				t.Cleanup(func() { os.RemoveAll(logs) })
-				for tries := 0; len(marked(mark)) != 4; tries++ { // the fork forks when it pleases
-					if tries == 500 {
-						t.Fatalf("%d processes of the run, want 4", len(marked(mark)))
-					}
-					time.Sleep(10 * time.Millisecond)
-				}
+				wantMarked(t, mark, 4) // the fork forks when it pleases
 				family := descendants(cmd.Process.Pid)
 				spaces := namespaces(family)
 				if hosts := 3; m.isolated && len(spaces) < hosts+1 {

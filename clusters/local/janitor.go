@@ -91,11 +91,15 @@ func Janitor(args []string) error {
 	return errors.Join(sweep(*mark), os.RemoveAll(*data))
 }
 
-// sweep kills until none is left: a process may have forked while the last look went on.
+// sweep kills until two looks found none: a process may have forked while the first went on, and one that is just
+// executing its program has no environment to be known by.
 func sweep(mark string) error {
+	empty := 0
 	for deadline := time.Now().Add(sweepBound); ; time.Sleep(sweepEvery) {
 		left := marked(mark)
-		if len(left) == 0 {
+		if len(left) > 0 {
+			empty = 0
+		} else if empty++; empty == 2 {
 			return nil
 		}
 		if time.Now().After(deadline) {

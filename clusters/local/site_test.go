@@ -151,20 +151,23 @@ func TestWhatAProcessForksEndsWithIt(t *testing.T) {
 	everywhere(t, func(t *testing.T, s clusters.Site) {
 		p := start(t, newHost(t, s, "n1"), "fork")
 		readLine(t, p.Stdout())
-		if n := len(marked(s.(*site).mark)); n != 2 {
-			t.Fatalf("%d processes before", n)
-		}
+		wantMarked(t, s.(*site).mark, 2)
 		if err := p.Kill(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for range 100 {
-			if len(marked(s.(*site).mark)) == 0 {
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		t.Errorf("left: %v", marked(s.(*site).mark))
+		wantMarked(t, s.(*site).mark, 0)
 	})
+}
+
+// wantMarked waits until that many processes of a site can be seen: one that is just being executed cannot.
+func wantMarked(t *testing.T, mark string, want int) {
+	t.Helper()
+	for deadline := time.Now().Add(gone5); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if len(marked(mark)) == want {
+			return
+		}
+	}
+	t.Fatalf("processes of the site: %v, want %d", marked(mark), want)
 }
 
 func TestCloseEndsWhatLeftItsProcess(t *testing.T) {
@@ -172,7 +175,8 @@ func TestCloseEndsWhatLeftItsProcess(t *testing.T) {
 		p := start(t, newHost(t, s, "n1"), "abandon")
 		orphan := readLine(t, p.Stdout())
 		<-p.Done()
-		if left := marked(s.(*site).mark); len(left) != 1 || strconv.Itoa(left[0]) != orphan {
+		wantMarked(t, s.(*site).mark, 1)
+		if left := marked(s.(*site).mark); strconv.Itoa(left[0]) != orphan {
 			t.Fatalf("%v are alive, want %s", left, orphan)
 		}
 		if err := s.Close(); err != nil {
