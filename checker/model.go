@@ -12,14 +12,18 @@ type Model struct {
 	Plan     history.Plan
 	Holds    []*Hold // in the order of their acquires' invocations
 	Sessions map[string]*Session
+	Clients  map[string]*Client
 	Faults   []*Fault
 	Stalls   []Span
 	Requests []history.Request
 	Phases   []Mark
 	Leaders  []Mark
+	Probes   []Probe  // plain writes to the service, in the order of their invocations
 	Windows  []Window // at most one for each linearizability property and key
-	EndNS    int64 // the last event's stamp
-	Complete bool  // the history ends with its end mark
+	EndNS    int64    // the last event's stamp
+	Complete bool     // the history ends with its end mark
+
+	byClient map[string][]*Hold // those that were believed in; made when first asked for
 }
 
 // Hold is one acquire and all that followed from it.
@@ -36,6 +40,7 @@ type Hold struct {
 	DoneNS   int64        // its completion
 	Outcome  history.Type // of the acquire; history.Invoke while it is open
 	Code     string
+	Try      bool // it did not wait
 
 	// BelievedNS is how long the client is known to have believed in it (rule R4); 0 if it never confirmed it.
 	BelievedNS int64
@@ -48,6 +53,10 @@ type Hold struct {
 
 	LostNS int64 // when the library's loss signal was read; 0 if it never came
 	ExitNS int64 // when its client's process ended; 0 if it outlived the hold
+	// EndedNS: the server had said by then that this grant, or its session, is gone (rule R6); 0 if never.
+	EndedNS int64
+	// Voided says that the loss of the session was announced before the grant was: nobody believed in it (rule R3).
+	Voided bool
 
 	// LeaseNS is when the acknowledged lease can have run out at the earliest (rule R5, less drift): the service must
 	// not give the lock away before it. 0 means unprotected: no lease report is known.
@@ -55,15 +64,91 @@ type Hold struct {
 	// ProvenNS: the service is proven to have held the grant from DoneNS to here (rule R6); 0 if nothing is proven.
 	ProvenNS int64
 
-	Events []int64 // indexes of the events that name this hold
+	Accesses []*Access  // reads and writes under it, in the order of their invocations
+	Attempts []*Attempt // releases and extensions, in the order of their invocations
+	Leases   []Lease    // reported for this grant alone; those of its session are the session's
+
+	Events    []int64 // indexes of the events that name this hold
+	DoneEvent int64   // index of the acquire's completion; 0 while it is open
+}
+
+// Access is one read or write of the register behind the lock.
+type Access struct {
+	Hold     *Hold
+	Op       int64
+	F        history.F // Read or Write
+	InvokeNS int64
+	DoneNS   int64        // 0 while it is open
+	Outcome  history.Type // history.Invoke while it is open
+	Value    string
+	Base     string
+	Code     string
+	Event    int64 // index of its invocation
+	// Handled is what the resource did: applied or rejected; nil if it never handled it. This, and not the answer that
+	// the client got, decides what happened (rule R9).
+	Handled *history.Request
+}
+
+// Applied tells whether the resource read or wrote for it.
+func (a *Access) Applied() bool { return a.Handled != nil && a.Handled.Outcome == history.Applied }
+
+// Attempt is one release or extension of a hold.
+type Attempt struct {
+	F        history.F // Release or Renew
+	InvokeNS int64
+	SeenNS   int64 // it was sent no earlier; 0 = unknown
+	DoneNS   int64 // 0 while it is open
+	Outcome  history.Type
+	Owned    *bool
+	Code     string
+	Event    int64 // index of its invocation
+}
+
+// SentNS is when the request was sent at the earliest (rule R2).
+func (a *Attempt) SentNS() int64 { return max(a.InvokeNS, a.SeenNS) }
+
+// NotOwned tells whether the answer was definitely that the service did not hold this grant any more.
+func (a *Attempt) NotOwned() bool {
+	if a.DoneNS == 0 || a.Outcome == history.Info {
+		return false
+	}
+	return a.Owned != nil && !*a.Owned || a.Owned == nil && a.Outcome == history.Fail && a.Code == history.CodeNotOwned
+}
+
+// Acted tells whether the request acted on this grant's own record (rule R6).
+func (a *Attempt) Acted() bool {
+	return a.DoneNS != 0 && a.Outcome != history.Info && a.Owned != nil && *a.Owned
+}
+
+// Lease is one acknowledged request that set or extended a lease (rule R5).
+type Lease struct {
+	TimeNS int64 // the acknowledgement was read
+	SeenNS int64 // the request was sent no earlier
+	TTLNS  int64 // granted
+}
+
+// Client is one lock client's process.
+type Client struct {
+	Name    string
+	CloseNS int64 // it was asked to close its session; 0 if never
+	ExitNS  int64 // it had ended by then; 0 if it never was seen to
+}
+
+// Probe is one plain write to the lock service, past any lock.
+type Probe struct {
+	InvokeNS int64
+	DoneNS   int64 // 0 while it is open
+	OK       bool
 }
 
 // Session is a client's standing with the lock service, and the lease it keeps alive.
 type Session struct {
 	ID      string
 	Client  string
+	BeganNS int64 // the first event that names it
 	EndedNS int64 // the server had said by then that it is gone (rule R6); 0 if never
 	LostNS  int64 // the library had told its user by then; 0 if never
+	Leases  []Lease
 }
 
 // Fault is one fault of the nemesis: planned, effective and healed.

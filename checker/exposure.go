@@ -1,0 +1,204 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+
+	"lockcheck/checker/history"
+)
+
+// exposures is the table of what can be counted (J9): how, and what did not happen if the count is too low.
+var exposures = []struct {
+	name    string
+	count   func(*judge) int64
+	happens string // with the count before it
+	never   string
+}{
+	{history.ExposureContended, (*judge).contended, "grants of a lock that another client was waiting for",
+		"no client ever waited for a lock that another held"},
+	{history.ExposurePaused, (*judge).pauses, "pauses seen to take effect",
+		"no pause took effect"},
+	{history.ExposurePausedHolder, (*judge).pausesOfHolders, "pauses of a client that believed it held a lock",
+		"no pause hit a client that held a lock"},
+	{history.ExposureOutlived, (*judge).pausesPastLease, "pauses of a holder that lasted past the end of its lease",
+		"no pause of a holder outlived its lease"},
+}
+
+// exposure counts everything in the table, and all that the plan requires.
+func (j *judge) exposure() []Exposure {
+	out := []Exposure{}
+	required := slices.Clone(j.m.Plan.Exposure)
+	for _, e := range exposures {
+		x := Exposure{Name: e.name, Count: e.count(j)}
+		required = slices.DeleteFunc(required, func(r history.Requirement) bool {
+			if r.Name == e.name {
+				x.Min = max(x.Min, r.Min)
+			}
+			return r.Name == e.name
+		})
+		x.Text = fmt.Sprintf("%d %s", x.Count, e.happens)
+		switch {
+		case x.Count < x.Min && x.Count == 0:
+			x.Text = e.never
+		case x.Count < x.Min:
+			x.Text = fmt.Sprintf("only %d of at least %d %s", x.Count, x.Min, e.happens)
+		}
+		out = append(out, x)
+	}
+	for _, r := range required {
+		out = append(out, Exposure{Name: r.Name, Min: max(r.Min, 1), Text: fmt.Sprintf("this lockcheck cannot count %q, which the plan requires", r.Name)})
+	}
+	return out
+}
+
+// contended counts grants that another client's acquire of the same lock waited for while they were held.
+func (j *judge) contended() (n int64) {
+	for _, k := range j.keys {
+		// waits[i] is for the acquires up to the i-th, by invocation, until when the longest of any client waits, and
+		// until when the longest of any other client than that one does.
+		waits := make([]longestWaits, len(k.acquires))
+		for i, h := range k.acquires {
+			until := h.DoneNS
+			if h.Outcome == history.Invoke {
+				until = never
+			}
+			if i > 0 {
+				waits[i] = waits[i-1]
+			}
+			waits[i].take(h.Client, until)
+		}
+		for _, h := range k.grants {
+			end := max(h.DoneNS, h.BelievedNS, h.ProvenNS)
+			asked, _ := slices.BinarySearchFunc(k.acquires, end, func(a *Hold, t int64) int {
+				if a.InvokeNS < t {
+					return -1
+				}
+				return 1
+			})
+			if asked > 0 && waits[asked-1].other(h.Client) > h.DoneNS {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// longestWaits is until when the two clients that wait longest do.
+type longestWaits struct {
+	client        string
+	until, second int64
+}
+
+func (w *longestWaits) take(client string, until int64) {
+	switch {
+	case client == w.client:
+		w.until = max(w.until, until)
+	case until > w.until:
+		w.client, w.until, w.second = client, until, w.until
+	default:
+		w.second = max(w.second, until)
+	}
+}
+
+func (w *longestWaits) other(than string) int64 {
+	if w.client == than {
+		return w.second
+	}
+	return w.until
+}
+
+// pauseFault is the name of the fault that stops a process.
+const pauseFault history.F = "pause"
+
+func (j *judge) pauses() (n int64) {
+	for _, f := range j.m.Faults {
+		if f.Name == pauseFault && f.EffectiveNS != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (j *judge) pausesOfHolders() (n int64) {
+	for _, f := range j.m.Faults {
+		if f.Name == pauseFault && len(j.m.heldBy(f)) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (j *judge) pausesPastLease() (n int64) {
+	for _, f := range j.m.outlived() {
+		if f.Name == pauseFault {
+			n++
+		}
+	}
+	return n
+}
+
+// outlived are the faults that lasted past the end of a lease of the holder they hit. Here the end is taken as late as
+// it can be (a request acknowledged at t extends to t + TTL at most), because what is counted is what certainly happened.
+func (m *Model) outlived() []*Fault {
+	var all []*Fault
+	for _, f := range m.Faults {
+		if slices.ContainsFunc(m.heldBy(f), func(h *Hold) bool {
+			_, latest := m.leaseAt(h, f.EffectiveNS)
+			return latest != 0 && f.overNS(m.EndNS) > latest
+		}) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// heldBy are the holds that the target of a fault was known to believe in when the fault took effect.
+func (m *Model) heldBy(f *Fault) []*Hold {
+	if f.EffectiveNS == 0 {
+		return nil
+	}
+	if m.byClient == nil {
+		m.byClient = map[string][]*Hold{}
+		for _, h := range m.Holds {
+			if h.BelievedNS != 0 {
+				m.byClient[h.Client] = append(m.byClient[h.Client], h)
+			}
+		}
+	}
+	var held []*Hold
+	for _, h := range m.byClient[f.Target] {
+		if h.DoneNS <= f.EffectiveNS && h.BelievedNS >= f.EffectiveNS {
+			held = append(held, h)
+		}
+	}
+	return held
+}
+
+// leaseAt is when the lease of a hold, as acknowledged up to t, can have run out at the earliest and at the latest; zeros
+// if none was.
+func (m *Model) leaseAt(h *Hold, t int64) (earliest, latest int64) {
+	take := func(leases []Lease) {
+		for _, l := range leases {
+			if l.TimeNS > t {
+				break
+			}
+			earliest, latest = max(earliest, l.SeenNS+l.TTLNS-m.Plan.DriftMS*1e6), max(latest, l.TimeNS+l.TTLNS)
+		}
+	}
+	take(h.Leases)
+	if s := m.Sessions[h.Session]; s != nil {
+		take(s.Leases)
+	}
+	return earliest, latest
+}
+
+// overNS is when a fault was seen to be gone; the end of the run if it never was.
+func (f *Fault) overNS(end int64) int64 {
+	switch {
+	case f.HealedNS != 0:
+		return f.HealedNS
+	case f.EffectiveNS == 0 && f.Error != "":
+		return f.BeginNS
+	}
+	return end
+}

@@ -1,0 +1,175 @@
+package checker
+
+import (
+	"math"
+	"slices"
+
+	"lockcheck/checker/history"
+)
+
+// never is the end of what has no known end.
+const never = math.MaxInt64
+
+// settle derives from the whole history what no single event says: how long each hold was believed in (R4), protected
+// (R5) and proven (R6).
+func (b *builder) settle() {
+	m := b.m
+	m.Stalls = merged(m.Stalls)
+	for _, h := range m.Holds {
+		m.settleEnds(h)
+		m.settleBelief(h)
+		h.LeaseNS = min(m.leaseEnd(h), m.protectionStop(h, nil), lossStop(h))
+		if h.LeaseNS <= h.DoneNS {
+			h.LeaseNS = 0
+		}
+		h.ProvenNS = provenUntil(h)
+	}
+}
+
+// settleEnds gives a hold the ends of its session and of its client.
+func (m *Model) settleEnds(h *Hold) {
+	if s := m.Sessions[h.Session]; s != nil {
+		if s.EndedNS != 0 && (h.EndedNS == 0 || s.EndedNS < h.EndedNS) {
+			h.EndedNS = s.EndedNS
+		}
+		if s.LostNS != 0 {
+			if h.LostNS == 0 && (h.ReleaseNS == 0 || s.LostNS < h.ReleaseNS) {
+				h.LostNS = s.LostNS
+			}
+			h.Voided = h.Voided || s.LostNS <= h.DoneNS // equal stamps prove no order: not counted
+		}
+	}
+	if c := m.Clients[h.Client]; c.ExitNS != 0 && (h.ReleaseDoneNS == 0 || h.ReleaseDoneNS > c.ExitNS) {
+		h.ExitNS = c.ExitNS
+	}
+}
+
+// settleBelief caps what was confirmed (R4): never later than the release's invocation, nor than the asking to close.
+func (m *Model) settleBelief(h *Hold) {
+	if h.Outcome != history.OK || h.Voided {
+		h.BelievedNS = 0
+		return
+	}
+	for _, cap := range []int64{h.ReleaseNS, m.Clients[h.Client].CloseNS} {
+		if cap != 0 {
+			h.BelievedNS = min(h.BelievedNS, cap)
+		}
+	}
+	if h.BelievedNS <= h.DoneNS {
+		h.BelievedNS = 0
+	}
+}
+
+// leaseEnd is when the acknowledged lease of a grant can have run out at the earliest, were nothing to stop it.
+func (m *Model) leaseEnd(h *Hold) int64 {
+	if !m.Plan.SameKernel || h.Outcome != history.OK {
+		return 0 // R10: the server's clock is another one
+	}
+	end := int64(0)
+	reports := h.Leases
+	if s := m.Sessions[h.Session]; s != nil {
+		reports = slices.Concat(reports, s.Leases)
+	}
+	for _, l := range reports {
+		end = max(end, m.leaseUntil(l))
+	}
+	return end
+}
+
+// leaseUntil is stamp(seen) + TTL less the allowed drift. A stall ends the promise where it begins: whatever let the
+// machine stand still (a suspended host, a stopped virtual machine) may have moved the clocks that the harness and the
+// server compare time with by different amounts, so nothing after it may be held against the server (R10).
+func (m *Model) leaseUntil(l Lease) int64 {
+	until := l.SeenNS + l.TTLNS - m.Plan.DriftMS*1e6
+	at, _ := slices.BinarySearchFunc(m.Stalls, l.SeenNS, func(s Span, t int64) int {
+		if s.ToNS < t {
+			return -1
+		}
+		return 1
+	})
+	if at < len(m.Stalls) {
+		until = min(until, m.Stalls[at].FromNS)
+	}
+	return until
+}
+
+// protectionStop is when the service may take the grant back although its lease runs: any invoked release (whatever came
+// of it), the asking to close, the end of the client. A client that ends by itself may tidy up on its way out at any
+// time after it last confirmed its hold, so without a request to close the protection stops there. The release except
+// does not count: its own "not owned" proves that it did nothing.
+func (m *Model) protectionStop(h *Hold, except *Attempt) int64 {
+	stop := int64(never)
+	for _, a := range h.Attempts {
+		if a.F == history.Release && a != except {
+			stop = a.InvokeNS
+			break
+		}
+	}
+	c := m.Clients[h.Client]
+	switch {
+	case c.CloseNS != 0:
+		stop = min(stop, c.CloseNS)
+	case c.ExitNS != 0:
+		stop = min(stop, c.ExitNS, max(h.BelievedNS, h.DoneNS))
+	}
+	return stop
+}
+
+// lossStop is where the loss signal ends the protection: a client that was told tidies up (an etcd session that ended is
+// closed, which revokes what is left of its lease), at any time after it last confirmed its hold.
+func lossStop(h *Hold) int64 {
+	if h.LostNS == 0 {
+		return never
+	}
+	return max(h.BelievedNS, h.DoneNS)
+}
+
+// ownProtection is how long a definite answer about h, read at atNS, counts as evidence of an early loss. An answer that
+// the client passed on before its loss signal cannot come from what it tidied up after it.
+func (m *Model) ownProtection(h *Hold, except *Attempt, atNS int64) int64 {
+	until := min(m.leaseEnd(h), m.protectionStop(h, except))
+	if h.LostNS != 0 && atNS > h.LostNS {
+		until = min(until, lossStop(h))
+	}
+	return until
+}
+
+// provenUntil is R6: a request that acted on this grant's own record shows that the service held the grant until that
+// request was sent. 0 if nothing is proven.
+func provenUntil(h *Hold) int64 {
+	if h.Outcome != history.OK {
+		return 0
+	}
+	proven := int64(0)
+	for _, a := range h.Attempts {
+		if a.Acted() && a.SentNS() > h.DoneNS {
+			proven = max(proven, a.SentNS())
+		}
+	}
+	return proven
+}
+
+// merged sorts spans and joins those that touch.
+func merged(spans []Span) []Span {
+	slices.SortFunc(spans, func(a, b Span) int { return int(min(max(a.FromNS-b.FromNS, -1), 1)) })
+	out := spans[:0]
+	for _, s := range spans {
+		if n := len(out); n > 0 && s.FromNS <= out[n-1].ToNS {
+			out[n-1].ToNS = max(out[n-1].ToNS, s.ToNS)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// within is how much of [from, to] the spans, merged, cover.
+func within(spans []Span, from, to int64) int64 {
+	sum := int64(0)
+	for _, s := range spans {
+		if part := min(s.ToNS, to) - max(s.FromNS, from); part > 0 {
+			sum += part
+		}
+	}
+	return sum
+}

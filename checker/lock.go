@@ -1,0 +1,206 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"lockcheck/checker/history"
+)
+
+// stay is what one grant asks of the order of lock operations (J6). It was granted at some moment of [lo, hi] and ended
+// at some later one, no sooner than from and no later than by. All four are ends of closed intervals: at equal stamps
+// everything is concurrent, so two stays may touch but not overlap.
+//
+//	lo ............ hi                    from ............ by
+//	asked for       read          protected, proven         known to be gone
+//	                 |======= core ========|
+//
+// Whatever the order, the service held the grant all through the core. A stay without a core only needs a moment.
+type stay struct {
+	hold *Hold
+	lo   int64 // the winning attempt was sent no earlier
+	hi   int64 // the grant was read
+	from int64 // it cannot have ended before: protected (R5) or proven (R6)
+	by   int64 // it had ended by then: a release answered, a session's confirmed end; never if nothing says so
+}
+
+// granted is when the grant was made at the latest. The end of the session bounds it, too: it is what catches a lock
+// handed to a client whose lease was already gone.
+func (s *stay) granted() int64 { return min(s.hi, s.by) }
+
+func (s *stay) hasCore() bool { return s.from > s.granted() }
+
+// impossible tells whether no order at all explains this grant taken alone: it had to last longer than it can have
+// lasted, or was asked for after it was known to be gone.
+func (s *stay) impossible() bool { return s.from > s.by || s.lo > s.by }
+
+// window is where a stay without a core needs one free moment. To be granted before from would mean to hold the lock up
+// to there, that moment included; so the moments from there on are all that have to be looked at.
+func (s *stay) window() (lo, hi int64) { return max(s.lo, s.from), s.granted() }
+
+// staysOf are the grants of a key as the service's properties see them. Acquires and releases of unknown outcome are
+// optional: nothing observes that a lock is held but by another's failed try, so leaving them out is the best choice
+// for all others at once, and the answer is exact without them.
+func (j *judge) staysOf(k *keyView) []stay {
+	var stays []stay
+	again := k.askedAgain()
+	for _, h := range k.grants {
+		s := stay{hold: h, lo: h.startNS(), hi: h.DoneNS, from: max(h.LeaseNS, h.ProvenNS), by: never}
+		if h.EndedNS != 0 {
+			s.by = h.EndedNS
+		}
+		for _, a := range h.Attempts {
+			if a.gone() && a.InvokeNS >= h.DoneNS {
+				s.by = min(s.by, a.DoneNS)
+			}
+		}
+		// A session that asks again for a lock it has not been seen to lose may be answered with the record it has: from
+		// there on nothing is proven of the first grant alone, and the second may end with the first.
+		if next := again[h]; next != 0 {
+			s.from = min(s.from, next)
+		}
+		stays = append(stays, s)
+	}
+	return stays
+}
+
+// gone tells whether the answer shows that the service does not hold the grant any more.
+func (a *Attempt) gone() bool {
+	return a.NotOwned() || a.F == history.Release && (a.Acted() || a.Outcome == history.OK)
+}
+
+// askedAgain is, for a grant under a session, when the same client next asked for the same lock, under that session or
+// an unknown one.
+func (k *keyView) askedAgain() map[*Hold]int64 {
+	again := map[*Hold]int64{}
+	open := map[string][]*Hold{} // by client: its earlier grants that none has followed yet
+	for _, h := range k.acquires {
+		open[h.Client] = slices.DeleteFunc(open[h.Client], func(before *Hold) bool {
+			switch {
+			case before.DoneNS > h.InvokeNS:
+				return false
+			case slices.ContainsFunc(before.Attempts, func(a *Attempt) bool { return a.gone() && a.DoneNS <= h.InvokeNS }):
+				return true // seen to be gone: nothing left to be answered with
+			case h.Session != "" && h.Session != before.Session:
+				return false
+			}
+			again[before] = h.InvokeNS
+			return true
+		})
+		if h.Outcome == history.OK && h.Session != "" {
+			open[h.Client] = append(open[h.Client], h)
+		}
+	}
+	return again
+}
+
+// lockConflict is a proof that no order exists: one stay that is impossible by itself, or two that exclude each other.
+type lockConflict struct {
+	atNS  int64
+	first *stay // nil for one that is impossible by itself
+	then  *stay
+}
+
+// lockOrder decides exactly whether an order of the stays exists: the cores must not overlap, and each stay without a
+// core must find a free moment in its window.
+//
+// Necessary: every core is held throughout, and a granted lock is granted at a free moment. Sufficient: grant at hi and
+// end at from wherever there is a core; these are the shortest stays possible, so they leave the most room, and all
+// moments not inside a core are free. A window that meets no such moment lies inside one core: disjoint open intervals
+// leave the points between them free. So a conflict is never more than two stays.
+func lockOrder(stays []stay) []lockConflict {
+	var conflicts []lockConflict
+	var cores, moments []*stay
+	for i := range stays {
+		switch s := &stays[i]; {
+		case s.impossible():
+			conflicts = append(conflicts, lockConflict{atNS: s.granted(), then: s})
+		case s.hasCore():
+			cores = append(cores, s)
+		default:
+			moments = append(moments, s)
+		}
+	}
+	slices.SortStableFunc(cores, func(a, b *stay) int { return cmp.Compare(a.granted(), b.granted()) })
+	longest := make([]*stay, len(cores)) // of the cores up to each, the one that lasts longest
+	for i, s := range cores {
+		longest[i] = s
+		if i > 0 && longest[i-1].from >= s.from {
+			longest[i] = longest[i-1]
+		}
+		if i > 0 && longest[i-1].from > s.granted() {
+			conflicts = append(conflicts, lockConflict{s.granted(), longest[i-1], s})
+		}
+	}
+	for _, s := range moments {
+		lo, hi := s.window()
+		n, _ := slices.BinarySearchFunc(cores, lo, func(c *stay, t int64) int { return cmp.Compare(c.granted(), t) })
+		if n > 0 && longest[n-1].from > hi {
+			conflicts = append(conflicts, lockConflict{hi, longest[n-1], s})
+		}
+	}
+	return conflicts
+}
+
+// lockLinearizability is J6.
+func (j *judge) lockLinearizability() outcome {
+	o := outcome{confirmedBy: porcupineName}
+	for _, k := range j.keys {
+		stays := j.staysOf(k)
+		conflicts := lockOrder(stays)
+		if len(conflicts) == 0 {
+			j.confirmLock(k, stays, &o)
+			continue
+		}
+		for _, c := range conflicts {
+			if err := confirmConflict(k.name, c); err != nil {
+				o.defect = err
+				return o
+			}
+			o.hits = append(o.hits, hit{k.name, c.atNS, func() Finding { return j.lockFinding(k, c) }})
+		}
+		j.drawLock(k, stays, conflicts[0])
+	}
+	if o.unconfirmed != "" {
+		o.confirmedBy = ""
+	}
+	return o
+}
+
+func (j *judge) lockFinding(k *keyView, c lockConflict) Finding {
+	h := c.then.hold
+	f := Finding{Key: k.name, AtNS: c.atNS, FromNS: c.then.lo, ToNS: max(c.then.hi, c.atNS)}
+	if c.first == nil {
+		f.Summary = fmt.Sprintf("%s was granted %s%s although the service had said by %s that its lease or grant was gone", h.Client, k.name, withToken(h), clock(c.then.by))
+		f.Cause = j.cause(h, nil, c.then.by)
+		s := j.story(&f, h, nil)
+		s.asked(h)
+		s.add(c.then.by, nil, 0, "by here the service had said that the grant or the session of %s is gone", h.Client)
+		if c.then.from > c.then.by {
+			f.Summary = fmt.Sprintf("%s lost %s%s by %s although it was promised or proven to hold it until %s", h.Client, k.name, withToken(h), clock(c.then.by), clock(c.then.from))
+			s.add(c.then.from, nil, 0, "until here the service had promised, or was proven, to hold the grant of %s", h.Client)
+		}
+		s.finish()
+		return f
+	}
+	old := c.first.hold
+	f.FromNS, f.ToNS = min(f.FromNS, c.first.granted()), max(f.ToNS, c.first.from)
+	how := "promised or proven"
+	f.Summary = fmt.Sprintf("%s was granted %s%s while %s was %s to hold it (from %s until %s)", h.Client, k.name, withToken(h), old.Client, how,
+		clock(c.first.granted()), clock(c.first.from))
+	f.Cause = j.cause(old, h, c.atNS)
+	s := j.story(&f, old, h)
+	s.asked(h)
+	switch {
+	case c.first.from == old.ProvenNS:
+		s.add(old.ProvenNS, nil, 0, "until here the service still had the grant of %s: it answered so", old.Client)
+	default:
+		s.add(old.LeaseNS, nil, 0, "only here could the acknowledged lease of %s have run out", old.Client)
+	}
+	if c.then.by < c.then.hi {
+		s.add(c.then.by, nil, 0, "by here the service had said that the session of %s is gone", h.Client)
+	}
+	s.finish()
+	return f
+}

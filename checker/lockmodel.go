@@ -1,0 +1,268 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/anishathalye/porcupine"
+
+	"lockcheck/checker/history"
+)
+
+// lockStep is what one operation does to a lock with an owner.
+type lockStep int
+
+const (
+	stepGrant lockStep = iota // the lock is free and becomes the grant's
+	stepStill                 // the lock is the grant's: promised or proven
+	stepEnd                   // the lock is the grant's and becomes free: released, expired or taken away
+	stepBusy                  // the lock is somebody's
+	stepMaybe                 // an acquire of unknown outcome: takes the lock if it is free, else nothing
+	stepLeave                 // its end: gives it back if it has it, else nothing
+)
+
+// lockInput is one operation of the sequential lock. Grants are numbered from 1; the state is the number of the grant
+// that has the lock, 0 while it is free.
+type lockInput struct {
+	step  lockStep
+	grant int
+	who   string
+}
+
+// lockModel is a lock with an owner whose grants end at moments of their own. When a grant may end, and until when it
+// must have ended, is in the intervals of the operations; the model itself knows nothing of time. Optional operations
+// take effect whenever they can: one that should rather do nothing is ordered where it cannot, or at the very end.
+var lockModel = porcupine.Model{
+	Init: func() any { return 0 },
+	Step: func(state, input, _ any) (bool, any) {
+		holder, in := state.(int), input.(lockInput)
+		switch in.step {
+		case stepGrant:
+			return holder == 0, in.grant
+		case stepStill:
+			return holder == in.grant, holder
+		case stepEnd:
+			return holder == in.grant, 0
+		case stepBusy:
+			return holder != 0, holder
+		case stepMaybe:
+			if holder == 0 {
+				return true, in.grant
+			}
+			return true, holder
+		default:
+			if holder == in.grant {
+				return true, 0
+			}
+			return true, holder
+		}
+	},
+	Hash: func(state any) uint64 { return uint64(state.(int)) * 0x9e3779b97f4a7c15 },
+	DescribeOperation: func(input, _ any) string {
+		in := input.(lockInput)
+		return fmt.Sprintf([...]string{
+			stepGrant: "granted to %s", stepStill: "still %s's", stepEnd: "%s's ends", stepBusy: "busy, %s is told",
+			stepMaybe: "perhaps granted to %s", stepLeave: "perhaps %s's ends",
+		}[in.step], in.who)
+	},
+	DescribeState: func(state any) string {
+		if state.(int) == 0 {
+			return "free"
+		}
+		return fmt.Sprintf("grant %d", state.(int))
+	},
+}
+
+// lockOps turns stays into operations: granted, where there is a core still held at its end, and ended. First and last
+// clip the intervals to a window.
+func lockOps(stays []*stay, first, last int64) []porcupine.Operation {
+	var ops []porcupine.Operation
+	for i, s := range stays {
+		add := func(step lockStep, from, to int64) {
+			ops = append(ops, porcupine.Operation{
+				ClientId: 3*i + int(step), // an end may be open while its client goes on: a line of its own
+				Input:    lockInput{step, i + 1, s.hold.Client + "/" + s.hold.ID}, Call: max(from, first), Return: min(to, last),
+			})
+		}
+		add(stepGrant, s.lo, s.hi)
+		ended := s.lo
+		if s.hasCore() {
+			add(stepStill, s.from, s.from)
+		} else {
+			ended = max(s.lo, s.from)
+		}
+		add(stepEnd, min(ended, s.by), s.by)
+	}
+	return ops
+}
+
+// lockWindow is how many stays one window of a long history has. 32 to 64 are decided in well under a millisecond.
+const lockWindow = 48
+
+// confirmLock has Porcupine confirm that a key's stays can be ordered: in one search if that is small enough, else in
+// windows.
+//
+// The windows are cut at moments at which the order found by lockOrder has the lock free, and every interval is clipped
+// to its window. Clipping only forbids orders, so orders of all windows one after the other are an order of the whole:
+// a pass found this way is a pass. (Violations are confirmed on their own two stays, unclipped.)
+func (j *judge) confirmLock(k *keyView, stays []stay, o *outcome) {
+	all := make([]*stay, len(stays))
+	for i := range stays {
+		all[i] = &stays[i]
+	}
+	busy := j.busyOps(k, stays)
+	whole := append(lockOps(all, 0, openEnd), busy...)
+	verdict := undecided
+	if len(whole) <= 3*lockWindow || len(busy) > 0 {
+		verdict = search(lockModel, whole)
+	}
+	if verdict == undecided && len(busy) == 0 {
+		verdict = searchWindows(all)
+	}
+	switch {
+	case verdict == legal:
+	case verdict == illegal && len(busy) == 0:
+		o.defect = defectf("the lock operations of %s can be ordered by the exact algorithm, and Porcupine finds no order", k.name)
+	case verdict == illegal:
+		o.hits = append(o.hits, hit{k.name, j.m.EndNS, func() Finding { return j.busyFinding(k) }})
+	case len(busy) > 0:
+		o.inconclusive = fmt.Sprintf("the failed tries on %s need a search beyond %d steps", k.name, maxSteps)
+	default:
+		o.unconfirmed = fmt.Sprintf("not confirmed by Porcupine on %s: the search needs more than %d steps", k.name, maxSteps)
+	}
+}
+
+// scheduled orders stays as lockOrder proves that they can be: cores as they are, the others at their first free moment.
+type scheduled struct {
+	*stay
+	begin, end int64
+}
+
+func schedule(stays []*stay) []scheduled {
+	var cores, all []scheduled
+	for _, s := range stays {
+		if s.hasCore() {
+			cores = append(cores, scheduled{s, s.granted(), s.from})
+		}
+	}
+	byTime := func(a, b scheduled) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) }
+	slices.SortStableFunc(cores, byTime)
+	all = slices.Clone(cores)
+	for _, s := range stays {
+		if s.hasCore() {
+			continue
+		}
+		at, _ := s.window()
+		n, _ := slices.BinarySearchFunc(cores, at, func(c scheduled, t int64) int { return cmp.Compare(c.begin, t) })
+		if n > 0 {
+			at = max(at, cores[n-1].end)
+		}
+		all = append(all, scheduled{s, at, at})
+	}
+	slices.SortStableFunc(all, byTime)
+	return all
+}
+
+func searchWindows(stays []*stay) answer {
+	order := schedule(stays)
+	first := int64(0)
+	for from := 0; from < len(order); from += lockWindow {
+		to := min(from+lockWindow, len(order))
+		last := int64(openEnd)
+		if to < len(order) {
+			last = order[to].begin
+		}
+		window := make([]*stay, 0, lockWindow)
+		for _, s := range order[from:to] {
+			window = append(window, s.stay)
+		}
+		ops := lockOps(window, first, last)
+		if slices.ContainsFunc(ops, func(op porcupine.Operation) bool { return op.Call > op.Return }) {
+			return illegal // the cut went through an operation: the order it was made from is none
+		}
+		if verdict := search(lockModel, ops); verdict != legal {
+			return verdict
+		}
+		first = last
+	}
+	return legal
+}
+
+// confirmConflict has Porcupine confirm that the stays of a conflict cannot be ordered. It is given nothing else: whoever
+// takes a grant away from an order that works, or an acquire of unknown outcome, leaves an order that works, so two
+// grants without an order have none among any others either.
+func confirmConflict(key string, c lockConflict) error {
+	stays := []*stay{c.then}
+	if c.first != nil {
+		stays = append(stays, c.first)
+	}
+	if search(lockModel, lockOps(stays, 0, openEnd)) != illegal {
+		return defectf("the grants of %s to %s exclude each other by the exact algorithm, and Porcupine finds an order (grant %s)",
+			key, stays[len(stays)-1].hold.Client, stays[0].hold.ID)
+	}
+	return nil
+}
+
+// busyOps are the failed tries of a key where they are evidence (R7), and the acquires of unknown outcome that may
+// explain them. A try that meets a core is explained whatever the order, and is left out.
+func (j *judge) busyOps(k *keyView, stays []stay) (ops []porcupine.Operation) {
+	if !j.m.Plan.TryAtomic {
+		return nil
+	}
+	some, grants := false, len(stays)
+	for i, h := range k.acquires {
+		add := func(step lockStep, from, to int64) {
+			ops = append(ops, porcupine.Operation{ClientId: 3*(grants+i) + int(step)%3, Call: from, Return: to,
+				Input: lockInput{step, grants + i + 1, h.Client + "/" + h.ID}})
+		}
+		switch {
+		case h.Outcome == history.Fail && h.Try && h.Code == history.CodeBusy:
+			if slices.ContainsFunc(stays, func(s stay) bool { return s.hasCore() && s.granted() <= h.DoneNS && s.from >= h.startNS() }) {
+				continue
+			}
+			some = true
+			add(stepBusy, h.startNS(), h.DoneNS)
+		case h.Outcome == history.Info || h.Outcome == history.Invoke:
+			add(stepMaybe, h.startNS(), openEnd)
+			add(stepLeave, h.startNS(), openEnd)
+		}
+	}
+	if !some {
+		return nil
+	}
+	return ops
+}
+
+func (j *judge) busyFinding(k *keyView) Finding {
+	f := Finding{Key: k.name, ToNS: j.m.EndNS, AtNS: j.m.EndNS, Holds: []string{}, Events: []int64{}, Story: []Line{}}
+	f.Summary = fmt.Sprintf("tries of %s were refused as busy at moments at which nobody can have held it", k.name)
+	f.Cause = unexplained
+	return f
+}
+
+// drawn is how many stays around a conflict Porcupine is asked to draw.
+const drawn = 16
+
+// drawLock keeps a picture of the stays around a conflict.
+func (j *judge) drawLock(k *keyView, stays []stay, c lockConflict) {
+	var near []*stay
+	from, to := c.then.lo, c.then.hi
+	if c.first != nil {
+		from, to = min(from, c.first.granted()), max(to, c.first.from)
+	}
+	for i := range stays {
+		s := &stays[i]
+		if s != c.then && s != c.first && s.hi >= from && s.lo <= to && !s.impossible() {
+			near = append(near, s)
+		}
+	}
+	near = append(near[:min(len(near), drawn-2)], c.then)
+	if c.first != nil {
+		near = append(near, c.first)
+	}
+	j.m.Windows = append(j.m.Windows, Window{Property: LockLinearizability, Key: k.name, FromNS: from, ToNS: to, Draw: func(w io.Writer) error {
+		return draw(w, lockModel, lockOps(near, 0, max(j.m.EndNS, to)+1))
+	}})
+}

@@ -1,0 +1,68 @@
+package checker
+
+import (
+	"io"
+	"math"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// porcupineName is how results name the independent judge.
+const porcupineName = "porcupine"
+
+// Bounds of one search. They count, so that the same history gives the same answer on every machine; Porcupine's own
+// timeout would not. A search of maxSearchOps operations keeps at most maxSteps states of some 100 bytes.
+const (
+	maxSearchOps = 1024
+	maxSteps     = 400_000
+)
+
+// answer is what a bounded search came to.
+type answer int
+
+const (
+	legal answer = iota
+	illegal
+	undecided // out of budget
+)
+
+// search asks Porcupine whether some order explains the operations. Out of budget, the model refuses every further
+// step, which lets Porcupine come to its end quickly; what it says then means nothing.
+func search(model porcupine.Model, ops []porcupine.Operation) answer {
+	if len(ops) > maxSearchOps {
+		return undecided
+	}
+	left := maxSteps
+	step := model.Step
+	model.Step = func(state, input, output any) (bool, any) {
+		if left--; left < 0 {
+			return false, state
+		}
+		return step(state, input, output)
+	}
+	ok := porcupine.CheckOperations(model, ops)
+	switch {
+	case left < 0:
+		return undecided
+	case ok:
+		return legal
+	}
+	return illegal
+}
+
+// draw writes Porcupine's own picture of some operations, an HTML page. Its bytes differ from run to run.
+func draw(w io.Writer, model porcupine.Model, ops []porcupine.Operation) error {
+	bounded := model
+	left := maxSteps
+	bounded.Step = func(state, input, output any) (bool, any) {
+		if left--; left < 0 {
+			return false, state
+		}
+		return model.Step(state, input, output)
+	}
+	_, info := porcupine.CheckOperationsVerbose(bounded, ops, 0)
+	return porcupine.Visualize(model, info, w)
+}
+
+// openEnd is where operations without an end return: Porcupine misreads one that does not.
+const openEnd = math.MaxInt64

@@ -1,0 +1,187 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// registerModel is a register whose operations are whole updates. The state is its value.
+func registerModel(initial string) porcupine.Model {
+	seed := maphash.MakeSeed()
+	return porcupine.Model{
+		Init: func() any { return initial },
+		Step: func(state, input, _ any) (bool, any) {
+			u := input.(*update)
+			if u.torn != "" || u.looks && state.(string) != u.finds {
+				return false, state
+			}
+			if u.writes {
+				return true, u.leaves
+			}
+			return true, state
+		},
+		Hash: func(state any) uint64 { return maphash.String(seed, state.(string)) },
+		DescribeOperation: func(input, _ any) string {
+			u := input.(*update)
+			found, left := "", ""
+			if u.looks {
+				found = " found " + valueName(u.finds)
+			}
+			if u.writes {
+				left = " left " + u.leaves
+			}
+			return u.hold.Client + "/" + u.hold.ID + found + left
+		},
+		DescribeState: func(state any) string { return valueName(state.(string)) },
+	}
+}
+
+func registerOps(updates []*update, end int64) []porcupine.Operation {
+	ops := make([]porcupine.Operation, len(updates))
+	for i, u := range updates {
+		ops[i] = porcupine.Operation{ClientId: i, Input: u, Call: u.call, Return: min(u.ret, end)}
+	}
+	return ops
+}
+
+// registerWindow is how many updates one window of a long history has.
+const registerWindow = 128
+
+// resourceLinearizability is J7.
+func (j *judge) resourceLinearizability() outcome {
+	o := outcome{confirmedBy: porcupineName}
+	for _, k := range j.keys {
+		updates := updatesOf(k)
+		conflicts, chains := registerOrder(updates)
+		if len(conflicts) == 0 {
+			confirmRegister(k.name, updates, chains, &o)
+			continue
+		}
+		for _, c := range conflicts {
+			// The updates of a conflict are forced into their order by their values alone, so what comes before, between
+			// and after them cannot help: where they have no order, the whole has none.
+			switch search(registerModel(c.before), registerOps(c.updates, openEnd)) {
+			case legal:
+				o.defect = defectf("updates of %s exclude each other by the exact algorithm (%s %s), and Porcupine finds an order",
+					k.name, c.updates[len(c.updates)-1].hold.ID, c.text)
+				return o
+			case undecided:
+				o.unconfirmed = fmt.Sprintf("a violation on %s is not confirmed by Porcupine: the search needs more than %d steps", k.name, maxSteps)
+			}
+			o.hits = append(o.hits, hit{k.name, c.atNS(), func() Finding { return j.registerFinding(k, c) }})
+		}
+		j.drawRegister(k, updates, conflicts[0])
+	}
+	if o.unconfirmed != "" {
+		o.confirmedBy = ""
+	}
+	return o
+}
+
+// confirmRegister has Porcupine confirm that a key's updates can be ordered: in one search if they are few, else in
+// windows of the order that the chain forces, each from the value the one before it left. One window after the other is
+// an order of the whole if nobody in a later window returned before one in an earlier was called.
+func confirmRegister(key string, updates []update, chains []*chain, o *outcome) {
+	verdict := undecided
+	all := make([]*update, len(updates))
+	for i := range updates {
+		all[i] = &updates[i]
+	}
+	if len(all) <= 2*registerWindow {
+		verdict = search(registerModel(""), registerOps(all, openEnd))
+	}
+	if verdict == undecided && len(chains) == 1 {
+		verdict = searchChain(chains[0])
+	}
+	switch verdict {
+	case illegal:
+		o.defect = defectf("the updates of %s can be ordered by the exact algorithm, and Porcupine finds no order", key)
+	case undecided:
+		o.unconfirmed = fmt.Sprintf("not confirmed by Porcupine on %s: the search needs more than %d steps", key, maxSteps)
+	}
+}
+
+func searchChain(c *chain) answer {
+	slices.SortStableFunc(c.links, func(a, b link) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.call, b.call)) })
+	earliest := make([]int64, len(c.links)+1) // return, from each link on
+	earliest[len(c.links)] = never
+	for i, l := range slices.Backward(c.links) {
+		earliest[i] = min(l.ret, earliest[i+1])
+	}
+	value, latest := "", int64(0)
+	for from := 0; from < len(c.links); from += registerWindow {
+		to := min(from+registerWindow, len(c.links))
+		var window []*update
+		left := value
+		for _, l := range c.links[from:to] {
+			window = append(window, l.update)
+			latest = max(latest, l.call)
+			if l.writes {
+				left = l.leaves
+			}
+		}
+		if latest > earliest[to] {
+			return illegal
+		}
+		if verdict := search(registerModel(value), registerOps(window, openEnd)); verdict != legal {
+			return verdict
+		}
+		value = left
+	}
+	return legal
+}
+
+// atNS is when a conflict was complete: when the last of its updates that came to an end did.
+func (c *registerConflict) atNS() int64 {
+	at := int64(0)
+	for _, u := range c.updates {
+		at = max(at, u.call)
+		if u.ret != never {
+			at = max(at, u.ret)
+		}
+	}
+	return at
+}
+
+func (j *judge) registerFinding(k *keyView, c registerConflict) Finding {
+	last := c.updates[len(c.updates)-1].hold
+	f := Finding{Key: k.name, AtNS: c.atNS(), FromNS: last.DoneNS, ToNS: c.atNS()}
+	old, young := last, (*Hold)(nil)
+	if len(c.updates) == 1 {
+		f.Summary = fmt.Sprintf("%s %s: its read and write of %s were not one step", last.Client, c.text, k.name)
+	} else {
+		first := c.updates[0].hold
+		old, young = first, last
+		if young.DoneNS < old.DoneNS {
+			old, young = young, old
+		}
+		f.Summary = fmt.Sprintf("the updates of %s and %s to %s cannot be put in any order: %s", old.Client, young.Client, k.name, c.text)
+		f.FromNS = min(f.FromNS, first.DoneNS)
+	}
+	f.Cause = j.cause(old, young, f.AtNS)
+	s := j.story(&f, old, young)
+	for _, u := range c.updates[:min(len(c.updates), maxStoryUpdates)] {
+		s.updated(u)
+	}
+	s.finish()
+	return f
+}
+
+// maxStoryUpdates bounds the updates of one conflict that a story tells of.
+const maxStoryUpdates = 12
+
+// drawRegister keeps a picture of the updates of a conflict and of those around it that fit to them.
+func (j *judge) drawRegister(k *keyView, updates []update, c registerConflict) {
+	j.m.Windows = append(j.m.Windows, Window{Property: ResourceLinearizability, Key: k.name, FromNS: c.updates[0].call, ToNS: c.atNS(),
+		Draw: func(w io.Writer) error {
+			return draw(w, registerModel(c.before), registerOps(c.updates[:min(len(c.updates), registerWindow)], j.m.EndNS+1))
+		}})
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,78 @@
+package checker
+
+import (
+	"iter"
+	"strconv"
+
+	"lockcheck/checker/history"
+)
+
+// join reads the resource's log and gives every request to the access it belongs to. The log says what happened (R9); a
+// client's definite answer that it contradicts is a defect of lockcheck or of the client, never a verdict.
+func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
+	for q, err := range requests {
+		if err != nil {
+			return err
+		}
+		b.m.Requests = append(b.m.Requests, q)
+	}
+	for i := range b.m.Requests {
+		if err := b.handled(&b.m.Requests[i]); err != nil {
+			return err
+		}
+	}
+	written := map[[2]string]*Access{}
+	for _, h := range b.m.Holds {
+		for _, a := range h.Accesses {
+			if err := a.contradiction(); err != nil {
+				return err
+			}
+			if a.F != history.Write {
+				continue
+			}
+			name := [2]string{h.Key, a.Value}
+			if first := written[name]; first != nil || a.Value == "" {
+				return defectf("event %d writes the value %q to %s, which is not unique", a.Event, a.Value, h.Key)
+			}
+			written[name] = a
+		}
+	}
+	return nil
+}
+
+func (b *builder) handled(q *history.Request) error {
+	number, err := strconv.ParseInt(q.Request, 10, 64)
+	op := b.ops[number]
+	switch {
+	case err != nil || op == nil || op.access == nil:
+		return defectf("request %d of the resource's log (seq %d) belongs to no read or write of the history", number, q.Seq)
+	case op.hold.ID != q.Hold || op.hold.Key != q.Key || string(op.f) != string(q.Kind):
+		return defectf("request %d (seq %d) is a %s of %s under hold %s in the resource's log, a %s of %s under hold %s in the history",
+			number, q.Seq, q.Kind, q.Key, q.Hold, op.f, op.hold.Key, op.hold.ID)
+	case q.Kind == history.KindWrite && (q.Value != op.access.Value || q.Base != op.access.Base):
+		return defectf("request %d (seq %d) writes %q built on %q in the resource's log, %q built on %q in the history",
+			number, q.Seq, q.Value, q.Base, op.access.Value, op.access.Base)
+	case q.Outcome == history.Duplicate:
+		return nil // nothing was done: the first answer was given again
+	case op.access.Handled != nil:
+		return defectf("request %d was handled twice by the resource (seq %d and %d)", number, op.access.Handled.Seq, q.Seq)
+	}
+	op.access.Handled = q
+	return nil
+}
+
+// contradiction holds a definite answer against the resource's log.
+func (a *Access) contradiction() error {
+	what := func() string { return string(a.F) + " " + strconv.FormatInt(a.Op, 10) + " of hold " + a.Hold.ID }
+	switch {
+	case a.Outcome == history.OK && !a.Applied():
+		return defectf("%s was answered ok (event %d), but the resource's log does not hold it; was resource.jsonl cut?", what(), a.Event)
+	case a.Outcome == history.Fail && a.Applied():
+		return defectf("%s was reported as certainly not done (event %d), but the resource did it (seq %d)", what(), a.Event, a.Handled.Seq)
+	case a.Outcome == history.Fail && a.Code == history.CodeRejected && a.Handled == nil:
+		return defectf("%s was reported as rejected (event %d), but the resource's log does not hold it", what(), a.Event)
+	case a.Outcome == history.OK && a.F == history.Read && a.Value != a.Handled.Value:
+		return defectf("%s returned %q (event %d), but the resource's log says %q (seq %d)", what(), a.Value, a.Event, a.Handled.Value, a.Handled.Seq)
+	}
+	return nil
+}

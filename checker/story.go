@@ -1,0 +1,205 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"lockcheck/checker/history"
+)
+
+// Bounds of a story: what a person reads, and what a report has to carry.
+const (
+	maxStoryEvents = 64 // indexes kept for each hold
+	maxStoryAccess = 8  // reads and writes told of each hold
+)
+
+// storyteller gathers the lines of a finding's story and puts them in the order of their times.
+type storyteller struct {
+	j     *judge
+	f     *Finding
+	lines []Line
+	told  map[int64]int // by sequence number of the resource: the line that tells of it
+}
+
+// story begins a finding's story with what happened to its holds, the older first; young may be nil.
+func (j *judge) story(f *Finding, old, young *Hold) *storyteller {
+	s := &storyteller{j: j, f: f, told: map[int64]int{}}
+	f.Holds = []string{old.ID}
+	s.hold(old)
+	if young != nil && young != old {
+		f.Holds = append(f.Holds, young.ID)
+		s.hold(young)
+	}
+	s.lease(old)
+	s.faults(old, young)
+	return s
+}
+
+func (s *storyteller) add(ns int64, event *int64, seq int64, format string, args ...any) {
+	s.lines = append(s.lines, Line{TimeNS: ns, Text: fmt.Sprintf(format, args...), Event: event, Seq: seq})
+}
+
+// tells is whether a moment belongs into the story: nothing after the stretch that a picture of it shows.
+func (s *storyteller) tells(ns int64) bool { return ns != 0 && ns <= max(s.f.ToNS, s.f.AtNS) }
+
+func (s *storyteller) hold(h *Hold) {
+	s.f.Events = append(s.f.Events, h.Events[:min(len(h.Events), maxStoryEvents)]...)
+	if h.Outcome == history.OK {
+		s.add(h.DoneNS, &h.DoneEvent, 0, "%s acquired %s%s", h.Client, h.Key, withToken(h))
+	}
+	accesses := h.Accesses
+	for _, a := range accesses[max(0, len(accesses)-maxStoryAccess):] {
+		s.access(a)
+	}
+	if s.tells(h.LostNS) {
+		s.add(h.LostNS, nil, 0, "%s was told that it had lost %s", h.Client, h.Key)
+	}
+	if s.tells(h.ReleaseNS) {
+		s.add(h.ReleaseNS, nil, 0, "%s released %s%s", h.Client, h.Key, releaseWords(h))
+	}
+	if s.tells(h.ExitNS) {
+		s.add(h.ExitNS, nil, 0, "the process of %s had ended", h.Client)
+	}
+}
+
+func releaseWords(h *Hold) string {
+	switch {
+	case h.ReleaseOutcome == history.Invoke || h.ReleaseOutcome == history.Info:
+		return ", and what came of it is not known"
+	case h.ReleaseOwned != nil && !*h.ReleaseOwned:
+		return ", which was not its own any more"
+	}
+	return ""
+}
+
+func (s *storyteller) access(a *Access) {
+	switch {
+	case a.Handled != nil && s.tells(a.Handled.TimeNS):
+		s.accessed(a.Handled)
+	case a.F == history.Write && a.Code == history.CodeGuard && s.tells(a.DoneNS):
+		s.add(a.DoneNS, &a.Event, 0, "%s looked at its lock and did not write", a.Hold.Client)
+	}
+}
+
+// accessed tells of a request that the resource handled, once.
+func (s *storyteller) accessed(q *history.Request) { s.accessedAs(q, "") }
+
+// accessedAs tells what came of it, too.
+func (s *storyteller) accessedAs(q *history.Request, so string) {
+	at, known := s.told[q.Seq]
+	if !known {
+		at = len(s.lines)
+		s.told[q.Seq] = at
+		s.add(q.TimeNS, nil, q.Seq, "%s", s.j.requestWords(q))
+		if h := s.j.holds[q.Hold]; h != nil {
+			for _, a := range h.Accesses {
+				if a.Handled == q {
+					s.lines[at].Event = &a.Event
+				}
+			}
+		}
+		s.f.Requests = append(s.f.Requests, q.Seq)
+	}
+	if so != "" {
+		s.lines[at].Text += ": " + so
+	}
+}
+
+func (j *judge) requestWords(q *history.Request) string {
+	h := j.holds[q.Hold]
+	with := ""
+	if q.Token != "" {
+		with = " with token " + q.Token
+	}
+	outcome := map[history.Outcome]string{history.Applied: "accepted", history.Rejected: "rejected", history.Duplicate: "a duplicate, ignored"}[q.Outcome]
+	if q.Outcome == history.Rejected && q.Mark != "" {
+		outcome += fmt.Sprintf(", token %s had been seen", q.Mark)
+	}
+	if q.Kind == history.KindRead {
+		if q.Outcome == history.Applied {
+			return fmt.Sprintf("%s read %s%s: found %s", h.Client, q.Key, with, valueName(q.Value))
+		}
+		return fmt.Sprintf("%s tried to read %s%s: %s", h.Client, q.Key, with, outcome)
+	}
+	return fmt.Sprintf("%s wrote %s%s, built on %s: %s", h.Client, q.Value, with, valueName(q.Base), outcome)
+}
+
+// updated tells of the requests of a whole update.
+func (s *storyteller) updated(u *update) {
+	if !slices.Contains(s.f.Holds, u.hold.ID) {
+		s.f.Holds = append(s.f.Holds, u.hold.ID)
+	}
+	for _, a := range u.hold.effective() {
+		s.accessed(a.Handled)
+	}
+}
+
+// asked tells when a hold was asked for, which matters where the order of asking and granting does.
+func (s *storyteller) asked(h *Hold) {
+	s.add(h.startNS(), &h.Events[0], 0, "%s asked for %s", h.Client, h.Key)
+}
+
+// lease tells when the lease of the old holder ran out, if it was not given back before.
+func (s *storyteller) lease(h *Hold) {
+	earliest, _ := s.j.m.leaseAt(h, s.f.AtNS)
+	if earliest > h.DoneNS && earliest < s.f.AtNS && (h.ReleaseNS == 0 || earliest < h.ReleaseNS) {
+		s.add(earliest, nil, 0, "the lease of %s ran out, as far as it had been acknowledged", h.Client)
+	}
+}
+
+// faults tells of the faults that hit either holder or a server while the story goes on.
+func (s *storyteller) faults(old, young *Hold) {
+	end := s.j.m.EndNS
+	for _, f := range s.j.m.Faults {
+		mine := f.Target == old.Client || young != nil && f.Target == young.Client || s.j.m.Clients[f.Target] == nil
+		if !mine || f.EffectiveNS == 0 || f.overNS(end) < s.f.FromNS || !s.tells(f.EffectiveNS) {
+			continue
+		}
+		s.f.Events = append(s.f.Events, f.Events...)
+		began, healed := f.Events[min(1, len(f.Events)-1)], f.Events[len(f.Events)-1]
+		s.add(f.EffectiveNS, &began, 0, "%s %s%s", f.Target, f.began(), s.circumstances(f, old))
+		if over := f.overNS(end); over != end && s.tells(over) {
+			s.add(over, &healed, 0, "%s %s after %s", f.Target, f.over(), dur(over-f.EffectiveNS))
+		}
+	}
+}
+
+// circumstances says what the holder was doing when a fault hit it, and how much of its lease was left.
+func (s *storyteller) circumstances(f *Fault, h *Hold) string {
+	if f.Target != h.Client || f.EffectiveNS < h.DoneNS || h.ReleaseNS != 0 && f.EffectiveNS > h.ReleaseNS {
+		return ""
+	}
+	words := " while it held " + h.Key
+	for _, a := range h.Accesses {
+		handled := a.Handled == nil || a.Handled.TimeNS > f.EffectiveNS
+		if a.F == history.Write && a.InvokeNS <= f.EffectiveNS && handled && (a.DoneNS == 0 || a.DoneNS > f.EffectiveNS) {
+			words = " while working under the lock"
+		}
+	}
+	if earliest, _ := s.j.m.leaseAt(h, f.EffectiveNS); earliest != 0 {
+		words += fmt.Sprintf(", %s of lease left", dur(max(earliest-f.EffectiveNS, 0)))
+	}
+	return words
+}
+
+// finish orders everything. Requests are in the resource's own order wherever their times say nothing else.
+func (s *storyteller) finish() {
+	slices.SortStableFunc(s.lines, func(a, b Line) int {
+		if a.Seq != 0 && b.Seq != 0 && a.TimeNS == b.TimeNS {
+			return cmp.Compare(a.Seq, b.Seq)
+		}
+		return cmp.Compare(a.TimeNS, b.TimeNS)
+	})
+	s.f.Story = s.lines
+	if s.f.Story == nil {
+		s.f.Story = []Line{}
+	}
+	slices.Sort(s.f.Events)
+	s.f.Events = slices.Compact(s.f.Events)
+	if s.f.Events == nil {
+		s.f.Events = []int64{}
+	}
+	slices.Sort(s.f.Requests)
+	s.f.Requests = slices.Compact(s.f.Requests)
+}

@@ -1,0 +1,98 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"lockcheck/checker/history"
+)
+
+// tokenMonotonicity is J2: a grant that was asked for after another had completed must carry a greater token, and no two
+// grants may share one. Grants that overlap in time may complete in any order: who reads its reply late shows an old
+// token late.
+func (j *judge) tokenMonotonicity() outcome {
+	if !j.ordered() {
+		reason := j.m.Plan.TokensReason
+		if reason == "" {
+			reason = "the lock client gives no ordered token"
+		}
+		return outcome{notApplicable: reason}
+	}
+	var o outcome
+	bare := 0
+	for _, k := range j.keys {
+		tokened := slices.DeleteFunc(slices.Clone(k.grants), func(h *Hold) bool { return h.Token == "" })
+		bare += len(k.grants) - len(tokened)
+		shared := map[*Hold]bool{}
+		o.hits = append(o.hits, j.sharedTokens(k, tokened, shared)...)
+		o.hits = append(o.hits, j.fallenTokens(k, tokened, shared)...)
+	}
+	if bare > 0 {
+		o.inconclusive = fmt.Sprintf("%d grants carried no token although the lock client declares ordered ones", bare)
+	}
+	return o
+}
+
+// sharedTokens finds every grant whose token was given before. It marks them, so that one grant is counted once.
+func (j *judge) sharedTokens(k *keyView, grants []*Hold, shared map[*Hold]bool) (hits []hit) {
+	first := map[string]*Hold{}
+	for _, g := range grants {
+		f := first[bare(g.Token)]
+		if f == nil {
+			first[bare(g.Token)] = g
+			continue
+		}
+		if sameRecord(f, g) {
+			continue
+		}
+		shared[g] = true
+		hits = append(hits, hit{k.name, g.DoneNS, func() Finding {
+			return j.tokenFinding(f, g, fmt.Sprintf("%s was granted %s with token %s, which %s had been given before", g.Client, g.Key, g.Token, f.Client))
+		}})
+	}
+	return hits
+}
+
+// sameRecord tells whether g may simply be f once more: the same session asked again while nothing had shown that its
+// first grant was gone. Services that keep one record for a session (etcd) then answer with that record, and its token.
+func sameRecord(f, g *Hold) bool {
+	if f.Session == "" || f.Session != g.Session {
+		return false
+	}
+	return !slices.ContainsFunc(f.Attempts, func(a *Attempt) bool {
+		gone := a.NotOwned() || a.F == history.Release && (a.Acted() || a.Outcome == history.OK)
+		return gone && a.DoneNS <= g.startNS()
+	})
+}
+
+// fallenTokens finds every grant whose token is lower than that of a grant which had completed before it was asked for.
+func (j *judge) fallenTokens(k *keyView, grants []*Hold, shared map[*Hold]bool) (hits []hit) {
+	byStart := slices.Clone(grants)
+	slices.SortStableFunc(byStart, func(a, b *Hold) int { return cmp.Compare(a.startNS(), b.startNS()) })
+	var highest *Hold
+	done := 0
+	for _, g := range byStart {
+		for ; done < len(grants) && grants[done].followedBy(g); done++ {
+			if highest == nil || compareTokens(grants[done].Token, highest.Token) > 0 {
+				highest = grants[done]
+			}
+		}
+		if f := highest; f != nil && !shared[g] && compareTokens(g.Token, f.Token) < 0 {
+			hits = append(hits, hit{k.name, g.DoneNS, func() Finding {
+				return j.tokenFinding(f, g, fmt.Sprintf("%s asked for %s after %s had been granted it with token %s, and was given the lower token %s",
+					g.Client, g.Key, f.Client, f.Token, g.Token))
+			}})
+		}
+	}
+	return hits
+}
+
+func (j *judge) tokenFinding(f, g *Hold, summary string) Finding {
+	finding := Finding{Key: g.Key, Summary: summary, FromNS: f.startNS(), ToNS: max(f.DoneNS, g.DoneNS), AtNS: g.DoneNS, Cause: j.cause(f, g, g.DoneNS)}
+	s := j.story(&finding, f, g)
+	s.asked(f)
+	s.asked(g)
+	s.finish()
+	return finding
+}
