@@ -125,12 +125,15 @@ func relink(link, target string) error {
 // meantime does not mix two runs.
 func Open(path string) (*Dir, error) {
 	resolved, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, inputErrorf("there is no run directory %s; runs are in lockcheck-out, or where --out said", path)
+	}
 	if err != nil {
-		return nil, inputErrorf("cannot open the run directory: %w", err)
+		return nil, inputErrorf("cannot open the run directory %s: %w", path, err)
 	}
 	info, err := os.Stat(resolved)
 	if err != nil {
-		return nil, inputErrorf("cannot open the run directory: %w", err)
+		return nil, inputErrorf("cannot open the run directory %s: %w", path, err)
 	}
 	if !info.IsDir() {
 		return nil, inputErrorf("%s is a file; give the run directory it is in", path)
