@@ -143,3 +143,14 @@ type Quantiles struct {
 	P99NS int64 `json:"p99_ns"`
 	MaxNS int64 `json:"max_ns"`
 }
+
+// Violations is how many violations were found, over all properties that are violated.
+func (r *Result) Violations() int64 {
+	var n int64
+	for _, p := range r.Properties {
+		if p.Verdict == Violation {
+			n += p.Count
+		}
+	}
+	return n
+}
