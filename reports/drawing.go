@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
@@ -40,21 +41,6 @@ type picture struct {
 	LeftOut []string
 }
 
-// scene is what a finding's drawing shows, chosen before anything is placed.
-type scene struct {
-	finding  checker.Finding
-	axis     axis
-	holds    []*checker.Hold // the finding's own first, in its order
-	own      int             // how many of them are the finding's own
-	lanes    []string        // clients, top to bottom
-	nodes    []string        // servers with a fault in view
-	faults   []*checker.Fault
-	requests []history.Request
-	leftOut  []string
-	y        map[string]float64 // top of each lane
-	storageY float64
-}
-
 func drawFinding(f checker.Finding, ix *index) picture {
 	sc := compose(f, ix)
 	s := &sheet{ID: "drawing-" + f.ID, Title: "Who held " + f.Key + " when: " + f.Summary, Width: drawingWidth}
@@ -79,184 +65,14 @@ func drawFinding(f checker.Finding, ix *index) picture {
 	sc.drawOverlap(s)
 	sc.drawFaults(s)
 	sc.drawStepLines(s, steps, bottom)
-	for i, hold := range slices.Backward(sc.holds) {
-		sc.drawHold(s, hold, sc.holdClass(i), i < sc.own)
+	sc.drawOthers(s)
+	for i, hold := range sc.holds[:sc.own] {
+		sc.drawHold(s, hold, sc.holdClass(i))
 	}
 	sc.drawRequests(s, ix)
 	sc.drawLabels(s)
 	sc.drawSteps(s, steps)
 	return picture{Sheet: s, LeftOut: sc.leftOut}
-}
-
-// compose chooses what is in view. What the finding names is always there; the rest is bounded, and counted.
-func compose(f checker.Finding, ix *index) *scene {
-	sc := &scene{finding: f}
-	from, to := f.FromNS, max(f.ToNS, f.AtNS)
-	for _, line := range f.Story {
-		from, to = min(from, line.TimeNS), max(to, line.TimeNS)
-	}
-	pad := max((to-from)/25, 1e6)
-	sc.axis = axis{from: max(from-pad, 0), to: to + pad, x0: gutter, x1: drawingWidth - margin}
-
-	for _, id := range f.Holds {
-		if h := ix.holds[id]; h != nil && !slices.Contains(sc.holds, h) {
-			sc.holds = append(sc.holds, h)
-			sc.addLane(h.Client)
-		}
-	}
-	sc.own = len(sc.holds)
-	sc.addOthers(ix)
-	sc.addFaults(ix)
-	sc.addRequests(ix)
-	return sc
-}
-
-func (sc *scene) addLane(client string) {
-	if !slices.Contains(sc.lanes, client) {
-		sc.lanes = append(sc.lanes, client)
-	}
-}
-
-// height is that of a client's lane.
-func (sc *scene) height(client string) float64 {
-	for _, h := range sc.holds[:sc.own] {
-		if h.Client == client {
-			return laneHeight
-		}
-	}
-	return smallLane
-}
-
-// barY is the top of a client's bars.
-func (sc *scene) barY(client string) float64 {
-	return sc.y[client] + (sc.height(client)-barHeight)/2
-}
-
-func (sc *scene) addOthers(ix *index) {
-	lanes := len(sc.lanes) + maxOtherLanes
-	added, holds, hidden := 0, 0, map[string]bool{}
-	for _, h := range ix.granted[sc.finding.Key] {
-		if slices.Contains(sc.holds[:sc.own], h) || !sc.axis.shows(h.DoneNS, holdEnd(h, sc.axis.to)) {
-			continue
-		}
-		known := slices.Contains(sc.lanes, h.Client)
-		switch {
-		case !known && len(sc.lanes) >= lanes:
-			hidden[h.Client] = true
-		case added >= maxOtherHolds:
-			holds++
-		default:
-			sc.addLane(h.Client)
-			sc.holds = append(sc.holds, h)
-			added++
-		}
-	}
-	if len(hidden) > 0 {
-		sc.leftOut = append(sc.leftOut, plural(int64(len(hidden)), "more client that held this lock meanwhile", "more clients that held this lock meanwhile"))
-	}
-	if holds > 0 {
-		sc.leftOut = append(sc.leftOut, plural(int64(holds), "hold of others", "holds of others"))
-	}
-}
-
-func (sc *scene) addFaults(ix *index) {
-	left := 0
-	for _, f := range ix.model.Faults {
-		if f.BeginNS == 0 && f.EffectiveNS == 0 {
-			continue
-		}
-		from, to := faultSpan(f, ix.model.EndNS)
-		isLane := slices.Contains(sc.lanes, f.Target)
-		if !sc.axis.shows(from, to) || !isLane && ix.clients[f.Target] {
-			continue // a fault of a client that has no part in this
-		}
-		if len(sc.faults) >= maxFaults && f.Op != sc.finding.Cause.Fault {
-			left++
-			continue
-		}
-		sc.faults = append(sc.faults, f)
-		if !isLane && !slices.Contains(sc.nodes, f.Target) {
-			sc.nodes = append(sc.nodes, f.Target)
-		}
-	}
-	if left > 0 {
-		sc.leftOut = append(sc.leftOut, plural(int64(left), "fault", "faults"))
-	}
-}
-
-func (sc *scene) addRequests(ix *index) {
-	left := 0
-	for _, r := range ix.requests[sc.finding.Key] {
-		named := slices.Contains(sc.finding.Requests, r.Seq)
-		if !named && (r.Kind != history.KindWrite || !sc.axis.shows(r.TimeNS, r.TimeNS)) {
-			continue
-		}
-		if !named && len(sc.requests) >= maxRequests {
-			left++
-			continue
-		}
-		sc.requests = append(sc.requests, r)
-	}
-	if left > 0 {
-		sc.leftOut = append(sc.leftOut, plural(int64(left), "write", "writes"))
-	}
-}
-
-// holdClass gives the two that clash their colours: the last one named is the newer or wronged one.
-func (sc *scene) holdClass(i int) string {
-	switch {
-	case i >= sc.own:
-		return "other"
-	case i == sc.own-1 && sc.own > 1:
-		return "newer"
-	}
-	return "older"
-}
-
-// holdEnd is when a hold stopped mattering at the latest: it was released, or its client was told or died.
-func holdEnd(h *checker.Hold, otherwise int64) int64 {
-	end := otherwise
-	for _, ns := range []int64{h.ReleaseNS, h.LostNS, h.ExitNS} {
-		if ns != 0 && ns < end {
-			end = ns
-		}
-	}
-	return max(end, h.BelievedNS, h.DoneNS)
-}
-
-// faultSpan is when a fault was in force: from when it may first have worked to when it was seen to be gone.
-func faultSpan(f *checker.Fault, end int64) (from, to int64) {
-	from = f.EffectiveNS
-	if from == 0 {
-		from = f.BeginNS
-	}
-	switch {
-	case f.HealNS != 0:
-		return from, max(f.HealNS, from)
-	case f.HealedNS != 0:
-		return from, max(f.HealedNS, from)
-	}
-	return from, max(end, from)
-}
-
-func faultWords(f *checker.Fault, end int64) string {
-	from, to := faultSpan(f, end)
-	words := pastTense(f.Name)
-	if f.EffectiveNS == 0 {
-		return words + "? never seen to work"
-	}
-	words += " " + span(to-from)
-	if f.HealNS == 0 && f.HealedNS == 0 {
-		words += ", never taken back"
-	}
-	return words
-}
-
-func pastTense(f history.F) string {
-	if f == "pause" {
-		return "paused"
-	}
-	return string(f)
 }
 
 func (sc *scene) drawGrid(s *sheet, top, bottom float64) {
@@ -297,11 +113,36 @@ func (sc *scene) drawOverlap(s *sheet) {
 		fmt.Sprintf("%s and %s both believed that they held it: %s", a.Client, b.Client, span(to-from)))
 }
 
-func (sc *scene) drawHold(s *sheet, h *checker.Hold, class string, own bool) {
-	y := sc.barY(h.Client)
-	title := holdTitle(h)
-	done, believed, end := sc.axis.x(h.DoneNS), sc.axis.x(max(h.BelievedNS, h.DoneNS)), sc.axis.x(holdEnd(h, sc.axis.to))
-	if own && h.DoneNS > h.InvokeNS {
+// drawOthers draws the holds that the finding does not name: two shapes for all of them, as there may be many.
+func (sc *scene) drawOthers(s *sheet) {
+	var sure, unsure strings.Builder
+	box := func(to *strings.Builder, x1, x2, y, height float64) {
+		fmt.Fprintf(to, "M%s %sH%sV%sH%sz", px(x1), px(y), px(x2), px(y+height), px(x1))
+	}
+	for _, h := range sc.holds[sc.own:] {
+		done, believed, end := sc.holdColumns(h)
+		y := sc.barY(h.Client)
+		box(&sure, done, max(believed, done+1), y, barHeight)
+		if end > believed+1 {
+			box(&unsure, believed, end, y+1, barHeight-2)
+		}
+	}
+	if sure.Len() > 0 {
+		s.path("hold other", sure.String(), "")
+	}
+	if unsure.Len() > 0 {
+		s.path("unsure other", unsure.String(), "")
+	}
+}
+
+func (sc *scene) holdColumns(h *checker.Hold) (done, believed, end float64) {
+	return sc.axis.x(h.DoneNS), sc.axis.x(max(h.BelievedNS, h.DoneNS)), sc.axis.x(holdEnd(h, sc.axis.to))
+}
+
+func (sc *scene) drawHold(s *sheet, h *checker.Hold, class string) {
+	y, title := sc.barY(h.Client), holdTitle(h)
+	done, believed, end := sc.holdColumns(h)
+	if h.DoneNS > h.InvokeNS {
 		s.line("wait", sc.axis.x(h.InvokeNS), y+barHeight/2, done, y+barHeight/2, "asked for the lock at "+clock(h.InvokeNS))
 	}
 	if h.Outcome != history.OK {
@@ -311,9 +152,6 @@ func (sc *scene) drawHold(s *sheet, h *checker.Hold, class string, own bool) {
 		s.rect("unsure "+class, believed, y+1, end-believed, barHeight-2, title)
 	}
 	s.rect("hold "+class, done, y, max(believed-done, 2), barHeight, title)
-	if !own {
-		return
-	}
 	sc.drawLease(s, h, y, class)
 	if h.LostNS != 0 && sc.axis.shows(h.LostNS, h.LostNS) {
 		s.cross("lost", sc.axis.x(h.LostNS), y+barHeight/2, 4.5, "told that it had lost the lock at "+clock(h.LostNS))
@@ -326,10 +164,16 @@ func (sc *scene) drawLease(s *sheet, h *checker.Hold, y float64, class string) {
 	}
 	from, to, base := sc.axis.x(h.DoneNS), sc.axis.x(h.LeaseNS), y+barHeight+6
 	s.line("lease "+class, min(from, to), base, max(from, to), base, "")
-	if h.LeaseNS > sc.axis.to || h.LeaseNS < sc.axis.from {
+	if !sc.leaseEnds(h) {
 		return
 	}
 	s.path("leaseend "+class, fmt.Sprintf("M%s %sV%s", px(to), px(y-3), px(base+4)), "from "+clock(h.LeaseNS)+" on its lease may be over")
+}
+
+// leaseEnds tells whether a lease is seen to run out under its hold. A release ends the protection too (rule R5), but
+// that is no lease running out.
+func (sc *scene) leaseEnds(h *checker.Hold) bool {
+	return h.LeaseNS != 0 && sc.axis.shows(h.LeaseNS, h.LeaseNS) && (h.ReleaseNS == 0 || h.LeaseNS < h.ReleaseNS)
 }
 
 // drawLabels writes what the finding's own bars mean.
@@ -345,7 +189,7 @@ func (sc *scene) drawLabels(s *sheet) {
 		} else {
 			s.text("label "+sc.holdClass(i), min(done, drawingWidth-margin-width), y-5, "start", label)
 		}
-		if h.LeaseNS != 0 && sc.axis.shows(h.LeaseNS, h.LeaseNS) {
+		if sc.leaseEnds(h) {
 			sc.beside(s, "note", sc.axis.x(h.LeaseNS), y+barHeight+14, "lease may be over")
 		}
 	}
@@ -398,7 +242,8 @@ func (sc *scene) drawFaults(s *sheet) {
 
 func (sc *scene) drawRequests(s *sheet, ix *index) {
 	y := sc.storageY + 14.0
-	noted := 0.0 // where the last note ended
+	noted := 0.0               // where the last note ended
+	var others strings.Builder // applied writes that the finding does not name
 	for _, r := range sc.requests {
 		x := sc.axis.x(r.TimeNS)
 		named := slices.Contains(sc.finding.Requests, r.Seq)
@@ -424,9 +269,14 @@ func (sc *scene) drawRequests(s *sheet, ix *index) {
 			s.cross("rejected", x, y, 5, title)
 		case named:
 			s.circle("applied named "+class, x, y, 6.5, title)
+		case class == "other":
+			fmt.Fprintf(&others, "M%s %sa4 4 0 1 0 8 0a4 4 0 1 0-8 0", px(x-4), px(y))
 		default:
 			s.circle("applied "+class, x, y, 4, title)
 		}
+	}
+	if others.Len() > 0 {
+		s.path("applied other", others.String(), "")
 	}
 }
 

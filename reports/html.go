@@ -69,19 +69,22 @@ type group struct {
 	Shown int
 	Face  face
 	Word  checker.Verdict
+	Note  string // how few faults are behind them
 	Items []finding
+	Rest  []finding
 }
 
 type finding struct {
 	checker.Finding
-	Number  int
 	Open    bool
 	Face    face
 	Picture picture
 	Holds   []*checker.Hold
 	Class   []string // of each hold's swatch
 	Writes  []history.Request
-	SameAs  []string // other findings that one fault caused
+	// Findings of other properties that the same fault caused, one each, and how many more it caused.
+	SameAs   []string
+	MoreSame int
 }
 
 type faultRow struct {
@@ -90,6 +93,7 @@ type faultRow struct {
 
 type exposureRow struct {
 	checker.Exposure
+	Words   string
 	Missing bool
 }
 
@@ -175,7 +179,7 @@ func newPage(j Judgement, windows []windowLink) page {
 	p.Still = p.Timeline.still()
 	p.Faults = faultRows(j.Model)
 	for _, e := range j.Result.Exposure {
-		p.Exposure = append(p.Exposure, exposureRow{e, e.Count < e.Min})
+		p.Exposure = append(p.Exposure, exposureRow{e, exposureWords(e), e.Count < e.Min})
 	}
 	for _, name := range sortedKeys(j.Result.Stats.Latency) {
 		p.Latency = append(p.Latency, latencyRow{name, j.Result.Stats.Latency[name]})
@@ -193,32 +197,35 @@ func newCard(p checker.Property) card {
 	return c
 }
 
+// shownOpenly is how many findings of a property stand in the page's flow; the rest is one click away.
+const shownOpenly = 8
+
 // findingGroups orders the findings by harm, as the headline does; the very first one is open.
 func findingGroups(r *checker.Result, ix *index) []group {
-	byFault := map[int64][]string{}
-	for _, p := range r.Properties {
-		for _, f := range p.Findings {
-			if f.Cause.Fault != 0 {
-				byFault[f.Cause.Fault] = append(byFault[f.Cause.Fault], f.ID)
-			}
-		}
-	}
+	same := sameFault(r)
 	var groups []group
 	add := func(p *checker.Property) {
+		if len(p.Findings) == 0 {
+			return
+		}
 		g := group{Name: string(p.Name), Count: p.Count, Shown: len(p.Findings), Face: faceOf(p.Verdict), Word: p.Verdict}
+		faults := map[int64]bool{}
 		for i, f := range p.Findings {
 			item := newFinding(f, ix)
-			item.Number, item.Face, item.Open = i+1, g.Face, len(groups) == 0 && i == 0
-			for _, id := range byFault[f.Cause.Fault] {
-				if id != f.ID && len(item.SameAs) < 12 {
-					item.SameAs = append(item.SameAs, id)
-				}
+			item.Face, item.Open = g.Face, len(groups) == 0 && i == 0
+			item.SameAs, item.MoreSame = same.others(f, p.Name)
+			faults[f.Cause.Fault] = true
+			if i < shownOpenly {
+				g.Items = append(g.Items, item)
+			} else {
+				g.Rest = append(g.Rest, item)
 			}
-			g.Items = append(g.Items, item)
 		}
-		if len(g.Items) > 0 {
-			groups = append(groups, g)
+		delete(faults, 0)
+		if len(faults) > 0 && len(faults) < len(p.Findings) {
+			g.Note = "from " + plural(int64(len(faults)), "fault", "faults")
 		}
+		groups = append(groups, g)
 	}
 	for _, verdict := range []checker.Verdict{checker.Violation, checker.Inconclusive, checker.Masked, checker.Pass, checker.NotApplicable} {
 		for _, name := range byHarm {
@@ -233,6 +240,47 @@ func findingGroups(r *checker.Result, ix *index) []group {
 		}
 	}
 	return groups
+}
+
+// incidents are the findings by the fault that caused them, in the order of harm: one pause often violates several
+// properties, and several times.
+type incidents map[int64][]incident
+
+type incident struct {
+	id   string
+	name checker.Name
+}
+
+func sameFault(r *checker.Result) incidents {
+	same := incidents{}
+	for _, name := range byHarm {
+		p := property(r, name)
+		if p == nil {
+			continue
+		}
+		for _, f := range p.Findings {
+			if f.Cause.Fault != 0 {
+				same[f.Cause.Fault] = append(same[f.Cause.Fault], incident{f.ID, name})
+			}
+		}
+	}
+	return same
+}
+
+// others are the first finding of each other property that the fault of f also caused, and how many more there are.
+func (same incidents) others(f checker.Finding, of checker.Name) (ids []string, more int) {
+	told := map[checker.Name]bool{of: true}
+	for _, i := range same[f.Cause.Fault] {
+		switch {
+		case i.id == f.ID:
+		case told[i.name]:
+			more++
+		default:
+			told[i.name] = true
+			ids = append(ids, i.id)
+		}
+	}
+	return ids, more
 }
 
 func newFinding(f checker.Finding, ix *index) finding {

@@ -134,19 +134,22 @@ func clip(s string, runes int) string {
 func writeExposure(w io.Writer, r *checker.Result) {
 	for _, e := range r.Exposure {
 		mark, need := "·", ""
-		if e.Min > 0 {
-			need = " (needed " + grouped(e.Min) + ")"
-			mark = "✓"
-			if e.Count < e.Min {
-				mark = "✗"
-				need += " never happened"
-				if e.Count > 0 {
-					need = strings.TrimSuffix(need, "never happened") + "too few"
-				}
-			}
+		switch {
+		case e.Min > 0 && e.Count == 0:
+			mark, need = "✗", " (needed "+grouped(e.Min)+"): never happened"
+		case e.Count < e.Min:
+			mark, need = "✗", " (needed "+grouped(e.Min)+"): too few"
+		case e.Min > 0:
+			mark, need = "✓", " (needed "+grouped(e.Min)+")"
 		}
-		fmt.Fprintf(w, "exposed  %s %s %s%s\n", mark, grouped(e.Count), plain(firstOf(e.Text, e.Name)), need)
+		fmt.Fprintf(w, "exposed  %s %s %s%s\n", mark, grouped(e.Count), plain(exposureWords(e)), need)
 	}
+}
+
+// exposureWords is what was counted, without the count where the text begins with it.
+func exposureWords(e checker.Exposure) string {
+	words := firstOf(e.Text, e.Name)
+	return strings.TrimPrefix(strings.TrimPrefix(words, grouped(e.Count)+" "), strconv.FormatInt(e.Count, 10)+" ")
 }
 
 func writeFigures(w io.Writer, j Judgement) {

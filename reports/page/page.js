@@ -16,7 +16,7 @@
 
   function each(selector, what) { document.querySelectorAll(selector).forEach(what); }
   function on(id, what) { const b = document.getElementById(id); if (b) b.addEventListener("click", what); }
-  on("openall", () => each(".finding", (d) => { d.open = true; }));
+  on("openall", () => each("#findings details", (d) => { d.open = true; }));
   on("closeall", () => each(".finding", (d) => { d.open = false; }));
   addEventListener("beforeprint", () => each("details", (d) => { d.open = true; }));
 
