@@ -20,7 +20,7 @@ import (
 var pageFiles embed.FS
 
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"clock": clock, "span": span, "grouped": grouped, "percent": percent, "clip": clip,
+	"clock": clock, "span": span, "grouped": grouped, "percent": percent, "clip": clip, "int": func(n int64) int { return int(n) },
 	"next": func(i int) int { return i + 1 },
 }).ParseFS(pageFiles, "page/*.tmpl"))
 
@@ -38,6 +38,8 @@ type page struct {
 	CheckIt  string
 	Cards    []card
 	Groups   []group
+	Rejected []rejectedWrite
+	Refused  int64 // how many writes were rejected
 	Timeline *timeline
 	Still    *sheet
 	Faults   []faultRow
@@ -175,6 +177,7 @@ func newPage(j Judgement, windows []windowLink) page {
 		p.Cards = append(p.Cards, newCard(property))
 	}
 	p.Groups = findingGroups(j.Result, ix)
+	p.Rejected, p.Refused = rejectedWrites(ix)
 	p.Timeline = newTimeline(j, ix)
 	p.Still = p.Timeline.still()
 	p.Faults = faultRows(j.Model)

@@ -323,6 +323,27 @@ func TestALongRunIsThinnedOutButNoFindingIs(t *testing.T) {
 	}
 }
 
+func TestRejectedWritesAreListed(t *testing.T) {
+	j := etcdPauseRun()
+	for i := range j.Model.Requests {
+		if i%2 == 0 {
+			j.Model.Requests[i].Outcome, j.Model.Requests[i].Mark = history.Rejected, "9999"
+		}
+	}
+	first, all := rejectedWrites(newIndex(j.Model))
+	if want := int64(len(j.Model.Requests)+1) / 2; all != want || len(first) != int(min(want, maxRejected)) {
+		t.Errorf("%d of %d rejected writes are counted, %d listed", all, want, len(first))
+	}
+	page, _ := rendered(t, j)
+	if got := strings.Count(page, ">9999</td>"); got != len(first) {
+		t.Errorf("%d of %d are on the page", got, len(first))
+	}
+	shown := summary(t, j, SummaryOptions{})
+	if !strings.Contains(shown, "wrote k1 with token 34 after token 9999") || strings.Count(shown, "\nrejected ") != maxRejectedLines {
+		t.Errorf("the terminal says\n%s", shown)
+	}
+}
+
 func TestPorcupinesPicturesAreLinked(t *testing.T) {
 	j := etcdPauseRun()
 	draw := func(w io.Writer) error { _, err := io.WriteString(w, "<html></html>"); return err }

@@ -51,9 +51,11 @@ func Summary(w io.Writer, j Judgement, d *Dir, opts SummaryOptions) error {
 	out.WriteByte('\n')
 	writeExposure(&out, j.Result)
 	writeFigures(&out, j)
+	writeRejected(&out, j)
 	if p := headline(j.Result); p != nil && len(p.Findings) > 0 {
 		writeStory(&out, p.Findings[0])
 	}
+	out.WriteByte('\n')
 	fmt.Fprintf(&out, "report   %s\n", plain(d.ReportPath()))
 	fmt.Fprintf(&out, "again    %s\n\n", again(j.Plan))
 	fmt.Fprintln(&out, sentence)
@@ -186,5 +188,4 @@ func writeStory(w io.Writer, f checker.Finding) {
 	if f.Cause.Text != "" {
 		fmt.Fprintf(w, "  cause: %s\n", plain(f.Cause.Text))
 	}
-	fmt.Fprintln(w)
 }

@@ -104,7 +104,8 @@
     data.phases.forEach((p) => {
       const a = x(p.a); if (p.b < view.from || p.a > view.to) return;
       pen.strokeStyle = colour.faint; pen.setLineDash([3, 3]); pen.beginPath(); pen.moveTo(a, 0); pen.lineTo(a, bottom); pen.stroke(); pen.setLineDash([]);
-      pen.fillStyle = colour.soft; pen.fillText(p.w, Math.max(a, GUTTER) + 5, 12);
+      const at = Math.max(a, GUTTER) + 5;
+      if (x(p.b) - at > pen.measureText(p.w).width) { pen.fillStyle = colour.soft; pen.fillText(p.w, at, 12); }
     });
     pen.fillStyle = colour.amber; pen.globalAlpha = .22;
     data.stalls.forEach((p) => { if (p.b >= view.from && p.a <= view.to) pen.fillRect(x(p.a), top, Math.max(1, x(p.b) - x(p.a)), bottom - top); });
@@ -141,15 +142,16 @@
     });
   }
   function writes() {
-    const y = laneY(storage) + LANE / 2; let last = -9, lastNo = -9;
+    const y = laneY(storage) + LANE / 2; let last = -9, lastNo = -9; const refused = [];
     for (let i = firstAt(data.writes, "t", view.from); i < data.writes.length && data.writes[i].t <= view.to; i++) {
       const w = data.writes[i], px = x(w.t);
-      if (w.r === "rejected") { if (px - lastNo > 1.5 || w.f) { cross(px, y, 4); lastNo = px; } continue; }
+      if (w.r === "rejected") { if (px - lastNo > 1.5 || w.f) { refused.push(px); lastNo = px; } continue; }
       if (!w.f && px - last < 1) continue;
       last = px;
-      if (w.l >= 0 && (w.f || view.to - view.from < 2e9)) { pen.strokeStyle = tint(w.f); pen.lineWidth = 1; pen.beginPath(); pen.moveTo(px, laneY(w.l) + LANE - 6); pen.lineTo(px, y); pen.stroke(); }
+      if (w.l >= 0 && (w.f === 1 || view.to - view.from < 3e9)) { pen.strokeStyle = tint(w.f); pen.lineWidth = 1; pen.beginPath(); pen.moveTo(px, laneY(w.l) + LANE - 6); pen.lineTo(px, y); pen.stroke(); }
       pen.fillStyle = tint(w.f); pen.beginPath(); pen.arc(px, y, w.f ? 5 : 3, 0, 7); pen.fill();
     }
+    refused.forEach((px) => cross(px, y, 4)); // over the rest: there are few, and they are what one looks for
   }
   function cross(px, y, r) { pen.strokeStyle = colour.red; pen.lineWidth = 2; pen.beginPath(); pen.moveTo(px - r, y - r); pen.lineTo(px + r, y + r); pen.moveTo(px - r, y + r); pen.lineTo(px + r, y - r); pen.stroke(); }
   function findings() {

@@ -1,0 +1,51 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+
+	"lockcheck/checker/history"
+)
+
+// rejectedWrite is a write that the fenced storage refused because its token had been superseded: harm that fencing kept
+// from the data. It is no finding, but it is what a fencing run is made to show.
+type rejectedWrite struct {
+	history.Request
+	Client string
+}
+
+// maxRejected bounds the list on the page; a terminal shows the first few.
+const (
+	maxRejected      = 200
+	maxRejectedLines = 5
+)
+
+// rejectedWrites are the first of them, and how many there are.
+func rejectedWrites(ix *index) (first []rejectedWrite, all int64) {
+	for _, r := range ix.model.Requests {
+		if r.Outcome != history.Rejected || r.Kind != history.KindWrite {
+			continue
+		}
+		if all++; all > maxRejected {
+			continue
+		}
+		client := "?"
+		if h := ix.holds[r.Hold]; h != nil {
+			client = h.Client
+		}
+		first = append(first, rejectedWrite{r, client})
+	}
+	return first, all
+}
+
+func writeRejected(w io.Writer, j Judgement) {
+	first, all := rejectedWrites(newIndex(j.Model))
+	for i, r := range first {
+		if i == maxRejectedLines {
+			fmt.Fprintf(w, "         ... and %s more, in the report\n", grouped(all-int64(i)))
+			return
+		}
+		fmt.Fprintf(w, "rejected %s  %s wrote %s with token %s after token %s\n", clock(r.TimeNS), plain(r.Client), plain(clip(r.Key, 40)),
+			plain(firstOf(r.Token, "none")), plain(firstOf(r.Mark, "?")))
+	}
+}
