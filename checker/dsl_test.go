@@ -34,6 +34,7 @@ type script struct {
 	keys     map[string]string  // of holds
 	writes   map[int64]history.Event
 	register map[string]string
+	found    map[int64]string // by reads
 	nextOp   int64
 	final    int
 }
@@ -59,7 +60,7 @@ func fencedPlan() history.Plan {
 
 func parse(t *testing.T, text string) (events []history.Event, requests []history.Request) {
 	t.Helper()
-	s := &script{t: t, ops: map[string][]int64{}, keys: map[string]string{}, writes: map[int64]history.Event{}, register: map[string]string{}}
+	s := &script{t: t, ops: map[string][]int64{}, keys: map[string]string{}, writes: map[int64]history.Event{}, register: map[string]string{}, found: map[int64]string{}}
 	if !strings.Contains(text, "phase load") {
 		text = "0 harness phase load\n" + text
 	}
@@ -209,6 +210,9 @@ func (s *script) client(at int64, who, f, kind string, args []string, fields map
 			s.t.Fatalf("unknown field %q", name)
 		}
 	}
+	if e.Type == history.OK && e.F == history.Read && e.Value == "" {
+		e.Value = s.found[e.Op]
+	}
 	if e.Type == history.Invoke && e.F == history.Write {
 		s.writes[e.Op] = e
 	}
@@ -264,6 +268,7 @@ func (s *script) request(at int64, f string, args []string, fields map[string]st
 		}
 	} else if q.Outcome == history.Applied {
 		q.Value = s.register[q.Key]
+		s.found[op] = q.Value
 	}
 	s.requests = append(s.requests, q)
 }

@@ -115,6 +115,8 @@ func registerOrder(updates []update) ([]registerConflict, []*chain) {
 			conflicts = append(conflicts, registerConflict{updates: []*update{u}, before: u.finds, text: u.torn})
 		}
 		switch {
+		case u.writes && u.looks && u.finds == u.leaves:
+			conflicts = append(conflicts, registerConflict{updates: []*update{u}, text: "found the value that it was yet to write"})
 		case u.writes && u.looks:
 			followers[u.finds] = append(followers[u.finds], u)
 		case !u.writes:

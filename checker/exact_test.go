@@ -1,0 +1,171 @@
+package checker
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// The exact algorithms against Porcupine, on many small random histories: small numbers, so that ends often touch.
+const randomHistories = 30_000
+
+func randomStays(r *rand.Rand) []stay {
+	stays := make([]stay, 1+r.IntN(6))
+	for i := range stays {
+		s := stay{hold: &Hold{ID: fmt.Sprint("h", i), Client: fmt.Sprint("c", i)}, by: never}
+		s.lo = r.Int64N(20)
+		s.hi = s.lo + r.Int64N(8)
+		if r.IntN(3) > 0 {
+			s.from = s.hi + r.Int64N(7) - 2
+		}
+		if r.IntN(3) == 0 {
+			s.by = s.lo + r.Int64N(16) - 2
+		}
+		stays[i] = s
+	}
+	return stays
+}
+
+func pointers(stays []stay) []*stay {
+	all := make([]*stay, len(stays))
+	for i := range stays {
+		all[i] = &stays[i]
+	}
+	return all
+}
+
+func TestLockOrderAgreesWithPorcupine(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	seen := map[bool]int{}
+	for n := range randomHistories {
+		stays := randomStays(r)
+		conflicts := lockOrder(stays)
+		legally := porcupine.CheckOperations(lockModel, lockOps(pointers(stays), 0, openEnd))
+		seen[legally]++
+		if legally != (len(conflicts) == 0) {
+			t.Fatalf("history %d: Porcupine says %v, conflicts %+v: %+v", n, legally, conflicts, stays)
+		}
+		for _, c := range conflicts {
+			if err := confirmConflict("k", c); err != nil {
+				t.Fatalf("history %d: %v: %+v", n, err, stays)
+			}
+		}
+		if legally && searchWindows(pointers(stays)) != legal {
+			t.Fatalf("history %d: legal as a whole, not in windows: %+v", n, stays)
+		}
+	}
+	if min(seen[true], seen[false]) < randomHistories/20 {
+		t.Errorf("one-sided: %v", seen)
+	}
+}
+
+// An optional grant never turns an illegal history legal, so confirming a conflict without it is enough.
+func TestAcquiresOfUnknownOutcomeHelpNobody(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for n := range randomHistories / 3 {
+		stays := randomStays(r)
+		without := lockOps(pointers(stays), 0, openEnd)
+		with := without
+		for i := range 1 + r.IntN(2) {
+			at := r.Int64N(20)
+			for _, step := range []lockStep{stepMaybe, stepLeave} {
+				with = append(with, porcupine.Operation{ClientId: 100 + 2*i + int(step), Input: lockInput{step, 100 + i, "u"}, Call: at, Return: openEnd})
+			}
+		}
+		if a, b := porcupine.CheckOperations(lockModel, without), porcupine.CheckOperations(lockModel, with); a != b {
+			t.Fatalf("history %d: %v without, %v with optional acquires: %+v", n, a, b, stays)
+		}
+	}
+}
+
+func randomUpdates(r *rand.Rand) []update {
+	updates := make([]update, 1+r.IntN(6))
+	values := []string{""}
+	for i := range updates {
+		values = append(values, fmt.Sprint("v", i))
+	}
+	// Most find what the one before them left, so that long chains are met; some anything.
+	order := r.Perm(len(updates))
+	now := int64(0)
+	for n, i := range order {
+		u := update{hold: &Hold{ID: fmt.Sprint("h", i), Client: fmt.Sprint("c", i)}}
+		now += r.Int64N(3)
+		u.call = max(0, now-r.Int64N(4))
+		u.ret = u.call + r.Int64N(6)
+		if r.IntN(8) == 0 {
+			u.ret = never
+		}
+		u.looks, u.writes = r.IntN(6) > 0, r.IntN(4) > 0
+		if !u.looks && !u.writes {
+			u.looks = true
+		}
+		if u.looks {
+			u.finds = ""
+			for _, before := range order[:n] {
+				if updates[before].writes {
+					u.finds = updates[before].leaves
+				}
+			}
+			if r.IntN(5) == 0 {
+				u.finds = values[r.IntN(len(values))]
+			}
+		}
+		if u.writes {
+			u.leaves = values[1+i]
+		}
+		updates[i] = u
+	}
+	return updates
+}
+
+func TestRegisterOrderAgreesWithPorcupine(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	seen := map[bool]int{}
+	for n := range randomHistories {
+		updates := randomUpdates(r)
+		all := make([]*update, len(updates))
+		for i := range updates {
+			all[i] = &updates[i]
+		}
+		conflicts, chains := registerOrder(updates)
+		legally := porcupine.CheckOperations(registerModel(""), registerOps(all, openEnd))
+		seen[legally]++
+		if legally != (len(conflicts) == 0) {
+			t.Fatalf("history %d: Porcupine says %v, conflicts %+v:%s", n, legally, conflicts, spell(updates))
+		}
+		for _, c := range conflicts {
+			if search(registerModel(c.before), registerOps(c.updates, openEnd)) != illegal {
+				t.Fatalf("history %d: the witness %q from %q is legal:%s", n, c.text, c.before, spell(updates))
+			}
+		}
+		if legally && len(chains) == 1 && searchChain(chains[0]) != legal {
+			t.Fatalf("history %d: legal as a whole, not as a chain:%s", n, spell(updates))
+		}
+	}
+	if min(seen[true], seen[false]) < randomHistories/20 {
+		t.Errorf("one-sided: %v", seen)
+	}
+}
+
+func spell(updates []update) (text string) {
+	for _, u := range updates {
+		text += fmt.Sprintf("\n%s [%d,%d] looks=%v %q writes=%v %q", u.hold.ID, u.call, u.ret, u.looks, u.finds, u.writes, u.leaves)
+	}
+	return text
+}
+
+func TestSearchGivesUpByCounting(t *testing.T) {
+	// All pending at once, nothing fits: far more orders than steps.
+	var ops []porcupine.Operation
+	for i := range 40 {
+		for _, step := range []lockStep{stepMaybe, stepLeave} {
+			ops = append(ops, porcupine.Operation{ClientId: i, Input: lockInput{step, i + 1, ""}, Call: 0, Return: openEnd})
+		}
+	}
+	ops = append(ops, porcupine.Operation{Input: lockInput{stepStill, 99, ""}, Call: 1, Return: 2})
+	if got := search(lockModel, ops); got != undecided {
+		t.Errorf("got %v", got)
+	}
+}
