@@ -118,25 +118,6 @@ func (d *Dir) WriteReport(j Judgement) error {
 	return nil
 }
 
-// writeWindows lets Porcupine draw the windows it found no order for, each a file of its own.
-func (d *Dir) writeWindows(j Judgement) ([]windowLink, error) {
-	var links []windowLink
-	for _, window := range j.Model.Windows {
-		name := "porcupine-" + pathWord(window.Key) + ".html"
-		if window.Property == checker.ResourceLinearizability {
-			name = "porcupine-" + pathWord(window.Key) + "-register.html"
-		}
-		for n := 2; slices.ContainsFunc(links, func(l windowLink) bool { return l.File == name }); n++ {
-			name = fmt.Sprintf("porcupine-%s.%d.html", pathWord(window.Key), n) // two keys that a file's name cannot tell apart
-		}
-		if err := writeAtomically(d.file(name), window.Draw); err != nil {
-			return nil, fmt.Errorf("cannot write Porcupine's picture of %q: %w", window.Key, err)
-		}
-		links = append(links, windowLink{string(window.Property), window.Key, name})
-	}
-	return links, nil
-}
-
 func renderPage(w io.Writer, j Judgement, windows []windowLink) error {
 	style, err := pageFiles.ReadFile("page/style.css")
 	if err != nil {

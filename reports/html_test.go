@@ -2,9 +2,7 @@ package reports
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"reflect"
 	"regexp"
@@ -341,40 +339,6 @@ func TestRejectedWritesAreListed(t *testing.T) {
 	shown := summary(t, j, SummaryOptions{})
 	if !strings.Contains(shown, "wrote k1 with token 34 after token 9999") || strings.Count(shown, "\nrejected ") != maxRejectedLines {
 		t.Errorf("the terminal says\n%s", shown)
-	}
-}
-
-func TestPorcupinesPicturesAreLinked(t *testing.T) {
-	j := etcdPauseRun()
-	draw := func(w io.Writer) error { _, err := io.WriteString(w, "<html></html>"); return err }
-	j.Model.Windows = []checker.Window{
-		{Property: checker.LockLinearizability, Key: "k/1", Draw: draw},
-		{Property: checker.LockLinearizability, Key: "k?1", Draw: draw},
-		{Property: checker.ResourceLinearizability, Key: "k/1", Draw: draw},
-	}
-	d := &Dir{path: t.TempDir()}
-	if err := d.WriteReport(j); err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(d.ReportPath())
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]bool{}
-	for _, name := range []string{"porcupine-k_1.html", "porcupine-k_1.2.html", "porcupine-k_1-register.html"} {
-		if _, err := os.Stat(d.file(name)); err != nil || !strings.Contains(string(page), `href="`+name+`"`) {
-			t.Errorf("%s is not there or not linked (%v)", name, err)
-		}
-		files[name] = true
-	}
-
-	broken := errors.New("broken")
-	j.Model.Windows[0].Draw = func(io.Writer) error { return broken }
-	if err := d.WriteReport(j); !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
-	}
-	if now, _ := os.ReadFile(d.ReportPath()); string(now) != string(page) {
-		t.Error("a failed report took the place of the last one")
 	}
 }
 
