@@ -60,8 +60,10 @@ func (m *monitor) watchClient(event history.Event) {
 	switch {
 	case event.F == history.Acquire && event.Type == history.OK:
 		m.holders[event.Hold] = event.Client
-	case event.F == history.Release && event.Type == history.Invoke, event.F == history.Lost, event.F == history.Exit:
+	case event.F == history.Release && event.Type == history.Invoke:
 		delete(m.holders, event.Hold)
+	case event.F == history.Lost, event.F == history.Exit: // a client has one session, and holds nothing without it
+		maps.DeleteFunc(m.holders, func(_, client string) bool { return client == event.Client })
 	case event.F == history.Renew && event.TTLNS > 0:
 		m.ttl[event.TTLNS]++
 	}
