@@ -4,12 +4,14 @@ package main_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"lockcheck/checker"
 )
 
-// Each planted defect turns the verdict red for its own property, in a run in which the honest part stays green for it.
+// Each planted defect turns the verdict red for its own property. (Under pauses an honest client's belief breaks too; what
+// the one that swallows lost does beyond that, in a history without pauses, is TestASwallowedLoss of the checker.)
 func TestPlantedDefectsAreCaught(t *testing.T) {
 	cases := []struct {
 		plant    string
@@ -51,6 +53,9 @@ func TestPlantedDefectsAreCaught(t *testing.T) {
 			o := lockcheck(t, binary, args...)
 			if o.code != 1 {
 				t.Errorf("exit %d, want 1", o.code)
+			}
+			if strings.Contains(c.plant, "swallows lost") && lossSignals(t, o) > 0 {
+				t.Error("it was planted to swallow the loss signal, and the history has one")
 			}
 			for _, name := range c.violated {
 				if p := o.of(t, name); p.Verdict != checker.Violation {

@@ -157,12 +157,25 @@ func TestPauseBreaksThePlainLock(t *testing.T) {
 				}
 			}
 			mustPass(t, o, serviceProperties...)
+			if lossSignals(t, o) == 0 {
+				t.Error("leases were outlived, and no client was told")
+			}
 			if stale := o.of(t, checker.StaleWrite); len(stale.Findings) > 0 {
 				readsLikeTheClassic(t, stale.Findings[0])
 			}
 			sameWhenCheckedAgain(t, o)
 		})
 	}
+}
+
+// lossSignals counts how often a library told its user that the lock was gone.
+func lossSignals(t *testing.T, o outcome) int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(o.run(), reports.HistoryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(text), `"f":"lost"`)
 }
 
 func mustPass(t *testing.T, o outcome, names ...checker.Name) {

@@ -204,7 +204,8 @@ func (f runFlags) again(lockClient string) []string {
 	return command
 }
 
-// ended explains a run that was not completed. Its history is kept: check judges as much as there is.
+// ended explains a run that was not completed. Its history is kept and can be checked: what is in it may be a violation,
+// but it cannot be a pass.
 func ended(ctx context.Context, dir *reports.Dir, err error) error {
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
 		return fmt.Errorf("%w; what was recorded is kept in %s", errInterrupted, dir.Path())
