@@ -44,7 +44,7 @@ func (j *judge) cause(old, young *Hold, atNS int64) Cause {
 	var best *Fault
 	bestRank, bestNS := 0, int64(-1)
 	for _, f := range j.m.Faults {
-		from, to := max(f.BeginNS, old.startNS()), min(f.overNS(j.m.EndNS), atNS)
+		from, to := max(f.BeginNS, old.startNS()), min(f.goneNS(j.m.EndNS), atNS)
 		if f.EffectiveNS == 0 || from > to {
 			continue
 		}

@@ -192,13 +192,21 @@ func (m *Model) leaseAt(h *Hold, t int64) (earliest, latest int64) {
 	return earliest, latest
 }
 
-// overNS is when a fault was seen to be gone; the end of the run if it never was.
+// overNS is until when a fault certainly lasted: when it began to be taken back, the end of the run if it never was.
 func (f *Fault) overNS(end int64) int64 {
 	switch {
-	case f.HealedNS != 0:
-		return f.HealedNS
+	case f.HealNS != 0:
+		return f.HealNS
 	case f.EffectiveNS == 0 && f.Error != "":
 		return f.BeginNS
 	}
 	return end
+}
+
+// goneNS is when a fault was certainly gone: seen to be, or the end of the run.
+func (f *Fault) goneNS(end int64) int64 {
+	if f.HealedNS != 0 {
+		return f.HealedNS
+	}
+	return max(f.overNS(end), end)
 }

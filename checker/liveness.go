@@ -108,7 +108,7 @@ func (j *judge) zombies(k *keyView, o *outcome) {
 		}
 		disturbed := slices.Clone(j.m.Stalls)
 		for _, f := range j.m.Faults {
-			disturbed = append(disturbed, Span{f.BeginNS, f.overNS(j.m.EndNS)})
+			disturbed = append(disturbed, Span{f.BeginNS, f.goneNS(j.m.EndNS)})
 		}
 		waited := until - s.EndedNS - within(merged(disturbed), s.EndedNS, until)
 		if waited > bound {

@@ -55,12 +55,12 @@ func (j *judge) stale() []staleWrite {
 func (j *judge) staleOn(k *keyView) (found []staleWrite) {
 	ranks := j.tokenRanks(k)
 	latest := newRankTree(len(ranks))
-	var youngest *history.Request // of the hold asked for last
+	var youngest, writer *history.Request // of the hold asked for last, and of the one among those that wrote
 	var seen seenWrites
 	for at, q := range k.handled {
 		h := j.holds[q.Hold]
 		if q.Kind == history.KindWrite {
-			if w, ok := j.judgeWrite(k, q, h, youngest, latest, ranks, &seen, at); ok {
+			if w, ok := j.judgeWrite(k, q, h, [2]*history.Request{writer, youngest}, latest, ranks, &seen, at); ok {
 				found = append(found, w)
 			}
 			seen.writes = append(seen.writes, at)
@@ -69,6 +69,9 @@ func (j *judge) staleOn(k *keyView) (found []staleWrite) {
 		if youngest == nil || h.startNS() > j.holds[youngest.Hold].startNS() {
 			youngest = q
 		}
+		if q.Kind == history.KindWrite && (writer == nil || h.startNS() > j.holds[writer.Hold].startNS()) {
+			writer = q
+		}
 		if rank, ok := ranks[bare(h.Token)]; ok && h.Token != "" {
 			latest.raise(rank, q, h.grantedByNS())
 		}
@@ -76,11 +79,15 @@ func (j *judge) staleOn(k *keyView) (found []staleWrite) {
 	return found
 }
 
-func (j *judge) judgeWrite(k *keyView, q *history.Request, h *Hold, youngest *history.Request, latest *rankTree, ranks map[string]int,
+// judgeWrite looks for a proof that a write is stale. Of newer holders one that wrote makes the plainer proof.
+func (j *judge) judgeWrite(k *keyView, q *history.Request, h *Hold, newer [2]*history.Request, latest *rankTree, ranks map[string]int,
 	seen *seenWrites, at int) (staleWrite, bool) {
-	if youngest != nil {
-		if g := j.holds[youngest.Hold]; g != h && h.followedBy(g) {
-			return staleWrite{k.name, q, h, g, youngest, staleByTime}, true
+	for _, prior := range newer {
+		if prior == nil {
+			continue
+		}
+		if g := j.holds[prior.Hold]; g != h && h.followedBy(g) {
+			return staleWrite{k.name, q, h, g, prior, staleByTime}, true
 		}
 	}
 	if rank, ok := ranks[bare(h.Token)]; ok && h.Token != "" {

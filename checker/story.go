@@ -157,7 +157,7 @@ func (s *storyteller) faults(old, young *Hold) {
 			continue
 		}
 		s.f.Events = append(s.f.Events, f.Events...)
-		began, healed := f.Events[min(1, len(f.Events)-1)], f.Events[len(f.Events)-1]
+		began, healed := f.Events[min(1, len(f.Events)-1)], f.Events[min(2, len(f.Events)-1)]
 		s.add(f.EffectiveNS, &began, 0, "%s %s%s", f.Target, f.began(), s.circumstances(f, old))
 		if over := f.overNS(end); over != end && s.tells(over) {
 			s.add(over, &healed, 0, "%s %s after %s", f.Target, f.over(), dur(over-f.EffectiveNS))

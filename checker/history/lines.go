@@ -50,10 +50,20 @@ func mistakef(format string, args ...any) error {
 // valid during the call. A last line without a newline is ErrTorn: what it says might be only half of what was meant
 // ("time_ns": 12 of 1234 is a number, too), so it is never looked at.
 func eachLine(r io.Reader, file string, yield func(line []byte, number int64) bool) error {
-	in := bufio.NewReaderSize(r, MaxLine+1)
+	in := bufio.NewReaderSize(r, 1<<16)
+	var long []byte // a line that did not fit into the reader's buffer
 	for number := int64(1); ; number++ {
 		line, err := in.ReadSlice('\n')
+		for long = long[:0]; errors.Is(err, bufio.ErrBufferFull) && len(long) <= MaxLine; line, err = in.ReadSlice('\n') {
+			long = append(long, line...)
+		}
+		if len(long) > 0 {
+			long = append(long, line...)
+			line = long
+		}
 		switch {
+		case len(line) > MaxLine:
+			return &fileError{file, number, mistakef("longer than %d bytes: not a line of a recording", MaxLine)}
 		case err == nil:
 			if !yield(line[:len(line)-1], number) {
 				return nil
@@ -63,8 +73,6 @@ func eachLine(r io.Reader, file string, yield func(line []byte, number int64) bo
 		case errors.Is(err, io.EOF):
 			return &fileError{file, number, &mistake{
 				"the last line is torn: the run was killed while it wrote; remove the line to judge what came before it", ErrTorn}}
-		case errors.Is(err, bufio.ErrBufferFull):
-			return &fileError{file, number, mistakef("longer than %d bytes: not a line of a recording", MaxLine)}
 		default:
 			return &fileError{file, number, err}
 		}
