@@ -46,6 +46,7 @@ func TestKilledHarnessLeavesNothing(t *testing.T) {
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
+				t.Cleanup(func() { _ = cmd.Process.Kill() })
 				line, err := bufio.NewReader(out).ReadString('\n')
 				if err != nil {
 					t.Fatal(err)
@@ -222,6 +223,8 @@ func TestSignalsReachTheInnerProcessOnce(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
+			stuck := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+			defer stuck.Stop()
 			if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 				t.Fatal(err)
 			}

@@ -73,7 +73,6 @@ func (j *janitor) dismiss() error {
 // Janitor makes the directory for a site's data and waits for its standard input to end, which it does when the harness
 // has ended however it ended. Then it kills the processes that bear the site's mark and removes the directory.
 func Janitor(args []string) error {
-	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 	flags := flag.NewFlagSet(JanitorCommand, flag.ContinueOnError)
 	mark := flags.String("mark", "", "value of "+EnvMark+" of the processes to kill")
 	data := flags.String("data", "", "directory to make, and to remove in the end")
@@ -83,6 +82,7 @@ func Janitor(args []string) error {
 	if len(*mark) < 16 || !strings.HasPrefix(filepath.Base(*data), "lockcheck-") {
 		return fmt.Errorf("janitor: refused: %q is no mark of a site or %q no data directory of one", *mark, *data)
 	}
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 	if err := os.Mkdir(*data, 0o700); err != nil {
 		return err
 	}
