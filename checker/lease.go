@@ -15,6 +15,9 @@ const never = math.MaxInt64
 func (b *builder) settle() {
 	m := b.m
 	m.Stalls = merged(m.Stalls)
+	for _, s := range m.Sessions {
+		s.leaseEndNS = m.lastEnd(s.Leases)
+	}
 	for _, h := range m.Holds {
 		m.settleEnds(h)
 		m.settleBelief(h)
@@ -65,12 +68,16 @@ func (m *Model) leaseEnd(h *Hold) int64 {
 	if !m.Plan.SameKernel || h.Outcome != history.OK {
 		return 0 // R10: the server's clock is another one
 	}
-	end := int64(0)
-	reports := h.Leases
+	end := m.lastEnd(h.Leases)
 	if s := m.Sessions[h.Session]; s != nil {
-		reports = slices.Concat(reports, s.Leases)
+		end = max(end, s.leaseEndNS)
 	}
-	for _, l := range reports {
+	return end
+}
+
+func (m *Model) lastEnd(leases []Lease) int64 {
+	end := int64(0)
+	for _, l := range leases {
 		end = max(end, m.leaseUntil(l))
 	}
 	return end

@@ -149,6 +149,8 @@ type Session struct {
 	EndedNS int64 // the server had said by then that it is gone (rule R6); 0 if never
 	LostNS  int64 // the library had told its user by then; 0 if never
 	Leases  []Lease
+
+	leaseEndNS int64 // when the last of its leases can have run out at the earliest
 }
 
 // Fault is one fault of the nemesis: planned, effective and healed.
