@@ -11,9 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -272,6 +274,56 @@ func TestCalmRunsPass(t *testing.T) {
 			})
 		}
 	}
+}
+
+// With a second program busy on every core the service may lose a lease and say so; what it may not lose is a promise, and
+// what nobody lost must not be found. A finding of belief is looked up in the servers' logs.
+func TestCalmRunsOnABusyMachine(t *testing.T) {
+	for _, seed := range seeds() {
+		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			calm := keepBusy(runtime.NumCPU())
+			defer calm()
+			o := lockcheck(t, program, "run", "--backend=etcd", "--nemesis=none", "--workload=lock", "--time-limit=8s",
+				fmt.Sprintf("--seed=%d", seed))
+			mustPass(t, o, serviceProperties...)
+			if o.code != 0 && !serversSayLeaseWasLost(t, o) {
+				t.Errorf("exit %d, violated %v, and no server lost a lease or its leader", o.code, o.violated())
+			}
+		})
+	}
+}
+
+// keepBusy burns that many cores in this process, which is not lockcheck's, until the function it returns is called.
+func keepBusy(cores int) (calm func()) {
+	var stop atomic.Bool
+	for range cores {
+		go func() {
+			for !stop.Load() {
+			}
+		}()
+	}
+	return func() { stop.Store(true) }
+}
+
+// serversSayLeaseWasLost looks for what explains a lost lock in the servers' own logs.
+func serversSayLeaseWasLost(t *testing.T, o outcome) bool {
+	t.Helper()
+	logs, err := filepath.Glob(filepath.Join(o.run(), "nodes", "n*", "*.log"))
+	if err != nil || len(logs) == 0 {
+		t.Fatalf("no logs of servers: %v", err)
+	}
+	for _, log := range logs {
+		text, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sign := range []string{"lease expired", "lost leader", "lost the leader", "leader changed"} {
+			if strings.Contains(string(text), sign) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // On loopback, where namespaces are refused, pauses work all the same.
