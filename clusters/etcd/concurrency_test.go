@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"net"
 	"net/url"
 	"os"
 	"sync"
@@ -27,9 +26,11 @@ func startEtcd(t *testing.T) string {
 	config.LogOutputs = []string{os.DevNull}   // it complains of its own closing
 	config.TickMs, config.ElectionMs = 10, 100 // the least lease is 1 s
 	config.UnsafeNoFsync = true
-	peer, serve := freeURL(), freeURL()
-	config.ListenPeerUrls, config.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
-	config.ListenClientUrls, config.AdvertiseClientUrls = []url.URL{serve}, []url.URL{serve}
+	// Port 0: the kernel gives a port when it is listened on. One chosen before could be taken by then. Nobody follows what
+	// a single member advertises.
+	anyPort := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
+	config.ListenPeerUrls, config.AdvertisePeerUrls = anyPort, anyPort
+	config.ListenClientUrls, config.AdvertiseClientUrls = anyPort, anyPort
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
 	etcd, err := embed.StartEtcd(config)
 	if err != nil {
@@ -41,16 +42,7 @@ func startEtcd(t *testing.T) string {
 	case <-time.After(10 * time.Second):
 		t.Fatal("etcd was not ready within 10 s")
 	}
-	return serve.Host
-}
-
-func freeURL() url.URL {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
-	}
-	defer l.Close()
-	return url.URL{Scheme: "http", Host: l.Addr().String()}
+	return etcd.Clients[0].Addr().String()
 }
 
 // watched is what a client said on its own, in order, with a ping number that grows with every look.
@@ -461,8 +453,8 @@ func TestCloseGivesEverythingBack(t *testing.T) {
 }
 
 func TestWhenNobodyListensNothingWasSent(t *testing.T) {
-	gone := freeURL()
-	lock, _ := newClient(t, gone.Host)
+	const nobody = "127.0.0.1:1" // below the ports that the kernel gives away
+	lock, _ := newClient(t, nobody)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, err := lock.Acquire(ctx, t.Name(), false)
