@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 			os.Exit(code)
 		}
 		if err == nil {
-			os.Exit(m.Run())
+			local.Exit(m.Run())
 		}
 	}
 	if err != nil {

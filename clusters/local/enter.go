@@ -23,11 +23,17 @@ const envInside = "LOCKCHECK_INSIDE"
 
 // File descriptors that the inner process is born with.
 const (
-	fdStatus   = 3 // written once: statusReady, or why the inner process cannot go on
+	fdStatus   = 3 // takes statusReady, or why the inner process cannot go on; at the end statusLeaving
 	fdLifeline = 4 // ends when the outer process does
 )
 
-const statusReady = "ready"
+const (
+	statusReady   = "ready"
+	statusLeaving = "leaving"
+)
+
+// exitCrashed is the exit code for a bug of lockcheck.
+const exitCrashed = 70
 
 // sameSignal is how close two signals of one kind must be to count as one: timeout(1) and some shells send theirs to
 // the process and to its group, and the second would be taken for an impatient user's.
@@ -135,7 +141,8 @@ func (w way) run() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	line, _ := bufio.NewReader(status).ReadString('\n')
+	words := bufio.NewReader(status)
+	line, _ := words.ReadString('\n')
 	if line = strings.TrimSpace(line); line != statusReady {
 		_ = inner.Process.Kill()
 		err := inner.Wait()
@@ -148,7 +155,12 @@ func (w way) run() (int, error) {
 	go forward(signals, inner.Process, done)
 	err = inner.Wait()
 	close(done)
-	return exitStatus(inner.ProcessState, err)
+	code, err := exitStatus(inner.ProcessState, err)
+	if last, _ := words.ReadString('\n'); err == nil && inner.ProcessState.Exited() && strings.TrimSpace(last) != statusLeaving {
+		fmt.Fprintf(os.Stderr, "lockcheck: the run crashed (exit code %d); what it recorded is kept\n", code)
+		return exitCrashed, nil
+	}
+	return code, err
 }
 
 // forward passes signals on to the inner process, each once.

@@ -185,6 +185,20 @@ func TestExitCodePassesThrough(t *testing.T) {
 	}
 }
 
+// Go exits with 2 after a panic, which a user of the exit code would take for a verdict.
+func TestACrashIsNoVerdict(t *testing.T) {
+	for _, m := range modes() {
+		if !m.isolated {
+			continue // no outer process watches there: main has a panic abort instead
+		}
+		err := m.command("panic").Run()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != exitCrashed {
+			t.Errorf("%s: %v, want exit status %d", m.name, err, exitCrashed)
+		}
+	}
+}
+
 // interrupts counts what it gets in 400 ms after the first and ends with that as its exit code.
 func interrupts([]string) error {
 	got := make(chan os.Signal, 10)
@@ -199,7 +213,7 @@ func interrupts([]string) error {
 				end = time.After(400 * time.Millisecond)
 			}
 		case <-end:
-			os.Exit(count)
+			Exit(count)
 		}
 	}
 }

@@ -32,8 +32,20 @@ func settle(keep []string) *Provider {
 	// A background process group may be refused the terminal (stty tostop); ignoring the signal allows it.
 	signal.Ignore(syscall.SIGTTOU)
 	fmt.Fprintln(status, statusReady)
-	status.Close()
+	leaving = status
 	return &Provider{inside: true, data: data}
+}
+
+// leaving takes the inner process's word that it ends as it means to; nil outside.
+var leaving *os.File
+
+// Exit ends the program with code. An inner process that ends without it has crashed, and the outer one says so: Go
+// exits with 2 after a panic, which would be taken for a verdict.
+func Exit(code int) {
+	if leaving != nil {
+		fmt.Fprintln(leaving, statusLeaving)
+	}
+	os.Exit(code)
 }
 
 // moveIn makes the mounts and tries, once, all that hosts will need, so that a refusal is found while there is still

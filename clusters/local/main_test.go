@@ -32,7 +32,8 @@ var helpers = map[string]func(args []string) error{
 	"net-ns":       func([]string) error { ns, err := os.Readlink("/proc/self/ns/net"); fmt.Println(ns); return err },
 	"fork":         fork,
 	"abandon":      abandon,
-	"exit-code":    func([]string) error { os.Exit(3); return nil },
+	"exit-code":    func([]string) error { Exit(3); return nil },
+	"panic":        func([]string) error { panic("a bug") },
 	"harness":      harness,
 	"interrupts":   interrupts,
 }
@@ -58,11 +59,11 @@ func TestMain(m *testing.M) {
 		}
 		if err := help(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+			Exit(1)
 		}
-		os.Exit(0)
+		Exit(0)
 	}
-	os.Exit(m.Run())
+	Exit(m.Run())
 }
 
 // mode is one of the situations that a harness can find itself in.

@@ -5,12 +5,17 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"lockcheck/clusters/local"
 )
 
 func main() {
-	os.Exit(execute(context.Background(), os.Args[1:]))
+	// Go exits with 2 after a panic, which here would mean "inconclusive": let it abort instead.
+	debug.SetTraceback("crash")
+	local.Exit(execute(context.Background(), os.Args[1:]))
 }
 
 func execute(ctx context.Context, args []string) int {
