@@ -78,10 +78,9 @@ type Stage interface {
 type Kind struct {
 	Name  string
 	About string
-	// Needs names an ability that the provider must have, "" for none: "network" for faults that need hosts with
-	// networks of their own.
-	Needs string
-	draw  func(Plan) Nemesis
+	// NeedsNetwork says that its faults need hosts with networks of their own.
+	NeedsNetwork bool
+	draw         func(Plan) Nemesis
 }
 
 // Kinds are the nemeses there are, in the order in which they are listed.
@@ -94,6 +93,11 @@ func New(spec string, plan Plan) (Nemesis, error) {
 		return nil, fmt.Errorf("there is no nemesis %q; there are: %s", spec, strings.Join(Names(), ", "))
 	}
 	return Kinds[i].draw(plan), nil
+}
+
+// NeedsNetwork tells whether the nemesis named by spec needs hosts with networks of their own.
+func NeedsNetwork(spec string) bool {
+	return slices.ContainsFunc(Kinds, func(k Kind) bool { return k.Name == spec && k.NeedsNetwork })
 }
 
 // Names lists the nemeses.

@@ -12,6 +12,7 @@ import (
 // operation it meets into one of unknown outcome, and a history full of those proves nothing.
 type patience struct {
 	limit time.Duration // also the grace period
+	queue time.Duration // what a whole round of all clients may take, for those who wait for their turn
 
 	mu      sync.Mutex
 	active  map[int64]string // fault -> target
@@ -19,9 +20,10 @@ type patience struct {
 	servers map[string]bool
 }
 
-func newPatience(ttl time.Duration, servers []string) *patience {
+func newPatience(ttl time.Duration, clients int, servers []string) *patience {
 	p := &patience{
-		limit: max(10*time.Second, 5*ttl), active: map[int64]string{}, touched: map[string]int64{}, servers: map[string]bool{},
+		limit: max(10*time.Second, 5*ttl), queue: time.Duration(clients) * 2 * longestWork,
+		active: map[int64]string{}, touched: map[string]int64{}, servers: map[string]bool{},
 	}
 	for _, name := range servers {
 		p.servers[name] = true
@@ -62,5 +64,9 @@ func (p *patience) over(client string, waits bool, invokedNS, nowNS int64) bool 
 			since = max(since, at)
 		}
 	}
-	return nowNS-since > int64(p.limit)
+	limit := p.limit
+	if waits {
+		limit += p.queue
+	}
+	return nowNS-since > int64(limit)
 }

@@ -26,6 +26,8 @@ func TestNoOperationTimesOutWhileAFaultTouchesItsClient(t *testing.T) {
 	}{
 		{"nothing happened and little time passed", nil, false, 9, false},
 		{"nothing happened for long", nil, false, 11, true},
+		{"it waits behind a hundred clients", nil, true, 33, false},
+		{"it waits for longer than a hundred clients can take", nil, true, 35, true},
 		{"its client is paused", []history.Event{fault(1, "c1", 1, false)}, false, 99, false},
 		{"a server is paused", []history.Event{fault(1, "n2", 1, false)}, false, 99, false},
 		{"another client is paused", []history.Event{fault(1, "c2", 1, false)}, false, 11, true},
@@ -35,7 +37,7 @@ func TestNoOperationTimesOutWhileAFaultTouchesItsClient(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			p := newPatience(2*time.Second, []string{"n1", "n2"})
+			p := newPatience(2*time.Second, 100, []string{"n1", "n2"})
 			for _, event := range c.faults {
 				p.watch(event)
 			}

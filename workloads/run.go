@@ -21,8 +21,9 @@ type Config struct {
 	Provider clusters.Provider
 	Backend  clusters.Backend
 	Layout   clusters.Layout
-	Nemesis  nemesis.Nemesis
-	Guard    client.Guard
+	// NeedsNetwork says that the nemesis needs hosts with networks of their own.
+	NeedsNetwork bool
+	Nemesis      nemesis.Nemesis
 
 	HistoryPath  string
 	ResourcePath string
@@ -85,13 +86,14 @@ func (r *Run) Execute(ctx context.Context) (err error) {
 	defer r.abort(nil)
 	defer func() { err = errors.Join(err, r.close()) }()
 	if err := r.setUp(ctx); err != nil {
-		return err
+		return r.because(ctx, err)
 	}
 	background, stopBackground := context.WithCancel(ctx)
 	var watches sync.WaitGroup
 	defer watches.Wait()
 	defer stopBackground()
 	watches.Go(func() { watchStalls(background, r.recorder) })
+	watches.Go(func() { r.watchRecording(background) })
 	watches.Go(func() { r.askHolders(background) })
 	if led, ok := r.cluster.(clusters.Led); ok {
 		watches.Go(func() { watchLeader(background, led, r.recorder) })
@@ -104,6 +106,9 @@ func (r *Run) Execute(ctx context.Context) (err error) {
 	}
 	stopBackground()
 	watches.Wait()
+	if ctx.Err() != nil { // something was found to be wrong while the final phase ended
+		return r.because(ctx, ctx.Err())
+	}
 	r.mark(history.PhaseEnd)
 	return r.observed()
 }
@@ -146,7 +151,6 @@ func (r *Run) load(ctx context.Context) error {
 			}
 		})
 	}
-	go r.watchRecording(disturbing)
 	err := r.config.Nemesis.Run(disturbing, r.stage) // returns healed
 	if err != nil {
 		r.fail(err)

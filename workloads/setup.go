@@ -25,6 +25,9 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := r.checkNetwork(); err != nil {
+		return err
+	}
 	r.cluster, err = r.config.Backend.Start(ctx, r.site, r.config.Layout, r.config.Log)
 	if err != nil {
 		return err
@@ -37,7 +40,7 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	r.stage = &stage{run: r, work: make(chan nemesis.Worker)}
-	r.patience = newPatience(time.Duration(r.plan.EffectiveMS)*time.Millisecond, servers)
+	r.patience = newPatience(time.Duration(r.plan.EffectiveMS)*time.Millisecond, r.plan.Clients, servers)
 	r.recorder.Watch(r.monitor.watch)
 	r.recorder.Watch(r.patience.watch)
 	bounded, cancel := context.WithTimeout(ctx, clientPatience)
@@ -60,6 +63,19 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 		r.plan.Versions[name] = version
 	}
 	return r.config.SavePlan(r.plan)
+}
+
+// checkNetwork refuses a nemesis whose faults the site cannot carry out, and says what the site lacks.
+func (r *Run) checkNetwork() error {
+	isolated, why := r.site.Isolated()
+	switch {
+	case isolated:
+		return nil
+	case r.config.NeedsNetwork:
+		return fmt.Errorf("%w: nemesis %s needs a network of its own for every host: %s", clusters.ErrUnavailable, r.plan.Nemesis, why)
+	}
+	r.progress("all hosts share the loopback network: %s", why)
+	return nil
 }
 
 // resourcePort is the port of the resource on its own address.
@@ -92,7 +108,10 @@ func (r *Run) startResource(ctx context.Context) (string, error) {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	if err != nil || ready.Listening == "" {
+	if err == nil && ready.Listening == "" {
+		err = errors.New("it did not say where")
+	}
+	if err != nil {
 		return "", fmt.Errorf("the resource did not start to listen (%w); its log is resource/resource.log in the run's nodes directory", err)
 	}
 	return "http://" + ready.Listening, nil

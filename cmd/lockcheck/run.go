@@ -113,6 +113,10 @@ func run(ctx context.Context, f runFlags, seeded bool, how shown) error {
 	if err != nil {
 		return usageError{fmt.Errorf("--out=%s: %w", f.out, err)}
 	}
+	// Before Enter, which passes signals on to the inner process as soon as that is there: none may meet a process that is
+	// not prepared for it.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
 	provider, code, err := local.Enter(out)
 	switch {
 	case err != nil:
@@ -122,8 +126,6 @@ func run(ctx context.Context, f runFlags, seeded bool, how shown) error {
 	}
 	config.Provider = provider
 
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
 	status := reports.NewStatus(os.Stderr, reports.IsTerminal(os.Stderr), f.quiet)
 	dir, err := reports.Create(f.out, config.Plan, time.Now())
 	if err != nil {
@@ -183,7 +185,7 @@ func prepare(f runFlags) (workloads.Config, error) {
 		Host:     hostFacts(), Command: f.again(lockClient.Name),
 	}
 	return workloads.Config{
-		Plan: plan, Backend: backend, Layout: layout, Nemesis: disturb, Guard: client.Guard(f.guard),
+		Plan: plan, Backend: backend, Layout: layout, Nemesis: disturb, NeedsNetwork: nemesis.NeedsNetwork(f.nemesis),
 	}, nil
 }
 
