@@ -53,12 +53,12 @@ func (r *Run) finish(ctx context.Context) error {
 func (r *Run) takeOnce(ctx context.Context, fresh *member, key string) {
 	op := r.ops.Add(1)
 	hold := fmt.Sprintf("h%d", op)
-	done := fresh.driver.Begin(client.Command{Cmd: client.CmdAcquire, Op: op, Hold: hold, Key: key}, history.Event{})
+	done := fresh.driver.Begin(client.Command{Cmd: client.CmdAcquire, Op: op, Hold: hold, Key: key})
 	if r.awaitFinal(ctx, fresh, op, done).Type != history.OK {
 		return
 	}
 	op = r.ops.Add(1)
-	done = fresh.driver.Begin(client.Command{Cmd: client.CmdRelease, Op: op, Hold: hold, Key: key}, history.Event{})
+	done = fresh.driver.Begin(client.Command{Cmd: client.CmdRelease, Op: op, Hold: hold, Key: key})
 	r.awaitFinal(ctx, fresh, op, done)
 }
 

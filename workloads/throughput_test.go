@@ -76,7 +76,7 @@ func BenchmarkHarness(b *testing.B) {
 			hold := "h" + strconv.Itoa(i)
 			for op := i + 1; op <= b.N; op += clients {
 				command := client.Command{Cmd: [...]client.CommandName{client.CmdAcquire, client.CmdRead, client.CmdWrite, client.CmdRelease}[op/clients%4], Op: int64(op), Hold: hold, Key: "k1"}
-				if c := <-driver.Begin(command, history.Event{}); c.Type != history.OK {
+				if c := <-driver.Begin(command); c.Type != history.OK {
 					b.Errorf("operation %d came to %s", op, c.Type)
 					return
 				}

@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -15,7 +16,8 @@ import (
 type worker struct {
 	run    *Run
 	host   string
-	random *rand.Rand
+	random *rand.Rand // of the turns: what it is asked for does not depend on what happens
+	fate   *rand.Rand // of what follows an unknown outcome
 	client *member
 	starts int // clients started so far
 }
@@ -24,6 +26,7 @@ func newWorker(run *Run, number int, first *member) *worker {
 	return &worker{
 		run: run, host: first.name, client: first, starts: 1,
 		random: rand.New(rand.NewPCG(uint64(run.plan.Seed), uint64(number))),
+		fate:   rand.New(rand.NewPCG(uint64(run.plan.Seed), 1<<32+uint64(number))),
 	}
 }
 
@@ -46,8 +49,7 @@ func (w *worker) work(ctx context.Context) error {
 	return nil
 }
 
-// hold is one turn under the lock. What the random stream is asked for does not depend on what happens, so that one
-// seed gives one sequence of turns.
+// hold is one turn under the lock. One seed gives one sequence of turns.
 func (w *worker) hold(ctx context.Context) {
 	key := w.run.key(w.random.IntN(w.run.plan.Keys))
 	work := between(w.random, shortestWork, longestWork)
@@ -86,7 +88,7 @@ func (w *worker) do(ctx context.Context, command client.Command) client.Completi
 	}
 	driver := w.client.driver
 	invoked := w.run.recorder.Now()
-	done := driver.Begin(command, history.Event{})
+	done := driver.Begin(command)
 	stopping := w.run.stopping
 	waits := command.Cmd == client.CmdAcquire
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -116,7 +118,7 @@ func (w *worker) do(ctx context.Context, command client.Command) client.Completi
 
 // afterUnknown chooses between the two things that programs do after an operation of unknown outcome: go on, or die.
 func (w *worker) afterUnknown(ctx context.Context) {
-	if w.random.IntN(2) == 0 && w.client.driver.Err() == nil {
+	if w.fate.IntN(2) == 0 && w.client.driver.Err() == nil {
 		if err := w.client.kill(ctx); err != nil {
 			w.run.fail(err)
 		}
@@ -126,19 +128,25 @@ func (w *worker) afterUnknown(ctx context.Context) {
 // mostStarts bounds how often a client that keeps dying is started again.
 const mostStarts = 20
 
-// replace starts a successor for a client that is gone.
+// replace starts a successor for a client that is gone. One that broke the protocol is not replaced: a client that does
+// not say what it should cannot be tested.
 func (w *worker) replace(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil
 	}
 	why := w.client.driver.Err()
+	if errors.Is(why, client.ErrProtocol) {
+		return fmt.Errorf("client %s cannot be used: %w", w.client.name, why)
+	}
 	if err := w.client.kill(ctx); err != nil {
 		return err
 	}
 	if w.starts++; w.starts > mostStarts {
 		return fmt.Errorf("client %s ended %d times, last because %w", w.host, mostStarts, why)
 	}
-	next, err := w.run.fleet.start(ctx, w.host, fmt.Sprintf("%s-%d", w.host, w.starts), w.random.Int64())
+	bounded, cancel := context.WithTimeout(ctx, clientPatience)
+	defer cancel()
+	next, err := w.run.fleet.start(bounded, w.host, fmt.Sprintf("%s-%d", w.host, w.starts), w.fate.Int64())
 	if err != nil {
 		return err
 	}

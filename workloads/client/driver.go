@@ -171,17 +171,16 @@ func (d *Driver) Working() (hold, key string, ok bool) {
 
 // Begin records an operation's invocation and sends it. The completion arrives on the channel, exactly once; a client
 // that ends completes everything open as info.
-func (d *Driver) Begin(command Command, extra history.Event) <-chan Completion {
+func (d *Driver) Begin(command Command) <-chan Completion {
 	d.send.Lock()
 	defer d.send.Unlock()
 	op := &pendingOp{command: command, done: make(chan Completion, 1)}
 	d.mu.Lock()
-	event := extra
-	event.Process, event.Client = d.process, d.name
-	event.Type, event.F = history.Invoke, history.F(command.Cmd)
-	event.Op, event.Key, event.Hold, event.Session = command.Op, command.Key, command.Hold, d.session
-	event.Value, event.Base, event.Try = command.Value, command.Base, command.Try
-	event.WorkNS = command.WorkMS * 1e6
+	event := history.Event{
+		Process: d.process, Client: d.name, Type: history.Invoke, F: history.F(command.Cmd),
+		Op: command.Op, Key: command.Key, Hold: command.Hold, Session: d.session,
+		Value: command.Value, Base: command.Base, Try: command.Try, WorkNS: command.WorkMS * 1e6,
+	}
 	stamp := d.recorder.Record(event)
 	op.event = event
 	op.event.TimeNS = stamp

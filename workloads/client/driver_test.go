@@ -3,6 +3,7 @@ package client
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -114,7 +115,7 @@ func (p *puppet) settle() {
 
 func (p *puppet) grant(hold string) {
 	p.t.Helper()
-	done := p.driver.Begin(Command{Cmd: CmdAcquire, Op: 1, Hold: hold, Key: "k1"}, history.Event{})
+	done := p.driver.Begin(Command{Cmd: CmdAcquire, Op: 1, Hold: hold, Key: "k1"})
 	p.hear()
 	p.say(`{"msg":"ok","op":1,"session":"s1","token":"33"}`)
 	<-done
@@ -132,7 +133,7 @@ func (p *puppet) ping() int64 {
 
 func (p *puppet) release() *history.Event {
 	p.t.Helper()
-	done := p.driver.Begin(Command{Cmd: CmdRelease, Op: 2, Hold: "h1", Key: "k1"}, history.Event{})
+	done := p.driver.Begin(Command{Cmd: CmdRelease, Op: 2, Hold: "h1", Key: "k1"})
 	p.hear()
 	p.say(`{"msg":"ok","op":2,"owned":true}`)
 	<-done
@@ -157,7 +158,7 @@ func TestAHoldCountsUpToTheLastConfirmedPing(t *testing.T) {
 func TestAnAnswerWithTheFlagConfirmsItsSending(t *testing.T) {
 	p := newPuppet(t)
 	p.grant("h1")
-	done := p.driver.Begin(Command{Cmd: CmdRead, Op: 5, Hold: "h1", Key: "k1"}, history.Event{})
+	done := p.driver.Begin(Command{Cmd: CmdRead, Op: 5, Hold: "h1", Key: "k1"})
 	p.hear()
 	p.say(`{"msg":"ok","op":5,"held":true}`)
 	<-done
@@ -242,7 +243,7 @@ func TestAClientStoppedInTheMiddleOfALineIsNotFrozen(t *testing.T) {
 func TestAReleaseCapsTheHold(t *testing.T) {
 	p := newPuppet(t)
 	p.grant("h1")
-	done := p.driver.Begin(Command{Cmd: CmdRelease, Op: 2, Hold: "h1", Key: "k1"}, history.Event{})
+	done := p.driver.Begin(Command{Cmd: CmdRelease, Op: 2, Hold: "h1", Key: "k1"})
 	p.hear()
 	p.ping()
 	p.say(`{"msg":"pong","n":1,"holds":["h1"]}`)
@@ -256,7 +257,7 @@ func TestAReleaseCapsTheHold(t *testing.T) {
 
 func TestAnAbandonedAcquireIsInfoAndItsLateGrantAnOrphan(t *testing.T) {
 	p := newPuppet(t)
-	done := p.driver.Begin(Command{Cmd: CmdAcquire, Op: 1, Hold: "h1", Key: "k1"}, history.Event{})
+	done := p.driver.Begin(Command{Cmd: CmdAcquire, Op: 1, Hold: "h1", Key: "k1"})
 	p.hear()
 	p.driver.Abandon(1, "no answer")
 	if c := <-done; c.Type != history.Info {
@@ -270,7 +271,7 @@ func TestAnAbandonedAcquireIsInfoAndItsLateGrantAnOrphan(t *testing.T) {
 	if orphans := p.driver.Orphans(); len(orphans) != 1 || orphans[0].Hold != "h1" {
 		t.Errorf("orphans %v, want h1", orphans)
 	}
-	p.driver.Begin(Command{Cmd: CmdRead, Op: 3, Key: "k1"}, history.Event{})
+	p.driver.Begin(Command{Cmd: CmdRead, Op: 3, Key: "k1"})
 	if read := p.tape.find(history.Read, history.Invoke); read.Process == "c1" || read.Client != "c1" {
 		t.Errorf("went on as process %q of client %q, want a new process of c1", read.Process, read.Client)
 	}
@@ -279,7 +280,7 @@ func TestAnAbandonedAcquireIsInfoAndItsLateGrantAnOrphan(t *testing.T) {
 func TestTheEndOfAClientCompletesWhatIsOpen(t *testing.T) {
 	p := newPuppet(t)
 	p.grant("h1")
-	done := p.driver.Begin(Command{Cmd: CmdRead, Op: 5, Hold: "h1", Key: "k1"}, history.Event{})
+	done := p.driver.Begin(Command{Cmd: CmdRead, Op: 5, Hold: "h1", Key: "k1"})
 	p.hear()
 	p.says.Close()
 	if c := <-done; c.Type != history.Info {
@@ -289,17 +290,19 @@ func TestTheEndOfAClientCompletesWhatIsOpen(t *testing.T) {
 	if exit := p.tape.find(history.Exit, history.Info); exit == nil || exit.Hold != "h1" || exit.Error == "" {
 		t.Errorf("exit %+v, want one that names h1 and why", exit)
 	}
-	if c := <-p.driver.Begin(Command{Cmd: CmdRead, Op: 6}, history.Event{}); c.Type != history.Fail {
+	if c := <-p.driver.Begin(Command{Cmd: CmdRead, Op: 6}); c.Type != history.Fail {
 		t.Errorf("an operation of a dead client is %s, want fail: it was never sent", c.Type)
 	}
 }
 
-func TestAnUnknownReportEndsTheConversation(t *testing.T) {
-	p := newPuppet(t)
-	p.say(`{"msg":"hello"}`)
-	<-p.driver.Gone()
-	if err := p.driver.Err(); err == nil {
-		t.Error("a client that speaks another language was accepted")
+func TestWhatIsNotTheProtocolEndsTheConversation(t *testing.T) {
+	for _, line := range []string{`{"msg":"hello"}`, `Traceback (most recent call last):`, `{"msg":"error","error":"no library"}`} {
+		p := newPuppet(t)
+		p.say("%s", line)
+		<-p.driver.Gone()
+		if err := p.driver.Err(); !errors.Is(err, ErrProtocol) {
+			t.Errorf("after %s the conversation ended because %v, want one that is not the protocol", line, err)
+		}
 	}
 }
 

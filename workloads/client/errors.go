@@ -22,7 +22,7 @@ func Definite(code, format string, args ...any) error {
 	return &Error{Code: code, Err: fmt.Errorf(format, args...)}
 }
 
-// ErrProtocol means that what arrived on the standard input is not this protocol.
+// ErrProtocol means that what the other end said is not this protocol, or that it said that it cannot go on.
 var ErrProtocol = errors.New("not the client protocol")
 
 func protocolError(format string, args ...any) error {

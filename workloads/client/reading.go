@@ -39,7 +39,9 @@ func (d *Driver) readLoop() {
 			case n == 0:
 				failed = io.EOF
 			default:
-				failed = d.feedLocked(buffer[:n])
+				if failed = d.feedLocked(buffer[:n]); failed != nil {
+					failed = protocolError("%w", failed)
+				}
 			}
 			return true
 		})
@@ -105,7 +107,7 @@ func init() {
 		MsgLease: (*Driver).takeLease,
 		MsgEnded: (*Driver).takeEnded,
 		MsgStage: (*Driver).takeStage,
-		MsgError: func(_ *Driver, r Report) error { return errors.New(r.Error) },
+		MsgError: func(_ *Driver, r Report) error { return fmt.Errorf("it said: %s", r.Error) },
 	}
 }
 
