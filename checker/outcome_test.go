@@ -60,6 +60,22 @@ func TestResourceLinearizability(t *testing.T) {
 			2.4 b read h2
 			2.41 @ read h2
 			2.42 b read:ok h2`, ""},
+		"a write that was given up lands after the next": {`
+			1.0 a acquire h1
+			1.1 a acquire:ok h1 token=1
+			1.2 a write h1 value=v1
+			1.3 a write:info h1
+			1.4 a.2 write h1 value=v2
+			1.5 @ write h1
+			1.6 a.2 write:ok h1
+			1.7 @ write h1 nth=1
+			1.8 a.2 release h1
+			1.9 a.2 release:ok h1 owned=true
+			2.0 b acquire h2
+			2.2 b acquire:ok h2 token=2
+			2.4 b read h2
+			2.41 @ read h2
+			2.42 b read:ok h2`, "lost-update:1"},
 		"a hold that finds another's value after its own": {`
 			1.0 a acquire h1
 			1.0 b acquire h2
@@ -220,6 +236,26 @@ func TestVerdictsOfRuns(t *testing.T) {
 				t.Errorf("%s: %q", result.Verdict, result.Reason)
 			}
 		})
+	}
+}
+
+func TestOverlapIsMaskedOnlyWhereTokensAreCompared(t *testing.T) {
+	const overlap = `
+		1.0 a acquire h1
+		1.0 b acquire h2
+		1.1 a acquire:ok h1 token=1
+		1.2 b acquire:ok h2 token=2
+		1.5 a lost h1 held=1.4
+		1.5 b lost h2 held=1.4`
+	blind := fencedPlan()
+	blind.Tokens = history.TokensNone
+	for _, test := range []struct {
+		plan history.Plan
+		want Verdict
+	}{{plainPlan(), Violation}, {fencedPlan(), Masked}, {blind, Violation}} {
+		if result, _ := judgeText(t, test.plan, overlap); result.of(MutualExclusion).Verdict != test.want {
+			t.Errorf("fenced %v, tokens %s: %s", test.plan.Fenced, test.plan.Tokens, result.of(MutualExclusion).Verdict)
+		}
 	}
 }
 
