@@ -32,6 +32,9 @@ func (j *judge) liveness() outcome {
 		}
 		j.zombies(k, &o)
 	}
+	if missing := j.m.Plan.Keys - len(j.keys); missing > 0 && o.inconclusive == "" {
+		o.inconclusive = fmt.Sprintf("%d of %d locks were never asked for", missing, j.m.Plan.Keys)
+	}
 	return o
 }
 

@@ -314,6 +314,25 @@ func TestUnknownsCompletedByNobodyAreDefects(t *testing.T) {
 	}
 }
 
+// A harness that is killed loses the end of its history, not of the resource's log.
+func TestRequestsBeyondACutHistoryAreLeftOut(t *testing.T) {
+	events, requests := parse(t, `
+		1.0 a acquire h1
+		1.1 a acquire:ok h1 token=1
+		1.2 a write h1 value=v1
+		1.3 @ write h1
+		1.4 a write:ok h1
+		1.5 a write h1 value=v2 base=v1
+		1.6 @ write h1
+		cut`)
+	requests[1].Request = "77"
+	rec := recordingOf(t, plainPlan(), func() ([]history.Event, []history.Request) { return events, requests })
+	result, model, err := Check(rec, Options{})
+	if err != nil || result.violated() != "" || len(model.Requests) != 1 {
+		t.Errorf("%v, %d requests, violated: %s", err, len(model.Requests), result.violated())
+	}
+}
+
 func TestMistakesInFilesAreHandedOn(t *testing.T) {
 	rec := Recording{Plan: plainPlan(), Events: history.Events(strings.NewReader("{}\n"), "history.jsonl"), Requests: history.Requests(strings.NewReader(""), "resource.jsonl")}
 	if _, _, err := Check(rec, Options{}); !errors.Is(err, history.ErrMalformed) || errors.Is(err, ErrDefect) || !strings.HasPrefix(err.Error(), "history.jsonl:1:") {

@@ -137,13 +137,13 @@ func searchChain(c *chain) answer {
 	return legal
 }
 
-// atNS is when a conflict was complete: when the last of its updates that came to an end did.
+// atNS is when a conflict was complete: when the storage had handled the last of its requests.
 func (c *registerConflict) atNS() int64 {
 	at := int64(0)
 	for _, u := range c.updates {
 		at = max(at, u.call)
-		if u.ret != never {
-			at = max(at, u.ret)
+		for _, a := range u.hold.effective() {
+			at = max(at, a.Handled.TimeNS)
 		}
 	}
 	return at
