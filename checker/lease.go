@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -53,9 +54,9 @@ func (m *Model) settleBelief(h *Hold) {
 		h.BelievedNS = 0
 		return
 	}
-	for _, cap := range []int64{h.ReleaseNS, m.Clients[h.Client].CloseNS} {
-		if cap != 0 {
-			h.BelievedNS = min(h.BelievedNS, cap)
+	for _, latest := range []int64{h.ReleaseNS, m.Clients[h.Client].CloseNS} {
+		if latest != 0 {
+			h.BelievedNS = min(h.BelievedNS, latest)
 		}
 	}
 	if h.BelievedNS <= h.DoneNS {
@@ -158,7 +159,7 @@ func provenUntil(h *Hold) int64 {
 
 // merged sorts spans and joins those that touch.
 func merged(spans []Span) []Span {
-	slices.SortFunc(spans, func(a, b Span) int { return int(min(max(a.FromNS-b.FromNS, -1), 1)) })
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.FromNS, b.FromNS) })
 	out := spans[:0]
 	for _, s := range spans {
 		if n := len(out); n > 0 && s.FromNS <= out[n-1].ToNS {
