@@ -205,8 +205,8 @@ func confirmConflict(key string, c lockConflict) error {
 	return nil
 }
 
-// busyOps are the failed tries of a key where they are evidence (R7), and the acquires of unknown outcome that may
-// explain them. A try that meets a core is explained whatever the order, and is left out.
+// busyOps are the failed tries of a key where they are evidence (R7), and the acquires of unknown outcome, or given up,
+// that may explain them. A try that meets a core is explained whatever the order, and is left out.
 func (j *judge) busyOps(k *keyView, stays []stay) (ops []porcupine.Operation) {
 	if !j.m.Plan.TryAtomic {
 		return nil
@@ -227,12 +227,23 @@ func (j *judge) busyOps(k *keyView, stays []stay) (ops []porcupine.Operation) {
 		case h.Outcome == history.Info || h.Outcome == history.Invoke:
 			add(stepMaybe, h.startNS(), openEnd)
 			add(stepLeave, h.startNS(), openEnd)
+		case h.gaveUp():
+			// It is over when it is answered: whatever it took it has given back then, at the latest.
+			add(stepMaybe, h.startNS(), max(h.startNS(), h.DoneNS-1))
+			add(stepLeave, h.startNS(), h.DoneNS)
+			add(stepLeave, h.DoneNS, h.DoneNS)
 		}
 	}
 	if !some {
 		return nil
 	}
 	return ops
+}
+
+// gaveUp tells whether an acquire failed in a way that lets the service have granted it for a while: given up, it is a
+// failure once the removal of its request is acknowledged, and that request may have been granted before (R8).
+func (h *Hold) gaveUp() bool {
+	return h.Outcome == history.Fail && h.Code != history.CodeBusy && h.Code != history.CodeRefused
 }
 
 func (j *judge) busyFinding(k *keyView) Finding {

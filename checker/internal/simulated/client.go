@@ -1,0 +1,261 @@
+package simulated
+
+import (
+	"fmt"
+
+	"lockcheck/checker/history"
+)
+
+// client is one lock client's process.
+type client struct {
+	w       *world
+	name    string
+	lives   int // process names used up: it went on after operations of unknown outcome
+	stopped bool
+	dead    bool
+	closing bool
+	parked  []func() // what happens once it goes on
+	cut     [2]bool
+	waiting [2][]func() // packets behind a cut
+	cutWith []*lease
+
+	lastRead  int64 // all that it has printed so far will have been read by then
+	touchedNS int64 // a fault touched it until then
+	resumedNS int64
+	seenNS    int64 // stamp of the last ping it is known to have read
+	lease     *lease
+	leases    int
+	held      *hold // the last one the harness was told of
+	lastToken string
+	leftover  func() // a write that waits in a buffer
+}
+
+// process is its name as a thread of control.
+func (c *client) process() string {
+	if c.lives == 0 {
+		return c.name
+	}
+	return fmt.Sprintf("%s.%d", c.name, c.lives+1)
+}
+
+// run does something in the client as soon as it is not stopped.
+func (c *client) run(do func()) {
+	switch {
+	case c.dead:
+	case c.stopped:
+		c.parked = append(c.parked, do)
+	default:
+		do()
+	}
+}
+
+func (c *client) stop() {
+	c.stopped = true
+}
+
+// resume lets all that waited happen at once: its threads race.
+func (c *client) resume() {
+	w := c.w
+	c.stopped, c.resumedNS = false, w.now
+	parked := c.parked
+	c.parked = nil
+	for _, do := range parked {
+		w.after(w.up(ms), func() { c.run(do) })
+	}
+}
+
+// kill ends the process. What it has sent and printed stays sent and printed.
+func (c *client) kill() {
+	w := c.w
+	c.dead, c.stopped, c.parked = true, false, nil
+	for _, h := range w.holds {
+		if h.c == c {
+			w.doubt(h)
+		}
+	}
+	for _, t := range w.tasks {
+		if t.owner == c && !t.over {
+			t.stop()
+		}
+	}
+}
+
+// say prints a line; the harness reads the lines of a client in order, mostly at once.
+func (c *client) say(read func()) {
+	w := c.w
+	d := ms/20 + w.up(ms)
+	if w.Faults.Slow && w.chance(0.02) {
+		d = w.up(400 * ms)
+	}
+	at := max(w.now+d, c.lastRead)
+	c.lastRead = at
+	var deliver func()
+	deliver = func() {
+		if w.now < w.harnessUntil {
+			c.lastRead = max(c.lastRead, w.harnessUntil)
+			w.at(w.harnessUntil, deliver)
+			return
+		}
+		read()
+	}
+	w.at(at, deliver)
+}
+
+// pingEvery is the pace of pings. They are sent at its multiples.
+const pingEvery = 20 * ms
+
+// seen is the stamp of a ping that the client has read by now, never later than the last one there was (rule R2).
+func (c *client) seen() int64 {
+	w := c.w
+	if w.now-c.resumedNS < ms && w.chance(0.5) {
+		return c.seenNS // the pings that came meanwhile are still in the pipe
+	}
+	s := max(w.now-w.up(3*ms), 0) / pingEvery * pingEvery
+	for _, quiet := range w.silent {
+		if s > quiet.from && s < quiet.to {
+			s = quiet.from / pingEvery * pingEvery
+		}
+	}
+	c.seenNS = max(c.seenNS, s)
+	return c.seenNS
+}
+
+// event begins an event of this client.
+func (c *client) event(kind history.Type, f history.F) history.Event {
+	return history.Event{Process: c.process(), Client: c.name, Type: kind, F: f}
+}
+
+// answer prints the end of an operation.
+func (c *client) answer(o *op, e history.Event) {
+	held := o.hold.flag
+	c.say(func() { c.w.completed(o, e, held) })
+}
+
+// acquire, release and renew are what the client's lock library does.
+func (c *client) acquire(t *task, h *hold, o *op) {
+	w := c.w
+	if w.flawed(GrantUnasked, 0.1) && c.held != nil {
+		h.token = c.lastToken
+		w.believe(h)
+		c.answer(o, history.Event{Type: history.OK, SeenNS: c.seen(), Token: h.token})
+		return
+	}
+	if w.Service == Queue {
+		c.acquireQueued(t, h, o)
+	} else {
+		c.acquirePolling(t, h, o)
+	}
+}
+
+func (c *client) release(t *task, h *hold, o *op) {
+	w := c.w
+	w.doubt(h)
+	serve := func() bool { return w.polling.release(h) }
+	if w.Service == Queue {
+		if h.entry == nil { // granted by nobody
+			h.entry = &entry{key: h.key, hold: h, gone: true}
+		}
+		serve = func() bool { return w.queue.release(h.entry) }
+	}
+	if w.flawed(ReleaseForgotten, 1) {
+		c.answer(o, history.Event{Type: history.OK})
+		return
+	}
+	defer c.unrenew(h)
+	owned, sure, seen := c.certainly(t, serve)
+	e := history.Event{Type: history.OK, SeenNS: seen}
+	switch {
+	case sure:
+		e.Owned = &owned
+		if !owned {
+			e.Type, e.Code = history.Fail, history.CodeNotOwned
+		}
+	case !owned:
+		// An earlier request of the same release may have done it: that it is gone now proves nothing.
+	default:
+		e.Owned = &owned
+	}
+	if !h.lostSaid && c.leftover != nil {
+		w.after(w.up(300*ms), c.leftover)
+	}
+	c.leftover = nil
+	c.answer(o, e)
+}
+
+// certainly repeats a request until it is answered. Sure tells whether the answer is that of the first. Seen bounds when
+// the answered request was sent; one that was sent again may have had its effect before, so it bounds nothing then.
+func (c *client) certainly(t *task, serve func() bool) (yes, sure bool, seenNS int64) {
+	seen := c.seen()
+	for n := 0; ; n++ {
+		if v, ok := call(c, serve).await(t, c.w.now+1000*ms); ok {
+			if n > 0 {
+				seen = 0
+			}
+			return v, n == 0, seen
+		}
+	}
+}
+
+func (c *client) renew(t *task, h *hold, o *op) {
+	seen := c.seen()
+	owned, ok := call(c, func() bool { return c.w.polling.extend(h) }).await(t, never)
+	switch {
+	case !ok:
+	case owned:
+		if h.lease != nil {
+			h.lease.extended(seen, t.w.now)
+		}
+		c.answer(o, history.Event{Type: history.OK, Owned: &owned, SeenNS: seen})
+	default:
+		c.answer(o, history.Event{Type: history.Fail, Owned: &owned, Code: history.CodeNotOwned, SeenNS: seen})
+	}
+}
+
+// mayWrite is the guard: the flag and a deadline at three quarters of the lease after the last acknowledged renewal.
+func (c *client) mayWrite(h *hold) bool {
+	if c.w.Guard == GuardNone || c.w.Defect == GuardIgnored {
+		return true
+	}
+	return h.flag && (h.lease == nil || c.w.now < h.lease.sentNS+TTL*3/4)
+}
+
+// access reads or writes the storage: look, work, look again, send.
+func (c *client) access(t *task, h *hold, o *op, q history.Request, workNS int64) {
+	w := c.w
+	if q.Kind == history.KindWrite {
+		guarded := !c.mayWrite(h)
+		t.sleep(workNS)
+		if guarded || w.Guard == GuardBeforeWrite && !c.mayWrite(h) {
+			c.answer(o, history.Event{Type: history.Fail, Code: history.CodeGuard})
+			return
+		}
+	}
+	q.Token = h.token
+	if w.Defect == WriteUnderAnother && h.oldToken != "" {
+		q.Token = h.oldToken
+	}
+	f := &future[storageAnswer]{}
+	send := func() {
+		w.deliver(c, toStorage, func() {
+			a := w.storage.handle(q, o.number, h)
+			w.deliver(c, toStorage, func() { c.run(func() { f.resolve(a) }) })
+		})
+	}
+	if q.Kind == history.KindWrite && w.flawed(WriteAfterRelease, 0.3) {
+		c.leftover = send
+		c.answer(o, history.Event{Type: history.Info})
+		return
+	}
+	send()
+	if (w.Faults.Slow || w.Defect == AppliedTwice) && w.chance(0.05) {
+		w.after(w.up(800*ms), send) // a packet that comes twice
+	}
+	a, ok := f.await(t, never)
+	switch {
+	case !ok:
+	case a.rejected:
+		c.answer(o, history.Event{Type: history.Fail, Code: history.CodeRejected})
+	default:
+		c.answer(o, history.Event{Type: history.OK, Value: a.value})
+	}
+}

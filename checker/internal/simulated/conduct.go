@@ -1,0 +1,104 @@
+package simulated
+
+import (
+	"fmt"
+
+	"lockcheck/checker/history"
+)
+
+// conduct is the run loop: load, heal, final phase.
+func (w *world) conduct(t *task) {
+	w.mark(history.Phase, history.PhaseLoad)
+	for range w.Clients {
+		w.startClient()
+	}
+	w.spawn(nil, w.disturb)
+	t.sleep(w.LoadNS)
+	w.loading = false
+	w.mark(history.Phase, history.PhaseHeal)
+	w.calm(t)
+	w.closeAll(t)
+	w.mark(history.Phase, history.PhaseFinal)
+	w.spawn(nil, w.probe)
+	for n := range 2 {
+		c := w.newClient(fmt.Sprint("f", n+1))
+		for key := range w.Keys {
+			for until := w.now + freshPatience; w.now < until && !w.fresh(t, c, keyName(key), until-w.now); {
+				w.kill(t, c) // whatever it asked for may still come
+				c = w.newClient(c.name + "+")
+			}
+		}
+		w.close(t, c)
+	}
+	w.mark(history.Phase, history.PhaseEnd)
+	w.over = true
+}
+
+// calm waits until all faults are over and the workers have ended.
+func (w *world) calm(t *task) {
+	for until := w.now + 60_000*ms; w.workers > 0 && w.now < until; {
+		t.sleep(200 * ms)
+	}
+	for _, c := range w.clients {
+		for !c.dead && (c.stopped || c.touchedNS > w.now) {
+			t.sleep(200 * ms)
+		}
+	}
+}
+
+// closeAll ends what is left of the load: those that went on after an unknown outcome, or do not answer, are killed.
+func (w *world) closeAll(t *task) {
+	for _, c := range w.clients {
+		switch {
+		case c.dead:
+		case c.lives > 0 || w.workers > 0:
+			w.kill(t, c)
+		default:
+			w.close(t, c)
+		}
+	}
+}
+
+// close asks a client to close its session and end.
+func (w *world) close(t *task, c *client) {
+	if c.dead {
+		return
+	}
+	c.closing = true
+	w.record(c.event(history.Invoke, history.Exit))
+	t.sleep(w.up(2 * ms))
+	if l := c.lease; l != nil && !l.over {
+		l.over = true
+		ended := call(c, func() bool { w.queue.end(l.session); return true })
+		ended.await(t, w.now+1000*ms)
+	}
+	w.kill(t, c)
+}
+
+// freshPatience is more than any correct lock needs to come free, and more than rule J8 asks for.
+const freshPatience = 45_000 * ms
+
+// fresh has a fresh session acquire and release a lock (rule J8). It answers whether that was granted.
+func (w *world) fresh(t *task, c *client, key string, patience int64) bool {
+	h := w.newHold(c, key, false)
+	o := w.start(h, history.Event{F: history.Acquire}, func(t *task, o *op) { c.acquire(t, h, o) })
+	if e := w.finish(t, o, patience); e.Type != history.OK {
+		return false
+	}
+	h.released = true
+	w.finish(t, w.start(h, history.Event{F: history.Release}, func(t *task, o *op) { c.release(t, h, o) }), 5000*ms)
+	return true
+}
+
+// probe writes to the service, past any lock.
+func (w *world) probe(t *task) {
+	for !w.over {
+		w.lastOp++
+		e := history.Event{Process: history.HarnessProcess, Type: history.Invoke, F: history.Probe, Op: w.lastOp}
+		w.record(e)
+		t.sleep(ms + w.up(3*ms))
+		e.Type = history.OK
+		w.record(e)
+		t.sleep(500 * ms)
+	}
+}

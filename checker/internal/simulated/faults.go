@@ -1,0 +1,176 @@
+package simulated
+
+import (
+	"fmt"
+
+	"lockcheck/checker/history"
+)
+
+// startClient starts a client and its worker.
+func (w *world) startClient() *client {
+	c := w.newClient(fmt.Sprint("c", len(w.clients)+1))
+	w.workers++
+	w.spawn(nil, func(t *task) {
+		t.sleep(w.up(60 * ms))
+		w.work(t, c)
+	})
+	return c
+}
+
+func (w *world) newClient(name string) *client {
+	c := &client{w: w, name: name}
+	w.clients = append(w.clients, c)
+	return c
+}
+
+// disturb is the nemesis: one fault after the other, mostly of a holder.
+func (w *world) disturb(t *task) {
+	var menu []func(*task, *client)
+	for _, m := range []struct {
+		on bool
+		do func(*task, *client)
+	}{{w.Faults.Pause, w.pause}, {w.Faults.Pause, w.pause}, {w.Faults.Cut, w.cut}, {w.Faults.Kill, w.strike}, {w.Faults.Stall, w.stall}} {
+		if m.on {
+			menu = append(menu, m.do)
+		}
+	}
+	if len(menu) == 0 {
+		return
+	}
+	for w.loading {
+		t.sleep(w.up(1800 * ms))
+		c := w.clients[w.r.IntN(len(w.clients))]
+		for _, h := range w.holds[max(0, len(w.holds)-8):] {
+			if h.flag && w.chance(0.7) {
+				c = h.c
+			}
+		}
+		if do := menu[w.r.IntN(len(menu))]; w.loading && !c.dead && !c.closing && c.touchedNS < w.now {
+			w.spawn(nil, func(t *task) { do(t, c) })
+		}
+	}
+}
+
+// fault begins to record one; what it returns records its further steps.
+func (w *world) fault(name string, c *client, dur int64) func(kind history.Type, heal bool) {
+	w.lastOp++
+	e := history.Event{Process: history.NemesisProcess, F: history.F(name), Op: w.lastOp, Target: c.name, DurNS: dur, Role: "client"}
+	record := func(kind history.Type, heal bool) {
+		e.Type, e.Heal = kind, heal
+		w.record(e)
+	}
+	record(history.Invoke, false)
+	return record
+}
+
+// pause stops a client's process. What it is known to believe lasts until it goes on, if it was seen to be stopped and
+// had said nothing else (rule R4).
+func (w *world) pause(t *task, c *client) {
+	length := w.up(5000 * ms)
+	c.touchedNS = never / 2
+	record := w.fault("pause", c, length)
+	t.sleep(w.up(ms))
+	if c.dead {
+		c.touchedNS = 0
+		return
+	}
+	c.stop()
+	t.sleep(ms/2 + w.up(4*ms)) // until all its threads were read back as stopped
+	record(history.OK, false)
+	t.sleep(length)
+	if c.dead {
+		c.touchedNS = 0
+		return
+	}
+	record(history.Invoke, true)
+	if w.Faults.Kill && w.chance(0.1) {
+		w.kill(t, c)
+	} else {
+		w.freeze(c)
+		c.resume()
+	}
+	t.sleep(w.up(3 * ms))
+	record(history.OK, true)
+	c.touchedNS = w.now + 1000*ms
+}
+
+// freeze confirms what a stopped client believes, if all it printed was read.
+func (w *world) freeze(c *client) {
+	if !c.stopped || c.lastRead >= w.now {
+		return
+	}
+	for _, h := range w.holds {
+		if h.c == c && h.granted && !h.lostRead && !h.released {
+			if !h.flag && w.truth(h).BelievesFromNS != 0 {
+				panic(fmt.Sprintf("seed %d: at %d the harness takes %s for believed in, which its client has given up", w.Seed, w.now, h.id))
+			}
+			if h.flag {
+				h.confirm(w.now)
+			}
+		}
+	}
+}
+
+// cut keeps a client's packets from the service, and in half of the cases from the storage, too.
+func (w *world) cut(t *task, c *client) {
+	length := w.up(5000 * ms)
+	c.touchedNS = never / 2
+	record := w.fault("partition", c, length)
+	c.cut[toService], c.cut[toStorage] = true, w.chance(0.5)
+	t.sleep(w.up(20 * ms))
+	record(history.OK, false)
+	t.sleep(length)
+	record(history.Invoke, true)
+	c.heal()
+	t.sleep(w.up(20 * ms))
+	record(history.OK, true)
+	c.touchedNS = w.now + 1000*ms
+}
+
+func (w *world) strike(t *task, c *client) {
+	record := w.fault("kill", c, 0)
+	w.kill(t, c)
+	record(history.OK, false)
+}
+
+// kill ends a client's process, reads what it had printed, and records its end: once for each hold it is known to have
+// believed in, at least once.
+func (w *world) kill(t *task, c *client) {
+	if c.dead {
+		return
+	}
+	w.freeze(c)
+	c.kill()
+	for c.lastRead >= w.now {
+		t.sleep(c.lastRead - w.now + 1)
+	}
+	w.exited(c)
+}
+
+func (w *world) exited(c *client) {
+	told := false
+	for _, h := range w.holds {
+		if h.c == c && h.granted && !h.released && !h.lostRead {
+			e := c.event(history.Info, history.Exit)
+			e.Hold, e.HeldNS = h.id, h.confirmed
+			w.record(e)
+			told = true
+		}
+	}
+	if !told {
+		w.record(c.event(history.Info, history.Exit))
+	}
+}
+
+// stall lets the whole machine stand still, or the harness alone.
+func (w *world) stall(t *task, _ *client) {
+	from, length := w.now, w.up(2500*ms)
+	w.silent = append(w.silent, silence{from, from + length})
+	if w.chance(0.5) {
+		w.stalledUntil = from + length
+	} else {
+		w.harnessUntil = from + length
+	}
+	t.sleep(length)
+	w.record(history.Event{Process: history.HarnessProcess, Type: history.Info, F: history.Stall, FromNS: from})
+}

@@ -1,0 +1,50 @@
+package simulated
+
+// place is one end of a client's connections.
+type place int
+
+const (
+	toService place = iota
+	toStorage
+)
+
+// deliver has a packet between a client and a place arrive some time later. Behind a cut it waits, as in TCP, or its
+// connection breaks and it is lost. A packet once sent arrives although its sender is dead.
+func (w *world) deliver(c *client, p place, do func()) {
+	d := ms/10 + w.up(3*ms)
+	if w.Faults.Slow && w.chance(0.01) {
+		d += w.up(3000 * ms)
+	}
+	w.after(d, func() { c.arrive(p, do) })
+}
+
+func (c *client) arrive(p place, do func()) {
+	switch {
+	case !c.cut[p]:
+		do()
+	case c.w.chance(0.8):
+		c.waiting[p] = append(c.waiting[p], do)
+	}
+}
+
+// heal lets through what waited.
+func (c *client) heal() {
+	for p := range c.cut {
+		c.cut[p] = false
+		waiting := c.waiting[p]
+		c.waiting[p] = nil
+		for _, do := range waiting {
+			c.w.after(c.w.up(400*ms), func() { c.arrive(place(p), do) })
+		}
+	}
+}
+
+// call sends a request to the service and its answer back to the client.
+func call[T any](c *client, serve func() T) *future[T] {
+	f := &future[T]{}
+	c.w.deliver(c, toService, func() {
+		v := serve()
+		c.w.deliver(c, toService, func() { c.run(func() { f.resolve(v) }) })
+	})
+	return f
+}

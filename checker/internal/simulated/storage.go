@@ -1,0 +1,108 @@
+package simulated
+
+import (
+	"cmp"
+	"strconv"
+
+	"lockcheck/checker/history"
+)
+
+// storage is the protected resource: a register for each lock, with its log.
+type storage struct {
+	w        *world
+	values   map[string]string
+	before   map[string]string // the value before the present one
+	marks    map[string]string
+	answered map[int64]storageAnswer
+	applied  map[string][]*history.Request // writes, for the truth about what was lost
+	served   map[string]int64              // the youngest grant that had a request served
+}
+
+type storageAnswer struct {
+	value    string
+	rejected bool
+}
+
+func newStorage(w *world) storage {
+	return storage{w, map[string]string{}, map[string]string{}, map[string]string{}, map[int64]storageAnswer{}, map[string][]*history.Request{}, map[string]int64{}}
+}
+
+// handle does one request, writes its line, and answers.
+func (s *storage) handle(q history.Request, op int64, h *hold) storageAnswer {
+	w := s.w
+	q.Request, q.Key, q.Hold, q.TimeNS = strconv.FormatInt(op, 10), h.key, h.id, w.now
+	if known, ok := s.answered[op]; ok && !w.flawed(AppliedTwice, 1) {
+		q.Outcome = history.Duplicate
+		if q.Kind == history.KindRead {
+			q.Value = known.value
+		}
+		s.log(q)
+		return known
+	}
+	var a storageAnswer
+	switch {
+	case w.Fenced && q.Token != "" && (s.lower(q.Token, s.marks[h.key]) && w.Defect != FenceIgnored || w.flawed(FreshRejected, 0.1)):
+		q.Outcome, a.rejected = history.Rejected, true
+		if q.Kind == history.KindWrite && w.Defect == RejectedStored {
+			q.Outcome = history.Applied
+			s.write(&q, h)
+		}
+	case q.Kind == history.KindRead:
+		q.Outcome, q.Value = history.Applied, s.values[h.key]
+		if w.flawed(OldRead, 0.3) {
+			q.Value = s.before[h.key]
+		}
+		a.value = q.Value
+	default:
+		q.Outcome = history.Applied
+		s.write(&q, h)
+		a.rejected = w.flawed(AppliedDenied, 0.1)
+	}
+	if q.Outcome == history.Applied {
+		s.served[h.key] = max(s.served[h.key], w.truth(h).Order)
+		if q.Token != "" && s.lower(s.marks[h.key], q.Token) && !(w.Defect == FenceOfWrites && q.Kind == history.KindRead) {
+			s.marks[h.key] = q.Token
+		}
+	}
+	q.Mark = s.marks[h.key]
+	s.answered[op] = a
+	if q.Kind == history.KindWrite && w.flawed(WriteForgotten, 0.1) {
+		return a
+	}
+	s.log(q)
+	return a
+}
+
+func (s *storage) log(q history.Request) {
+	q.Seq = int64(len(s.w.Requests) + 1)
+	s.w.Requests = append(s.w.Requests, q)
+}
+
+// lower compares tokens as numbers.
+func (s *storage) lower(a, b string) bool {
+	if s.w.Defect == FenceAsText {
+		return a < b
+	}
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) < 0
+}
+
+// write stores a value, and notes what that write truly did.
+func (s *storage) write(q *history.Request, h *hold) {
+	w := s.w
+	if order := w.truth(h).Order; order < s.served[h.key] {
+		w.Truth.Stale[int64(len(w.Requests)+1)] = true
+	}
+	writes := s.applied[h.key]
+	base := len(writes)
+	for base > 0 && writes[base-1].Value != q.Base {
+		base--
+	}
+	for _, lost := range writes[base:] {
+		w.Truth.Lost[lost.Value] = true
+	}
+	s.applied[h.key] = append(writes, q)
+	if w.flawed(UpdateDropped, 0.2) {
+		return
+	}
+	s.before[h.key], s.values[h.key] = s.values[h.key], q.Value
+}

@@ -1,0 +1,154 @@
+// Package simulated makes recordings of runs that never were: a lock service, the storage behind it, lock clients that
+// are paused, killed and cut off, a network that delays and repeats, and a harness that records by rules R1 to R9, all in
+// virtual time and from one seed. Beside the recording it gives the truth, which no harness can know: who held the lock at
+// the service, who believed it, which writes were stale.
+//
+// Without a Defect everything in it does what its documentation promises, so whatever the checker says against the service
+// is a false accusation. With one, the checker has to find it.
+package simulated
+
+import (
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+
+	"lockcheck/checker/history"
+)
+
+// Service is a way to build a lock.
+type Service int
+
+// The services. Queue is like etcd: sessions whose leases clients keep alive, waiters in a queue, a number given to each
+// when it queues. Polling is like one Redis: a key with an expiry time and a secret, set if absent; tries are atomic.
+const (
+	Queue Service = iota
+	Polling
+)
+
+// Faults are what may happen to clients and to the machine. None is calm: usual latencies, nothing else.
+type Faults struct {
+	Pause, Cut, Kill bool // of clients
+	Stall            bool // the whole machine, or the harness alone, stands still
+	Slow             bool // packets take up to seconds; requests to the storage may arrive twice; lines are read late
+	Cancel           bool // acquires are given up
+	GiveUp           bool // operations time out, once no fault touches their client any more
+}
+
+// All is everything at once.
+var All = Faults{true, true, true, true, true, true, true}
+
+// Guard is when a client looks at its lock before it writes (rule R9).
+type Guard int
+
+// The guards.
+const (
+	GuardNone Guard = iota
+	GuardBeforeWork
+	GuardBeforeWrite
+)
+
+// Options choose a world.
+type Options struct {
+	Seed    uint64
+	Service Service
+	Tokens  bool // grants carry ordered tokens; Queue gives them when queueing, Polling when granting
+	Fenced  bool // the storage compares them
+	Guard   Guard
+	Faults  Faults
+	Clients int   // from 2
+	Keys    int   // from 1
+	LoadNS  int64 // of virtual time
+	Defect  Defect
+}
+
+// Run is a recording, and what truly happened.
+type Run struct {
+	Plan     history.Plan
+	Events   []history.Event
+	Requests []history.Request
+	Truth    Truth
+}
+
+// TTL is the time to live of every lease, in nanoseconds; drift is how much earlier a server may drop one.
+const (
+	TTL   = 2000 * ms
+	drift = 20 * ms
+)
+
+type world struct {
+	Options
+	Run
+	r      *rand.Rand
+	now    int64
+	agenda agenda
+	tasks  []*task
+
+	stalledUntil int64         // everything stands still
+	harnessUntil int64         // only the harness does
+	silent       []silence     // when no ping was sent
+	ops          map[int64]*op // open operations
+	lastOp       int64
+	lastHold     int
+	holds        []*hold
+	clients      []*client
+	workers      int // still at work
+	loading      bool
+	over         bool
+
+	queue   queueService
+	polling pollingService
+	storage storage
+	order   int64 // of grants at the service
+}
+
+type silence struct{ from, to int64 }
+
+// Simulate makes one run. The same options give the same run.
+func Simulate(o Options) *Run {
+	w := &world{Options: o, r: rand.New(rand.NewPCG(o.Seed, 77)), ops: map[int64]*op{}, loading: true}
+	w.Plan = history.Plan{
+		Version: history.FormatVersion, Run: fmt.Sprint("simulated-", o.Seed), Backend: "simulated", Workload: "lock", Nemesis: "all",
+		Seed: int64(o.Seed), Clients: o.Clients, Keys: o.Keys, TTLMS: TTL / ms, EffectiveMS: TTL / ms, ElectionMS: 1000, DriftMS: drift / ms,
+		Fenced: o.Fenced, Tokens: history.TokensNone, TokensReason: "the simulated lock gives none", SameKernel: true, TryAtomic: o.Service == Polling,
+	}
+	if o.Fenced {
+		w.Plan.Workload = "fencing"
+	}
+	if o.Tokens {
+		w.Plan.Tokens, w.Plan.TokensReason = history.TokensOrdered, ""
+	}
+	w.Truth.Holds = map[string]*TrueHold{}
+	w.Truth.Stale, w.Truth.Lost = map[int64]bool{}, map[string]bool{}
+	w.queue = queueService{w: w, rev: 6, queues: map[string][]*entry{}, sessions: map[string]*session{}}
+	w.polling = pollingService{w: w, owners: map[string]*owner{}}
+	w.storage = newStorage(w)
+	w.spawn(nil, w.conduct)
+	for !w.over && w.agenda.Len() > 0 {
+		next := heap.Pop(&w.agenda).(item)
+		w.now = max(w.now, next.at)
+		if w.now < w.stalledUntil { // nothing moves but the clock
+			w.at(w.stalledUntil, next.do)
+			continue
+		}
+		next.do()
+	}
+	for _, t := range w.tasks {
+		t.stop()
+	}
+	w.polling.settle()
+	return &w.Run
+}
+
+func (w *world) chance(p float64) bool { return p > 0 && w.r.Float64() < p }
+
+// up draws a duration of at most so many nanoseconds.
+func (w *world) up(to int64) int64 { return w.r.Int64N(max(to, 1)) }
+
+func (w *world) record(e history.Event) {
+	e.Index, e.TimeNS = int64(len(w.Events)), w.now
+	w.Events = append(w.Events, e)
+}
+
+func (w *world) mark(f history.F, value string) {
+	w.record(history.Event{Process: history.HarnessProcess, Type: history.Info, F: f, Value: value})
+}
