@@ -1,9 +1,10 @@
 package jepsen
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Kind is what an EDN value is.
@@ -88,7 +89,7 @@ func (v Value) String() string {
 	case Nil:
 		return "nil"
 	case String:
-		return strconv.Quote(v.node.text)
+		return quote(v.node.text)
 	case Char:
 		return `\` + v.node.text
 	case Keyword:
@@ -109,6 +110,29 @@ func (v Value) String() string {
 	default:
 		return v.node.text
 	}
+}
+
+// quote writes a string as EDN, with what a terminal would not show as such escaped.
+func quote(text string) string {
+	var s strings.Builder
+	s.WriteByte('"')
+	for _, c := range text {
+		switch {
+		case c == '"' || c == '\\':
+			s.WriteByte('\\')
+			s.WriteRune(c)
+		case c == '\n':
+			s.WriteString(`\n`)
+		case c == '\t':
+			s.WriteString(`\t`)
+		case c <= 0xffff && !unicode.IsPrint(c):
+			fmt.Fprintf(&s, `\u%04x`, c)
+		default:
+			s.WriteRune(c)
+		}
+	}
+	s.WriteByte('"')
+	return s.String()
 }
 
 func texts(values []Value) []string {

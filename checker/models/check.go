@@ -1,0 +1,184 @@
+package models
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"lockcheck/checker/history"
+	"lockcheck/checker/history/jepsen"
+)
+
+// Result is what Check came to.
+type Result struct {
+	Model  string
+	Answer Answer
+	// Reason says in a sentence what the contradiction is, or why there is no answer.
+	Reason string
+	// Counterexample are operations that have no order by themselves, chosen so that the rest of the history cannot help
+	// them. In the order of their calls; only of an illegal history.
+	Counterexample []jepsen.Operation
+	Exact          bool   // the answer comes from an exact rule
+	ConfirmedBy    string // the independent judge that came to the same answer; "" if an exact rule was not confirmed
+	Notes          []string
+	OK, Fail, Info int
+}
+
+// Defect is a disagreement of the exact rule with Porcupine: a bug of lockcheck, and no answer.
+type Defect struct{ text string }
+
+func (d *Defect) Error() string {
+	return d.text + "; this is a bug in lockcheck, please report it with the history"
+}
+
+// Porcupine is how results name the independent judge.
+const Porcupine = "porcupine"
+
+// Check judges a history by a model, trying at most so many steps (see DefaultSteps). The operations need places (Call,
+// Return) that all differ, as jepsen.Read gives them. An error is a *jepsen.Mistake where the history is not one of this
+// model, or a *Defect.
+func Check(m *Model, all []jepsen.Operation, steps int) (Result, error) {
+	result := Result{Model: m.Name}
+	for i := range all {
+		switch all[i].Outcome {
+		case history.OK:
+			result.OK++
+		case history.Fail:
+			result.Fail++
+		default:
+			result.Info++
+		}
+	}
+	ops, err := m.decode(all)
+	if err != nil {
+		return Result{}, err
+	}
+	j := judge{m: m, s: searcher{left: steps}}
+	if d, ok := decide(m, ops); ok {
+		result.Exact = true
+		err = j.exactly(d, &result, all)
+	} else {
+		j.search(ops, &result, all)
+	}
+	if err != nil || result.Answer != Legal {
+		return result, err
+	}
+	if missing := m.exposed(ops); missing != "" {
+		result.Answer, result.Reason, result.ConfirmedBy = Undecided, missing, ""
+		return result, nil
+	}
+	if m.stricter != nil {
+		strict, err := m.stricter.decode(all)
+		if err == nil && j.order(pointers(strict)) == Illegal {
+			result.Notes = append(result.Notes, m.note)
+		}
+	}
+	return result, nil
+}
+
+func decide(m *Model, ops []op) (decision, bool) {
+	if m.exact == nil {
+		return decision{}, false
+	}
+	return m.exact(ops)
+}
+
+type judge struct {
+	m *Model
+	s searcher
+}
+
+// exactly takes the answer of an exact rule, and has it confirmed.
+func (j *judge) exactly(d decision, result *Result, all []jepsen.Operation) error {
+	result.Answer, result.Reason = d.answer, d.reason
+	second := Undecided
+	if d.answer == Legal {
+		second = j.s.confirm(j.m.machine, d.order)
+	} else {
+		result.Counterexample = originals(d.witness, all)
+		second = j.s.order(j.m.machine, j.m.machine.Init(), d.witness)
+		if second == Illegal && d.held {
+			second = j.s.order(j.m.machine, true, d.witness)
+		}
+	}
+	switch second {
+	case d.answer:
+		result.ConfirmedBy = Porcupine
+	case Undecided:
+		result.Notes = append(result.Notes, "not confirmed by Porcupine: the search needs more steps than allowed")
+	default:
+		return &Defect{fmt.Sprintf("the exact rule for %s finds the history %s, and Porcupine disagrees (%s)", j.m.Name, d.answer, cmp.Or(d.reason, "an order in windows"))}
+	}
+	return nil
+}
+
+// search asks Porcupine alone.
+func (j *judge) search(ops []op, result *Result, all []jepsen.Operation) {
+	switch result.Answer = j.order(pointers(ops)); result.Answer {
+	case Undecided:
+		result.Reason = fmt.Sprintf("the search for an order of %d operations, %d of them of unknown outcome, needs more steps or memory than allowed", len(ops), optional(ops))
+	case Illegal:
+		witness := j.shrink(ops)
+		result.Counterexample = originals(witness, all)
+		result.Reason = fmt.Sprintf("these %d operations have no order that a %s explains", len(witness), j.m.Name)
+		result.ConfirmedBy = Porcupine
+	case Legal:
+		result.ConfirmedBy = Porcupine
+	}
+}
+
+// order searches without the operations of unknown outcome first: an order of the others is an order of all, as each of
+// these may never have happened. Only if there is none are those added that could help.
+func (j *judge) order(ops []*op) Answer {
+	var sure, useful []*op
+	plain := make([]op, len(ops))
+	for i, o := range ops {
+		plain[i] = *o
+	}
+	for i, idle := range j.m.idleOf(plain) {
+		if !ops[i].optional {
+			sure = append(sure, ops[i])
+		}
+		if !idle {
+			useful = append(useful, ops[i])
+		}
+	}
+	first := j.s.order(j.m.machine, j.m.machine.Init(), sure)
+	if first != Illegal || len(useful) == len(sure) {
+		return first
+	}
+	return j.s.order(j.m.machine, j.m.machine.Init(), useful)
+}
+
+func (m *Model) idleOf(ops []op) []bool {
+	if m.idle == nil {
+		return make([]bool, len(ops))
+	}
+	return m.idle(ops)
+}
+
+func optional(ops []op) (n int) {
+	for i := range ops {
+		if ops[i].optional {
+			n++
+		}
+	}
+	return n
+}
+
+func pointers(ops []op) []*op {
+	all := make([]*op, len(ops))
+	for i := range ops {
+		all[i] = &ops[i]
+	}
+	return all
+}
+
+func originals(ops []*op, all []jepsen.Operation) []jepsen.Operation {
+	found := make([]jepsen.Operation, len(ops))
+	for i, o := range ops {
+		found[i] = all[o.src]
+	}
+	slices.SortFunc(found, func(a, b jepsen.Operation) int { return cmp.Compare(a.Call, b.Call) })
+	return found
+}
