@@ -47,9 +47,11 @@ func build(rec Recording) (*Model, *counts, error) {
 			return nil, nil, err
 		}
 		b.last = e
+		b.m.Lines++
 	}
 	b.m.EndNS = b.last.TimeNS
 	b.m.Complete = b.last.F == history.Phase && b.last.Value == history.PhaseEnd
+	b.m.Closed = b.m.Complete || b.last.F == history.Phase && b.last.Value == history.PhaseStopped
 	b.counts.open(b.ops)
 	b.settle()
 	if err := b.join(rec.Requests); err != nil {

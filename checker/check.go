@@ -33,6 +33,10 @@ const DefaultMaxFindings = 50
 // write that the resource's log does not hold. It is never a verdict.
 var ErrDefect = errors.New("the recording contradicts itself")
 
+// ErrCut marks a recording whose resource's log lacks its end: what was answered last is not in it, and nothing that was
+// asked for later is.
+var ErrCut = errors.New("the resource's log was cut short")
+
 // ErrUnknownProperty marks a name in Options that no property has. The message lists those there are.
 var ErrUnknownProperty = errors.New("unknown property")
 
@@ -82,7 +86,7 @@ type hit struct {
 	finding func() Finding
 }
 
-// Check judges a recording. The error is one of the sequences' own, or wraps ErrDefect or ErrUnknownProperty.
+// Check judges a recording. The error is one of the sequences' own, or wraps ErrDefect, ErrCut or ErrUnknownProperty.
 func Check(rec Recording, opts Options) (*Result, *Model, error) {
 	for _, name := range opts.Properties {
 		if !slices.Contains(Names(), name) {

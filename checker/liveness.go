@@ -7,15 +7,6 @@ import (
 	"lockcheck/checker/history"
 )
 
-// freshSessions is how many sessions in a row have to get every lock in the final phase (J8).
-const freshSessions = 2
-
-// livenessBoundNS is how long a lock may take to come free once nothing disturbs it: its lease has to run out and the
-// service to find a leader, five times over; and never less than 30 s.
-func (m *Model) livenessBoundNS() int64 {
-	return max(30e9, 5*(m.Plan.EffectiveMS+m.Plan.ElectionMS)*1e6)
-}
-
 // liveness is J8. Only time in which the harness did not stand still and a plain write to the service succeeded counts.
 func (j *judge) liveness() outcome {
 	if !j.m.Plan.SameKernel {
@@ -42,7 +33,7 @@ func (j *judge) liveness() outcome {
 func (j *judge) freshLocks(k *keyView, final int64, o *outcome) {
 	fresh := slices.DeleteFunc(slices.Clone(k.acquires), func(h *Hold) bool { return h.InvokeNS < final })
 	got := 0
-	for len(fresh) > 0 && got < freshSessions {
+	for len(fresh) > 0 && got < history.FreshSessions {
 		// The wait begins with the first request and goes on over failed ones until somebody is granted the lock.
 		asked := fresh[0]
 		at := slices.IndexFunc(fresh, func(h *Hold) bool { return h.Outcome == history.OK })
@@ -51,7 +42,7 @@ func (j *judge) freshLocks(k *keyView, final int64, o *outcome) {
 			until = fresh[at].DoneNS
 		}
 		waited, works := j.m.waited(asked.InvokeNS, until)
-		switch bound := j.m.livenessBoundNS(); {
+		switch bound := j.m.Plan.LivenessNS(); {
 		case waited > bound && works:
 			o.hits = append(o.hits, hit{k.name, asked.InvokeNS + bound, func() Finding { return j.deadFinding(asked, until, waited) }})
 			return
@@ -66,8 +57,8 @@ func (j *judge) freshLocks(k *keyView, final int64, o *outcome) {
 		granted := fresh[at].Client
 		fresh = slices.DeleteFunc(fresh[at+1:], func(h *Hold) bool { return h.Client == granted })
 	}
-	if got < freshSessions && o.inconclusive == "" {
-		o.inconclusive = fmt.Sprintf("only %d of %d fresh sessions asked for %s in the final phase", got, freshSessions, k.name)
+	if got < history.FreshSessions && o.inconclusive == "" {
+		o.inconclusive = fmt.Sprintf("only %d of %d fresh sessions asked for %s in the final phase", got, history.FreshSessions, k.name)
 	}
 }
 
@@ -105,7 +96,7 @@ func (j *judge) zombies(k *keyView, o *outcome) {
 				until = min(until, end)
 			}
 		}
-		bound := j.m.livenessBoundNS()
+		bound := j.m.Plan.LivenessNS()
 		if until-s.EndedNS <= bound {
 			continue
 		}

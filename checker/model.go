@@ -22,6 +22,8 @@ type Model struct {
 	Windows  []Window // at most one for each linearizability property and key
 	EndNS    int64    // the last event's stamp
 	Complete bool     // the history ends with its end mark
+	Closed   bool     // the harness closed the history, complete or not: it was not cut short
+	Lines    int64    // events read
 
 	byClient map[string][]*Hold // those that were believed in; made when first asked for
 }

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"fmt"
 	"iter"
 	"strconv"
 
@@ -16,6 +17,7 @@ func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 		}
 		b.m.Requests = append(b.m.Requests, q)
 	}
+	fenced := fence{}
 	for i := range b.m.Requests {
 		q := &b.m.Requests[i]
 		if !b.m.Complete && b.ops[operationOf(q)] == nil {
@@ -27,12 +29,15 @@ func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 		if err := b.handled(q); err != nil {
 			return err
 		}
+		if err := fenced.handled(q); err != nil {
+			return err
+		}
 	}
 	written := map[[2]string]*Access{}
 	for _, h := range b.m.Holds {
 		for _, a := range h.Accesses {
 			if err := a.contradiction(); err != nil {
-				return err
+				return b.orCut(a, err)
 			}
 			if a.F != history.Write {
 				continue
@@ -45,6 +50,21 @@ func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 		}
 	}
 	return nil
+}
+
+// orCut tells a log without its end from one that contradicts the history: the resource handles a request before its
+// answer is read, so a log that holds any request asked for after that had gone past this one.
+func (b *builder) orCut(missing *Access, contradiction error) error {
+	if missing.Handled != nil || missing.Outcome != history.OK {
+		return contradiction
+	}
+	for i := range b.m.Requests {
+		if op := b.ops[operationOf(&b.m.Requests[i])]; op != nil && op.invoked > missing.DoneNS {
+			return contradiction
+		}
+	}
+	return fmt.Errorf("%w: it ends with line %d, and %s %d of hold %s, which was answered ok (event %d of the history), is not in it",
+		ErrCut, len(b.m.Requests), missing.F, missing.Op, missing.Hold.ID, missing.Event)
 }
 
 // operationOf is the operation a request belongs to; 0, which is none, if its id is too large to be one.

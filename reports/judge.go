@@ -19,7 +19,8 @@ type Judgement struct {
 }
 
 // Judge reads the directory's files and checks them. An error is an InputError if the files are to blame, and wraps
-// checker.ErrDefect if they contradict themselves. Nothing is written.
+// checker.ErrDefect if they contradict themselves. Nothing is written. A history that its harness did not close is
+// refused: see JudgeSoFar.
 func (d *Dir) Judge(opts checker.Options) (Judgement, error) {
 	plan, err := d.ReadPlan()
 	if err != nil {
@@ -35,7 +36,12 @@ func (d *Dir) Judge(opts checker.Options) (Judgement, error) {
 		return Judgement{}, err
 	}
 	defer requests.Close()
-	return d.judge(plan, events, requests, opts)
+	j, err := d.judge(plan, events, requests, opts)
+	if err == nil && !j.Model.Closed {
+		return Judgement{}, inputErrorf("%s:%d: the file ends here without its end mark: it was cut short, or the harness was killed; --partial judges it as far as it goes",
+			events.Name(), j.Model.Lines)
+	}
+	return j, err
 }
 
 // recording is an open file of a run directory.
@@ -53,6 +59,8 @@ func (d *Dir) judge(plan history.Plan, events, requests recording, opts checker.
 	switch {
 	case errors.Is(err, checker.ErrDefect):
 		return Judgement{}, fmt.Errorf("cannot judge %s: %w; this is a bug of lockcheck or of the lock client, please report it with the run directory", d.path, err)
+	case errors.Is(err, checker.ErrCut):
+		return Judgement{}, inputErrorf("%s: %w", requests.Name(), err)
 	case err != nil:
 		return Judgement{}, &InputError{err}
 	}

@@ -9,26 +9,26 @@ import (
 	"lockcheck/checker"
 )
 
-// JudgeSoFar judges what a run that still goes on has recorded up to now. Its verdict means nothing yet; its findings do.
-func (d *Dir) JudgeSoFar(opts checker.Options) (*checker.Result, error) {
+// JudgeSoFar judges what there is of a recording that still goes on, or whose harness was killed: whole lines only, and
+// without asking for its end. Such a recording can show a violation; it can never show that there is none.
+func (d *Dir) JudgeSoFar(opts checker.Options) (Judgement, error) {
 	plan, err := d.ReadPlan()
 	if err != nil {
-		return nil, err
+		return Judgement{}, err
 	}
 	// The history's end is taken before the log's: the resource logs a request before it answers, so every answer that
 	// the history holds by then is in the log.
 	events, err := d.openWhole(HistoryFile)
 	if err != nil {
-		return nil, err
+		return Judgement{}, err
 	}
 	defer events.Close()
 	requests, err := d.openWhole(ResourceFile)
 	if err != nil {
-		return nil, err
+		return Judgement{}, err
 	}
 	defer requests.Close()
-	j, err := d.judge(plan, events, requests, opts)
-	return j.Result, err
+	return d.judge(plan, events, requests, opts)
 }
 
 // wholeLines reads a file that is still written to, up to the end of its last whole line at the time of opening.

@@ -21,6 +21,7 @@ type State struct {
 	Holders      []string // who believes that it holds a lock: "c2", or "c2 of k1" where there are several locks
 	Fault        string   // what the nemesis does right now: "c2 paused"
 	Findings     int64
+	AtLeast      bool // counting stopped: there may be more
 }
 
 // Status shows how a run gets on: one line that is rewritten on a terminal, a plain line every ten seconds elsewhere.
@@ -134,7 +135,11 @@ func statusLine(state State) string {
 	if state.Fault != "" {
 		parts = append(parts, "! "+state.Fault)
 	}
-	parts = append(parts, plural(state.Findings, "finding", "findings"))
+	found := plural(state.Findings, "finding", "findings")
+	if state.AtLeast {
+		found = "at least " + found
+	}
+	parts = append(parts, found)
 	return plain(strings.Join(parts, " | "))
 }
 

@@ -9,24 +9,16 @@ import (
 	"lockcheck/workloads/client"
 )
 
-// finalSessions is how many fresh sessions in a row have to get every lock (rule J8).
-const finalSessions = 2
-
 // probeEvery is how often a plain write shows that the service works while a fresh session waits.
 const probeEvery = time.Second
-
-// LivenessBound is how long a fresh session may wait for a free lock before the lock counts as dead (rule J8).
-func LivenessBound(plan history.Plan) time.Duration {
-	return max(30*time.Second, 5*time.Duration(plan.EffectiveMS+plan.ElectionMS)*time.Millisecond)
-}
 
 // finish is the final phase: the load has stopped, nothing is held, and fresh sessions show that the locks still work.
 func (r *Run) finish(ctx context.Context) error {
 	r.mark(history.PhaseFinal)
 	r.probe(ctx)
-	for i := range finalSessions {
+	for i := range history.FreshSessions {
 		name := fmt.Sprintf("f%d", i+1)
-		starting, cancel := context.WithTimeout(ctx, LivenessBound(r.plan))
+		starting, cancel := context.WithTimeout(ctx, r.patient())
 		fresh, err := r.fleet.start(starting, name, name, r.plan.Seed+int64(i))
 		cancel()
 		if ctx.Err() != nil {
@@ -47,6 +39,9 @@ func (r *Run) finish(ctx context.Context) error {
 	}
 	return ctx.Err()
 }
+
+// patient is how long a fresh session is waited for (rule J8).
+func (r *Run) patient() time.Duration { return time.Duration(r.plan.LivenessNS()) }
 
 // takeOnce acquires and releases one lock, or waits for it as long as rule J8 allows, in time in which the harness did
 // not stand still.
@@ -74,8 +69,8 @@ func (r *Run) awaitFinal(ctx context.Context, fresh *member, op int64, done <-ch
 		case <-tick.C:
 			r.probe(ctx)
 			waited := r.recorder.Now() - started - (r.monitor.stalledNS() - stalledBefore)
-			if waited > int64(LivenessBound(r.plan)+probeEvery) {
-				fresh.driver.Abandon(op, fmt.Sprintf("not done within %v of the final phase", LivenessBound(r.plan)))
+			if waited > int64(r.patient()+probeEvery) {
+				fresh.driver.Abandon(op, fmt.Sprintf("not done within %v of the final phase", r.patient()))
 			}
 		case <-ctx.Done():
 			fresh.driver.Abandon(op, "the run was ended")

@@ -40,7 +40,7 @@ func (m *member) kill(ctx context.Context) error {
 // fleet is all the lock clients of a run.
 type fleet struct {
 	site     clusters.Site
-	command  []string // starts a lock client: "client", backend, name
+	command  clusters.Command // starts a lock client
 	init     client.Init
 	recorder *Recorder
 	notify   func(client.Moment)
@@ -56,7 +56,7 @@ func (f *fleet) start(ctx context.Context, host, name string, seed int64) (*memb
 	if err != nil {
 		return nil, err
 	}
-	process, err := where.Start(ctx, clusters.Command{Args: f.command, Log: name, Pipes: true})
+	process, err := where.Start(ctx, clusters.Command{Program: f.command.Program, Args: f.command.Args, Log: name, Pipes: true})
 	if err != nil {
 		return nil, fmt.Errorf("starting client %s: %w", name, err)
 	}
@@ -134,6 +134,20 @@ func (f *fleet) pingHolders() {
 	for _, m := range f.live() {
 		if _, _, holds := m.driver.Believes(); holds {
 			m.driver.Ping()
+		}
+	}
+}
+
+// awaitEnds returns once all clients' ends are recorded, or after a while.
+func (f *fleet) awaitEnds(most time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	late := time.After(most)
+	for _, m := range f.members {
+		select {
+		case <-m.driver.Gone():
+		case <-late:
+			return
 		}
 	}
 }

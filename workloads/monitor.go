@@ -69,6 +69,12 @@ func (m *monitor) watchClient(event history.Event) {
 	}
 }
 
+func (m *monitor) phaseNow() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.phase
+}
+
 func (m *monitor) stalledNS() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -24,6 +24,8 @@ type Config struct {
 	// NeedsNetwork says that the nemesis needs hosts with networks of their own.
 	NeedsNetwork bool
 	Nemesis      nemesis.Nemesis
+	// ClientCommand starts one lock client; its pipes and log are added.
+	ClientCommand clusters.Command
 
 	HistoryPath  string
 	ResourcePath string

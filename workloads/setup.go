@@ -121,7 +121,7 @@ func (r *Run) startResource(ctx context.Context) (string, error) {
 func (r *Run) startClients(ctx context.Context, resource string) error {
 	r.fleet = &fleet{
 		site: r.site, recorder: r.recorder, notify: r.hear, hosts: map[string]clusters.Host{},
-		command: []string{"client", r.plan.Backend, r.plan.LockClient},
+		command: r.config.ClientCommand,
 		init: client.Init{
 			Protocol: client.ProtocolVersion, Endpoints: r.cluster.Endpoints(), TTLMS: r.plan.TTLMS, Resource: resource,
 		},
@@ -154,6 +154,9 @@ func (r *Run) declared() error {
 	}
 	members := r.fleet.live()
 	first := members[0].ready
+	if tokens := history.Tokens(first.Tokens); tokens != history.TokensOrdered && tokens != history.TokensNone {
+		return fmt.Errorf("client %s declared tokens %q; use %q or %q", members[0].name, tokens, history.TokensOrdered, history.TokensNone)
+	}
 	r.plan.Tokens, r.plan.TokensReason = history.Tokens(first.Tokens), first.TokensReason
 	r.plan.TryAtomic = first.Try == "atomic"
 	r.plan.SameKernel = true
@@ -190,7 +193,13 @@ func (r *Run) close() error {
 	if r.site != nil {
 		err = r.site.Close()
 	}
+	if r.fleet != nil {
+		r.fleet.awaitEnds(closePatience)
+	}
 	if r.recorder != nil {
+		if r.monitor.phaseNow() != history.PhaseEnd {
+			r.mark(history.PhaseStopped)
+		}
 		err = errors.Join(err, r.recorder.Close())
 	}
 	return err

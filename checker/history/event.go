@@ -45,7 +45,7 @@ const (
 
 // Marks of the harness (Process HarnessProcess).
 const (
-	// Phase opens a part of the run, named by Value: PhaseLoad, PhaseHeal, PhaseFinal, PhaseEnd.
+	// Phase opens a part of the run, named by Value: PhaseLoad, PhaseHeal, PhaseFinal; or closes it: PhaseEnd, PhaseStopped.
 	Phase F = "phase"
 	// Stall says that the harness or the machine stood still from FromNS to TimeNS.
 	Stall F = "stall"
@@ -61,6 +61,9 @@ const (
 	PhaseHeal  = "heal"  // all faults are taken back, clients finish what they hold
 	PhaseFinal = "final" // two fresh sessions a lock show that the service still serves (rule J8)
 	PhaseEnd   = "end"   // the last event of a complete history
+	// PhaseStopped is the last event of a history whose run was ended before its time. A history that ends with neither
+	// was cut short, or its harness was killed.
+	PhaseStopped = "stopped"
 )
 
 // Processes that are not clients.

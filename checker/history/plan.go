@@ -41,6 +41,13 @@ type Plan struct {
 	Host     map[string]string `json:"host,omitempty"`     // kernel, cpus
 }
 
+// FreshSessions is how many sessions in a row have to get every lock in the final phase (rule J8).
+const FreshSessions = 2
+
+// LivenessNS is how long a lock may take to come free once nothing disturbs it (rule J8): its lease has to run out and
+// the service to find a leader, five times over; and never less than 30 s.
+func (p *Plan) LivenessNS() int64 { return max(30e9, 5*(p.EffectiveMS+p.ElectionMS)*1e6) }
+
 // FormatVersion is the version of the run directory's files that this package reads and writes.
 const FormatVersion = 1
 

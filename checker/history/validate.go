@@ -12,7 +12,7 @@ var (
 	types    = []Type{Invoke, OK, Fail, Info}
 	kinds    = []Kind{KindRead, KindWrite}
 	outcomes = []Outcome{Applied, Rejected, Duplicate}
-	phases   = []string{PhaseLoad, PhaseHeal, PhaseFinal, PhaseEnd}
+	phases   = []string{PhaseLoad, PhaseHeal, PhaseFinal, PhaseEnd, PhaseStopped}
 
 	// operations have an Op, an invocation and at most one completion.
 	operations = []F{Acquire, Release, Renew, Read, Write}

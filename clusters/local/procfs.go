@@ -27,16 +27,24 @@ type thr struct {
 	state    threadState
 }
 
-// groupThreads lists the threads of all processes of a process group.
+// groupThreads lists the threads of all processes of a process group, and of all that its leader forked. A child that
+// left the group is not reached by the group's signals; that it shows up here is what keeps a pause of half a program
+// from being taken for one.
 func groupThreads(pgid int) ([]thr, error) {
 	pids, err := numbered("/proc")
 	if err != nil {
 		return nil, err
 	}
+	stats := make(map[int]stat, len(pids))
+	for _, pid := range pids {
+		if s, err := readStat(pid); err == nil { // else it is gone meanwhile
+			stats[pid] = s
+		}
+	}
 	var all []thr
 	for _, pid := range pids {
-		if stat, err := readStat(pid); err != nil || stat.pgrp != pgid {
-			continue // gone meanwhile, or somebody else's
+		if !belongs(stats, pid, pgid) {
+			continue
 		}
 		tids, err := numbered(fmt.Sprintf("/proc/%d/task", pid))
 		if gone(err) {
@@ -57,6 +65,20 @@ func groupThreads(pgid int) ([]thr, error) {
 		}
 	}
 	return all, nil
+}
+
+// belongs tells whether a process is of the group, or descends from its leader.
+func belongs(stats map[int]stat, pid, pgid int) bool {
+	if stats[pid].pgrp == pgid {
+		return true
+	}
+	for steps := 0; pid > 1 && steps < len(stats); steps++ {
+		if pid == pgid {
+			return true
+		}
+		pid = stats[pid].ppid
+	}
+	return false
 }
 
 // gone tells whether an error of /proc means that the process or thread ended meanwhile.

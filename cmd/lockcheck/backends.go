@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 
 	"lockcheck/clusters"
@@ -27,10 +28,24 @@ func backendNamed(name string) (clusters.Backend, error) {
 			return b, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: there is no backend %q; there are: %s", clusters.ErrUsage, name, strings.Join(backendNames(), ", "))
+	return nil, fmt.Errorf("there is no backend %q; there are: %s", name, strings.Join(backendNames(), ", "))
 }
 
-// clientNamed finds one of a backend's lock clients; "" is its first.
+// clientProgram is what starts a lock client: one that comes with the backend, "" for its first, or any program that
+// speaks the client protocol, by a path with a slash and perhaps arguments behind it.
+func clientProgram(backend clusters.Backend, client string) (name string, command clusters.Command, err error) {
+	if words := strings.Fields(client); len(words) > 0 && strings.Contains(words[0], "/") {
+		program, err := exec.LookPath(words[0])
+		if err != nil {
+			return "", command, fmt.Errorf("the lock client %s cannot be run: %w", words[0], err)
+		}
+		return client, clusters.Command{Program: absolute(program), Args: words[1:]}, nil
+	}
+	builtIn, err := clientNamed(backend, client)
+	return builtIn.Name, clusters.Command{Args: []string{"client", backend.Name(), builtIn.Name}}, err
+}
+
+// clientNamed finds one of a backend's own lock clients; "" is its first.
 func clientNamed(backend clusters.Backend, name string) (clusters.LockClient, error) {
 	var names []string
 	for i, c := range backend.Clients() {
@@ -39,5 +54,6 @@ func clientNamed(backend clusters.Backend, name string) (clusters.LockClient, er
 		}
 		names = append(names, c.Name)
 	}
-	return clusters.LockClient{}, fmt.Errorf("%w: backend %s has no client %q; there are: %s", clusters.ErrUsage, backend.Name(), name, strings.Join(names, ", "))
+	return clusters.LockClient{}, fmt.Errorf("backend %s has no client %q; there are: %s; a program of your own is named by its path, ./NAME",
+		backend.Name(), name, strings.Join(names, ", "))
 }

@@ -9,20 +9,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockcheck/checker"
+	"lockcheck/checker/history"
 	"lockcheck/reports"
 )
 
 func checkCommand() *cobra.Command {
-	var asJSON, quiet bool
+	var asJSON, quiet, partial bool
 	var properties []string
+	var foreign foreignFlags
 	cmd := &cobra.Command{
 		Use:   "check RUN",
 		Short: "Judge a recorded run again, from its directory alone",
 		Long: "check reads plan.json, history.jsonl and resource.jsonl of a run directory, judges them, shows the verdict and\n" +
 			"rewrites results.json and report.html. Nothing of the cluster is needed: a run can be judged later, on another\n" +
 			"machine, and comes to the same verdict.\n\n" +
-			"With --property only some properties are judged; the files of the run are left as they are then.",
-		Example: "  lockcheck check lockcheck-out/latest\n  lockcheck check lockcheck-out/latest --property=stale-write,lost-update\n  lockcheck check lockcheck-out/latest --json | jq .verdict",
+			"With --property only some properties are judged; the files of the run are left as they are then.\n\n" +
+			"With --format=jepsen the argument is a file that Jepsen recorded: the history of one lock or one register.",
+		Example: "  lockcheck check lockcheck-out/latest\n  lockcheck check lockcheck-out/latest --property=stale-write,lost-update\n  lockcheck check lockcheck-out/latest --json | jq .verdict\n  lockcheck check --format=jepsen --model=mutex store/latest/history.edn",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usageError{fmt.Errorf("check takes one run directory, such as lockcheck-out/latest; %d were given", len(args))}
@@ -30,30 +33,43 @@ func checkCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			model, err := foreign.wanted(cmd)
+			if err != nil {
+				return err
+			}
+			if model != nil {
+				return checkForeign(args[0], model, history.Type(foreign.failedAs), shown{asJSON, quiet, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+			}
 			names, err := propertyNames(properties, cmd.Flags().Changed("property"))
 			if err != nil {
 				return err
 			}
-			return check(cmd, args[0], names, asJSON, quiet)
+			return check(args[0], names, partial, shown{asJSON, quiet, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on standard output and nothing else")
+	cmd.Flags().BoolVar(&partial, "partial", false, "judge a recording without its end as far as it goes: it can show a violation, never a pass")
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print the verdict's sentence only")
 	cmd.Flags().StringSliceVar(&properties, "property", nil, "judge only these: "+knownProperties())
+	foreign.add(cmd)
 	return cmd
 }
 
-func check(cmd *cobra.Command, path string, names []checker.Name, asJSON, quiet bool) error {
+func check(path string, names []checker.Name, partial bool, how shown) error {
 	dir, err := reports.Open(path)
 	if err != nil {
 		return asUsage(err)
 	}
-	judgement, err := dir.Judge(checker.Options{Properties: names})
+	judge := dir.Judge
+	if partial {
+		judge = dir.JudgeSoFar
+	}
+	judgement, err := judge(checker.Options{Properties: names})
 	if err != nil {
 		return asUsage(err)
 	}
 	// Part of a verdict must not take the place of the whole.
-	return conclude(dir, judgement, names == nil, shown{asJSON, quiet, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+	return conclude(dir, judgement, names == nil, how)
 }
 
 // asUsage makes what is wrong with the user's files the user's mistake, and leaves all else a defect.

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -355,12 +357,58 @@ func TestARecordingThatContradictsItselfIsADefect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// An acknowledged write that the resource never logged: whole lines are gone.
+	// An acknowledged write that the resource never logged, although it logged what came later.
 	lines := strings.SplitAfter(string(text), "\n")
-	if err := os.WriteFile(path, []byte(strings.Join(lines[:len(lines)-2], "")), 0o644); err != nil {
+	lines = slices.Delete(lines, 1, 2)
+	for i := range lines {
+		lines[i] = strings.Replace(lines[i], fmt.Sprintf(`"seq":%d,`, i+2), fmt.Sprintf(`"seq":%d,`, i+1), 1)
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if got := lockcheck(t, "check", run); got.code != exitDefect || !strings.Contains(got.stderr, "contradicts itself") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A file that was cut at the end of a line is whole line by line; that it is cut short shows all the same.
+func TestAFileCutBetweenTwoLinesIsCutShort(t *testing.T) {
+	for file, says := range map[string]string{
+		reports.HistoryFile:  "without its end mark",
+		reports.ResourceFile: "ends with line",
+	} {
+		t.Run(file, func(t *testing.T) {
+			run := record(t, false)
+			path := filepath.Join(run, file)
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.SplitAfter(string(text), "\n") // the last is empty
+			if err := os.WriteFile(path, []byte(strings.Join(lines[:len(lines)-2], "")), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			before := contents(t, run)
+			got := lockcheck(t, "check", run)
+			if got.code != exitUsage || !strings.Contains(got.stderr, file) || !strings.Contains(got.stderr, says) {
+				t.Errorf("%+v", got)
+			}
+			same(t, before, contents(t, run))
+		})
+	}
+}
+
+func TestAKilledHarnesssRecordingIsJudgedAsFarAsItGoes(t *testing.T) {
+	run := record(t, false)
+	path := filepath.Join(run, reports.HistoryFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text[:len(text)-20], 0o644); err != nil { // torn within its last line
+		t.Fatal(err)
+	}
+	if got := lockcheck(t, "check", run, "--partial"); got.code != exitInconclusive {
 		t.Errorf("%+v", got)
 	}
 }

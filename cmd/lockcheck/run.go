@@ -55,7 +55,7 @@ func runCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.backend, "backend", "", "the lock service: "+strings.Join(backendNames(), ", "))
-	flags.StringVar(&f.client, "client", "", "the lock client (default: the backend's first)")
+	flags.StringVar(&f.client, "client", "", "the lock client: one of the backend's (default: its first), or the path of a program that speaks the client protocol")
 	flags.StringVar(&f.workload, "workload", "lock", "what clients do: "+strings.Join(workloads.Names(), ", "))
 	flags.StringVar(&f.nemesis, "nemesis", "none", "what disturbs them: "+strings.Join(nemesis.Names(), ", "))
 	flags.StringVar(&f.guard, "guard", string(client.GuardBeforeWork), "where clients look at their lock before they write: "+strings.Join(guards(), ", "))
@@ -115,9 +115,13 @@ func run(ctx context.Context, f runFlags, seeded bool, how shown) error {
 	}
 	// Before Enter, which passes signals on to the inner process as soon as that is there: none may meet a process that is
 	// not prepared for it.
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	ends := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // else somebody said nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(ctx, ends...)
 	defer stop()
-	provider, code, err := local.Enter(out)
+	provider, code, err := local.Enter(out, config.ClientCommand.Program)
 	switch {
 	case err != nil:
 		return err
@@ -158,7 +162,7 @@ func prepare(f runFlags) (workloads.Config, error) {
 	if err != nil {
 		return config, usageError{fmt.Errorf("--backend: %w", err)}
 	}
-	lockClient, err := clientNamed(backend, f.client)
+	lockClient, command, err := clientProgram(backend, f.client)
 	if err != nil {
 		return config, usageError{fmt.Errorf("--client: %w", err)}
 	}
@@ -176,16 +180,16 @@ func prepare(f runFlags) (workloads.Config, error) {
 	}
 	plan := history.Plan{
 		Version: history.FormatVersion, Run: runID(f.seed),
-		Backend: f.backend, LockClient: lockClient.Name, Workload: f.workload, Nemesis: f.nemesis, Guard: f.guard,
+		Backend: f.backend, LockClient: lockClient, Workload: f.workload, Nemesis: f.nemesis, Guard: f.guard,
 		Provider: f.provider, Seed: f.seed, Nodes: len(layout.Nodes), Clients: f.clients, Keys: f.keys,
 		TimeLimitMS: f.limit.Milliseconds(), TTLMS: f.ttl.Milliseconds(), EffectiveMS: layout.EffectiveTTL.Milliseconds(),
 		ElectionMS: layout.Election.Milliseconds(), Fenced: workload.Fenced,
 		Exposure: disturb.Requirements(), Steps: disturb.Steps(), Settings: layout.Settings,
 		Versions: map[string]string{"lockcheck": version(), "go": runtime.Version()},
-		Host:     hostFacts(), Command: f.again(lockClient.Name),
+		Host:     hostFacts(), Command: f.again(lockClient),
 	}
 	return workloads.Config{
-		Plan: plan, Backend: backend, Layout: layout, Nemesis: disturb, NeedsNetwork: nemesis.NeedsNetwork(f.nemesis),
+		Plan: plan, Backend: backend, ClientCommand: command, Layout: layout, Nemesis: disturb, NeedsNetwork: nemesis.NeedsNetwork(f.nemesis),
 	}, nil
 }
 

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"lockcheck/checker"
+	"lockcheck/checker/history"
 	"lockcheck/reports"
 	"lockcheck/workloads"
 )
@@ -18,14 +20,24 @@ const watchEvery = 200 * time.Millisecond
 // times as long as the look took, and a second at least.
 const judgeShare = 20
 
+// judgeMost bounds the history, in bytes, that is judged while it is still written: judging takes memory that grows with
+// it, in the process that keeps the clock. Beyond, the count stays what it was.
+const judgeMost = 32 << 20
+
+// counted is what countFindings came to so far.
+type counted struct {
+	findings atomic.Int64
+	stopped  atomic.Bool
+}
+
 // watch shows how the run gets on, until the function it returns is called. The findings it counts are those of the
 // same checker that judges the finished run, on what is recorded so far.
 func watch(run *workloads.Run, dir *reports.Dir, status *reports.Status) (stop func()) {
 	done := make(chan struct{})
-	var findings atomic.Int64
+	var soFar counted
 	var loops sync.WaitGroup
-	loops.Go(func() { show(run, status, &findings, done) })
-	loops.Go(func() { countFindings(run, dir, &findings, done) })
+	loops.Go(func() { show(run, status, &soFar, done) })
+	loops.Go(func() { soFar.count(run, dir, done) })
 	return func() {
 		close(done)
 		loops.Wait()
@@ -33,7 +45,7 @@ func watch(run *workloads.Run, dir *reports.Dir, status *reports.Status) (stop f
 	}
 }
 
-func show(run *workloads.Run, status *reports.Status, findings *atomic.Int64, done <-chan struct{}) {
+func show(run *workloads.Run, status *reports.Status, soFar *counted, done <-chan struct{}) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -43,19 +55,19 @@ func show(run *workloads.Run, status *reports.Status, findings *atomic.Int64, do
 		case <-tick.C:
 		}
 		p := run.Progress()
-		if p.Phase == "" {
-			continue
+		if p.Phase == "" || p.Phase == history.PhaseEnd {
+			continue // nothing to tell yet, or the verdict will tell it
 		}
 		plan := run.Asked()
 		status.Update(reports.State{
 			Phase: p.Phase, Elapsed: time.Duration(p.TimeNS), Limit: time.Duration(plan.TimeLimitMS) * time.Millisecond,
 			OpsPerSecond: float64(p.Ops) / time.Duration(p.TimeNS).Seconds(), Holders: p.Holders,
-			Fault: strings.Join(p.Faults, ", "), Findings: findings.Load(),
+			Fault: strings.Join(p.Faults, ", "), Findings: soFar.findings.Load(), AtLeast: soFar.stopped.Load(),
 		})
 	}
 }
 
-func countFindings(run *workloads.Run, dir *reports.Dir, findings *atomic.Int64, done <-chan struct{}) {
+func (c *counted) count(run *workloads.Run, dir *reports.Dir, done <-chan struct{}) {
 	rest := time.Second
 	for {
 		select {
@@ -66,10 +78,14 @@ func countFindings(run *workloads.Run, dir *reports.Dir, findings *atomic.Int64,
 		if run.Progress().Phase == "" {
 			continue
 		}
+		if info, err := os.Stat(dir.HistoryPath()); err == nil && info.Size() > judgeMost {
+			c.stopped.Store(true)
+			return
+		}
 		began := time.Now()
 		// An error here means only that there is no count yet: the verdict is given on the whole recording.
-		if result, err := dir.JudgeSoFar(checker.Options{MaxFindings: 1}); err == nil {
-			findings.Store(result.Violations())
+		if j, err := dir.JudgeSoFar(checker.Options{MaxFindings: 1}); err == nil {
+			c.findings.Store(j.Result.Violations())
 		}
 		rest = max(time.Second, judgeShare*time.Since(began))
 	}
