@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lockcheck/checker/history"
 	"lockcheck/checker/history/jepsen"
@@ -61,6 +62,9 @@ func Check(m *Model, all []jepsen.Operation, steps int) (Result, error) {
 		j.search(ops, &result, all)
 	}
 	if err != nil || result.Answer != Legal {
+		if m == Mutex && err == nil && len(result.Counterexample) > readable {
+			result.Notes = append(result.Notes, withOwners(all)...)
+		}
 		return result, err
 	}
 	if missing := m.exposed(ops); missing != "" {
@@ -74,6 +78,27 @@ func Check(m *Model, all []jepsen.Operation, steps int) (Result, error) {
 		}
 	}
 	return result, nil
+}
+
+// readable is how many operations of a counterexample a reader can follow.
+const readable = 8
+
+// withOwners is what the same history shows of a lock with owners. A mutex without them is often contradicted by nothing
+// less than a long count of acquires and releases, any of which may have freed it; with owners two holds suffice.
+func withOwners(all []jepsen.Operation) []string {
+	ops, err := OwnerMutex.decode(all)
+	if err != nil {
+		return nil
+	}
+	d, ok := tenures(ops, false)
+	if !ok || d.answer != Illegal {
+		return nil
+	}
+	where := make([]string, len(d.witness))
+	for i, o := range originals(d.witness, all) {
+		where[i] = fmt.Sprint(o.Line)
+	}
+	return []string{fmt.Sprintf("as %s it takes %s to see it: %s (asked for on lines %s)", OwnerMutex.Name, count(len(d.witness), "operation"), d.reason, strings.Join(where, ", "))}
 }
 
 func decide(m *Model, ops []op) (decision, bool) {
@@ -120,7 +145,7 @@ func (j *judge) search(ops []op, result *Result, all []jepsen.Operation) {
 	case Illegal:
 		witness := j.shrink(ops)
 		result.Counterexample = originals(witness, all)
-		result.Reason = fmt.Sprintf("these %d operations have no order that a %s explains", len(witness), j.m.Name)
+		result.Reason = fmt.Sprintf("%s that no order of a %s explains", count(len(witness), "operation"), j.m.Name)
 		result.ConfirmedBy = Porcupine
 	case Legal:
 		result.ConfirmedBy = Porcupine
