@@ -157,10 +157,6 @@ func (c *client) release(t *task, h *hold, o *op) {
 		}
 		serve = func() bool { return w.queue.release(h.entry) }
 	}
-	if w.flawed(ReleaseForgotten, 1) {
-		c.answer(o, history.Event{Type: history.OK})
-		return
-	}
 	defer c.unrenew(h)
 	owned, sure, seen := c.certainly(t, serve)
 	e := history.Event{Type: history.OK, SeenNS: seen}
@@ -231,9 +227,6 @@ func (c *client) access(t *task, h *hold, o *op, q history.Request, workNS int64
 		}
 	}
 	q.Token = h.token
-	if w.Defect == WriteUnderAnother && h.oldToken != "" {
-		q.Token = h.oldToken
-	}
 	f := &future[storageAnswer]{}
 	send := func() {
 		w.deliver(c, toStorage, func() {

@@ -44,8 +44,6 @@ const (
 	GrantUnasked      Defect = "grant without asking"    // the library says yes of its own
 	ExpiryNotNoticed  Defect = "expiry not noticed"      // no deadline of its own: believes until the server says no
 	UnlockByName      Defect = "unlock by name"          // the client's release names the lock, not its own record
-	ReleaseForgotten  Defect = "release forgotten"       // says it released, sends nothing, and keeps its lease alive
-	WriteUnderAnother Defect = "write under old token"   // takes the token of its previous hold along
 	WriteAfterRelease Defect = "write after the release" // the write is buffered and sent after the release was answered
 )
 

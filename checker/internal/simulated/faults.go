@@ -37,7 +37,7 @@ func (w *world) disturb(t *task) {
 	if len(menu) == 0 {
 		return
 	}
-	for w.loading {
+	for w.loading && w.now < w.LoadNS-w.CalmNS {
 		t.sleep(w.up(1800 * ms))
 		c := w.clients[w.r.IntN(len(w.clients))]
 		for _, h := range w.holds[max(0, len(w.holds)-8):] {

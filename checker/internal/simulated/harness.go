@@ -16,8 +16,7 @@ type hold struct {
 	lease    *lease
 	session  *session
 	token    string
-	oldToken string // of the client's hold before
-	flag     bool   // the client believes in it (rule R3)
+	flag     bool // the client believes in it (rule R3)
 	lostSaid bool
 
 	granted   bool  // the harness read the grant

@@ -53,7 +53,8 @@ func (l *lease) keepAlive(t *task) {
 	c, w := l.c, l.c.w
 	for !l.over {
 		deadline := l.sentNS + TTL - drift
-		if w.Defect == ExpiryNotNoticed || w.Defect == LossIgnored {
+		switch w.Defect {
+		case ExpiryNotNoticed, LossIgnored, LeaseRevived, ZombieWaiter, GrantToTheDead:
 			deadline = never
 		}
 		if w.now >= deadline {

@@ -31,7 +31,7 @@ func (c *client) acquireQueued(t *task, h *hold, o *op) {
 	}
 	l.ended = append(l.ended, func(confirmed bool) {
 		switch {
-		case w.Defect == ZombieWaiter:
+		case w.Defect == ZombieWaiter || w.Defect == GrantToTheDead:
 		case confirmed:
 			h.news.resolve(newsConfirmed)
 		default:
@@ -61,7 +61,7 @@ func (c *client) acquireQueued(t *task, h *hold, o *op) {
 		}
 		h.session = l.session
 		c.accept(h, e.token)
-		c.answer(o, history.Event{Type: history.OK, Session: l.session.id, Token: h.shown(), SeenNS: seen})
+		c.answer(o, history.Event{Type: history.OK, Session: l.session.id, Token: h.token, SeenNS: seen})
 	case newsConfirmed, newsRefused:
 		c.answer(o, history.Event{Type: history.Fail, Code: history.CodeRefused})
 	case newsLost:
@@ -85,13 +85,10 @@ func (c *client) acquireQueued(t *task, h *hold, o *op) {
 // accept makes the client believe.
 func (c *client) accept(h *hold, token string) {
 	if c.w.Tokens {
-		h.token, h.oldToken, c.lastToken = token, c.lastToken, token
+		h.token, c.lastToken = token, token
 	}
 	c.w.believe(h)
 }
-
-// shown is the token that the client passes on.
-func (h *hold) shown() string { return h.token }
 
 // acquirePolling is the recipe of a key with an expiry time: one attempt after the other. An attempt that nobody answered
 // may have worked, so a careful client ends the acquire as unknown.
@@ -128,7 +125,7 @@ func (c *client) acquirePolling(t *task, h *hold, o *op) {
 			c.accept(h, g.token)
 			l.extended(seen, sent)
 			w.spawn(c, l.keepAlive)
-			c.answer(o, history.Event{Type: history.OK, Token: h.shown(), SeenNS: seen, ValidNS: seen + TTL})
+			c.answer(o, history.Event{Type: history.OK, Token: h.token, SeenNS: seen, ValidNS: seen + TTL})
 			return
 		case h.try:
 			c.answer(o, history.Event{Type: history.Fail, Code: history.CodeBusy, SeenNS: seen})

@@ -58,6 +58,7 @@ type Options struct {
 	Clients int   // from 2
 	Keys    int   // from 1
 	LoadNS  int64 // of virtual time
+	CalmNS  int64 // of it, the last part, in which no fault begins
 	Defect  Defect
 }
 

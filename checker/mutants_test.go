@@ -1,0 +1,170 @@
+package checker
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockcheck/checker/history"
+	"lockcheck/checker/internal/simulated"
+)
+
+// defective stands for ErrDefect among the properties a mutant violates: the storage and the recording are lockcheck's
+// own, so what can only come from a mistake of theirs is never a verdict.
+const defective Name = "defect"
+
+// Sets that come together.
+var (
+	service = []Name{LockLinearizability, EarlyExpiry, ReleaseByOwner}
+	harm    = []Name{StaleWrite, LostUpdate, ResourceLinearizability}
+)
+
+func names(sets ...any) (all []Name) {
+	for _, s := range sets {
+		switch s := s.(type) {
+		case Name:
+			all = append(all, s)
+		case []Name:
+			all = append(all, s...)
+		}
+	}
+	return all
+}
+
+// The worlds of mutants. Each is one in which a correct lock violates nothing, but where the first rows say so.
+var (
+	calm  = simulated.Options{Faults: simulated.Faults{}}
+	kills = simulated.Options{Faults: simulated.Faults{Kill: true}}
+	stops = simulated.Options{Faults: simulated.Faults{Pause: true}}
+	cuts  = simulated.Options{Faults: simulated.Faults{Cut: true}}
+)
+
+func on(service simulated.Service, o simulated.Options) simulated.Options {
+	o.Service, o.Tokens, o.Guard, o.Clients, o.Keys, o.LoadNS = service, true, simulated.GuardBeforeWrite, 4, 1, 8e9
+	return o
+}
+
+func fenced(o simulated.Options) simulated.Options {
+	o.Fenced = true
+	return o
+}
+
+// mutants are worlds with one defect each, and exactly what is violated in them: never anything else, and all of it in
+// some run. Masked overlaps of belief (J10) are no violation.
+var mutants = []struct {
+	defect simulated.Defect
+	world  simulated.Options
+	want   []Name
+	why    string
+}{
+	{"", on(simulated.Queue, calm), nil, "a correct lock, undisturbed"},
+	{"", on(simulated.Polling, calm), nil, "a correct lock, undisturbed"},
+	{"", on(simulated.Queue, kills), nil, "the dead write nothing"},
+	{"", on(simulated.Polling, kills), nil, "the dead write nothing"},
+	{"", fenced(on(simulated.Queue, stops)), nil, "belief overlaps, and is masked"},
+	{"", fenced(on(simulated.Polling, cuts)), nil, "late writes are rejected"},
+	{"", on(simulated.Queue, stops), names(MutualExclusion, ResourceLinearizability),
+		"who is stopped cannot be told; it looks before it writes, so it harms nobody, but what it reads may be another's work half done"},
+	{"", on(simulated.Queue, cuts), harm, "a write waits behind the cut and lands after the next grant; belief ends in time by the client's own clock"},
+
+	// The service.
+	{simulated.DoubleGrant, on(simulated.Polling, calm), names(MutualExclusion, service, harm), "two work at once; early-expiry and release-by-owner are the same loss, without and with another's release at that time"},
+	{simulated.DoubleGrant, fenced(on(simulated.Queue, calm)), service, "the fencing masks the rest"},
+	{simulated.EarlyExpiry, fenced(on(simulated.Polling, calm)), service, "the lock went to the next while it was promised, and proven by an extension or a release in between"},
+	{simulated.ExtensionNotApplied, fenced(on(simulated.Queue, calm)), service, "the acknowledgement is the promise that is broken"},
+	{simulated.LeaseRevived, fenced(on(simulated.Queue, cuts)), service, "the revived lease is promised to one while the lock is another's"},
+	{simulated.ReleaseByAnyone, fenced(on(simulated.Polling, stops)), names(LockLinearizability, ReleaseByOwner), "who comes back late frees the next holder's lock: its release is pending whenever that happens"},
+	{simulated.ReleaseNotDone, on(simulated.Polling, calm), names(LockLinearizability), "tries are refused although the release was acknowledged and nobody came after"},
+	{simulated.ReleaseDenied, fenced(on(simulated.Polling, calm)), names(EarlyExpiry, ReleaseByOwner), "the answer says that a protected grant was gone"},
+	{simulated.ReleaseInvented, fenced(on(simulated.Polling, stops)), names(LockLinearizability), "the answer proves a grant that had run out, while the lock was another's"},
+	{simulated.NeverFree, on(simulated.Queue, kills), names(Liveness), "what the dead held stays taken"},
+	{simulated.NeverFree, on(simulated.Polling, kills), names(Liveness), "what the dead held stays taken"},
+	{simulated.ZombieWaiter, patient(fenced(on(simulated.Queue, cuts))), names(Liveness), "it waits for ever under a session that is gone"},
+	{simulated.GrantToTheDead, patient(fenced(on(simulated.Queue, cuts))), names(LockLinearizability, Liveness), "granted under a session that the service had said is gone, and never free again if the client is gone, too"},
+	{simulated.BusyWhenFree, on(simulated.Polling, calm), names(LockLinearizability), "tries are atomic here, so a refused one says that somebody has the lock"},
+	{simulated.TokenRepeated, fenced(on(simulated.Queue, calm)), names(TokenMonotonicity), "the storage believes the tokens, and rejects"},
+	{simulated.TokenBack, on(simulated.Queue, calm), names(TokenMonotonicity, StaleWrite), "a plain storage applies writes of what the tokens call an older holder"},
+	{simulated.TokenOfLease, fenced(on(simulated.Queue, calm)), names(TokenMonotonicity), "unique is not ordered"},
+	{simulated.QueueJumped, on(simulated.Queue, calm), names(StaleWrite), "the waiters overlap in time, so J2 sees no fall; a storage that served the greater token must not apply the lower (J3 b)"},
+
+	// The storage.
+	{simulated.FenceIgnored, fenced(on(simulated.Queue, cuts)), harm, "as if it were plain"},
+	{simulated.FenceOfWrites, fenced(on(simulated.Polling, cuts)), harm, "an older write slips in between the new holder's read and its first write"},
+	{simulated.FenceAsText, fenced(on(simulated.Queue, calm)), names(defective), "the first token with one more digit is rejected"},
+	{simulated.FreshRejected, fenced(on(simulated.Polling, calm)), names(defective), "no token was higher"},
+	{simulated.UpdateDropped, fenced(on(simulated.Queue, calm)), names(LostUpdate, ResourceLinearizability), "the next holder finds, and builds on, the value before"},
+	{simulated.OldRead, fenced(on(simulated.Polling, calm)), names(LostUpdate, ResourceLinearizability), "what is read, and built on, is not what was written last"},
+	{simulated.WriteForgotten, on(simulated.Queue, calm), names(defective), "acknowledged, and not in the log"},
+	{simulated.AppliedTwice, on(simulated.Polling, calm), names(defective), "a request id is handled once"},
+	{simulated.RejectedStored, fenced(on(simulated.Queue, cuts)), names(defective), "the client was told that it certainly did not happen, and the log says it did"},
+	{simulated.AppliedDenied, on(simulated.Queue, calm), names(defective), "the client was told that it certainly did not happen, and the log says it did"},
+
+	// The clients.
+	{simulated.LossIgnored, on(simulated.Queue, cuts), names(MutualExclusion, harm), "belief goes on behind the cut; the harm is what a cut does anyway"},
+	{simulated.ExpiryNotNoticed, on(simulated.Queue, cuts), names(MutualExclusion, harm), "belief goes on until the service can say no"},
+	{simulated.GuardIgnored, on(simulated.Queue, stops), names(MutualExclusion, harm), "with the guard the same world has no harm"},
+	{simulated.GrantUnasked, on(simulated.Queue, calm), names(MutualExclusion, service, TokenMonotonicity, harm), "to the outside it is a grant while another holds, under a token of old"},
+	{simulated.UnlockByName, fenced(on(simulated.Polling, stops)), names(LockLinearizability, ReleaseByOwner), "it frees the next holder's lock and takes that for its own"},
+	{simulated.WriteAfterRelease, on(simulated.Queue, calm), harm, "the next holder has read before the write lands"},
+	{simulated.WriteAfterRelease, fenced(on(simulated.Queue, calm)), nil, "which is what fencing is for"},
+}
+
+// patient is a world whose faults are over long before its end, so that whoever waits for ever is seen to.
+func patient(o simulated.Options) simulated.Options {
+	o.LoadNS, o.CalmNS = 60e9, 50e9
+	return o
+}
+
+func TestMutantsAreFoundByTheirPropertiesAlone(t *testing.T) {
+	if len(mutants) < 28 {
+		t.Fatalf("only %d mutants", len(mutants))
+	}
+	for _, m := range mutants {
+		name := fmt.Sprintf("%s, service %d, fenced %v", m.defect, m.world.Service, m.world.Fenced)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			union := map[Name]int{}
+			seeds := min(max(histories(t, 40), 40), 1000)
+			for seed := range uint64(seeds) {
+				o := m.world
+				o.Seed, o.Defect = seed, m.defect
+				got, err := violatedIn(t, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, n := range got {
+					union[n]++
+					if !slices.Contains(m.want, n) {
+						t.Fatalf("seed %d violates %s; declared are %s: %s", seed, n, joined(m.want), m.why)
+					}
+				}
+			}
+			for _, n := range m.want {
+				if union[n] == 0 {
+					t.Errorf("%s was never violated in %d runs, only %v: %s", n, seeds, union, m.why)
+				}
+			}
+		})
+	}
+}
+
+// violatedIn are the properties violated in one run.
+func violatedIn(t *testing.T, o simulated.Options) (all []Name, err error) {
+	run := simulated.Simulate(o)
+	rec := recordingOf(t, run.Plan, func() ([]history.Event, []history.Request) { return run.Events, run.Requests })
+	result, _, err := Check(rec, Options{MaxFindings: 1})
+	if errors.Is(err, ErrDefect) && !strings.Contains(err.Error(), "Porcupine") {
+		return []Name{defective}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("seed %d: %w", o.Seed, err)
+	}
+	for _, p := range result.Properties {
+		if p.Verdict == Violation {
+			all = append(all, p.Name)
+		}
+	}
+	return all, nil
+}
