@@ -32,9 +32,9 @@ func backendNamed(name string) (clusters.Backend, error) {
 }
 
 // clientProgram is what starts a lock client: one that comes with the backend, "" for its first, or any program that
-// speaks the client protocol, by a path with a slash and perhaps arguments behind it.
+// speaks the client protocol: a command line with a slash or a space in it, which no built-in name has.
 func clientProgram(backend clusters.Backend, client string) (name string, command clusters.Command, err error) {
-	if words := strings.Fields(client); len(words) > 0 && strings.Contains(words[0], "/") {
+	if words := strings.Fields(client); len(words) > 0 && strings.ContainsAny(client, "/ ") {
 		program, err := exec.LookPath(words[0])
 		if err != nil {
 			return "", command, fmt.Errorf("the lock client %s cannot be run: %w", words[0], err)
@@ -54,6 +54,6 @@ func clientNamed(backend clusters.Backend, name string) (clusters.LockClient, er
 		}
 		names = append(names, c.Name)
 	}
-	return clusters.LockClient{}, fmt.Errorf("backend %s has no client %q; there are: %s; a program of your own is named by its path, ./NAME",
+	return clusters.LockClient{}, fmt.Errorf("backend %s has no client %q; there are: %s; a program of your own is named by its path: ./NAME",
 		backend.Name(), name, strings.Join(names, ", "))
 }

@@ -62,8 +62,8 @@ func killed(t *testing.T, namespaces string, after time.Duration) {
 	t.Errorf("killed after %v, and 5 s later there is still:\n%s", after, strings.Join(left, "\n"))
 }
 
-// traces are the things that a run could leave on the machine: processes of the program under test, network namespaces
-// that processes live in, and links.
+// traces are the things that a run could leave on the machine: processes of the program under test, links, directories,
+// and mounts that keep a namespace alive. (A namespace lives by its processes, by what they have open, or by a mount.)
 func traces(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
@@ -75,8 +75,14 @@ func traces(t *testing.T) map[string]bool {
 		if exe, err := os.Readlink(process + "/exe"); err == nil && strings.HasPrefix(exe, program) {
 			found["process "+process+" "+exe] = true
 		}
-		if space, err := os.Readlink(process + "/ns/net"); err == nil {
-			found["namespace "+space] = true
+	}
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(mounts)) {
+		if strings.Contains(line, "nsfs") || strings.HasPrefix(line, "lockcheck ") {
+			found["mount "+line] = true
 		}
 	}
 	links, err := os.ReadDir("/sys/class/net")

@@ -20,6 +20,7 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		"unknown flag":       {[]string{"run", "--backends=etcd"}, []string{"unknown flag", "--backends", "lockcheck run --help"}},
 		"unknown backend":    {[]string{"run", "--backend=floppy"}, []string{"floppy", "etcd"}},
 		"unknown client":     {[]string{"run", "--backend=etcd", "--client=none"}, []string{"none", "concurrency"}},
+		"no such program":    {[]string{"run", "--backend=etcd", "--client=./no/client"}, []string{"--client", "./no/client"}},
 		"unknown nemesis":    {[]string{"run", "--backend=etcd", "--nemesis=comet"}, []string{"comet", "none, pause"}},
 		"unknown workload":   {[]string{"run", "--backend=etcd", "--workload=sleep"}, []string{"sleep", "lock, fencing"}},
 		"unknown guard":      {[]string{"run", "--backend=etcd", "--guard=dog"}, []string{"dog", "none, before-work, before-write"}},
