@@ -170,6 +170,13 @@ var named = []struct {
 0 :ok :acquire {:client "a" :fence 3 :uid 1}
 0 :invoke :release 2
 0 :ok :release {:client "b" :fence 0 :uid 2}`, "owner-mutex", []Answer{no}, "3-4"},
+	{"one client, its release under way beside its acquire", `
+0 :invoke :acquire {:client "a"}
+1 :invoke :release {:client "a"}
+1 :ok :release {:client "a"}
+0 :ok :acquire {:client "a"}
+2 :invoke :acquire {:client "b"}
+2 :ok :acquire {:client "b"}`, "owner-mutex fenced-mutex", []Answer{yes, unheard}, ""},
 	{"nobody knows whose release it was", `
 0 :invoke :acquire 1
 0 :ok :acquire {:client "a" :fence 3 :uid 1}
@@ -347,5 +354,26 @@ func TestReadsOfNil(t *testing.T) {
 	got, err := Check(Register, h.Operations, DefaultSteps)
 	if err != nil || got.Answer != Legal || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "never written") {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// The confirmation of an order is no rubber stamp.
+func TestOrdersThatAreNoneAreNotConfirmed(t *testing.T) {
+	a := &op{call: 1, ret: 4, step: acquire}
+	b := &op{call: 5, ret: jepsen.Never, step: release, optional: true}
+	for name, c := range map[string]struct {
+		order []placed
+		want  Answer
+	}{
+		"a hold":                                {[]placed{{a, 4}, {b, 5}}, Legal},
+		"acquired after its answer":             {[]placed{{a, 5}, {b, 6}}, Illegal},
+		"acquired before it was asked for":      {[]placed{{a, 0}, {b, 6}}, Illegal},
+		"released first, for what it was worth": {[]placed{{b, 5}}, Illegal},
+		"acquired twice":                        {[]placed{{a, 2}, {&op{call: 1, ret: 9, step: acquire}, 3}}, Illegal},
+	} {
+		s := searcher{DefaultSteps}
+		if got := s.confirm(mutex.machine, c.order); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }
