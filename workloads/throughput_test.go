@@ -3,6 +3,8 @@ package workloads
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters/etcd"
 	"lockcheck/workloads/client"
 )
 
@@ -19,26 +22,38 @@ import (
 const echoing = "LOCKCHECK_TEST_ECHO"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(echoing) != "" {
-		echo()
-		return
+	for role, play := range map[string]func(string) error{
+		echoing: func(string) error { return echo() },
+		serving: func(string) error {
+			return client.Serve(context.Background(), os.Stdin, os.Stdout, etcd.Concurrency)
+		},
+		serverDir: beEtcd,
+		looping:   beLooper,
+	} {
+		if value := os.Getenv(role); value != "" {
+			if err := play(value); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			return
+		}
 	}
 	os.Exit(m.Run())
 }
 
 // echo answers every operation with ok, as little work as a client can have: the benchmark measures the harness.
-func echo() {
+func echo() error {
 	in, out := bufio.NewReaderSize(os.Stdin, 1<<16), bufio.NewWriterSize(os.Stdout, 1<<16)
 	for {
 		line, err := in.ReadSlice('\n')
 		if err != nil {
-			return
+			return nil // the harness is done
 		}
 		switch {
 		case bytes.Contains(line, []byte(`"cmd":"ping"`)):
 			out.WriteString(`{"msg":"pong","n":` + number(line, `"n":`) + "}\n")
 		case bytes.Contains(line, []byte(`"cmd":"close"`)):
-			return
+			return nil
 		default:
 			out.WriteString(`{"msg":"ok","op":` + number(line, `"op":`) + `,"session":"s1","token":"33","held":true}` + "\n")
 		}
@@ -67,7 +82,7 @@ func BenchmarkHarness(b *testing.B) {
 	const clients = 5
 	var drivers []*client.Driver
 	for i := range clients {
-		drivers = append(drivers, startEcho(b, "c"+strconv.Itoa(i+1), recorder))
+		drivers = append(drivers, startClient(b, "c"+strconv.Itoa(i+1), recorder, echoing))
 	}
 	b.ResetTimer()
 	var wait sync.WaitGroup
@@ -98,10 +113,11 @@ func BenchmarkHarness(b *testing.B) {
 	}
 }
 
-func startEcho(b *testing.B, name string, recorder *Recorder) *client.Driver {
+// startClient starts the test's program as a client, in the role that the variable names.
+func startClient(b *testing.B, name string, recorder *Recorder, role string) *client.Driver {
 	b.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), echoing+"=1", "GOMAXPROCS=1")
+	cmd.Env = append(os.Environ(), role+"=1")
 	inRead, inWrite, err := os.Pipe()
 	if err != nil {
 		b.Fatal(err)
