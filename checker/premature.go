@@ -138,8 +138,8 @@ func (j *judge) lostEarly(k *keyView, i int) (found *premature, protected bool) 
 	return found, protected
 }
 
-// cleanups are the releases of all holds of a key, the acquires given up with an acknowledged removal of their request,
-// and the sessions closed: whatever asks the service to remove a record.
+// cleanups are the releases of all holds of a key, the acquires that came to nothing and had to be tidied up after, and
+// the sessions closed: whatever asks the service to remove a record.
 func (j *judge) cleanups(k *keyView) (all []pending) {
 	for _, h := range k.acquires {
 		for _, a := range h.Attempts {
@@ -154,8 +154,8 @@ func (j *judge) cleanups(k *keyView) (all []pending) {
 			c.confess = a.Acted() && h.EndedNS != 0 && h.EndedNS <= a.InvokeNS
 			all = append(all, c)
 		}
-		if h.Outcome == history.Fail && h.Code == history.CodeCancelled {
-			all = append(all, pending{hold: h, client: h.Client, what: "given-up acquire", fromNS: h.DoneNS, toNS: h.DoneNS})
+		if until := j.tidiesUp(h); until != 0 {
+			all = append(all, pending{hold: h, client: h.Client, what: "given-up acquire", fromNS: h.startNS(), toNS: until})
 		}
 	}
 	var names []string
@@ -174,6 +174,20 @@ func (j *judge) cleanups(k *keyView) (all []pending) {
 		all = append(all, p)
 	}
 	return all
+}
+
+// tidiesUp is until when an acquire that came to nothing may have had what it left behind removed: until it is answered,
+// or, if nothing is known of it, as long as its client lives. 0 if it leaves nothing.
+func (j *judge) tidiesUp(h *Hold) int64 {
+	switch {
+	case h.gaveUp(), h.Outcome == history.Fail && h.Code == history.CodeBusy && !j.m.Plan.TryAtomic:
+		return h.DoneNS
+	case h.Outcome != history.Info:
+		return 0
+	case h.ExitNS != 0:
+		return h.ExitNS
+	}
+	return never
 }
 
 func (j *judge) prematureFinding(p premature) Finding {

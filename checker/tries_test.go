@@ -1,6 +1,9 @@
 package checker
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // A request for the lock that was given up may have been granted before its removal was acknowledged (R8), so a try that
 // was refused meanwhile accuses nobody. Found by simulation.
@@ -30,5 +33,31 @@ func TestAnAcquireGivenUpExplainsARefusedTry(t *testing.T) {
 			1.4 a acquire:fail h1 code=busy`, "lock-linearizability:1"},
 	} {
 		t.Run(name, func(t *testing.T) { verdicts(t, atomic, test.text, test.want) })
+	}
+}
+
+// An acquire that came to nothing removes what it left behind, which may be the moment at which another's grant went
+// (J5). Found by simulation: a client that woke too late deleted the lock of the next by its name.
+func TestTidyingUpAfterAnAcquireIsACleanUp(t *testing.T) {
+	const lost = `
+		0.50 c acquire h0
+		1.00 a acquire h1
+		1.01 a lease:ok h1 ttl=2 seen=1.00
+		1.02 a acquire:ok h1 seen=1.00
+		%s
+		1.60 a lease:fail h1
+		1.61 a lost h1 held=1.5`
+	for name, test := range map[string]struct{ end, want string }{
+		"of unknown outcome":                {"1.20 c acquire:info h0", "release-by-owner:1"},
+		"of unknown outcome, by the dead":   {"1.01 c acquire:info h0\n1.01 c exit", "early-expiry:1"},
+		"given up":                          {"1.20 c acquire:fail h0 code=cancelled", "release-by-owner:1"},
+		"given up before":                   {"0.90 c acquire:fail h0 code=cancelled", "early-expiry:1"},
+		"refused, which leaves nothing":     {"1.20 c acquire:fail h0 code=refused", "early-expiry:1"},
+		"still waiting, with nothing to do": {"", "early-expiry:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines := sortedByTime(strings.Split(strings.Replace(lost, "%s", test.end, 1), "\n"))
+			verdicts(t, untokened(), strings.Join(lines, "\n"), test.want)
+		})
 	}
 }
