@@ -21,6 +21,8 @@ type builder struct {
 	faults map[int64]*Fault
 	counts counts
 	last   history.Event
+
+	failedAs history.Type // how operations that failed are read
 }
 
 // operation is what a completion has to fit to.
@@ -33,11 +35,11 @@ type operation struct {
 	done    bool
 }
 
-func build(rec Recording) (*Model, *counts, error) {
+func build(rec Recording, failedAs history.Type) (*Model, *counts, error) {
 	b := &builder{
 		m:     &Model{Plan: rec.Plan, Sessions: map[string]*Session{}, Clients: map[string]*Client{}},
 		holds: map[string]*Hold{}, ops: map[int64]*operation{}, probes: map[int64]int{}, faults: map[int64]*Fault{},
-		counts: newCounts(),
+		counts: newCounts(), failedAs: failedAs,
 	}
 	for e, err := range rec.Events {
 		if err == nil {
@@ -137,7 +139,8 @@ func (b *builder) complete(e *history.Event) error {
 		return defectf("event %d completes operation %d of client %s as client %s", e.Index, e.Op, op.hold.Client, e.Client)
 	}
 	op.done = true
-	b.counts.completed(op, e)
+	b.counts.completed(op, e) // figures are of what was recorded, however it is read
+	b.read(e)
 	h := op.hold
 	b.note(h, e)
 	switch {

@@ -24,6 +24,8 @@ type Recording struct {
 type Options struct {
 	Properties  []Name // nil: all
 	MaxFindings int    // stories kept for each property; 0: DefaultMaxFindings
+	// FailedAs is how operations that failed are read: history.Fail, which is the zero value's meaning, or history.Info.
+	FailedAs history.Type
 }
 
 // DefaultMaxFindings is how many findings of one property are kept with their stories; all of them are counted.
@@ -86,7 +88,8 @@ type hit struct {
 	finding func() Finding
 }
 
-// Check judges a recording. The error is one of the sequences' own, or wraps ErrDefect, ErrCut or ErrUnknownProperty.
+// Check judges a recording. The error is one of the sequences' own, or wraps ErrDefect, ErrCut, ErrUnknownProperty or
+// ErrReading.
 func Check(rec Recording, opts Options) (*Result, *Model, error) {
 	for _, name := range opts.Properties {
 		if !slices.Contains(Names(), name) {
@@ -96,7 +99,11 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 	if err := rec.Plan.Validate(); err != nil {
 		return nil, nil, err
 	}
-	m, counts, err := build(rec)
+	reading, err := readingOf(opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, counts, err := build(rec, reading.FailedAs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,7 +111,7 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 		opts.MaxFindings = DefaultMaxFindings
 	}
 	j := newJudge(m, opts)
-	result := &Result{Properties: []Property{}}
+	result := &Result{Properties: []Property{}, OutcomeReading: reading}
 	for _, p := range properties {
 		if opts.Properties != nil && !slices.Contains(opts.Properties, p.name) {
 			continue

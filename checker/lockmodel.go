@@ -124,7 +124,7 @@ func (j *judge) confirmLock(k *keyView, stays []stay, o *outcome) {
 	switch {
 	case verdict == legal:
 	case verdict == illegal && len(busy) == 0:
-		o.defect = defectf("the lock operations of %s can be ordered by the exact algorithm, and Porcupine finds no order", k.name)
+		o.defect = disagreementf("the lock operations of %s can be ordered by the former, and Porcupine finds no order", k.name)
 	case verdict == illegal:
 		o.hits = append(o.hits, hit{k.name, j.m.EndNS, func() Finding { return j.busyFinding(k) }})
 	case len(busy) > 0:
@@ -199,7 +199,7 @@ func confirmConflict(key string, c lockConflict) error {
 		stays = append(stays, c.first)
 	}
 	if search(lockModel, lockOps(stays, 0, openEnd)) != illegal {
-		return defectf("the grants of %s to %s exclude each other by the exact algorithm, and Porcupine finds an order (grant %s)",
+		return disagreementf("the grants of %s to %s exclude each other by the former, and Porcupine finds an order (grant %s)",
 			key, stays[len(stays)-1].hold.Client, stays[0].hold.ID)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"fmt"
 	"io"
 	"math"
 
@@ -16,6 +17,25 @@ const (
 	maxSearchOps = 1024
 	maxSteps     = 400_000
 )
+
+// ErrDisagreement marks that the exact algorithms and Porcupine came to different answers about one history: a bug of
+// lockcheck, whatever the history is, so neither answer is a verdict. It also is an ErrDefect.
+var ErrDisagreement = &disagreement{}
+
+type disagreement struct{ what string }
+
+func (d *disagreement) Error() string {
+	return "a defect of lockcheck: its exact algorithm and Porcupine disagree: " + d.what
+}
+
+func (d *disagreement) Is(target error) bool {
+	_, same := target.(*disagreement)
+	return same || target == ErrDefect
+}
+
+func disagreementf(format string, args ...any) error {
+	return &disagreement{fmt.Sprintf(format, args...)}
+}
 
 // answer is what a bounded search came to.
 type answer int

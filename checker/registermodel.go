@@ -68,7 +68,7 @@ func (j *judge) resourceLinearizability() outcome {
 			// and after them cannot help: where they have no order, the whole has none.
 			switch search(registerModel(c.before), registerOps(c.updates, openEnd)) {
 			case legal:
-				o.defect = defectf("updates of %s exclude each other by the exact algorithm (%s %s), and Porcupine finds an order",
+				o.defect = disagreementf("updates of %s exclude each other by the former (%s %s), and Porcupine finds an order",
 					k.name, c.updates[len(c.updates)-1].hold.ID, c.text)
 				return o
 			case undecided:
@@ -101,7 +101,7 @@ func confirmRegister(key string, updates []update, chains []*chain, o *outcome) 
 	}
 	switch verdict {
 	case illegal:
-		o.defect = defectf("the updates of %s can be ordered by the exact algorithm, and Porcupine finds no order", key)
+		o.defect = disagreementf("the updates of %s can be ordered by the former, and Porcupine finds no order", key)
 	case undecided:
 		o.unconfirmed = fmt.Sprintf("not confirmed by Porcupine on %s: the search needs more than %d steps", key, maxSteps)
 	}

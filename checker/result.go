@@ -47,11 +47,13 @@ const (
 
 // Result is the judgement of one run: results.json without the plan's fields, which the report adds.
 type Result struct {
-	Verdict    Verdict    `json:"verdict"`
-	Reason     string     `json:"reason,omitempty"` // one sentence: why it is not a plain pass
-	Properties []Property `json:"properties"`
-	Exposure   []Exposure `json:"exposure"`
-	Stats      Stats      `json:"stats"`
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason,omitempty"` // one sentence: why it is not a plain pass
+	// OutcomeReading is how failures were read, and whether the verdict depends on it.
+	OutcomeReading OutcomeReading `json:"outcome_reading"`
+	Properties     []Property     `json:"properties"`
+	Exposure       []Exposure     `json:"exposure"`
+	Stats          Stats          `json:"stats"`
 }
 
 // Property is one property's verdict and what proves it.

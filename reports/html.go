@@ -36,6 +36,7 @@ type page struct {
 	Facts    []fact // of the plan
 	Again    string
 	CheckIt  string
+	Files    string // where the run's files are, seen from the page
 	Cards    []card
 	Groups   []group
 	Rejected []rejectedWrite
@@ -153,6 +154,9 @@ func newPage(j Judgement, windows []windowLink) page {
 		Settings: sortedFacts(j.Plan.Settings),
 		Host:     sortedFacts(j.Plan.Host),
 		Complete: j.Model.Complete,
+	}
+	if j.Result.OutcomeReading.FailedAs == history.Info {
+		p.CheckIt, p.Files = p.CheckIt+" --read-failed-as=info", "../"
 	}
 	for _, property := range j.Result.Properties {
 		p.Cards = append(p.Cards, newCard(property))

@@ -21,7 +21,13 @@ type Judgement struct {
 // Judge reads the directory's files and checks them. An error is an InputError if the files are to blame, and wraps
 // checker.ErrDefect if they contradict themselves. Nothing is written. A history that its harness did not close is
 // refused: see JudgeSoFar.
+//
+// With failures read as unknown the recording is judged as recorded, too, and the result says what depends on it.
 func (d *Dir) Judge(opts checker.Options) (Judgement, error) {
+	return againstRecorded(d.judgeWhole, opts)
+}
+
+func (d *Dir) judgeWhole(opts checker.Options) (Judgement, error) {
 	plan, err := d.ReadPlan()
 	if err != nil {
 		return Judgement{}, err
@@ -80,6 +86,9 @@ func (d *Dir) open(name string) (*os.File, error) {
 
 // Publish writes everything that a judgement leaves in the directory: results.json, Porcupine's pictures, report.html.
 func (d *Dir) Publish(j Judgement, now time.Time) error {
+	if err := os.MkdirAll(d.path, 0o755); err != nil { // that of another reading is made when it is first written
+		return fmt.Errorf("cannot write the results: %w", err)
+	}
 	if err := d.WriteResults(j, now); err != nil {
 		return err
 	}

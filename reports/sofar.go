@@ -10,8 +10,13 @@ import (
 )
 
 // JudgeSoFar judges what there is of a recording that still goes on, or whose harness was killed: whole lines only, and
-// without asking for its end. Such a recording can show a violation; it can never show that there is none.
+// without asking for its end. Such a recording can show a violation; it can never show that there is none. Options mean
+// what they mean to Judge.
 func (d *Dir) JudgeSoFar(opts checker.Options) (Judgement, error) {
+	return againstRecorded(d.judgeSoFar, opts)
+}
+
+func (d *Dir) judgeSoFar(opts checker.Options) (Judgement, error) {
 	plan, err := d.ReadPlan()
 	if err != nil {
 		return Judgement{}, err

@@ -101,6 +101,14 @@ func property(r *checker.Result, name checker.Name) *checker.Property {
 // Sentence is the verdict in one sentence, such as
 // "UNSAFE: etcd under pause: 14 stale writes accepted, first at 12.431 s".
 func Sentence(plan history.Plan, r *checker.Result) string {
+	sentence := sentence(plan, r)
+	if words := readingWords(r.OutcomeReading); words != "" {
+		sentence += " (" + plain(words) + ")"
+	}
+	return sentence
+}
+
+func sentence(plan history.Plan, r *checker.Result) string {
 	what := plan.Backend
 	if plan.Nemesis == "none" || plan.Nemesis == "" {
 		what += " without faults"

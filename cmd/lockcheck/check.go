@@ -24,6 +24,8 @@ func checkCommand() *cobra.Command {
 			"rewrites results.json and report.html. Nothing of the cluster is needed: a run can be judged later, on another\n" +
 			"machine, and comes to the same verdict.\n\n" +
 			"With --property only some properties are judged; the files of the run are left as they are then.\n\n" +
+			"With --read-failed-as=info every operation that a client reported as failed is read as one of unknown outcome, and\n" +
+			"the report, which goes to failed-as-info/ in the run's directory, says whether the verdict depends on that.\n\n" +
 			"With --format=jepsen the argument is a file that Jepsen recorded: the history of one lock or one register.",
 		Example: "  lockcheck check lockcheck-out/latest\n  lockcheck check lockcheck-out/latest --property=stale-write,lost-update\n  lockcheck check lockcheck-out/latest --json | jq .verdict\n  lockcheck check --format=jepsen --model=mutex store/latest/history.edn",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -44,7 +46,7 @@ func checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return check(args[0], names, partial, shown{asJSON, quiet, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+			return check(args[0], checker.Options{Properties: names, FailedAs: history.Type(foreign.failedAs)}, partial, shown{asJSON, quiet, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on standard output and nothing else")
@@ -55,7 +57,7 @@ func checkCommand() *cobra.Command {
 	return cmd
 }
 
-func check(path string, names []checker.Name, partial bool, how shown) error {
+func check(path string, opts checker.Options, partial bool, how shown) error {
 	dir, err := reports.Open(path)
 	if err != nil {
 		return asUsage(err)
@@ -64,12 +66,15 @@ func check(path string, names []checker.Name, partial bool, how shown) error {
 	if partial {
 		judge = dir.JudgeSoFar
 	}
-	judgement, err := judge(checker.Options{Properties: names})
+	judgement, err := judge(opts)
 	if err != nil {
 		return asUsage(err)
 	}
-	// Part of a verdict must not take the place of the whole.
-	return conclude(dir, judgement, names == nil, how)
+	// Part of a verdict must not take the place of the whole, nor another reading that of what was recorded.
+	if opts.FailedAs == history.Info {
+		dir = dir.ForReading()
+	}
+	return conclude(dir, judgement, opts.Properties == nil, how)
 }
 
 // asUsage makes what is wrong with the user's files the user's mistake, and leaves all else a defect.

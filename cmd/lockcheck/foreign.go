@@ -29,17 +29,18 @@ type foreignFlags struct {
 func (f *foreignFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.format, "format", formatOurs, "what is judged: lockcheck (a run's directory) or jepsen (a file: history.edn, history.txt or a log)")
 	cmd.Flags().StringVar(&f.model, "model", "", "with --format=jepsen, what the history is held against: "+models.Names())
-	cmd.Flags().StringVar(&f.failedAs, "read-failed-as", "fail", "with --format=jepsen, how operations that failed are read: fail (they did not happen) or info (they may have);\nwith info the other reading is judged, too, and the report says whether the verdict depends on it")
+	cmd.Flags().StringVar(&f.failedAs, "read-failed-as", "fail", "how operations that failed are read: fail (they did not happen) or info (they may have);\nwith info the other reading is judged, too, and the report says whether the verdict depends on it")
 }
 
 // wanted tells whether a foreign file is to be judged, and by what model; an error is a flag that does not fit.
 func (f *foreignFlags) wanted(cmd *cobra.Command) (*models.Model, error) {
+	if f.failedAs != string(history.Fail) && f.failedAs != string(history.Info) {
+		return nil, usageError{fmt.Errorf("unknown --read-failed-as=%s; known are fail, info", f.failedAs)}
+	}
 	switch f.format {
 	case formatOurs:
-		for _, name := range []string{"model", "read-failed-as"} {
-			if cmd.Flags().Changed(name) {
-				return nil, usageError{fmt.Errorf("--%s goes with --format=%s; a run of lockcheck's own is judged by its properties", name, formatJepsen)}
-			}
+		if cmd.Flags().Changed("model") {
+			return nil, usageError{fmt.Errorf("--model goes with --format=%s; a run of lockcheck's own is judged by its properties", formatJepsen)}
 		}
 		return nil, nil
 	case formatJepsen:
@@ -48,9 +49,6 @@ func (f *foreignFlags) wanted(cmd *cobra.Command) (*models.Model, error) {
 	}
 	if cmd.Flags().Changed("property") {
 		return nil, usageError{fmt.Errorf("--property goes with --format=%s; a history of another tool is judged by a --model: %s", formatOurs, models.Names())}
-	}
-	if f.failedAs != string(history.Fail) && f.failedAs != string(history.Info) {
-		return nil, usageError{fmt.Errorf("unknown --read-failed-as=%s; known are fail, info", f.failedAs)}
 	}
 	if f.model == "" {
 		return nil, usageError{fmt.Errorf("--model is missing: what is the history of? known are %s", models.Names())}

@@ -104,7 +104,6 @@ func TestForeignMistakes(t *testing.T) {
 		"unknown model":           {"", []string{"--format=jepsen", "--model=queue"}, []string{`unknown model "queue"`, "mutex, owner-mutex, fenced-mutex, register, cas-register"}},
 		"no model":                {"", []string{"--format=jepsen"}, []string{"--model is missing", "cas-register"}},
 		"a model for our own":     {"", []string{"--model=mutex"}, []string{"--model goes with --format=jepsen"}},
-		"a reading for our own":   {"", []string{"--read-failed-as=info"}, []string{"--read-failed-as goes with --format=jepsen"}},
 		"unknown reading":         {"", append(jepsen, "--read-failed-as=ok"), []string{"unknown --read-failed-as=ok", "fail, info"}},
 		"a property":              {"", append(jepsen, "--property=liveness"), []string{"--property goes with --format=lockcheck"}},
 		"bad syntax":              {"[{:process 0\n :type :invoke, :f}\n]", jepsen, []string{"/history:1: a map with a key that has no value"}},
