@@ -50,6 +50,9 @@ func (f *foreignFlags) wanted(cmd *cobra.Command) (*models.Model, error) {
 	if cmd.Flags().Changed("property") {
 		return nil, usageError{fmt.Errorf("--property goes with --format=%s; a history of another tool is judged by a --model: %s", formatOurs, models.Names())}
 	}
+	if cmd.Flags().Changed("partial") {
+		return nil, usageError{fmt.Errorf("--partial goes with --format=%s; what is unfinished in a history of another tool is of unknown outcome anyway", formatOurs)}
+	}
 	if f.model == "" {
 		return nil, usageError{fmt.Errorf("--model is missing: what is the history of? known are %s", models.Names())}
 	}

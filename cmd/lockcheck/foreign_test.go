@@ -106,6 +106,7 @@ func TestForeignMistakes(t *testing.T) {
 		"a model for our own":     {"", []string{"--model=mutex"}, []string{"--model goes with --format=jepsen"}},
 		"unknown reading":         {"", append(jepsen, "--read-failed-as=ok"), []string{"unknown --read-failed-as=ok", "fail, info"}},
 		"a property":              {"", append(jepsen, "--property=liveness"), []string{"--property goes with --format=lockcheck"}},
+		"half a recording":        {"", append(jepsen, "--partial"), []string{"--partial goes with --format=lockcheck"}},
 		"bad syntax":              {"[{:process 0\n :type :invoke, :f}\n]", jepsen, []string{"/history:1: a map with a key that has no value"}},
 		"completed, not invoked":  {oneHolder + "7\t:ok\t:acquire\tnil\n", jepsen, []string{"/history:6: process 7 completes :acquire without having invoked it"}},
 		"invoked twice":           {oneHolder + "0\t:invoke\t:acquire\tnil\n", jepsen, []string{"/history:6: process 0 invokes :acquire while its :release of line 3"}},
