@@ -270,8 +270,8 @@ func TestStaleWriteUnmasksTheOverlap(t *testing.T) {
 func TestContradictionsAreDefects(t *testing.T) {
 	const grant = "1.0 a acquire h1\n1.1 a acquire:ok h1 token=1\n"
 	for name, test := range map[string]struct{ text, want string }{
-		"an acknowledged write that the log lacks": {grant + "1.2 a write h1 value=v1\n1.3 a write:ok h1", "write 2 of hold h1 was answered ok (event 3), but the resource's log does not hold it"},
-		"an acknowledged read that the log lacks":  {grant + "1.2 a read h1\n1.3 a read:ok h1", "read 2 of hold h1 was answered ok"},
+		"an acknowledged write that the log lacks": {grant + "1.2 a write h1 value=v1\n1.3 a write:ok h1\n1.4 a read h1\n1.5 @ read h1", "write 2 of hold h1 was answered ok (event 3), but the resource's log does not hold it"},
+		"an acknowledged read that the log lacks":  {grant + "1.2 a read h1\n1.3 a read:ok h1\n1.4 a read h1\n1.5 @ read h1", "read 2 of hold h1 was answered ok"},
 		"an acknowledged write that was rejected":  {grant + "1.2 a write h1 value=v1\n1.2 @ write h1 rejected\n1.3 a write:ok h1", "was answered ok"},
 		"a failed write that was applied":          {grant + "1.2 a write h1 value=v1\n1.2 @ write h1\n1.3 a write:fail h1", "reported as certainly not done"},
 		"a rejection that the log lacks":           {grant + "1.2 a write h1 value=v1\n1.3 a write:fail h1 code=rejected", "reported as rejected"},
