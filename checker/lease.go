@@ -150,7 +150,7 @@ func provenUntil(h *Hold) int64 {
 	}
 	proven := int64(0)
 	for _, a := range h.Attempts {
-		if a.Acted() && a.SentNS() > h.DoneNS {
+		if a.Acted() && a.SentNS() >= h.DoneNS { // equal: held at that moment, at least
 			proven = max(proven, a.SentNS())
 		}
 	}

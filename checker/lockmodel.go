@@ -228,10 +228,11 @@ func (j *judge) busyOps(k *keyView, stays []stay) (ops []porcupine.Operation) {
 			add(stepMaybe, h.startNS(), openEnd)
 			add(stepLeave, h.startNS(), openEnd)
 		case h.gaveUp():
-			// It is over when it is answered: whatever it took it has given back then, at the latest.
-			add(stepMaybe, h.startNS(), max(h.startNS(), h.DoneNS-1))
+			// It is over when it is answered: whatever it took it has given back by then. The last step is there for the order
+			// in which the second comes before the first and does nothing; it has to come after both.
+			add(stepMaybe, h.startNS(), h.DoneNS)
 			add(stepLeave, h.startNS(), h.DoneNS)
-			add(stepLeave, h.DoneNS, h.DoneNS)
+			add(stepLeave, h.DoneNS+1, h.DoneNS+1)
 		}
 	}
 	if !some {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	"lockcheck/checker/history"
 )
 
 // tokenMonotonicity is J2: a grant that was asked for after another had completed must carry a greater token, and no two
@@ -36,16 +34,18 @@ func (j *judge) tokenMonotonicity() outcome {
 
 // sharedTokens finds every grant whose token was given before. It marks them, so that one grant is counted once.
 func (j *judge) sharedTokens(k *keyView, grants []*Hold, shared map[*Hold]bool) (hits []hit) {
-	first := map[string]*Hold{}
+	given := map[string]*tokenRecord{}
 	for _, g := range grants {
-		f := first[bare(g.Token)]
-		if f == nil {
-			first[bare(g.Token)] = g
+		r := given[bare(g.Token)]
+		if r == nil {
+			given[bare(g.Token)] = &tokenRecord{first: g, goneNS: g.goneNS()}
 			continue
 		}
-		if sameRecord(f, g) {
+		if r.answers(g) {
+			r.goneNS = min(r.goneNS, g.goneNS())
 			continue
 		}
+		f := r.first
 		shared[g] = true
 		hits = append(hits, hit{k.name, g.DoneNS, func() Finding {
 			return j.tokenFinding(f, g, fmt.Sprintf("%s was granted %s with token %s, which %s had been given before", g.Client, g.Key, g.Token, f.Client))
@@ -54,16 +54,28 @@ func (j *judge) sharedTokens(k *keyView, grants []*Hold, shared map[*Hold]bool) 
 	return hits
 }
 
-// sameRecord tells whether g may simply be f once more: the same session asked again while nothing had shown that its
-// first grant was gone. Services that keep one record for a session (etcd) then answer with that record, and its token.
-func sameRecord(f, g *Hold) bool {
-	if f.Session == "" || f.Session != g.Session {
-		return false
+// tokenRecord is what the service may have kept under a token: the record of one session, until any of the holds that it
+// was answered to was seen to be gone.
+type tokenRecord struct {
+	first  *Hold
+	goneNS int64 // seen to be gone by then, at the earliest; never if it was not
+}
+
+// answers tells whether g may simply be the same record once more: the same session asked again while nothing had shown
+// that its grant was gone. Services that keep one record for a session (etcd) then answer with that record, and its token.
+func (r *tokenRecord) answers(g *Hold) bool {
+	return r.first.Session != "" && r.first.Session == g.Session && r.goneNS > g.startNS()
+}
+
+// goneNS is when a hold was first answered to be gone, or to have been released; never if that was not seen.
+func (h *Hold) goneNS() int64 {
+	at := int64(never)
+	for _, a := range h.Attempts {
+		if a.gone() {
+			at = min(at, a.DoneNS)
+		}
 	}
-	return !slices.ContainsFunc(f.Attempts, func(a *Attempt) bool {
-		gone := a.NotOwned() || a.F == history.Release && (a.Acted() || a.Outcome == history.OK)
-		return gone && a.DoneNS <= g.startNS()
-	})
+	return at
 }
 
 // fallenTokens finds every grant whose token is lower than that of a grant which had completed before it was asked for.
