@@ -1,0 +1,417 @@
+package checker
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strconv"
+
+	"lockcheck/checker/history"
+)
+
+// taste tunes small random histories so that, of each property, about half are violated.
+type taste struct {
+	wild     float64 // the chance that an answer is not what a right service would give
+	storage  float64 // the chance that a holder reads or writes rather than anything else
+	linger   float64 // the chance that a holder does anything but release
+	late     float64 // the chance that a request is handled long after it was sent
+	held     float64 // the chance that an answer confirms the belief
+	promises float64 // the chance of lease reports
+	session  bool    // clients keep their session over several holds
+	plain    bool    // tokens prove nothing
+	try      bool    // tries are evidence
+}
+
+// scribe writes a small history step by step. A lock service that is usually right runs beside it.
+type scribe struct {
+	taste
+	r        *rand.Rand
+	plan     history.Plan
+	events   []history.Event
+	requests []history.Request
+	now      int64
+	lastOp   int64
+	lastHold int
+	token    int64
+	clients  []*scribbler
+
+	owner    *scribbled // at the service
+	expires  int64
+	register string
+	values   []string // it ever had
+	inFlight []func() // requests still to be handled
+}
+
+// scribbler is a client of a random history.
+type scribbler struct {
+	name           string
+	lives          int
+	op             *history.Event // open
+	handled        bool
+	hold           *scribbled
+	exited, closes bool
+}
+
+type scribbled struct {
+	id, session, token, value string
+	grantedNS                 int64
+	lost                      bool
+}
+
+const (
+	tick    = int64(1e8)
+	tickTTL = 5 * tick
+)
+
+// randomHistory makes a history of 2 to 4 clients and some 3 to 10 operations, valid for the readers.
+func randomHistory(seed uint64, t taste) *scribe {
+	s := &scribe{taste: t, r: rand.New(rand.NewPCG(seed, 3)), now: tick, values: []string{""}}
+	s.plan = history.Plan{Version: history.FormatVersion, TTLMS: tickTTL / 1e6, EffectiveMS: tickTTL / 1e6, Tokens: history.TokensOrdered, SameKernel: true, TryAtomic: t.try}
+	if t.plain {
+		s.plan.Tokens = history.TokensNone
+	}
+	if s.r.IntN(3) == 0 {
+		s.plan.DriftMS = tick / 1e6
+	}
+	if s.r.IntN(5) == 0 {
+		s.wild = 0
+	}
+	for i := range 2 + s.r.IntN(3) {
+		s.clients = append(s.clients, &scribbler{name: string(rune('a' + i))})
+	}
+	s.mark(history.PhaseLoad, 0)
+	most := int64(3 + max(s.r.IntN(8), s.r.IntN(8), s.r.IntN(8)))
+	for n := 0; n < 100 && s.lastOp < most; n++ { // all clients may have ended before
+		s.now += tick * s.r.Int64N(3) / 2
+		if s.r.IntN(60) == 0 {
+			from := s.now
+			s.now += tick * s.r.Int64N(4)
+			s.mark("", from)
+		}
+		if len(s.inFlight) > 0 && s.chance(0.3) {
+			at := s.r.IntN(len(s.inFlight))
+			do := s.inFlight[at]
+			s.inFlight = append(s.inFlight[:at], s.inFlight[at+1:]...)
+			do()
+		}
+		s.step(s.clients[s.r.IntN(len(s.clients))])
+	}
+	for range 6 {
+		s.now += tick * s.r.Int64N(3) / 2
+		for _, c := range s.clients {
+			if c.op != nil && s.chance(0.5) {
+				s.complete(c)
+			}
+		}
+	}
+	for _, do := range s.inFlight {
+		if s.chance(0.8) {
+			do()
+		}
+	}
+	s.mark(history.PhaseEnd, 0)
+	return s
+}
+
+func (s *scribe) chance(p float64) bool { return s.r.Float64() < p }
+
+// wrong is the service's, or the storage's, chance to err.
+func (s *scribe) wrong() bool { return s.wild > 0 && s.chance(s.wild) }
+
+func (s *scribe) add(e history.Event) {
+	e.Index, e.TimeNS = int64(len(s.events)), s.now
+	s.events = append(s.events, e)
+}
+
+func (s *scribe) mark(phase string, stalledFrom int64) {
+	e := history.Event{Process: history.HarnessProcess, Type: history.Info, F: history.Phase, Value: phase}
+	if phase == "" {
+		e.F, e.FromNS = history.Stall, stalledFrom
+	}
+	s.add(e)
+}
+
+// somewhen is a bound between two times, often one of them, or nothing known.
+func (s *scribe) somewhen(from, to int64) int64 {
+	switch s.r.IntN(4) {
+	case 0:
+		return 0
+	case 1:
+		return to
+	}
+	return from + s.r.Int64N(max(to-from, 0)/(tick/2)+1)*(tick/2)
+}
+
+func (s *scribe) event(c *scribbler, kind history.Type, f history.F) history.Event {
+	process := c.name
+	if c.lives > 0 {
+		process += "." + strconv.Itoa(c.lives+1)
+	}
+	return history.Event{Process: process, Client: c.name, Type: kind, F: f}
+}
+
+// confirm adds what the harness knows of the belief in a hold.
+func (s *scribe) confirm(e *history.Event, h *scribbled) {
+	e.Hold = h.id
+	if !h.lost && s.chance(s.held) {
+		e.HeldNS = max(h.grantedNS, s.somewhen(h.grantedNS, s.now))
+	}
+}
+
+func (s *scribe) step(c *scribbler) {
+	switch {
+	case c.exited:
+	case c.op != nil:
+		if s.chance(0.6) {
+			s.complete(c)
+		}
+	case c.hold == nil:
+		s.acquire(c)
+	case s.chance(s.storage):
+		s.access(c)
+	default:
+		s.other(c)
+	}
+}
+
+func (s *scribe) invoke(c *scribbler, e history.Event) {
+	s.lastOp++
+	e.Op = s.lastOp
+	c.op, c.handled = &e, false
+	s.add(e)
+}
+
+func (s *scribe) acquire(c *scribbler) {
+	s.lastHold++
+	e := s.event(c, history.Invoke, history.Acquire)
+	e.Hold, e.Key, e.Try = "h"+strconv.Itoa(s.lastHold), "k", s.chance(0.3)
+	s.invoke(c, e)
+}
+
+func (s *scribe) access(c *scribbler) {
+	e := s.event(c, history.Invoke, history.Read)
+	e.Hold = c.hold.id
+	if s.chance(0.6) {
+		e.F, e.Value, e.Base = history.Write, fmt.Sprint("v", s.lastOp+1), c.hold.value
+	}
+	s.invoke(c, e)
+}
+
+// other is anything but an access: an extension, a report, a loss, a release, an end.
+func (s *scribe) other(c *scribbler) {
+	h := c.hold
+	n := s.r.IntN(18)
+	if n < 9 && s.chance(s.linger) {
+		n = 9 + s.r.IntN(9)
+	}
+	switch {
+	case n < 9:
+		e := s.event(c, history.Invoke, history.Release)
+		e.Hold = h.id
+		s.invoke(c, e)
+	case n < 12 && !h.lost:
+		e := s.event(c, history.Invoke, history.Renew)
+		e.Hold = h.id
+		s.invoke(c, e)
+	case n < 14 && s.chance(s.promises):
+		s.report(c, h, s.somewhen(h.grantedNS, s.now))
+		if s.owner == h {
+			s.expires = max(s.expires, s.now+tickTTL)
+		}
+	case n < 15:
+		e := s.event(c, history.Info, history.Lost)
+		e.Session = h.session
+		s.confirm(&e, h)
+		h.lost = true
+		s.add(e)
+	case n < 16 && (s.owner != h || s.wrong()):
+		e := s.event(c, history.Fail, history.Renew)
+		if e.Session = h.session; e.Session == "" {
+			e.Hold = h.id
+		}
+		s.add(e)
+	case n < 17:
+		e := s.event(c, history.Info, history.Exit)
+		s.confirm(&e, h)
+		s.add(e)
+		c.exited = true
+	case n < 18 && !c.closes:
+		s.add(s.event(c, history.Invoke, history.Exit))
+		c.closes = true
+		if s.owner == h {
+			s.owner = nil
+		}
+	}
+}
+
+// report is an acknowledged request that set or extended a lease.
+func (s *scribe) report(c *scribbler, h *scribbled, seen int64) {
+	e := s.event(c, history.OK, history.Renew)
+	e.SeenNS, e.TTLNS = seen, tickTTL
+	if e.Session = h.session; e.Session == "" {
+		e.Hold = h.id
+	}
+	s.add(e)
+}
+
+// complete answers an open operation, or gives it up.
+func (s *scribe) complete(c *scribbler) {
+	if c.op.F == history.Read || c.op.F == history.Write {
+		s.completeAccess(c)
+		return
+	}
+	e := s.event(c, history.OK, c.op.F)
+	e.Process, e.Op, e.Hold = c.op.Process, c.op.Op, c.op.Hold
+	e.SeenNS = s.somewhen(c.op.TimeNS, s.now)
+	unknown := s.chance(0.12)
+	if e.F == history.Acquire {
+		if !s.completeAcquire(c, &e, unknown) {
+			return
+		}
+	} else {
+		s.completeAttempt(c, &e, unknown)
+	}
+	s.done(c, e)
+}
+
+func (s *scribe) done(c *scribbler, e history.Event) {
+	s.add(e)
+	c.op = nil
+	if e.Type == history.Info {
+		c.lives++
+		if e.F == history.Acquire || e.F == history.Release {
+			c.hold = nil
+		}
+	}
+	if e.F == history.Release {
+		c.hold = nil
+	}
+}
+
+func (s *scribe) completeAcquire(c *scribbler, e *history.Event, unknown bool) bool {
+	free := s.owner == nil || s.expires <= s.now
+	h := &scribbled{id: e.Hold, grantedNS: s.now}
+	switch {
+	case unknown:
+		e.Type, e.SeenNS = history.Info, 0
+		if free && s.chance(0.5) {
+			s.owner, s.expires = h, s.now+tickTTL
+		}
+		return true
+	case !free && s.wrong(), free && !(s.wrong() && s.chance(0.3)):
+	case c.op.Try:
+		e.Type, e.Code = history.Fail, history.CodeBusy
+		return true
+	case s.chance(0.2):
+		e.Type, e.Code = history.Fail, []string{history.CodeCancelled, history.CodeRefused}[s.r.IntN(2)]
+		return true
+	default:
+		return false
+	}
+	s.owner, s.expires, c.hold = h, s.now+tickTTL, h
+	s.token++
+	if h.token = strconv.FormatInt(s.token+8, 10); s.wrong() {
+		h.token = strconv.FormatInt(s.token+8-s.r.Int64N(4), 10)
+	}
+	if e.Token = h.token; s.chance(0.1) {
+		e.Token = "0" + h.token
+	}
+	if s.session {
+		h.session = "s" + c.name
+	} else if s.chance(0.5) {
+		h.session = "s" + h.id
+	}
+	e.Session = h.session
+	h.value = s.register
+	if s.chance(s.promises) {
+		defer s.report(c, h, e.SeenNS)
+	}
+	return true
+}
+
+func (s *scribe) completeAttempt(c *scribbler, e *history.Event, unknown bool) {
+	h := c.hold
+	owned := s.owner == h && s.expires > s.now
+	if s.wrong() {
+		owned = !owned
+	}
+	s.confirm(e, h)
+	switch {
+	case unknown:
+		e.Type = history.Info
+		if s.chance(0.5) && s.owner == h && e.F == history.Release {
+			s.owner = nil
+		}
+		return
+	case owned && s.chance(0.8):
+		e.Owned = new(bool)
+		*e.Owned = true
+	case !owned && s.chance(0.5):
+		e.Owned = new(bool)
+	case !owned:
+		e.Type, e.Code = history.Fail, history.CodeNotOwned
+	}
+	if s.owner == h {
+		if e.F == history.Release {
+			s.owner = nil
+		} else if owned {
+			s.expires = max(s.expires, s.now+tickTTL)
+			if s.chance(s.promises) {
+				s.report(c, h, e.SeenNS)
+			}
+		}
+	}
+}
+
+func (s *scribe) completeAccess(c *scribbler) {
+	op, h := *c.op, c.hold
+	var value string
+	handle := func() {
+		q := history.Request{Seq: int64(len(s.requests) + 1), Request: strconv.FormatInt(op.Op, 10), Key: "k", Kind: history.Kind(op.F), Hold: h.id,
+			Value: op.Value, Base: op.Base, Outcome: history.Applied, TimeNS: s.now}
+		if op.F == history.Write {
+			s.register = op.Value
+			s.values = append(s.values, op.Value)
+		} else if q.Value = s.register; s.wrong() {
+			q.Value = s.values[s.r.IntN(len(s.values))]
+		}
+		value = q.Value
+		s.requests = append(s.requests, q)
+	}
+	e := s.event(c, history.OK, op.F)
+	e.Process, e.Op = op.Process, op.Op
+	s.confirm(&e, h)
+	switch {
+	case s.chance(s.late):
+		e.Type = history.Info
+		s.inFlight = append(s.inFlight, handle)
+	case s.chance(0.05):
+		e.Type, e.Code = history.Fail, history.CodeRefused
+	default:
+		handle()
+		if s.chance(0.1) {
+			e.Type = history.Info
+			break
+		}
+		if op.F == history.Read {
+			e.Value = value
+		}
+		h.value = value
+	}
+	s.done(c, e)
+}
+
+// recording is the history as the checker takes it.
+func (s *scribe) recording() Recording {
+	return Recording{Plan: s.plan, Events: rows(s.events), Requests: rows(s.requests)}
+}
+
+func rows[T any](all []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, row := range all {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
