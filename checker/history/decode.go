@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"hash/maphash"
 	"math"
 )
 
@@ -11,15 +12,22 @@ import (
 type decoder struct {
 	line []byte
 	at   int
-	// words keeps one copy of each short string: processes, keys and functions repeat on every line.
-	words map[string]string
+	// words keeps one copy of each short string for a while: processes, keys and functions repeat on every line, holds and
+	// values on lines that are near one another. Each has one place it can be in, and whatever comes later takes it over:
+	// so a file of a million different strings costs no more memory, and finding a word no more than comparing it.
+	words [maxWords]string
 }
 
-// Bounds of the words kept, so that a file of a million different strings costs nothing more.
 const (
-	maxWords   = 4096
-	maxWordLen = 24
+	maxWords   = 1 << 12
+	maxWordLen = 32
 )
+
+// seed keeps a hostile file from putting all its words in one place.
+var seed = maphash.MakeSeed()
+
+// yes and no are what Owned points to: nobody writes to an event's.
+var yes, no = true, false
 
 func (d *decoder) event(line []byte, e *Event) bool {
 	return d.object(line, func(field []byte) bool {
@@ -45,11 +53,11 @@ func (d *decoder) event(line []byte, e *Event) bool {
 		case "session":
 			return d.word(&e.Session)
 		case "token":
-			return d.text(&e.Token)
+			return d.word(&e.Token)
 		case "value":
-			return d.text(&e.Value)
+			return d.word(&e.Value)
 		case "base":
-			return d.text(&e.Base)
+			return d.word(&e.Base)
 		case "seen_ns":
 			return d.int(&e.SeenNS)
 		case "ttl_ns":
@@ -59,8 +67,12 @@ func (d *decoder) event(line []byte, e *Event) bool {
 		case "held_ns":
 			return d.int(&e.HeldNS)
 		case "owned":
-			e.Owned = new(bool)
-			return d.bool(e.Owned)
+			owned := false
+			ok := d.bool(&owned)
+			if e.Owned = &no; owned {
+				e.Owned = &yes
+			}
+			return ok
 		case "try":
 			return d.bool(&e.Try)
 		case "work_ns":
@@ -98,15 +110,15 @@ func (d *decoder) request(line []byte, q *Request) bool {
 		case "hold":
 			return d.word(&q.Hold)
 		case "token":
-			return d.text(&q.Token)
+			return d.word(&q.Token)
 		case "value":
-			return d.text(&q.Value)
+			return d.word(&q.Value)
 		case "base":
-			return d.text(&q.Base)
+			return d.word(&q.Base)
 		case "outcome":
 			return d.word((*string)(&q.Outcome))
 		case "mark":
-			return d.text(&q.Mark)
+			return d.word(&q.Mark)
 		case "time_ns":
 			return d.int(&q.TimeNS)
 		}
@@ -160,29 +172,25 @@ func (d *decoder) quoted() ([]byte, bool) {
 	return nil, false
 }
 
+// word reads a string that is likely to be met again soon, or met lately.
+func (d *decoder) word(s *string) bool {
+	b, ok := d.quoted()
+	if !ok || len(b) > maxWordLen {
+		*s = string(b)
+		return ok
+	}
+	at := &d.words[maphash.Bytes(seed, b)%maxWords]
+	if *at != string(b) {
+		*at = string(b)
+	}
+	*s = *at
+	return true
+}
+
 func (d *decoder) text(s *string) bool {
 	b, ok := d.quoted()
 	*s = string(b)
 	return ok
-}
-
-func (d *decoder) word(s *string) bool {
-	b, ok := d.quoted()
-	if !ok {
-		return false
-	}
-	if w, known := d.words[string(b)]; known {
-		*s = w
-		return true
-	}
-	*s = string(b)
-	if len(b) <= maxWordLen && len(d.words) < maxWords {
-		if d.words == nil {
-			d.words = make(map[string]string)
-		}
-		d.words[*s] = *s
-	}
-	return true
 }
 
 // int reads an integer without sign, fraction, exponent or leading zero: all that Writer writes but for negative numbers.

@@ -16,8 +16,7 @@ func Events(r io.Reader, file string) iter.Seq2[Event, error] {
 		var next, now int64
 		rows(r, file, yield, func(line []byte) (e Event, err error) {
 			if !d.event(line, &e) {
-				e = Event{}
-				if err := decodeStrictly(line, &e); err != nil {
+				if e, err = decodeStrictly[Event](line); err != nil {
 					return e, err
 				}
 			}
@@ -43,8 +42,7 @@ func Requests(r io.Reader, file string) iter.Seq2[Request, error] {
 		next := int64(1)
 		rows(r, file, yield, func(line []byte) (q Request, err error) {
 			if !d.request(line, &q) {
-				q = Request{}
-				if err := decodeStrictly(line, &q); err != nil {
+				if q, err = decodeStrictly[Request](line); err != nil {
 					return q, err
 				}
 			}
@@ -79,14 +77,14 @@ func rows[T any](r io.Reader, file string, yield func(T, error) bool, decode fun
 }
 
 // decodeStrictly is the way for lines the fast decoder does not take: escapes, white space, mistakes.
-func decodeStrictly(line []byte, into any) error {
+func decodeStrictly[T any](line []byte) (row T, err error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return mistakef("not a JSON object as expected: %v", err)
+	if err := d.Decode(&row); err != nil {
+		return row, mistakef("not a JSON object as expected: %v", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return mistakef("something follows the JSON object")
+		return row, mistakef("something follows the JSON object")
 	}
-	return nil
+	return row, nil
 }
