@@ -36,6 +36,19 @@ func TestHistoriesOnWhichOpinionsDiffered(t *testing.T) {
 			1.70 a.2 release:fail h2 code=not-owned
 			1.80 a.2 acquire h3
 			1.90 a.2 acquire:ok h3 token=10 session=sa`, "token-monotonicity:1"},
+		// The one that asked first was served last; the lock was to be had all the same.
+		"not dead while anybody gets it": {untokened(), `
+			1 harness phase final
+			2 harness probe:invoke 1
+			2 harness probe:ok 1
+			2 f1 acquire h1
+			3 f2 acquire h2
+			4 f2 acquire:ok h2
+			5 f2 release h2
+			5 f2 release:ok h2
+			40 f1 acquire:ok h1
+			40 harness probe:invoke 2
+			40 harness probe:ok 2`, ""},
 		// A request that was given up is over when that is answered, though it was sent at the same stamp.
 		"given up at the moment it was sent": {atomic, `
 			1.00 a acquire h1

@@ -36,7 +36,7 @@ func (j *judge) freshLocks(k *keyView, final int64, o *outcome) {
 	for len(fresh) > 0 && got < history.FreshSessions {
 		// The wait begins with the first request and goes on over failed ones until somebody is granted the lock.
 		asked := fresh[0]
-		at := slices.IndexFunc(fresh, func(h *Hold) bool { return h.Outcome == history.OK })
+		at := firstGranted(fresh)
 		until := j.m.EndNS
 		if at >= 0 {
 			until = fresh[at].DoneNS
@@ -60,6 +60,17 @@ func (j *judge) freshLocks(k *keyView, final int64, o *outcome) {
 	if got < history.FreshSessions && o.inconclusive == "" {
 		o.inconclusive = fmt.Sprintf("only %d of %d fresh sessions asked for %s in the final phase", got, history.FreshSessions, k.name)
 	}
+}
+
+// firstGranted is which of some acquires was granted first; -1 if none was.
+func firstGranted(acquires []*Hold) int {
+	at := -1
+	for i, h := range acquires {
+		if h.Outcome == history.OK && (at < 0 || h.DoneNS < acquires[at].DoneNS) {
+			at = i
+		}
+	}
+	return at
 }
 
 // waited is how much of [from, to] counts: what stalls leave of the stretch after the service was last seen to refuse a

@@ -232,12 +232,25 @@ func (o *oracle) promised(h *fact) int64 {
 		end := l.SeenNS + l.TTLNS - o.plan.DriftMS*1e6
 		for _, s := range o.events {
 			if s.F == history.Stall && s.TimeNS >= l.SeenNS {
-				end = min(end, s.FromNS)
+				end = min(end, o.stallBegan(s.FromNS))
 			}
 		}
 		until = max(until, end)
 	}
 	return until
+}
+
+// stallBegan is when the stall that a moment of one belongs to began: stalls that touch are one.
+func (o *oracle) stallBegan(ns int64) int64 {
+	for again := true; again; {
+		again = false
+		for _, s := range o.events {
+			if s.F == history.Stall && s.FromNS < ns && s.TimeNS >= ns {
+				ns, again = s.FromNS, true
+			}
+		}
+	}
+	return ns
 }
 
 // stopped is when the protection of a hold stops although the lease runs: any release but the one that is looked at, the
