@@ -186,7 +186,7 @@ func randomEnding(seed uint64) *scribe {
 			s.events = s.events[:len(s.events)-1] // never answered
 		}
 	}
-	if r.IntN(2) == 0 { // a client whose session ends while it waits
+	if r.IntN(3) > 0 { // a client whose session ends while it waits
 		for n := range 1 + r.IntN(2) {
 			e := client("z", history.OK, history.Renew)
 			e.Hold, e.Key, e.Session = "", "", fmt.Sprint("s", n)
