@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -16,8 +17,8 @@ import (
 	"lockcheck/checker/internal/simulated"
 )
 
-// histories is how many histories a randomised test looks at: LOCKCHECK_HISTORIES, or so many less than the default as
-// -short and the race detector's slowness ask for.
+// histories is how many histories a randomised test looks at: LOCKCHECK_HISTORIES, or else a share of them where -short or
+// the race detector, which makes everything ten times slower, ask for it.
 func histories(t testing.TB, whole int) int {
 	t.Helper()
 	if text := os.Getenv("LOCKCHECK_HISTORIES"); text != "" {
@@ -27,7 +28,7 @@ func histories(t testing.TB, whole int) int {
 		}
 		return n
 	}
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		return max(whole/10, 1)
 	}
 	return whole
@@ -183,19 +184,30 @@ func boundsAreTrue(m *Model, truth *simulated.Truth, seen *tally) error {
 	return nil
 }
 
-// effectsAreTrue compares what is found with what happened: belief overlaps are true ones, lost updates are exactly those
-// that were lost and had been acknowledged, stale writes exactly those that were stale where tokens tell the order of all
-// grants, and true ones elsewhere.
+// effectsAreTrue compares what is found with what happened: belief overlaps are true ones, and all that were recorded; lost
+// updates are exactly those that were lost and had been acknowledged; stale writes are exactly those that were stale where
+// tokens tell the order of all grants, and elsewhere true ones, and all that the recorded bounds prove.
 func effectsAreTrue(o simulated.Options, run *simulated.Run, result *Result, model *Model, seen *tally) error {
+	j, asRecorded := newJudge(model, Options{}), newOracle(run.Plan, run.Events, run.Requests)
+	overlaps := map[string]bool{}
 	for _, f := range result.of(MutualExclusion).Findings {
+		overlaps[pairName(f.Holds[0], f.Holds[1])] = true
 		a, b := run.Truth.Holds[f.Holds[0]], run.Truth.Holds[f.Holds[1]]
 		if max(a.BelievesFromNS, b.BelievesFromNS) >= min(a.BelievesUntilNS, b.BelievesUntilNS) {
 			return fmt.Errorf("%s never were: %+v, %+v", f.Summary, a, b)
 		}
 		seen.add("overlaps", 1)
 	}
+	if want := asRecorded.mutualExclusion(); !maps.Equal(overlaps, want) {
+		return fmt.Errorf("overlaps %v are found, %v are recorded", overlaps, want)
+	}
+	if o.Seed%20 == 0 { // the oracle is slow on whole runs
+		if _, err := staleAgrees(asRecorded, j); err != nil {
+			return err
+		}
+	}
 	stale := map[int64]bool{}
-	for _, w := range newJudge(model, Options{}).stale() {
+	for _, w := range j.stale() {
 		stale[w.write.Seq] = true
 		older, newer := run.Truth.Holds[w.hold.ID], run.Truth.Holds[w.newer.ID]
 		switch {

@@ -11,18 +11,18 @@ import (
 	"lockcheck/checker/history"
 )
 
-const second1 = int64(1e9) // everything here happens at whole seconds
+const aSecond = int64(1e9) // everything here happens at whole seconds
 
 // live is J8 by counting seconds.
 func (o *oracle) live() bool {
 	bound := max(30, 5*(o.plan.EffectiveMS+o.plan.ElectionMS)/1000)
-	end := o.events[len(o.events)-1].TimeNS / second1
+	end := o.events[len(o.events)-1].TimeNS / aSecond
 	return !o.deadLock(bound, end) && !o.zombie(bound, end)
 }
 
 func (o *oracle) stalledIn(s int64) bool {
 	return slices.ContainsFunc(o.events, func(e history.Event) bool {
-		return e.F == history.Stall && e.FromNS <= s*second1 && e.TimeNS >= (s+1)*second1
+		return e.F == history.Stall && e.FromNS <= s*aSecond && e.TimeNS >= (s+1)*aSecond
 	})
 }
 
@@ -42,31 +42,31 @@ func (o *oracle) deadLock(bound, end int64) bool {
 		if len(asking) == 0 {
 			return false
 		}
-		from, until, got := asking[0].invoke/second1, end, -1
+		from, until, got := asking[0].invoke/aSecond, end, -1
 		for i, h := range asking {
 			if h.outcome == history.OK && (got < 0 || h.done < asking[got].done) {
-				got, until = i, h.done/second1
+				got, until = i, h.done/aSecond
 			}
 		}
 		// What came before the service last failed a plain write does not count, nor does any of it without one that
 		// succeeded since.
 		works := false
 		for _, e := range o.events {
-			if e.F != history.Probe || e.Type != history.Invoke || e.TimeNS > until*second1 {
+			if e.F != history.Probe || e.Type != history.Invoke || e.TimeNS > until*aSecond {
 				continue
 			}
 			done := int64(0)
 			ok := false
 			for _, c := range o.events {
 				if c.F == history.Probe && c.Op == e.Op && c.Type != history.Invoke {
-					done, ok = c.TimeNS/second1, c.Type == history.OK
+					done, ok = c.TimeNS/aSecond, c.Type == history.OK
 				}
 			}
 			switch {
 			case ok && done >= from:
 				works = true
 			case !ok:
-				from, works = max(from, done, e.TimeNS/second1), false
+				from, works = max(from, done, e.TimeNS/aSecond), false
 			}
 		}
 		waited := int64(0)
@@ -112,15 +112,15 @@ func (o *oracle) zombie(bound, end int64) bool {
 		}
 		until := end
 		if h.outcome != history.Invoke {
-			until = h.done / second1
+			until = h.done / aSecond
 		}
 		for _, at := range []int64{o.exits(h.client), o.asksToClose(h.client)} {
 			if at != 0 {
-				until = min(until, at/second1)
+				until = min(until, at/aSecond)
 			}
 		}
 		waited := int64(0)
-		for s := ended / second1; s < until; s++ {
+		for s := ended / aSecond; s < until; s++ {
 			if !o.stalledIn(s) && !o.disturbedIn(s, end) {
 				waited++
 			}
@@ -137,13 +137,13 @@ func (o *oracle) disturbedIn(s, end int64) bool {
 		if f.Process != history.NemesisProcess || f.Type != history.Invoke || f.Heal {
 			continue
 		}
-		gone := end * second1
+		gone := end * aSecond
 		for _, e := range o.events {
 			if e.Process == history.NemesisProcess && e.Op == f.Op && e.Heal && e.Type == history.OK {
 				gone = e.TimeNS
 			}
 		}
-		if f.TimeNS <= s*second1 && gone >= (s+1)*second1 {
+		if f.TimeNS <= s*aSecond && gone >= (s+1)*aSecond {
 			return true
 		}
 	}
@@ -158,7 +158,7 @@ func randomEnding(seed uint64) *scribe {
 		s.plan.ElectionMS = 5000
 	}
 	add := func(at int64, e history.Event) {
-		e.TimeNS = at * second1
+		e.TimeNS = at * aSecond
 		s.events = append(s.events, e)
 	}
 	upTo := func(n int) int64 { return int64(r.IntN(n)) }
@@ -211,7 +211,7 @@ func randomEnding(seed uint64) *scribe {
 	for range r.IntN(3) {
 		from := upTo(int(end))
 		e := harness(history.Info, history.Stall, "")
-		e.FromNS = from * second1
+		e.FromNS = from * aSecond
 		add(from+upTo(10), e)
 	}
 	for range r.IntN(2) {
@@ -224,7 +224,7 @@ func randomEnding(seed uint64) *scribe {
 		span(at, upTo(2), harness(history.Invoke, history.Probe, ""), harness([]history.Type{history.OK, history.OK, history.OK, history.Fail, history.Info}[r.IntN(5)], history.Probe, ""))
 	}
 	sort.SliceStable(s.events, func(a, b int) bool { return s.events[a].TimeNS < s.events[b].TimeNS })
-	for s.events[len(s.events)-1].TimeNS > end*second1 {
+	for s.events[len(s.events)-1].TimeNS > end*aSecond {
 		s.events = s.events[:len(s.events)-1]
 	}
 	add(end, harness(history.Info, history.Phase, history.PhaseEnd))

@@ -21,19 +21,18 @@ type lockState struct {
 }
 
 type lockOp struct {
-	does func(lockState) (bool, lockState)
 	name string
-	hold int
+	does func(lockState) (bool, lockState)
 }
 
 var plainLock = porcupine.Model{
 	Init:              func() any { return lockState{} },
-	Step:              func(state, input, _ any) (bool, any) { return first2(input.(lockOp).does(state.(lockState))) },
+	Step:              func(state, input, _ any) (bool, any) { return stepped(input.(lockOp).does(state.(lockState))) },
 	Hash:              func(state any) uint64 { s := state.(lockState); return uint64(s.holder)*31 + s.had*131 + s.dead*1031 },
 	DescribeOperation: func(input, _ any) string { return input.(lockOp).name },
 }
 
-func first2(ok bool, s lockState) (bool, any) { return ok, s }
+func stepped(ok bool, s lockState) (bool, any) { return ok, s }
 
 // lockExplained asks whether an order explains all lock operations of the recording, on every key.
 func (o *oracle) lockExplained() bool {
@@ -65,26 +64,29 @@ func (o *oracle) lockOperations(holds []*fact) (ops []porcupine.Operation) {
 			return true, s
 		}
 		has := func(s lockState) (bool, lockState) { return s.holder == id, s }
-		// over: the grant is gone, and will not be made again.
-		over := func(s lockState) (bool, lockState) { s.dead |= bit; return free(s) }
 		switch {
 		case h.outcome == history.OK:
 			if h.session != "" {
 				sessions[h.session] |= bit
 			}
+			// A grant that is over, by its own end or that of its session, is not made again.
 			add("granted "+h.id, h.start(), h.done, func(s lockState) (bool, lockState) { return s.holder == 0 && s.dead&bit == 0, take(s) })
 			add("expires "+h.id, h.start(), end, free)
 			if until := o.protected(h); until != 0 {
 				add("protected "+h.id, until, until, has)
 			}
 		case h.outcome == history.Info || h.outcome == history.Invoke, h.outcome == history.Fail && h.code == history.CodeCancelled:
-			add("perhaps granted "+h.id, h.start(), cmp.Or(map[bool]int64{true: h.done}[h.outcome == history.Fail], end), func(s lockState) (bool, lockState) {
+			over := int64(end)
+			if h.outcome == history.Fail { // given up
+				over = h.done
+			}
+			add("perhaps granted "+h.id, h.start(), over, func(s lockState) (bool, lockState) {
 				if s.holder == 0 && s.dead&bit == 0 {
 					return true, take(s)
 				}
 				return true, s
 			})
-			add("perhaps over "+h.id, h.start(), cmp.Or(map[bool]int64{true: h.done}[h.outcome == history.Fail], end), over)
+			add("perhaps over "+h.id, h.start(), over, func(s lockState) (bool, lockState) { s.dead |= bit; return free(s) })
 		case h.try && h.code == history.CodeBusy && o.plan.TryAtomic:
 			add("busy "+h.id, h.start(), h.done, func(s lockState) (bool, lockState) { return s.holder != 0, s })
 		}

@@ -9,10 +9,14 @@ import (
 // mutualExclusion is J1: pairs of holds by different clients that overlap, strictly.
 func (o *oracle) mutualExclusion() map[string]bool {
 	found := map[string]bool{}
+	believed := make([]int64, len(o.holds))
+	for i, h := range o.holds {
+		believed[i] = o.believed(h)
+	}
 	for i, a := range o.holds {
-		for _, b := range o.holds[i+1:] {
-			if a.key == b.key && a.client != b.client && o.believed(a) != 0 && o.believed(b) != 0 &&
-				max(a.done, b.done) < min(o.believed(a), o.believed(b)) {
+		for j, b := range o.holds[:i] {
+			if a.key == b.key && a.client != b.client && believed[i] != 0 && believed[j] != 0 &&
+				max(a.done, b.done) < min(believed[i], believed[j]) {
 				found[pairName(a.id, b.id)] = true
 			}
 		}

@@ -133,7 +133,7 @@ func registerOrder(updates []update) ([]registerConflict, []*chain) {
 			starts = append(starts, u)
 		}
 		if u.looks && u.finds != "" && writers[u.finds] == nil {
-			conflicts = append(conflicts, registerConflict{updates: []*update{u}, text: fmt.Sprintf("found %q, which nobody had written", u.finds)})
+			conflicts = append(conflicts, registerConflict{updates: []*update{u}, text: fmt.Sprintf("found %q, which no hold had left behind", u.finds)})
 		}
 	}
 	for _, value := range sortedKeys(followers) {

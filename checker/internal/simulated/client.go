@@ -17,14 +17,12 @@ type client struct {
 	parked  []func() // what happens once it goes on
 	cut     [2]bool
 	waiting [2][]func() // packets behind a cut
-	cutWith []*lease
 
 	lastRead  int64 // all that it has printed so far will have been read by then
 	touchedNS int64 // a fault touched it until then
 	resumedNS int64
 	seenNS    int64 // stamp of the last ping it is known to have read
 	lease     *lease
-	leases    int
 	held      *hold // the last one the harness was told of
 	lastToken string
 	leftover  func() // a write that waits in a buffer

@@ -179,7 +179,6 @@ func (w *world) critical(t *task, h *hold) history.Event {
 	note := func(e history.Event) bool {
 		if e.Type == history.Info {
 			unknown = e
-			c.touchedNS = max(c.touchedNS, 0)
 		}
 		return e.Type == history.OK
 	}
