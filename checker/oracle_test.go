@@ -196,7 +196,7 @@ func (o *oracle) premature() map[string]bool {
 }
 
 // cleanUpPending tells whether a release, the end of an acquire that came to nothing, or the closing of another client
-// was under way between the completion of h's acquire and a moment.
+// was under way between h's acquire and a moment.
 func (o *oracle) cleanUpPending(h *fact, at int64) bool {
 	pending := func(from, to int64) bool { return from <= at && to >= h.done }
 	for _, g := range o.holds {
@@ -208,7 +208,8 @@ func (o *oracle) cleanUpPending(h *fact, at int64) bool {
 			if a.answered() {
 				to = a.done
 			}
-			if a.f == history.Release && pending(a.invoke, to) {
+			// One that does not say it removed its own record may have removed that of a grant still to be read.
+			if a.f == history.Release && (pending(a.invoke, to) || !a.acted() && a.invoke <= at && to >= h.start()) {
 				return true
 			}
 		}

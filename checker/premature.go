@@ -26,7 +26,19 @@ type pending struct {
 	fromNS   int64
 	toNS     int64
 	confess  bool // it reports having removed a record; that of its own hold was gone
+	aimless  bool // it does not report having removed the record of its own hold
 	sequence int64
+}
+
+// during tells whether the clean-up may have removed the grant of h, which was gone at atNS. A grant that was read late was
+// made before, so what was pending while it was asked for counts, too; but not the release that made room for it, which
+// removed a record of its own.
+func (c *pending) during(h *Hold, atNS int64) bool {
+	since := h.DoneNS
+	if c.aimless {
+		since = h.startNS()
+	}
+	return c.fromNS <= atNS && c.toNS >= since
 }
 
 type prematureOutcome struct {
@@ -73,7 +85,7 @@ func (j *judge) prematures() *prematureOutcome {
 			}
 			p.key, p.hold = k.name, h
 			for _, c := range cleanups {
-				if c.hold != h && (c.hold != nil || c.client != h.Client) && c.fromNS <= p.atNS && c.toNS >= h.DoneNS {
+				if c.hold != h && (c.hold != nil || c.client != h.Client) && c.during(h, p.atNS) {
 					if p.other == nil || c.confess && !p.other.confess {
 						p.other = &c
 					}
@@ -151,6 +163,7 @@ func (j *judge) cleanups(k *keyView) (all []pending) {
 				c.toNS = never
 			}
 			// A release that says it removed its own record although its hold had been lost before removed another's.
+			c.aimless = !a.Acted()
 			c.confess = a.Acted() && h.EndedNS != 0 && h.EndedNS <= a.InvokeNS
 			all = append(all, c)
 		}

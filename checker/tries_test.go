@@ -61,3 +61,24 @@ func TestTidyingUpAfterAnAcquireIsACleanUp(t *testing.T) {
 		})
 	}
 }
+
+// A grant that is read late was made before, and may have been removed before it was read. Found by simulation.
+func TestAReleaseBeforeALateGrantWasRead(t *testing.T) {
+	for name, test := range map[string]struct{ owned, want string }{
+		"that found nothing of its own":      {"false", "release-by-owner:1"},
+		"that made room, by its own account": {"true", "early-expiry:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			verdicts(t, untokened(), strings.Replace(`
+				0.50 c acquire h0
+				0.60 c acquire:ok h0
+				1.00 a acquire h1
+				1.10 c release h0
+				1.20 c release:ok h0 owned=%s
+				1.50 a lease:ok h1 ttl=2 seen=1.00
+				1.50 a acquire:ok h1 seen=1.00
+				1.60 a release h1
+				1.70 a release:fail h1 code=not-owned`, "%s", test.owned, 1), test.want)
+		})
+	}
+}
