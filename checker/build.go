@@ -11,36 +11,32 @@ func defectf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDefect, fmt.Sprintf(format, args...))
 }
 
-// builder reads a history once and fills a Model. It keeps the numbers of open operations and nothing else of the
+// builder reads a history once and fills a Model. It keeps where each operation is to be found and nothing else of the
 // events.
 type builder struct {
-	m      *Model
-	holds  map[string]*Hold
-	ops    map[int64]*operation
-	probes map[int64]int // op -> index in m.Probes
-	faults map[int64]*Fault
-	counts counts
-	last   history.Event
-
+	m        *Model
+	holds    map[string]*Hold
+	ops      operations
+	probes   map[int64]int // op -> index in m.Probes
+	faults   map[int64]*Fault
+	counts   counts
 	failedAs history.Type // how operations that failed are read
-}
 
-// operation is what a completion has to fit to.
-type operation struct {
-	f       history.F
-	hold    *Hold
-	access  *Access
-	attempt *Attempt
-	invoked int64
-	done    bool
+	holdSlab     slab[Hold]
+	accessSlab   slab[Access]
+	attemptSlab  slab[Attempt]
+	accessLists  slab[*Access]
+	attemptLists slab[*Attempt]
+	accesses     int // of all holds
 }
 
 func build(rec Recording, failedAs history.Type) (*Model, *counts, error) {
 	b := &builder{
 		m:     &Model{Plan: rec.Plan, Sessions: map[string]*Session{}, Clients: map[string]*Client{}},
-		holds: map[string]*Hold{}, ops: map[int64]*operation{}, probes: map[int64]int{}, faults: map[int64]*Fault{},
-		counts: newCounts(), failedAs: failedAs,
+		holds: map[string]*Hold{}, probes: map[int64]int{}, faults: map[int64]*Fault{}, failedAs: failedAs,
 	}
+	var last history.F
+	var phase string
 	for e, err := range rec.Events {
 		if err == nil {
 			err = b.event(&e)
@@ -48,13 +44,11 @@ func build(rec Recording, failedAs history.Type) (*Model, *counts, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		b.last = e
 		b.m.Lines++
+		b.m.EndNS, last, phase = e.TimeNS, e.F, e.Value
 	}
-	b.m.EndNS = b.last.TimeNS
-	b.m.Complete = b.last.F == history.Phase && b.last.Value == history.PhaseEnd
-	b.m.Closed = b.m.Complete || b.last.F == history.Phase && b.last.Value == history.PhaseStopped
-	b.counts.open(b.ops)
+	b.m.Complete = last == history.Phase && phase == history.PhaseEnd
+	b.m.Closed = b.m.Complete || last == history.Phase && phase == history.PhaseStopped
 	b.settle()
 	if err := b.join(rec.Requests); err != nil {
 		return nil, nil, err
@@ -64,6 +58,8 @@ func build(rec Recording, failedAs history.Type) (*Model, *counts, error) {
 
 func (b *builder) event(e *history.Event) error {
 	switch {
+	case e.Index != b.m.Lines || e.TimeNS < b.m.EndNS:
+		return fmt.Errorf("%w: event %d at %d ns stands where event %d, no earlier than %d ns, has to", history.ErrMalformed, e.Index, e.TimeNS, b.m.Lines, b.m.EndNS)
 	case e.Process == history.NemesisProcess:
 		return b.fault(e)
 	case e.Process == history.HarnessProcess:
@@ -78,29 +74,31 @@ func (b *builder) event(e *history.Event) error {
 }
 
 func (b *builder) invoke(e *history.Event) error {
-	if _, known := b.ops[e.Op]; known {
+	if b.ops.get(e.Op).hold != nil {
 		return defectf("event %d invokes operation %d a second time", e.Index, e.Op)
 	}
-	b.client(e.Client)
-	op := &operation{f: e.F, invoked: e.TimeNS}
-	if e.F == history.Acquire {
-		if b.holds[e.Hold] != nil {
-			return defectf("event %d acquires hold %s a second time", e.Index, e.Hold)
-		}
-		op.hold = &Hold{ID: e.Hold, Key: e.Key, Client: e.Client, Process: e.Process, InvokeNS: e.TimeNS, Outcome: history.Invoke, Try: e.Try}
-		b.holds[e.Hold] = op.hold
-		b.m.Holds = append(b.m.Holds, op.hold)
-	} else if err := b.under(e, op); err != nil {
-		return err
+	b.counts.invoked++
+	if e.F != history.Acquire {
+		return b.under(e)
 	}
-	b.note(op.hold, e)
-	b.ops[e.Op] = op
+	if b.holds[e.Hold] != nil {
+		return defectf("event %d acquires hold %s a second time", e.Index, e.Hold)
+	}
+	b.client(e.Client)
+	h := b.holdSlab.next()
+	*h = Hold{ID: e.Hold, Key: e.Key, Client: e.Client, InvokeNS: e.TimeNS, Outcome: history.Invoke, Try: e.Try, Event: e.Index, BelievedNS: e.HeldNS}
+	b.holds[e.Hold] = h
+	b.m.Holds = append(b.m.Holds, h)
+	b.ops.put(e.Op, operation{hold: h, kind: anAcquire})
 	return nil
 }
 
 // under opens an operation that needs a hold.
-func (b *builder) under(e *history.Event, op *operation) error {
-	h := b.holds[e.Hold]
+func (b *builder) under(e *history.Event) error {
+	h := b.client(e.Client).latest
+	if h == nil || h.ID != e.Hold {
+		h = b.holds[e.Hold]
+	}
 	switch {
 	case h == nil:
 		return defectf("event %d names hold %q, which nobody acquired", e.Index, e.Hold)
@@ -109,14 +107,25 @@ func (b *builder) under(e *history.Event, op *operation) error {
 	case e.Key != "" && e.Key != h.Key:
 		return defectf("event %d names key %s, but its hold %s is of key %s", e.Index, e.Key, e.Hold, h.Key)
 	}
-	op.hold = h
+	h.BelievedNS = max(h.BelievedNS, e.HeldNS)
 	switch e.F {
 	case history.Read, history.Write:
-		op.access = &Access{Hold: h, Op: e.Op, F: e.F, InvokeNS: e.TimeNS, Outcome: history.Invoke, Value: e.Value, Base: e.Base, Event: e.Index}
-		h.Accesses = append(h.Accesses, op.access)
+		a := b.accessSlab.next()
+		*a = Access{Hold: h, Op: e.Op, F: e.F, InvokeNS: e.TimeNS, Outcome: history.Invoke, Value: e.Value, Base: e.Base, Event: e.Index}
+		if h.Accesses == nil {
+			h.Accesses = b.accessLists.list(2)
+		}
+		b.ops.put(e.Op, operation{h, int32(len(h.Accesses)), anAccess})
+		h.Accesses = append(h.Accesses, a)
+		b.accesses++
 	default:
-		op.attempt = &Attempt{F: e.F, InvokeNS: e.TimeNS, Outcome: history.Invoke, Event: e.Index}
-		h.Attempts = append(h.Attempts, op.attempt)
+		a := b.attemptSlab.next()
+		*a = Attempt{F: e.F, InvokeNS: e.TimeNS, Outcome: history.Invoke, Event: e.Index}
+		if h.Attempts == nil {
+			h.Attempts = b.attemptLists.list(1)
+		}
+		b.ops.put(e.Op, operation{h, int32(len(h.Attempts)), anAttempt})
+		h.Attempts = append(h.Attempts, a)
 		if e.F == history.Release && h.ReleaseNS == 0 {
 			h.ReleaseNS, h.ReleaseOutcome = e.TimeNS, history.Invoke
 		}
@@ -125,42 +134,44 @@ func (b *builder) under(e *history.Event, op *operation) error {
 }
 
 func (b *builder) complete(e *history.Event) error {
-	op := b.ops[e.Op]
-	switch {
-	case op == nil:
+	op := b.ops.get(e.Op)
+	if op.hold == nil {
 		return defectf("event %d completes operation %d, which was never invoked", e.Index, e.Op)
-	case op.done:
-		return defectf("event %d completes operation %d a second time", e.Index, e.Op)
-	case op.f != e.F:
-		return defectf("event %d completes operation %d as %s; it was invoked as %s", e.Index, e.Op, e.F, op.f)
-	case e.Hold != op.hold.ID:
-		return defectf("event %d completes operation %d with hold %s; it was invoked with %s", e.Index, e.Op, e.Hold, op.hold.ID)
-	case e.Client != op.hold.Client:
-		return defectf("event %d completes operation %d of client %s as client %s", e.Index, e.Op, op.hold.Client, e.Client)
 	}
-	op.done = true
-	b.counts.completed(op, e) // figures are of what was recorded, however it is read
-	b.read(e)
 	h := op.hold
-	b.note(h, e)
+	f, invokeNS, outcome := op.state()
 	switch {
-	case op.access != nil:
-		a := op.access
-		a.DoneNS, a.Outcome, a.Code = e.TimeNS, e.Type, e.Code
+	case outcome != history.Invoke:
+		return defectf("event %d completes operation %d a second time", e.Index, e.Op)
+	case f != e.F:
+		return defectf("event %d completes operation %d as %s; it was invoked as %s", e.Index, e.Op, e.F, f)
+	case e.Hold != h.ID:
+		return defectf("event %d completes operation %d with hold %s; it was invoked with %s", e.Index, e.Op, e.Hold, h.ID)
+	case e.Client != h.Client:
+		return defectf("event %d completes operation %d of client %s as client %s", e.Index, e.Op, h.Client, e.Client)
+	}
+	b.counts.completed(invokeNS, e) // figures are of what was recorded, however it is read
+	b.read(e)
+	h.BelievedNS = max(h.BelievedNS, e.HeldNS)
+	switch op.kind {
+	case anAccess:
+		a := op.access()
+		a.DoneNS, a.Outcome, a.Code, a.DoneEvent = e.TimeNS, e.Type, e.Code, e.Index
 		if a.F == history.Read && e.Type == history.OK {
 			a.Value = e.Value
 		}
-	case op.attempt != nil:
-		a := op.attempt
-		a.DoneNS, a.Outcome, a.Code, a.Owned, a.SeenNS = e.TimeNS, e.Type, e.Code, e.Owned, e.SeenNS
+	case anAttempt:
+		a := op.attempt()
+		a.DoneNS, a.Outcome, a.Code, a.Owned, a.SeenNS, a.DoneEvent = e.TimeNS, e.Type, e.Code, e.Owned, e.SeenNS, e.Index
 		b.renewed(h, a, e)
 	default:
 		h.DoneNS, h.Outcome, h.Code, h.Token, h.SeenNS, h.DoneEvent = e.TimeNS, e.Type, e.Code, e.Token, e.SeenNS, e.Index
 		if e.Type == history.OK {
 			h.Session, h.ValidNS = e.Session, e.ValidNS
 			if e.Session != "" {
-				b.session(e)
+				h.Session = b.session(e).ID
 			}
+			b.client(e.Client).latest = h
 		}
 	}
 	return nil
@@ -178,12 +189,6 @@ func (b *builder) renewed(h *Hold, a *Attempt, e *history.Event) {
 	if h.ReleaseDoneNS == 0 || h.ReleaseOutcome == history.Info {
 		h.ReleaseDoneNS, h.ReleaseOutcome, h.ReleaseOwned = a.DoneNS, a.Outcome, a.Owned
 	}
-}
-
-// note keeps what every event that names a hold may carry.
-func (b *builder) note(h *Hold, e *history.Event) {
-	h.Events = append(h.Events, e.Index)
-	h.BelievedNS = max(h.BelievedNS, e.HeldNS)
 }
 
 func (b *builder) client(name string) *Client {
@@ -211,7 +216,8 @@ func (b *builder) signal(e *history.Event) error {
 		if h = b.holds[e.Hold]; h == nil {
 			return defectf("event %d names hold %q, which nobody acquired", e.Index, e.Hold)
 		}
-		b.note(h, e)
+		h.Signals = append(h.Signals, e.Index)
+		h.BelievedNS = max(h.BelievedNS, e.HeldNS)
 	}
 	switch e.F {
 	case history.Renew:

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -57,6 +58,7 @@ func (j *judge) contended() (n int64) {
 		// waits[i] is for the acquires up to the i-th, by invocation, until when the longest of any client waits, and
 		// until when the longest of any other client than that one does.
 		waits := make([]longestWaits, len(k.acquires))
+		asked := make([]int64, len(k.acquires))
 		for i, h := range k.acquires {
 			until := h.DoneNS
 			if h.Outcome == history.Invoke {
@@ -66,16 +68,11 @@ func (j *judge) contended() (n int64) {
 				waits[i] = waits[i-1]
 			}
 			waits[i].take(h.Client, until)
+			asked[i] = h.InvokeNS
 		}
 		for _, h := range k.grants {
-			end := max(h.DoneNS, h.BelievedNS, h.ProvenNS)
-			asked, _ := slices.BinarySearchFunc(k.acquires, end, func(a *Hold, t int64) int {
-				if a.InvokeNS < t {
-					return -1
-				}
-				return 1
-			})
-			if asked > 0 && waits[asked-1].other(h.Client) > h.DoneNS {
+			before, _ := slices.BinarySearch(asked, max(h.DoneNS, h.BelievedNS, h.ProvenNS))
+			if before > 0 && waits[before-1].other(h.Client) > h.DoneNS {
 				n++
 			}
 		}
@@ -152,26 +149,55 @@ func (m *Model) outlived() []*Fault {
 	return all
 }
 
+// sway is the holds that one client believed in, in the order of their grants, and of those up to each until when the
+// longest lasted.
+type sway struct {
+	holds []*Hold
+	until []int64
+}
+
 // heldBy are the holds that the target of a fault was known to believe in when the fault took effect.
-func (m *Model) heldBy(f *Fault) []*Hold {
+func (m *Model) heldBy(f *Fault) (held []*Hold) {
 	if f.EffectiveNS == 0 {
 		return nil
 	}
-	if m.byClient == nil {
-		m.byClient = map[string][]*Hold{}
+	s := m.swayOf(f.Target)
+	if s == nil {
+		return nil
+	}
+	granted, _ := slices.BinarySearchFunc(s.holds, f.EffectiveNS+1, func(h *Hold, t int64) int { return cmp.Compare(h.DoneNS, t) })
+	for i := granted - 1; i >= 0 && s.until[i] >= f.EffectiveNS; i-- {
+		if s.holds[i].BelievedNS >= f.EffectiveNS {
+			held = append(held, s.holds[i])
+		}
+	}
+	slices.Reverse(held)
+	return held
+}
+
+func (m *Model) swayOf(client string) *sway {
+	if m.believed == nil {
+		m.believed = map[string]*sway{}
 		for _, h := range m.Holds {
-			if h.BelievedNS != 0 {
-				m.byClient[h.Client] = append(m.byClient[h.Client], h)
+			if h.BelievedNS == 0 {
+				continue
+			}
+			s := m.believed[h.Client]
+			if s == nil {
+				s = &sway{}
+				m.believed[h.Client] = s
+			}
+			s.holds = append(s.holds, h)
+		}
+		for _, s := range m.believed {
+			sortInOrder(s.holds, func(a, b *Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
+			s.until = make([]int64, len(s.holds))
+			for i, h := range s.holds {
+				s.until[i] = max(s.until[max(i-1, 0)], h.BelievedNS)
 			}
 		}
 	}
-	var held []*Hold
-	for _, h := range m.byClient[f.Target] {
-		if h.DoneNS <= f.EffectiveNS && h.BelievedNS >= f.EffectiveNS {
-			held = append(held, h)
-		}
-	}
-	return held
+	return m.believed[client]
 }
 
 // leaseAt is when the lease of a hold, as acknowledged up to t, can have run out at the earliest and at the latest; zeros

@@ -16,50 +16,62 @@ type judge struct {
 	// what several properties share
 	staleWrites *[]staleWrite
 	premature   *prematureOutcome
-	holds       map[string]*Hold
 	lastSession map[string]*Session // by client
 }
 
 // keyView is one lock and the register behind it.
 type keyView struct {
 	name     string
-	acquires []*Hold            // all of them, in the order of their invocations
-	grants   []*Hold            // acquires that were answered ok, in the order of those answers
-	handled  []*history.Request // applied requests, in the resource's order
-	writes   map[string]*Access // by value, which is unique
+	acquires []*Hold   // all of them, in the order of their invocations
+	grants   []*Hold   // acquires that were answered ok, in the order of those answers
+	handled  []*Access // those that were applied, in the resource's order
+	writes   int       // how many there are, applied or not
 }
 
 func newJudge(m *Model, opts Options) *judge {
-	j := &judge{m: m, opts: opts, outcomes: map[Name]*outcome{}, holds: map[string]*Hold{}}
+	j := &judge{m: m, opts: opts, outcomes: map[Name]*outcome{}}
 	views := map[string]*keyView{}
+	var k *keyView
 	for _, h := range m.Holds {
-		k := views[h.Key]
+		if k == nil || k.name != h.Key {
+			k = views[h.Key]
+		}
 		if k == nil {
-			k = &keyView{name: h.Key, writes: map[string]*Access{}}
+			k = &keyView{name: h.Key}
 			views[h.Key] = k
 			j.keys = append(j.keys, k)
 		}
-		j.holds[h.ID] = h
+		h.at = int32(len(k.acquires))
 		k.acquires = append(k.acquires, h)
 		if h.Outcome == history.OK {
 			k.grants = append(k.grants, h)
 		}
 		for _, a := range h.Accesses {
 			if a.F == history.Write {
-				k.writes[a.Value] = a
+				k.writes++
 			}
 		}
 	}
-	for i := range m.Requests {
-		if q := &m.Requests[i]; q.Outcome == history.Applied {
-			views[q.Key].handled = append(views[q.Key].handled, q)
+	for i, a := range m.byRequest {
+		if a.Handled == &m.Requests[i] && a.Applied() {
+			if k == nil || k.name != a.Hold.Key {
+				k = views[a.Hold.Key]
+			}
+			k.handled = append(k.handled, a)
 		}
 	}
 	for _, k := range j.keys {
-		slices.SortStableFunc(k.grants, func(a, b *Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
+		sortInOrder(k.grants, func(a, b *Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
 	}
 	slices.SortFunc(j.keys, func(a, b *keyView) int { return cmp.Compare(a.name, b.name) })
 	return j
+}
+
+// sortInOrder is a stable sort of what mostly is in order.
+func sortInOrder[T any](list []T, compare func(a, b T) int) {
+	if !slices.IsSortedFunc(list, compare) {
+		slices.SortStableFunc(list, compare)
+	}
 }
 
 // outcome judges a property once.

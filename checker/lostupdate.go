@@ -11,60 +11,59 @@ import (
 func (j *judge) lostUpdate() outcome {
 	var o outcome
 	for _, k := range j.keys {
-		var writes []*history.Request
-		position := map[string]int{"": 0} // of a value in writes, from 1; the initial value stands before all
-		lost := map[*history.Request]bool{}
+		var standing []*Access // the writes that nobody has overwritten so yet, in the order of the log
 		for _, w := range k.handled {
-			if w.Kind != history.KindWrite {
+			if w.F != history.Write {
 				continue
 			}
-			base, ok := k.builtOn(w, position)
+			base, ok := k.builtOn(w)
 			if !ok {
-				o.defect = defectf("the write of %q to %s (seq %d) was built on %q, a value that nobody had written", w.Value, k.name, w.Seq, w.Base)
+				o.defect = defectf("the write of %q to %s (seq %d) was built on %q, a value that nobody had written", w.Value, k.name, w.Handled.Seq, w.Base)
 				return o
 			}
-			for _, u := range writes[base:] {
-				if a := k.writes[u.Value]; a.Outcome == history.OK && !lost[u] {
-					lost[u] = true
-					o.hits = append(o.hits, hit{k.name, w.TimeNS, func() Finding { return j.lostFinding(k, u, w) }})
+			from := len(standing)
+			for from > 0 && standing[from-1].place > base {
+				from--
+			}
+			for _, u := range standing[from:] {
+				if u.Outcome == history.OK {
+					o.hits = append(o.hits, hit{k.name, w.Handled.TimeNS, func() Finding { return j.lostFinding(k, u, w) }})
 				}
 			}
-			writes = append(writes, w)
-			position[w.Value] = len(writes)
+			standing = append(standing[:from], w)
 		}
 	}
 	return o
 }
 
-// builtOn is where in the replay the value stands that w was built on. A client whose write has not taken effect may go
-// on from the value it believes it wrote; what that one was built on counts then.
-func (k *keyView) builtOn(w *history.Request, position map[string]int) (int, bool) {
-	base := w.Base
-	for range len(k.writes) + 1 {
-		if at, ok := position[base]; ok {
-			return at, true
+// builtOn is the place of the write that w was built on, 0 for the initial value. A client whose write has not taken
+// effect may go on from the value it believes it wrote; what that one was built on counts then.
+func (k *keyView) builtOn(w *Access) (place int32, ok bool) {
+	at := w
+	for range k.writes + 1 {
+		switch {
+		case at.built == nil:
+			return 0, at.Base == ""
+		case at.built.place != 0 && at.built.place < w.place:
+			return at.built.place, true
 		}
-		a := k.writes[base]
-		if a == nil {
-			return 0, false
-		}
-		base = a.Base
+		at = at.built
 	}
 	return 0, false
 }
 
 // lostFinding tells how the write u was lost to the write w.
-func (j *judge) lostFinding(k *keyView, u, w *history.Request) Finding {
-	victim, writer := j.holds[u.Hold], j.holds[w.Hold]
+func (j *judge) lostFinding(k *keyView, u, w *Access) Finding {
+	victim, writer := u.Hold, w.Hold
 	on := "the initial value"
 	if w.Base != "" {
 		on = w.Base
 	}
 	f := Finding{
-		Key: k.name, AtNS: w.TimeNS, Requests: []int64{u.Seq, w.Seq},
-		FromNS: min(victim.DoneNS, writer.DoneNS), ToNS: w.TimeNS,
+		Key: k.name, AtNS: w.Handled.TimeNS, Requests: []int64{u.Handled.Seq, w.Handled.Seq},
+		FromNS: min(victim.DoneNS, writer.DoneNS), ToNS: w.Handled.TimeNS,
 		Summary: fmt.Sprintf("the update %s of %s, which was acknowledged, is lost: %s overwrote it with %s, built on %s", u.Value, victim.Client, writer.Client, w.Value, on),
-		Cause:   j.cause(writer, victim, w.TimeNS),
+		Cause:   j.cause(writer, victim, w.Handled.TimeNS),
 	}
 	s := j.story(&f, writer, victim)
 	s.accessed(u)

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"io"
+	"slices"
 
 	"lockcheck/checker/history"
 )
@@ -25,7 +26,8 @@ type Model struct {
 	Closed   bool     // the harness closed the history, complete or not: it was not cut short
 	Lines    int64    // events read
 
-	byClient map[string][]*Hold // those that were believed in; made when first asked for
+	byRequest []*Access        // beside Requests: whose each is
+	believed  map[string]*sway // by client; made when first asked for
 }
 
 // Hold is one acquire and all that followed from it.
@@ -33,7 +35,6 @@ type Hold struct {
 	ID      string
 	Key     string
 	Client  string
-	Process string
 	Session string
 	Token   string // decimal, "" if none
 
@@ -70,8 +71,31 @@ type Hold struct {
 	Attempts []*Attempt // releases and extensions, in the order of their invocations
 	Leases   []Lease    // reported for this grant alone; those of its session are the session's
 
-	Events    []int64 // indexes of the events that name this hold
+	Event     int64   // index of the acquire's invocation
 	DoneEvent int64   // index of the acquire's completion; 0 while it is open
+	Signals   []int64 // indexes of the events that name this hold and belong to no operation
+
+	at int32 // among the acquires of its key
+}
+
+// Events are the indexes of all events that name the hold, in their order.
+func (h *Hold) Events() []int64 {
+	events := append([]int64{h.Event}, h.Signals...)
+	if h.Outcome != history.Invoke {
+		events = append(events, h.DoneEvent)
+	}
+	for _, a := range h.Accesses {
+		if events = append(events, a.Event); a.Outcome != history.Invoke {
+			events = append(events, a.DoneEvent)
+		}
+	}
+	for _, a := range h.Attempts {
+		if events = append(events, a.Event); a.Outcome != history.Invoke {
+			events = append(events, a.DoneEvent)
+		}
+	}
+	slices.Sort(events)
+	return events
 }
 
 // Access is one read or write of the register behind the lock.
@@ -85,10 +109,17 @@ type Access struct {
 	Value    string
 	Base     string
 	Code     string
-	Event    int64 // index of its invocation
+
+	Event     int64 // index of its invocation
+	DoneEvent int64 // index of its completion; 0 while it is open
 	// Handled is what the resource did: applied or rejected; nil if it never handled it. This, and not the answer that
 	// the client got, decides what happened (rule R9).
 	Handled *history.Request
+
+	// built is the write whose value this one read, or was built on; nil for the initial value and for one that nobody wrote.
+	built *Access
+	// number is a write's among those of its key, from 1; place is its place among the applied ones, from 1.
+	number, place int32
 }
 
 // Applied tells whether the resource read or wrote for it.
@@ -103,7 +134,9 @@ type Attempt struct {
 	Outcome  history.Type
 	Owned    *bool
 	Code     string
-	Event    int64 // index of its invocation
+
+	Event     int64 // index of its invocation
+	DoneEvent int64 // index of its completion; 0 while it is open
 }
 
 // SentNS is when the request was sent at the earliest (rule R2).
@@ -134,6 +167,8 @@ type Client struct {
 	Name    string
 	CloseNS int64 // it was asked to close its session; 0 if never
 	ExitNS  int64 // it had ended by then; 0 if it never was seen to
+
+	latest *Hold // that it was granted: most events are about that one
 }
 
 // Probe is one plain write to the lock service, past any lock.

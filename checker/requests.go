@@ -11,45 +11,44 @@ import (
 // join reads the resource's log and gives every request to the access it belongs to. The log says what happened (R9); a
 // client's definite answer that it contradicts is a defect of lockcheck or of the client, never a verdict.
 func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
+	m := b.m
+	m.Requests = make([]history.Request, 0, b.accesses+b.accesses/32)
 	for q, err := range requests {
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case q.Seq != int64(len(m.Requests))+1:
+			return fmt.Errorf("%w: request %d stands where request %d of the resource's log has to", history.ErrMalformed, q.Seq, len(m.Requests)+1)
 		}
-		b.m.Requests = append(b.m.Requests, q)
+		m.Requests = append(m.Requests, q)
 	}
+	m.byRequest = make([]*Access, 0, len(m.Requests))
 	fenced := fence{}
-	for i := range b.m.Requests {
-		q := &b.m.Requests[i]
-		if !b.m.Complete && b.ops[operationOf(q)] == nil {
+	for i := range m.Requests {
+		q := &m.Requests[i]
+		op := b.ops.get(operationOf(q))
+		if !m.Complete && op.hold == nil {
 			// The harness was killed before it had written down what this request belongs to. All that the history knows
 			// to be answered had been handled before; what comes after is beyond it.
-			b.m.Requests = b.m.Requests[:i]
+			m.Requests = m.Requests[:i]
 			break
 		}
-		if err := b.handled(q); err != nil {
+		if err := handled(q, op); err != nil {
 			return err
 		}
 		if err := fenced.handled(q); err != nil {
 			return err
 		}
+		m.byRequest = append(m.byRequest, op.access())
 	}
-	written := map[[2]string]*Access{}
-	for _, h := range b.m.Holds {
+	for _, h := range m.Holds {
 		for _, a := range h.Accesses {
 			if err := a.contradiction(); err != nil {
 				return b.orCut(a, err)
 			}
-			if a.F != history.Write {
-				continue
-			}
-			name := [2]string{h.Key, a.Value}
-			if first := written[name]; first != nil || a.Value == "" {
-				return defectf("event %d writes the value %q to %s, which is not unique", a.Event, a.Value, h.Key)
-			}
-			written[name] = a
 		}
 	}
-	return nil
+	return m.resolve()
 }
 
 // orCut tells a log without its end from one that contradicts the history: the resource handles a request before its
@@ -59,8 +58,10 @@ func (b *builder) orCut(missing *Access, contradiction error) error {
 		return contradiction
 	}
 	for i := range b.m.Requests {
-		if op := b.ops[operationOf(&b.m.Requests[i])]; op != nil && op.invoked > missing.DoneNS {
-			return contradiction
+		if op := b.ops.get(operationOf(&b.m.Requests[i])); op.hold != nil {
+			if _, invokeNS, _ := op.state(); invokeNS > missing.DoneNS {
+				return contradiction
+			}
 		}
 	}
 	return fmt.Errorf("%w: it ends with line %d, and %s %d of hold %s, which was answered ok (event %d of the history), is not in it",
@@ -76,24 +77,33 @@ func operationOf(q *history.Request) int64 {
 	return number
 }
 
-func (b *builder) handled(q *history.Request) error {
-	number := operationOf(q)
-	op := b.ops[number]
+// handled gives a request to its access, and lets it share that one's strings.
+func handled(q *history.Request, op operation) error {
+	number, a := operationOf(q), op.access()
 	switch {
-	case op == nil || op.access == nil:
+	case op.hold == nil || a == nil:
 		return defectf("request %d of the resource's log (seq %d) belongs to no read or write of the history", number, q.Seq)
-	case op.hold.ID != q.Hold || op.hold.Key != q.Key || string(op.f) != string(q.Kind):
+	case op.hold.ID != q.Hold || op.hold.Key != q.Key || string(a.F) != string(q.Kind):
 		return defectf("request %d (seq %d) is a %s of %s under hold %s in the resource's log, a %s of %s under hold %s in the history",
-			number, q.Seq, q.Kind, q.Key, q.Hold, op.f, op.hold.Key, op.hold.ID)
-	case q.Kind == history.KindWrite && (q.Value != op.access.Value || q.Base != op.access.Base):
+			number, q.Seq, q.Kind, q.Key, q.Hold, a.F, op.hold.Key, op.hold.ID)
+	case q.Kind == history.KindWrite && (q.Value != a.Value || q.Base != a.Base):
 		return defectf("request %d (seq %d) writes %q built on %q in the resource's log, %q built on %q in the history",
-			number, q.Seq, q.Value, q.Base, op.access.Value, op.access.Base)
-	case q.Outcome == history.Duplicate:
-		return nil // nothing was done: the first answer was given again
-	case op.access.Handled != nil:
-		return defectf("request %d was handled twice by the resource (seq %d and %d)", number, op.access.Handled.Seq, q.Seq)
+			number, q.Seq, q.Value, q.Base, a.Value, a.Base)
 	}
-	op.access.Handled = q
+	q.Hold, q.Key = op.hold.ID, op.hold.Key
+	if q.Value == a.Value {
+		q.Value, q.Base = a.Value, a.Base
+	}
+	if q.Token == op.hold.Token {
+		q.Token = op.hold.Token
+	}
+	switch {
+	case q.Outcome == history.Duplicate: // nothing was done: the first answer was given again
+	case a.Handled != nil:
+		return defectf("request %d was handled twice by the resource (seq %d and %d)", number, a.Handled.Seq, q.Seq)
+	default:
+		a.Handled = q
+	}
 	return nil
 }
 

@@ -15,6 +15,8 @@ type staleWrite struct {
 	newer *Hold
 	prior *history.Request // of newer, handled before write
 	why   staleProof
+
+	made, before *Access // write and prior
 }
 
 // staleProof says what orders the two holds.
@@ -53,67 +55,126 @@ func (j *judge) stale() []staleWrite {
 // (b) Among holds with a greater token, the one granted last is the least likely to be older by (a): if the writer was
 // not asked for after that one had been granted, it is newer by its token. A tree over the ranks of the tokens finds it.
 func (j *judge) staleOn(k *keyView) (found []staleWrite) {
-	ranks := j.tokenRanks(k)
-	latest := newRankTree(len(ranks))
-	var youngest, writer *history.Request // of the hold asked for last, and of the one among those that wrote
-	var seen seenWrites
-	for at, q := range k.handled {
-		h := j.holds[q.Hold]
-		if q.Kind == history.KindWrite {
-			if w, ok := j.judgeWrite(k, q, h, [2]*history.Request{writer, youngest}, latest, ranks, &seen, at); ok {
-				found = append(found, w)
+	log := staleLog{j: j, k: k, ranks: j.tokenRanks(k), highest: -1, since: make([]int32, len(k.acquires))}
+	for at, a := range k.handled {
+		if a.F == history.Write {
+			if newer, why := log.judge(a, int32(at)); newer != nil {
+				found = append(found, staleWrite{k.name, a.Handled, a.Hold, newer.Hold, newer.Handled, why, a, newer})
 			}
-			seen.writes = append(seen.writes, at)
+			log.writes = append(log.writes, int32(at))
 		}
-		seen.first(h, at)
-		if youngest == nil || h.startNS() > j.holds[youngest.Hold].startNS() {
-			youngest = q
-		}
-		if q.Kind == history.KindWrite && (writer == nil || h.startNS() > j.holds[writer.Hold].startNS()) {
-			writer = q
-		}
-		if rank, ok := ranks[bare(h.Token)]; ok && h.Token != "" {
-			latest.raise(rank, q, h.grantedByNS())
-		}
+		log.take(a, int32(at))
 	}
 	return found
 }
 
-// judgeWrite looks for a proof that a write is stale. Of newer holders one that wrote makes the plainer proof.
-func (j *judge) judgeWrite(k *keyView, q *history.Request, h *Hold, newer [2]*history.Request, latest *rankTree, ranks map[string]int,
-	seen *seenWrites, at int) (staleWrite, bool) {
-	for _, prior := range newer {
-		if prior == nil {
-			continue
-		}
-		if g := j.holds[prior.Hold]; g != h && h.followedBy(g) {
-			return staleWrite{k.name, q, h, g, prior, staleByTime}, true
+// staleLog is what the replay of one key's log has seen so far.
+type staleLog struct {
+	j                *judge
+	k                *keyView
+	youngest, writer *Access // of the hold asked for last, and of the one among those that wrote
+	ranks            []int32 // of tokens, by hold; nil if tokens prove nothing
+	highest          int32   // rank seen
+	latest           *rankTree
+	since            []int32 // by hold: where it was first handled, from 1; 0 if it was not yet
+	writes           []int32 // where the writes are
+	pairs            map[[2]*Hold]bool
+}
+
+// take adds a request to what has been seen.
+func (l *staleLog) take(a *Access, at int32) {
+	h := a.Hold
+	if l.since[h.at] == 0 {
+		l.since[h.at] = at + 1
+		if rank := l.rank(h); rank >= 0 {
+			l.raise(rank, a, at)
 		}
 	}
-	if rank, ok := ranks[bare(h.Token)]; ok && h.Token != "" {
-		if prior := latest.above(rank); prior != nil {
-			if g := j.holds[prior.Hold]; !g.followedBy(h) {
-				return staleWrite{k.name, q, h, g, prior, staleByToken}, true
+	if l.youngest == nil || h.startNS() > l.youngest.Hold.startNS() {
+		l.youngest = a
+	}
+	if a.F == history.Write && (l.writer == nil || h.startNS() > l.writer.Hold.startNS()) {
+		l.writer = a
+	}
+}
+
+func (l *staleLog) rank(h *Hold) int32 {
+	if l.ranks == nil {
+		return -1
+	}
+	return l.ranks[h.at]
+}
+
+// raise notes that a hold of this rank has been handled. As long as ranks only rise, which is what a lock is for, nobody
+// asks for a rank above another, and the tree is not made.
+func (l *staleLog) raise(rank int32, a *Access, at int32) {
+	if l.latest == nil && rank >= l.highest {
+		l.highest = rank
+		return
+	}
+	l.tree(at).raise(rank, a)
+	l.highest = max(l.highest, rank)
+}
+
+// above is, of the holds of a greater rank than this, the one granted last; nil if there is none.
+func (l *staleLog) above(rank, at int32) *Access {
+	if rank >= l.highest {
+		return nil
+	}
+	return l.tree(at).above(rank)
+}
+
+// tree is made of all that was handled before at, once it is needed.
+func (l *staleLog) tree(at int32) *rankTree {
+	if l.latest == nil {
+		l.latest = &rankTree{make([]*Access, len(l.k.grants)+1)}
+		for _, before := range l.k.handled[:at] {
+			if r := l.rank(before.Hold); r >= 0 {
+				l.latest.raise(r, before)
 			}
 		}
 	}
-	// A request of h, a write of g, this write of h, and nothing orders g and h: if g is the newer, this write is stale;
-	// if h is, the write of g was.
-	begin, ok := seen.since[h]
-	if !ok {
-		return staleWrite{}, false
+	return l.latest
+}
+
+// judge looks for a proof that a write is stale. Of newer holders one that wrote makes the plainer proof.
+func (l *staleLog) judge(w *Access, at int32) (newer *Access, why staleProof) {
+	h := w.Hold
+	for _, prior := range [2]*Access{l.writer, l.youngest} {
+		if prior != nil && prior.Hold != h && h.followedBy(prior.Hold) {
+			return prior, staleByTime
+		}
 	}
-	from, _ := slices.BinarySearch(seen.writes, begin)
-	for _, between := range seen.writes[from:] {
-		prior := k.handled[between]
-		g := j.holds[prior.Hold]
-		if g == h || h.followedBy(g) || g.followedBy(h) || j.tokensOrder(g, h) || seen.pairs[[2]*Hold{g, h}] {
+	if rank := l.rank(h); rank >= 0 {
+		if prior := l.above(rank, at); prior != nil && !prior.Hold.followedBy(h) {
+			return prior, staleByToken
+		}
+	}
+	return l.between(w)
+}
+
+// between looks for a request of h, a write of g, this write of h, where nothing orders g and h: if g is the newer, this
+// write is stale; if h is, the write of g was. Of g and h one is stale, which is one finding however often they go on.
+func (l *staleLog) between(w *Access) (newer *Access, why staleProof) {
+	h := w.Hold
+	begin := l.since[h.at] - 1
+	if begin < 0 || len(l.writes) == 0 || l.writes[len(l.writes)-1] < begin {
+		return nil, staleEither
+	}
+	from, _ := slices.BinarySearch(l.writes, begin)
+	for _, at := range l.writes[from:] {
+		prior := l.k.handled[at]
+		g := prior.Hold
+		if g == h || h.followedBy(g) || g.followedBy(h) || l.j.tokensOrder(g, h) || l.pairs[[2]*Hold{g, h}] {
 			continue
 		}
-		seen.pair(g, h)
-		return staleWrite{k.name, q, h, g, prior, staleEither}, true
+		if l.pairs == nil {
+			l.pairs = map[[2]*Hold]bool{}
+		}
+		l.pairs[[2]*Hold{g, h}], l.pairs[[2]*Hold{h, g}] = true, true
+		return prior, staleEither
 	}
-	return staleWrite{}, false
+	return nil, staleEither
 }
 
 // tokensOrder tells whether the tokens of two holds say which is the newer.
@@ -121,73 +182,44 @@ func (j *judge) tokensOrder(g, h *Hold) bool {
 	return j.ordered() && g.Token != "" && h.Token != "" && compareTokens(g.Token, h.Token) != 0
 }
 
-// tokenRanks numbers the different tokens of a key in their order; empty if tokens prove nothing.
-func (j *judge) tokenRanks(k *keyView) map[string]int {
-	ranks := map[string]int{}
+// tokenRanks numbers the different tokens of a key in their order, by hold; -1 for a hold without one, nil if tokens
+// prove nothing.
+func (j *judge) tokenRanks(k *keyView) []int32 {
 	if !j.ordered() {
-		return ranks
+		return nil
 	}
-	var tokens []string
-	for _, g := range k.grants {
-		if g.Token != "" {
-			tokens = append(tokens, bare(g.Token))
+	ranks := make([]int32, len(k.acquires))
+	for i := range ranks {
+		ranks[i] = -1
+	}
+	byToken := tokened(k.grants)
+	sortInOrder(byToken, func(a, b *Hold) int { return compareTokens(a.Token, b.Token) })
+	rank := int32(0)
+	for i, g := range byToken {
+		if i > 0 && compareTokens(byToken[i-1].Token, g.Token) != 0 {
+			rank++
 		}
-	}
-	slices.SortFunc(tokens, compareTokens)
-	for i, t := range slices.Compact(tokens) {
-		ranks[t] = i
+		ranks[g.at] = rank
 	}
 	return ranks
 }
 
-// seenWrites is where in the log each hold was first handled, and where the writes are.
-type seenWrites struct {
-	since  map[*Hold]int
-	writes []int
-	pairs  map[[2]*Hold]bool // interleaved holds that were told of
-}
+// rankTree is a Fenwick tree over token ranks: the access whose hold was granted last, among all ranks above one.
+type rankTree struct{ at []*Access }
 
-func (s *seenWrites) first(h *Hold, at int) {
-	if s.since == nil {
-		s.since = map[*Hold]int{}
-	}
-	if _, ok := s.since[h]; !ok {
-		s.since[h] = at
-	}
-}
-
-// pair remembers both orders: of g and h one is stale, which is one finding however often they go on.
-func (s *seenWrites) pair(g, h *Hold) {
-	if s.pairs == nil {
-		s.pairs = map[[2]*Hold]bool{}
-	}
-	s.pairs[[2]*Hold{g, h}], s.pairs[[2]*Hold{h, g}] = true, true
-}
-
-// rankTree is a Fenwick tree over token ranks: the request whose hold was granted last, among all ranks above one.
-type rankTree struct {
-	at   []*history.Request
-	done []int64
-}
-
-func newRankTree(n int) *rankTree {
-	return &rankTree{make([]*history.Request, n+1), make([]int64, n+1)}
-}
-
-func (t *rankTree) raise(rank int, q *history.Request, doneNS int64) {
-	for i := len(t.at) - 1 - rank; i < len(t.at); i += i & -i {
-		if t.at[i] == nil || doneNS > t.done[i] {
-			t.at[i], t.done[i] = q, doneNS
+func (t *rankTree) raise(rank int32, a *Access) {
+	for i := len(t.at) - 1 - int(rank); i < len(t.at); i += i & -i {
+		if t.at[i] == nil || a.Hold.grantedByNS() > t.at[i].Hold.grantedByNS() {
+			t.at[i] = a
 		}
 	}
 }
 
-func (t *rankTree) above(rank int) *history.Request {
-	var best *history.Request
-	done := int64(-1)
-	for i := len(t.at) - 2 - rank; i > 0; i -= i & -i {
-		if t.at[i] != nil && t.done[i] > done {
-			best, done = t.at[i], t.done[i]
+func (t *rankTree) above(rank int32) *Access {
+	var best *Access
+	for i := len(t.at) - 2 - int(rank); i > 0; i -= i & -i {
+		if t.at[i] != nil && (best == nil || t.at[i].Hold.grantedByNS() > best.Hold.grantedByNS()) {
+			best = t.at[i]
 		}
 	}
 	return best
@@ -204,8 +236,8 @@ func (j *judge) staleFinding(w staleWrite) Finding {
 	}
 	f.Cause = j.cause(h, g, w.write.TimeNS)
 	s := j.story(&f, h, g)
-	s.accessed(w.write)
-	s.accessed(w.prior)
+	s.accessed(w.made)
+	s.accessed(w.before)
 	s.finish()
 	return f
 }

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"lockcheck/checker/history"
@@ -9,23 +10,44 @@ import (
 
 // counts is what stats need of single events, gathered while the history is read.
 type counts struct {
-	ops, ok, fail, info int64
-	latency             map[history.F][]int64 // of operations that succeeded
-	guarded, rejected   int64
-	grants              []int64 // completions of acquires that succeeded
+	invoked, ok, fail, info int64
+	latency                 map[history.F]*durations // of operations that succeeded
+	guarded                 int64
 }
 
-func newCounts() counts { return counts{latency: map[history.F][]int64{}} }
+// durations are kept in blocks: there are as many as operations.
+type durations struct {
+	full [][]int64
+	last []int64
+}
 
-func (c *counts) completed(op *operation, e *history.Event) {
-	c.ops++
+const durationsBlock = 1 << 13
+
+func (d *durations) add(ns int64) {
+	if len(d.last) == cap(d.last) {
+		if d.last != nil {
+			d.full = append(d.full, d.last)
+		}
+		d.last = make([]int64, 0, durationsBlock)
+	}
+	d.last = append(d.last, ns)
+}
+
+func (d *durations) all() []int64 { return slices.Concat(append(d.full, d.last)...) }
+
+func (c *counts) completed(invokeNS int64, e *history.Event) {
 	switch e.Type {
 	case history.OK:
 		c.ok++
-		c.latency[e.F] = append(c.latency[e.F], e.TimeNS-op.invoked)
-		if e.F == history.Acquire {
-			c.grants = append(c.grants, e.TimeNS)
+		d := c.latency[e.F]
+		if d == nil {
+			if c.latency == nil {
+				c.latency = map[history.F]*durations{}
+			}
+			d = &durations{}
+			c.latency[e.F] = d
 		}
+		d.add(e.TimeNS - invokeNS)
 	case history.Fail:
 		c.fail++
 		if e.F == history.Write && e.Code == history.CodeGuard {
@@ -36,28 +58,21 @@ func (c *counts) completed(op *operation, e *history.Event) {
 	}
 }
 
-// open counts what never completed: unknown, like info.
-func (c *counts) open(ops map[int64]*operation) {
-	for _, op := range ops {
-		if !op.done {
-			c.ops++
-			c.info++
-		}
-	}
-}
+// unknown is how many operations have no known outcome: answered so, or never.
+func (c *counts) unknown() int64 { return c.invoked - c.ok - c.fail }
 
 // stats puts the figures together that are reported beside the verdicts.
 func (j *judge) stats(c *counts) Stats {
 	m := j.m
 	s := Stats{
-		DurationNS: m.EndNS, Ops: c.ops, OK: c.ok, Fail: c.fail, Info: c.info, Guarded: c.guarded,
-		Latency: map[string]Quantiles{}, Availability: m.availability(c.grants), Stalls: int64(len(m.Stalls)),
+		DurationNS: m.EndNS, Ops: c.invoked, OK: c.ok, Fail: c.fail, Info: c.unknown(), Guarded: c.guarded,
+		Latency: map[string]Quantiles{}, Availability: m.availability(), Stalls: int64(len(m.Stalls)),
 	}
 	for f, durations := range c.latency {
-		s.Latency[string(f)] = quantiles(durations)
+		s.Latency[string(f)] = quantiles(durations.all())
 	}
 	if m.EndNS > 0 {
-		s.OpsPerSecond = rounded(float64(c.ops)/(float64(m.EndNS)/1e9), 10)
+		s.OpsPerSecond = rounded(float64(c.invoked)/(float64(m.EndNS)/1e9), 10)
 	}
 	for _, stall := range m.Stalls {
 		s.StalledNS += stall.ToNS - stall.FromNS
@@ -117,22 +132,23 @@ func (j *judge) takeOver() Quantiles {
 	return quantiles(delays)
 }
 
+// maxWindows bounds the memory that a recording can ask for by the stamps in it alone.
+const maxWindows = 1 << 20
+
 // availability is the share of the load phase's seconds in which an acquire succeeded or nobody was asking. The last
 // second counts as the part of it that there was.
-func (m *Model) availability(grants []int64) float64 {
+func (m *Model) availability() float64 {
 	from, to := m.phase(history.PhaseLoad)
-	const window = int64(1e9)
 	if to <= from {
 		return 1
 	}
+	window := max(1e9, (to-from)/maxWindows) // longer in a recording longer than any run
 	n := (to - from + window - 1) / window
 	granted, asking := make([]bool, n), make([]int64, n+1)
-	for _, t := range grants {
-		if t >= from && t < to {
-			granted[(t-from)/window] = true
-		}
-	}
 	for _, h := range m.Holds {
+		if h.Outcome == history.OK && h.DoneNS >= from && h.DoneNS < to {
+			granted[(h.DoneNS-from)/window] = true
+		}
 		until := h.DoneNS
 		if h.Outcome == history.Invoke {
 			until = m.EndNS
@@ -170,15 +186,59 @@ func (m *Model) phase(name string) (from, to int64) {
 	return 0, 0
 }
 
-// quantiles sorts in place. A quantile is the smallest value that so many are no greater than.
+// quantiles reorders what it is given. A quantile is the smallest value that so many are no greater than.
 func quantiles(durations []int64) Quantiles {
 	n := len(durations)
 	if n == 0 {
 		return Quantiles{}
 	}
-	slices.Sort(durations)
-	at := func(p int) int64 { return durations[(n*p+99)/100-1] }
-	return Quantiles{Count: int64(n), P50NS: at(50), P95NS: at(95), P99NS: at(99), MaxNS: durations[n-1]}
+	q := Quantiles{Count: int64(n)}
+	from := 0
+	for _, want := range []struct {
+		percent int
+		ns      *int64
+	}{{50, &q.P50NS}, {95, &q.P95NS}, {99, &q.P99NS}, {100, &q.MaxNS}} {
+		at := (n*want.percent + 99) / 100 - 1
+		*want.ns = smallest(durations[from:], at-from)
+		from = at
+	}
+	return q
+}
+
+// smallest is the element that would stand at index k if the list were sorted; afterwards nothing before it is greater
+// and nothing after it smaller. Linear on average (Hoare): nobody needs the rest sorted.
+func smallest(list []int64, k int) int64 {
+	lo, hi := 0, len(list)-1
+	for budget := 4 * bits.Len(uint(len(list))); hi > lo; budget-- {
+		if budget == 0 {
+			slices.Sort(list[lo : hi+1])
+			break
+		}
+		pivot := max(min(list[lo], list[hi]), min(max(list[lo], list[hi]), list[lo+(hi-lo)/2]))
+		i, j := lo, hi
+		for i <= j {
+			for list[i] < pivot {
+				i++
+			}
+			for list[j] > pivot {
+				j--
+			}
+			if i <= j {
+				list[i], list[j] = list[j], list[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k <= j:
+			hi = j
+		case k >= i:
+			lo = i
+		default:
+			return list[k]
+		}
+	}
+	return list[k]
 }
 
 func rounded(x float64, unit float64) float64 { return math.Round(x*unit) / unit }

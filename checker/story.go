@@ -44,7 +44,8 @@ func (s *storyteller) add(ns int64, event *int64, seq int64, format string, args
 func (s *storyteller) tells(ns int64) bool { return ns != 0 && ns <= max(s.f.ToNS, s.f.AtNS) }
 
 func (s *storyteller) hold(h *Hold) {
-	s.f.Events = append(s.f.Events, h.Events[:min(len(h.Events), maxStoryEvents)]...)
+	events := h.Events()
+	s.f.Events = append(s.f.Events, events[:min(len(events), maxStoryEvents)]...)
 	if h.Outcome == history.OK {
 		s.add(h.DoneNS, &h.DoneEvent, 0, "%s acquired %s%s", h.Client, h.Key, withToken(h))
 	}
@@ -76,29 +77,23 @@ func releaseWords(h *Hold) string {
 func (s *storyteller) access(a *Access) {
 	switch {
 	case a.Handled != nil && s.tells(a.Handled.TimeNS):
-		s.accessed(a.Handled)
+		s.accessed(a)
 	case a.F == history.Write && a.Code == history.CodeGuard && s.tells(a.DoneNS):
 		s.add(a.DoneNS, &a.Event, 0, "%s looked at its lock and did not write", a.Hold.Client)
 	}
 }
 
-// accessed tells of a request that the resource handled, once.
-func (s *storyteller) accessed(q *history.Request) { s.accessedAs(q, "") }
+// accessed tells of an access that the resource handled, once.
+func (s *storyteller) accessed(a *Access) { s.accessedAs(a, "") }
 
 // accessedAs tells what came of it, too.
-func (s *storyteller) accessedAs(q *history.Request, so string) {
+func (s *storyteller) accessedAs(a *Access, so string) {
+	q := a.Handled
 	at, known := s.told[q.Seq]
 	if !known {
 		at = len(s.lines)
 		s.told[q.Seq] = at
-		s.add(q.TimeNS, nil, q.Seq, "%s", s.j.requestWords(q))
-		if h := s.j.holds[q.Hold]; h != nil {
-			for _, a := range h.Accesses {
-				if a.Handled == q {
-					s.lines[at].Event = &a.Event
-				}
-			}
-		}
+		s.add(q.TimeNS, &a.Event, q.Seq, "%s", requestWords(a.Hold, q))
 		s.f.Requests = append(s.f.Requests, q.Seq)
 	}
 	if so != "" {
@@ -106,8 +101,7 @@ func (s *storyteller) accessedAs(q *history.Request, so string) {
 	}
 }
 
-func (j *judge) requestWords(q *history.Request) string {
-	h := j.holds[q.Hold]
+func requestWords(h *Hold, q *history.Request) string {
 	with := ""
 	if q.Token != "" {
 		with = " with token " + q.Token
@@ -131,13 +125,13 @@ func (s *storyteller) updated(u *update) {
 		s.f.Holds = append(s.f.Holds, u.hold.ID)
 	}
 	for _, a := range u.hold.effective() {
-		s.accessed(a.Handled)
+		s.accessed(a)
 	}
 }
 
 // asked tells when a hold was asked for, which matters where the order of asking and granting does.
 func (s *storyteller) asked(h *Hold) {
-	s.add(h.startNS(), &h.Events[0], 0, "%s asked for %s", h.Client, h.Key)
+	s.add(h.startNS(), &h.Event, 0, "%s asked for %s", h.Client, h.Key)
 }
 
 // lease tells when the lease of the old holder ran out, if it was not given back before.

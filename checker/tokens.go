@@ -20,11 +20,16 @@ func (j *judge) tokenMonotonicity() outcome {
 	var o outcome
 	bare := 0
 	for _, k := range j.keys {
-		tokened := slices.DeleteFunc(slices.Clone(k.grants), func(h *Hold) bool { return h.Token == "" })
-		bare += len(k.grants) - len(tokened)
+		grants := tokened(k.grants)
+		bare += len(k.grants) - len(grants)
+		// Tokens that rise from each completion to the next are neither shared nor fallen: who was asked for after another
+		// had completed has completed after it.
+		if risen(grants) {
+			continue
+		}
 		shared := map[*Hold]bool{}
-		o.hits = append(o.hits, j.sharedTokens(k, tokened, shared)...)
-		o.hits = append(o.hits, j.fallenTokens(k, tokened, shared)...)
+		o.hits = append(o.hits, j.sharedTokens(k, grants, shared)...)
+		o.hits = append(o.hits, j.fallenTokens(k, grants, shared)...)
 	}
 	if bare > 0 {
 		o.inconclusive = fmt.Sprintf("%d grants carried no token although the lock client declares ordered ones", bare)
@@ -32,13 +37,28 @@ func (j *judge) tokenMonotonicity() outcome {
 	return o
 }
 
+// tokened are the grants that carry a token.
+func tokened(grants []*Hold) []*Hold {
+	return slices.DeleteFunc(slices.Clone(grants), func(h *Hold) bool { return h.Token == "" })
+}
+
+func risen(grants []*Hold) bool {
+	for i := 1; i < len(grants); i++ {
+		if compareTokens(grants[i-1].Token, grants[i].Token) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // sharedTokens finds every grant whose token was given before. It marks them, so that one grant is counted once.
 func (j *judge) sharedTokens(k *keyView, grants []*Hold, shared map[*Hold]bool) (hits []hit) {
-	given := map[string]*tokenRecord{}
-	for _, g := range grants {
-		r := given[bare(g.Token)]
-		if r == nil {
-			given[bare(g.Token)] = &tokenRecord{first: g, goneNS: g.goneNS()}
+	byToken := slices.Clone(grants) // and those that share one, in the order of their completions
+	sortInOrder(byToken, func(a, b *Hold) int { return compareTokens(a.Token, b.Token) })
+	var r tokenRecord
+	for _, g := range byToken {
+		if r.first == nil || compareTokens(r.first.Token, g.Token) != 0 {
+			r = tokenRecord{first: g, goneNS: g.goneNS()}
 			continue
 		}
 		if r.answers(g) {
@@ -81,7 +101,7 @@ func (h *Hold) goneNS() int64 {
 // fallenTokens finds every grant whose token is lower than that of a grant which had completed before it was asked for.
 func (j *judge) fallenTokens(k *keyView, grants []*Hold, shared map[*Hold]bool) (hits []hit) {
 	byStart := slices.Clone(grants)
-	slices.SortStableFunc(byStart, func(a, b *Hold) int { return cmp.Compare(a.startNS(), b.startNS()) })
+	sortInOrder(byStart, func(a, b *Hold) int { return cmp.Compare(a.startNS(), b.startNS()) })
 	var highest *Hold
 	done := 0
 	for _, g := range byStart {

@@ -98,9 +98,9 @@ type runBuilder struct {
 
 func (b *runBuilder) hold(client, key string, from, to int64) *checker.Hold {
 	b.token++
-	h := &checker.Hold{ID: fmt.Sprintf("h%d", b.token), Key: key, Client: client, Process: client, Session: "s-" + client,
+	h := &checker.Hold{ID: fmt.Sprintf("h%d", b.token), Key: key, Client: client, Session: "s-" + client,
 		Token: fmt.Sprint(b.token), InvokeNS: from - 60e6, DoneNS: from, Outcome: history.OK, BelievedNS: to, ReleaseNS: to,
-		LeaseNS: from + 1800e6, Events: []int64{b.event, b.event + 1}}
+		LeaseNS: from + 1800e6, Event: b.event, DoneEvent: b.event + 1}
 	b.event += 2
 	b.model.Holds = append(b.model.Holds, h)
 	return h
@@ -130,7 +130,7 @@ func (b *runBuilder) finding(old, newer *checker.Hold, late, now int64) {
 	cause := checker.Cause{Kind: "pause of holder", Fault: fault.Op,
 		Text: fmt.Sprintf("%s was paused for 3.10 s while it held k1, with 1.86 s of its lease left.", old.Client)}
 	at := b.model.Requests[late-1].TimeNS
-	event := func(h *checker.Hold, n int) *int64 { return &h.Events[n] }
+	event := func(h *checker.Hold, n int) *int64 { return &h.Events()[n] }
 	story := []checker.Line{
 		{TimeNS: old.DoneNS, Text: fmt.Sprintf("%s acquired k1 with token %s.", old.Client, old.Token), Event: event(old, 1)},
 		{TimeNS: fault.EffectiveNS, Text: fmt.Sprintf("%s was paused: all of its threads were seen stopped.", old.Client), Event: &fault.Events[0]},

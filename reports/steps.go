@@ -78,7 +78,7 @@ func (sc *scene) laneOf(line checker.Line) (float64, bool) {
 		return 0, false
 	}
 	for _, h := range sc.holds {
-		if slices.Contains(h.Events, *line.Event) {
+		if slices.Contains(h.Events(), *line.Event) {
 			return sc.barY(h.Client), true
 		}
 	}
