@@ -95,7 +95,7 @@ func TestCorrectLocksAreNotAccused(t *testing.T) {
 	inParallel(t, n, func(seed uint64) error { return judgeWorld(t, anyWorld(seed), &seen) })
 	for _, name := range []string{"overlaps", "stale writes", "lost updates", "rejected", "protected", "proven", "voided", "info", "busy", "lost", "cancelled", "duplicate", "stalls"} {
 		t.Logf("%s: %d", name, seen.n[name])
-		if seen.n[name] == 0 {
+		if seen.n[name] == 0 && n >= 200 {
 			t.Errorf("no %s in %d worlds: they were too tame to prove anything", name, n)
 		}
 	}
