@@ -71,7 +71,7 @@ func TestAcquiresOfUnknownOutcomeHelpNobody(t *testing.T) {
 		for i := range 1 + r.IntN(2) {
 			at := r.Int64N(20)
 			for _, step := range []lockStep{stepMaybe, stepLeave} {
-				with = append(with, porcupine.Operation{ClientId: 100 + 2*i + int(step), Input: lockInput{step, 100 + i, "u"}, Call: at, Return: openEnd})
+				with = append(with, porcupine.Operation{ClientId: 100 + 2*i + int(step), Input: lockInput{step, 100 + i, nil}, Call: at, Return: openEnd})
 			}
 		}
 		if a, b := porcupine.CheckOperations(lockModel, without), porcupine.CheckOperations(lockModel, with); a != b {
@@ -161,10 +161,10 @@ func TestSearchGivesUpByCounting(t *testing.T) {
 	var ops []porcupine.Operation
 	for i := range 40 {
 		for _, step := range []lockStep{stepMaybe, stepLeave} {
-			ops = append(ops, porcupine.Operation{ClientId: i, Input: lockInput{step, i + 1, ""}, Call: 0, Return: openEnd})
+			ops = append(ops, porcupine.Operation{ClientId: i, Input: lockInput{step, i + 1, nil}, Call: 0, Return: openEnd})
 		}
 	}
-	ops = append(ops, porcupine.Operation{Input: lockInput{stepStill, 99, ""}, Call: 1, Return: 2})
+	ops = append(ops, porcupine.Operation{Input: lockInput{stepStill, 99, nil}, Call: 1, Return: 2})
 	if got := search(lockModel, ops); got != undecided {
 		t.Errorf("got %v", got)
 	}

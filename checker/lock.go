@@ -43,7 +43,7 @@ func (s *stay) window() (lo, hi int64) { return max(s.lo, s.from), s.granted() }
 // optional: nothing observes that a lock is held but by another's failed try, so leaving them out is the best choice
 // for all others at once, and the answer is exact without them.
 func (j *judge) staysOf(k *keyView) []stay {
-	var stays []stay
+	stays := make([]stay, 0, len(k.grants))
 	again := k.askedAgain()
 	for _, h := range k.grants {
 		s := stay{hold: h, lo: h.startNS(), hi: h.DoneNS, from: max(h.LeaseNS, h.ProvenNS), by: never}
@@ -57,8 +57,10 @@ func (j *judge) staysOf(k *keyView) []stay {
 		}
 		// A session that asks again for a lock it has not been seen to lose may be answered with the record it has: from
 		// there on nothing is proven of the first grant alone, and the second may end with the first.
-		if next := again[h]; next != 0 {
-			s.from = min(s.from, next)
+		if len(again) > 0 {
+			if next := again[h]; next != 0 {
+				s.from = min(s.from, next)
+			}
 		}
 		stays = append(stays, s)
 	}
@@ -111,7 +113,7 @@ type lockConflict struct {
 // leave the points between them free. So a conflict is never more than two stays.
 func lockOrder(stays []stay) []lockConflict {
 	var conflicts []lockConflict
-	var cores, moments []*stay
+	cores, moments := make([]*stay, 0, len(stays)), []*stay(nil)
 	for i := range stays {
 		switch s := &stays[i]; {
 		case s.impossible():
@@ -122,7 +124,7 @@ func lockOrder(stays []stay) []lockConflict {
 			moments = append(moments, s)
 		}
 	}
-	slices.SortStableFunc(cores, func(a, b *stay) int { return cmp.Compare(a.granted(), b.granted()) })
+	sortInOrder(cores, func(a, b *stay) int { return cmp.Compare(a.granted(), b.granted()) })
 	longest := make([]*stay, len(cores)) // of the cores up to each, the one that lasts longest
 	for i, s := range cores {
 		longest[i] = s

@@ -28,7 +28,7 @@ const (
 type lockInput struct {
 	step  lockStep
 	grant int
-	who   string
+	hold  *Hold
 }
 
 // lockModel is a lock with an owner whose grants end at moments of their own. When a grant may end, and until when it
@@ -65,7 +65,7 @@ var lockModel = porcupine.Model{
 		return fmt.Sprintf([...]string{
 			stepGrant: "granted to %s", stepStill: "still %s's", stepEnd: "%s's ends", stepBusy: "busy, %s is told",
 			stepMaybe: "perhaps granted to %s", stepLeave: "perhaps %s's ends",
-		}[in.step], in.who)
+		}[in.step], in.hold.Client+"/"+in.hold.ID)
 	},
 	DescribeState: func(state any) string {
 		if state.(int) == 0 {
@@ -78,12 +78,12 @@ var lockModel = porcupine.Model{
 // lockOps turns stays into operations: granted, where there is a core still held at its end, and ended. First and last
 // clip the intervals to a window.
 func lockOps(stays []*stay, first, last int64) []porcupine.Operation {
-	var ops []porcupine.Operation
+	ops := make([]porcupine.Operation, 0, 3*len(stays))
 	for i, s := range stays {
 		add := func(step lockStep, from, to int64) {
 			ops = append(ops, porcupine.Operation{
 				ClientId: 3*i + int(step), // an end may be open while its client goes on: a line of its own
-				Input:    lockInput{step, i + 1, s.hold.Client + "/" + s.hold.ID}, Call: max(from, first), Return: min(to, last),
+				Input:    lockInput{step, i + 1, s.hold}, Call: max(from, first), Return: min(to, last),
 			})
 		}
 		add(stepGrant, s.lo, s.hi)
@@ -113,10 +113,9 @@ func (j *judge) confirmLock(k *keyView, stays []stay, o *outcome) {
 		all[i] = &stays[i]
 	}
 	busy := j.busyOps(k, stays)
-	whole := append(lockOps(all, 0, openEnd), busy...)
 	verdict := undecided
-	if len(whole) <= 3*lockWindow || len(busy) > 0 {
-		verdict = search(lockModel, whole)
+	if len(all) <= lockWindow || len(busy) > 0 && len(all)+len(busy) <= maxSearchOps {
+		verdict = search(lockModel, append(lockOps(all, 0, openEnd), busy...))
 	}
 	if verdict == undecided && len(busy) == 0 {
 		verdict = searchWindows(all)
@@ -141,14 +140,14 @@ type scheduled struct {
 }
 
 func schedule(stays []*stay) []scheduled {
-	var cores, all []scheduled
+	cores, all := make([]scheduled, 0, len(stays)), []scheduled(nil)
 	for _, s := range stays {
 		if s.hasCore() {
 			cores = append(cores, scheduled{s, s.granted(), s.from})
 		}
 	}
 	byTime := func(a, b scheduled) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) }
-	slices.SortStableFunc(cores, byTime)
+	sortInOrder(cores, byTime)
 	all = slices.Clone(cores)
 	for _, s := range stays {
 		if s.hasCore() {
@@ -161,16 +160,18 @@ func schedule(stays []*stay) []scheduled {
 		}
 		all = append(all, scheduled{s, at, at})
 	}
-	slices.SortStableFunc(all, byTime)
+	sortInOrder(all, byTime)
 	return all
 }
 
 func searchWindows(stays []*stay) answer {
 	order := schedule(stays)
-	first := int64(0)
-	for from := 0; from < len(order); from += lockWindow {
-		to := min(from+lockWindow, len(order))
-		last := int64(openEnd)
+	return searchAll((len(order)+lockWindow-1)/lockWindow, func(i int) answer {
+		from, to := i*lockWindow, min((i+1)*lockWindow, len(order))
+		first, last := int64(0), int64(openEnd)
+		if i > 0 {
+			first = order[from].begin
+		}
 		if to < len(order) {
 			last = order[to].begin
 		}
@@ -182,12 +183,8 @@ func searchWindows(stays []*stay) answer {
 		if slices.ContainsFunc(ops, func(op porcupine.Operation) bool { return op.Call > op.Return }) {
 			return illegal // the cut went through an operation: the order it was made from is none
 		}
-		if verdict := search(lockModel, ops); verdict != legal {
-			return verdict
-		}
-		first = last
-	}
-	return legal
+		return search(lockModel, ops)
+	})
 }
 
 // confirmConflict has Porcupine confirm that the stays of a conflict cannot be ordered. It is given nothing else: whoever
@@ -212,14 +209,15 @@ func (j *judge) busyOps(k *keyView, stays []stay) (ops []porcupine.Operation) {
 		return nil
 	}
 	some, grants := false, len(stays)
+	cores := coresOf(stays)
 	for i, h := range k.acquires {
 		add := func(step lockStep, from, to int64) {
 			ops = append(ops, porcupine.Operation{ClientId: 3*(grants+i) + int(step)%3, Call: from, Return: to,
-				Input: lockInput{step, grants + i + 1, h.Client + "/" + h.ID}})
+				Input: lockInput{step, grants + i + 1, h}})
 		}
 		switch {
 		case h.Outcome == history.Fail && h.Try && h.Code == history.CodeBusy:
-			if slices.ContainsFunc(stays, func(s stay) bool { return s.hasCore() && s.granted() <= h.DoneNS && s.from >= h.startNS() }) {
+			if cores.meet(h.startNS(), h.DoneNS) {
 				continue
 			}
 			some = true
@@ -239,6 +237,33 @@ func (j *judge) busyOps(k *keyView, stays []stay) (ops []porcupine.Operation) {
 		return nil
 	}
 	return ops
+}
+
+// coreSpans are the cores of some stays in the order of their beginnings, and of those up to each how long the longest
+// lasts.
+type coreSpans struct{ begin, until []int64 }
+
+func coresOf(stays []stay) (c coreSpans) {
+	var cores []*stay
+	for i := range stays {
+		if stays[i].hasCore() {
+			cores = append(cores, &stays[i])
+		}
+	}
+	sortInOrder(cores, func(a, b *stay) int { return cmp.Compare(a.granted(), b.granted()) })
+	for i, s := range cores {
+		c.begin, c.until = append(c.begin, s.granted()), append(c.until, s.from)
+		if i > 0 {
+			c.until[i] = max(c.until[i], c.until[i-1])
+		}
+	}
+	return c
+}
+
+// meet tells whether any core has a moment in common with [from, to].
+func (c coreSpans) meet(from, to int64) bool {
+	n, _ := slices.BinarySearch(c.begin, to+1)
+	return n > 0 && c.until[n-1] >= from
 }
 
 // gaveUp tells whether an acquire failed in a way that lets the service have granted it for a while: given up, it is a

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/anishathalye/porcupine"
 )
@@ -46,9 +49,12 @@ const (
 	undecided // out of budget
 )
 
-// search asks Porcupine whether some order explains the operations. Out of budget, the model refuses every further
+// search is boundedSearch; tests put a liar in its place.
+var search = boundedSearch
+
+// boundedSearch asks Porcupine whether some order explains the operations. Out of budget, the model refuses every further
 // step, which lets Porcupine come to its end quickly; what it says then means nothing.
-func search(model porcupine.Model, ops []porcupine.Operation) answer {
+func boundedSearch(model porcupine.Model, ops []porcupine.Operation) answer {
 	if len(ops) > maxSearchOps {
 		return undecided
 	}
@@ -68,6 +74,35 @@ func search(model porcupine.Model, ops []porcupine.Operation) answer {
 		return legal
 	}
 	return illegal
+}
+
+// searchAll searches n windows on all processors and returns the answer of the first that is not legal, so that it is the
+// same however many there are.
+func searchAll(n int, window func(i int) answer) answer {
+	answers := make([]answer, n)
+	var next, worst atomic.Int64
+	worst.Store(int64(n))
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		workers.Go(func() {
+			for {
+				i := next.Add(1) - 1
+				if i >= worst.Load() { // what comes before the first that is not legal is searched all the same
+					return
+				}
+				if answers[i] = window(int(i)); answers[i] == legal {
+					continue
+				}
+				for w := worst.Load(); i < w && !worst.CompareAndSwap(w, i); w = worst.Load() {
+				}
+			}
+		})
+	}
+	workers.Wait()
+	if first := worst.Load(); first < int64(n) {
+		return answers[first]
+	}
+	return legal
 }
 
 // draw writes Porcupine's own picture of some operations, an HTML page. Its bytes differ from run to run.

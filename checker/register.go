@@ -18,50 +18,72 @@ type update struct {
 	looks  bool
 	leaves string
 	writes bool
+	// found and left number the values: 0 is the initial one. What is not looked at or not written is not numbered.
+	found, left int32
 	// torn says why the accesses cannot be one step: the hold found a value other than the one it had left.
 	torn string
 }
 
-// updatesOf are the updates of a key, in the order of their holds. A request that the resource refused or never handled
-// did nothing; the rest of its hold still counts. Nothing is optional: the log, which is complete, resolves every write
-// of unknown outcome. Inside a hold, too, the order is the resource's: a write that was given up may land last.
-func updatesOf(k *keyView) (updates []update) {
+// updatesOf are the updates of a key, in the order of their holds, and how many values they are numbered with. A request
+// that the resource refused or never handled did nothing; the rest of its hold still counts. Nothing is optional: the log,
+// which is complete, resolves every write of unknown outcome. Inside a hold, too, the order is the resource's: a write
+// that was given up may land last.
+func updatesOf(k *keyView) (updates []update, values int32) {
+	values = int32(k.writes) + 1
+	unwritten := map[string]int32{} // values that were found although nobody had written them
+	number := func(a *Access) int32 {
+		switch {
+		case a.built != nil:
+			return a.built.number
+		case a.Value == "":
+			return 0
+		}
+		n := unwritten[a.Value]
+		if n == 0 {
+			n = values
+			values++
+			unwritten[a.Value] = n
+		}
+		return n
+	}
+	updates = make([]update, 0, len(k.acquires))
+	var buffer []*Access
 	for _, h := range k.acquires {
-		u := update{hold: h, call: -1}
-		for _, a := range h.effective() {
-			if u.call < 0 || a.InvokeNS < u.call {
-				u.call = a.InvokeNS
-			}
-			u.ret = max(u.ret, a.endNS())
+		buffer = h.effective(buffer[:0])
+		if len(buffer) == 0 {
+			continue
+		}
+		u := update{hold: h, call: never}
+		for _, a := range buffer {
+			u.call, u.ret = min(u.call, a.InvokeNS), max(u.ret, a.endNS())
 			switch {
 			case a.F == history.Write:
-				u.writes, u.leaves = true, a.Value
+				u.writes, u.leaves, u.left = true, a.Value, a.number
 			case !u.looks && !u.writes:
-				u.looks, u.finds = true, a.Value
+				u.looks, u.finds, u.found = true, a.Value, number(a)
 			case u.writes && a.Value != u.leaves:
 				u.torn = fmt.Sprintf("found %s after it had written %s", valueName(a.Value), u.leaves)
 			case !u.writes && a.Value != u.finds:
 				u.torn = fmt.Sprintf("found %s after it had found %s", valueName(a.Value), valueName(u.finds))
 			}
 		}
-		if u.call >= 0 {
-			updates = append(updates, u)
-		}
+		updates = append(updates, u)
 	}
-	return updates
+	return updates, values
 }
 
-// effective are the accesses that did something or saw something. An applied read that nobody saw the answer of is
-// neither.
-func (h *Hold) effective() []*Access {
-	var all []*Access
+// effective adds the accesses to a list that did something or saw something, in the resource's order. An applied read that
+// nobody saw the answer of is neither.
+func (h *Hold) effective(list []*Access) []*Access {
 	for _, a := range h.Accesses {
 		if a.Applied() && (a.F == history.Write || a.Outcome == history.OK) {
-			all = append(all, a)
+			list = append(list, a)
 		}
 	}
-	slices.SortFunc(all, func(a, b *Access) int { return cmp.Compare(a.Handled.Seq, b.Handled.Seq) })
-	return all
+	if len(list) > 1 {
+		sortInOrder(list, func(a, b *Access) int { return cmp.Compare(a.Handled.Seq, b.Handled.Seq) })
+	}
+	return list
 }
 
 // endNS is when an access was over: never, if that was not seen.
@@ -104,71 +126,83 @@ type link struct {
 // called: ret(S) < call(T). That relation has a cycle exactly when it has one of two (the zones of Gibbons and Korach:
 // two forward zones [ret, call] overlap, or a backward zone [call, ret] lies inside a forward one).
 func registerOrder(updates []update) ([]registerConflict, []*chain) {
+	return orderUpdates(updates, numberValues(updates))
+}
+
+// numberValues numbers the values of updates by comparing them, and returns how many there are.
+func numberValues(updates []update) int32 {
+	numbers := map[string]int32{"": 0}
+	number := func(value string) int32 {
+		n, known := numbers[value]
+		if !known {
+			n = int32(len(numbers))
+			numbers[value] = n
+		}
+		return n
+	}
+	for i := range updates {
+		updates[i].found, updates[i].left = number(updates[i].finds), number(updates[i].leaves)
+	}
+	return int32(len(numbers))
+}
+
+// queue is a list of updates: the first, and for each which comes after it. Numbers are indexes plus one; 0 is none.
+type queue struct{ first, last []int32 }
+
+func newQueue(values int32) queue { return queue{make([]int32, values), make([]int32, values)} }
+
+func (q queue) add(value int32, u int, next []int32) {
+	if q.first[value] == 0 {
+		q.first[value] = int32(u) + 1
+	} else {
+		next[q.last[value]-1] = int32(u) + 1
+	}
+	q.last[value] = int32(u) + 1
+}
+
+// orderUpdates is registerOrder for values that are numbered.
+func orderUpdates(updates []update, values int32) ([]registerConflict, []*chain) {
 	var conflicts []registerConflict
-	var chains []*chain
-	writers := map[string]*update{}     // by the value left
-	lookers := map[string][]*update{}   // by the value found, of those that leave it
-	followers := map[string][]*update{} // by the value found, of those that change it
+	writers := make([]*update, values) // by the value left
+	lookers := newQueue(values)        // by the value found, of those that leave it
+	followers := newQueue(values)      // by the value found, of those that change it
+	next := make([]int32, len(updates))
+	rivals := false // two follow one value
 	for i := range updates {
 		u := &updates[i]
 		if u.torn != "" {
 			conflicts = append(conflicts, registerConflict{updates: []*update{u}, before: u.finds, text: u.torn})
 		}
 		switch {
-		case u.writes && u.looks && u.finds == u.leaves:
+		case u.writes && u.looks && u.found == u.left:
 			conflicts = append(conflicts, registerConflict{updates: []*update{u}, text: "found the value that it was yet to write"})
 		case u.writes && u.looks:
-			followers[u.finds] = append(followers[u.finds], u)
+			rivals = rivals || followers.first[u.found] != 0
+			followers.add(u.found, i, next)
 		case !u.writes:
-			lookers[u.finds] = append(lookers[u.finds], u)
+			lookers.add(u.found, i, next)
 		}
 		if u.writes {
-			writers[u.leaves] = u
+			writers[u.left] = u
 		}
 	}
-	var starts []*update
+	starts := []*update{nil}
 	for i := range updates {
 		u := &updates[i]
 		if u.writes && !u.looks {
 			starts = append(starts, u)
 		}
-		if u.looks && u.finds != "" && writers[u.finds] == nil {
+		if u.looks && u.found != 0 && writers[u.found] == nil {
 			conflicts = append(conflicts, registerConflict{updates: []*update{u}, text: fmt.Sprintf("found %q, which no hold had left behind", u.finds)})
 		}
 	}
-	for _, value := range sortedKeys(followers) {
-		f := followers[value]
-		slices.SortStableFunc(f, func(a, b *update) int { return cmp.Compare(a.ret, b.ret) })
-		for _, u := range f[1:] {
-			conflicts = append(conflicts, registerConflict{updates: []*update{f[0], u}, before: value,
-				text: fmt.Sprintf("both built on %s", valueName(value))})
-		}
+	if rivals {
+		conflicts = append(conflicts, rivalConflicts(updates, followers, next)...)
 	}
-	grow := func(start *update) *chain {
-		c, value, place := &chain{call: -1, ret: never}, "", 0
-		if start != nil {
-			c.add(start, place)
-			value = start.leaves
-		} else {
-			c.ret = -1 // the initial value was there before everything
-		}
-		for {
-			for _, u := range lookers[value] {
-				c.add(u, place+1)
-			}
-			if len(followers[value]) == 0 {
-				return c
-			}
-			next := followers[value][0]
-			delete(followers, value)
-			place += 2
-			c.add(next, place)
-			value = next.leaves
-		}
-	}
+	var chains []*chain
 	reached := 0
-	for _, s := range append([]*update{nil}, starts...) {
-		c := grow(s)
+	for _, s := range starts {
+		c := grow(s, updates, lookers, followers, next)
 		chains = append(chains, c)
 		reached += len(c.links)
 	}
@@ -179,6 +213,53 @@ func registerOrder(updates []update) ([]registerConflict, []*chain) {
 		conflicts = append(conflicts, c.conflicts()...)
 	}
 	return append(conflicts, zoneConflicts(chains)...), chains
+}
+
+// rivalConflicts are updates that were built on the value that another was built on. Of those that follow a value it
+// leaves the first to return, which the order goes on with.
+func rivalConflicts(updates []update, followers queue, next []int32) (conflicts []registerConflict) {
+	for value, n := range followers.first {
+		if n == 0 || next[n-1] == 0 {
+			continue
+		}
+		var rivals []int32
+		for ; n != 0; n = next[n-1] {
+			rivals = append(rivals, n)
+		}
+		slices.SortStableFunc(rivals, func(a, b int32) int { return cmp.Compare(updates[a-1].ret, updates[b-1].ret) })
+		followers.first[value] = rivals[0]
+		first := &updates[rivals[0]-1]
+		for _, n := range rivals[1:] {
+			conflicts = append(conflicts, registerConflict{updates: []*update{first, &updates[n-1]}, before: first.finds,
+				text: fmt.Sprintf("both built on %s", valueName(first.finds))})
+		}
+	}
+	return conflicts
+}
+
+// grow follows the values from an update that did not look, or from the initial value if start is nil.
+func grow(start *update, updates []update, lookers, followers queue, next []int32) *chain {
+	c, value, place := &chain{call: -1, ret: never}, int32(0), 0
+	if start != nil {
+		c.add(start, place)
+		value = start.left
+	} else {
+		c.ret = -1 // the initial value was there before everything
+		c.links = make([]link, 0, len(updates))
+	}
+	for {
+		for n := lookers.first[value]; n != 0; n = next[n-1] {
+			c.add(&updates[n-1], place+1)
+		}
+		n := followers.first[value]
+		if n == 0 {
+			return c
+		}
+		followers.first[value] = 0
+		place += 2
+		c.add(&updates[n-1], place)
+		value = updates[n-1].left
+	}
 }
 
 // circle are the updates that no chain reaches although each found a value that another left: they found one another's.
@@ -249,7 +330,7 @@ func zoneConflicts(chains []*chain) (found []registerConflict) {
 		}
 		found = append(found, r)
 	}
-	slices.SortStableFunc(forward, func(a, b *chain) int { return cmp.Compare(a.ret, b.ret) })
+	sortInOrder(forward, func(a, b *chain) int { return cmp.Compare(a.ret, b.ret) })
 	longest := make([]*chain, len(forward))
 	for i, c := range forward {
 		longest[i] = c

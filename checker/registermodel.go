@@ -57,8 +57,8 @@ const registerWindow = 128
 func (j *judge) resourceLinearizability() outcome {
 	o := outcome{confirmedBy: porcupineName}
 	for _, k := range j.keys {
-		updates := updatesOf(k)
-		conflicts, chains := registerOrder(updates)
+		updates, values := updatesOf(k)
+		conflicts, chains := orderUpdates(updates, values)
 		if len(conflicts) == 0 {
 			confirmRegister(k.name, updates, chains, &o)
 			continue
@@ -108,33 +108,39 @@ func confirmRegister(key string, updates []update, chains []*chain, o *outcome) 
 }
 
 func searchChain(c *chain) answer {
-	slices.SortStableFunc(c.links, func(a, b link) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.call, b.call)) })
+	sortInOrder(c.links, func(a, b link) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.call, b.call)) })
 	earliest := make([]int64, len(c.links)+1) // return, from each link on
 	earliest[len(c.links)] = never
 	for i, l := range slices.Backward(c.links) {
 		earliest[i] = min(l.ret, earliest[i+1])
 	}
+	type window struct {
+		from, to int
+		value    string // in the register before it
+	}
+	var windows []window
 	value, latest := "", int64(0)
 	for from := 0; from < len(c.links); from += registerWindow {
 		to := min(from+registerWindow, len(c.links))
-		var window []*update
-		left := value
+		windows = append(windows, window{from, to, value})
 		for _, l := range c.links[from:to] {
-			window = append(window, l.update)
 			latest = max(latest, l.call)
 			if l.writes {
-				left = l.leaves
+				value = l.leaves
 			}
 		}
 		if latest > earliest[to] {
 			return illegal
 		}
-		if verdict := search(registerModel(value), registerOps(window, openEnd)); verdict != legal {
-			return verdict
-		}
-		value = left
 	}
-	return legal
+	return searchAll(len(windows), func(i int) answer {
+		w := windows[i]
+		window := make([]*update, 0, registerWindow)
+		for _, l := range c.links[w.from:w.to] {
+			window = append(window, l.update)
+		}
+		return search(registerModel(w.value), registerOps(window, openEnd))
+	})
 }
 
 // atNS is when a conflict was complete: when the storage had handled the last of its requests.
@@ -142,7 +148,7 @@ func (c *registerConflict) atNS() int64 {
 	at := int64(0)
 	for _, u := range c.updates {
 		at = max(at, u.call)
-		for _, a := range u.hold.effective() {
+		for _, a := range u.hold.effective(nil) {
 			at = max(at, a.Handled.TimeNS)
 		}
 	}

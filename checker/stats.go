@@ -198,7 +198,7 @@ func quantiles(durations []int64) Quantiles {
 		percent int
 		ns      *int64
 	}{{50, &q.P50NS}, {95, &q.P95NS}, {99, &q.P99NS}, {100, &q.MaxNS}} {
-		at := (n*want.percent + 99) / 100 - 1
+		at := (n*want.percent+99)/100 - 1
 		*want.ns = smallest(durations[from:], at-from)
 		from = at
 	}

@@ -124,7 +124,7 @@ func (s *storyteller) updated(u *update) {
 	if !slices.Contains(s.f.Holds, u.hold.ID) {
 		s.f.Holds = append(s.f.Holds, u.hold.ID)
 	}
-	for _, a := range u.hold.effective() {
+	for _, a := range u.hold.effective(nil) {
 		s.accessed(a)
 	}
 }

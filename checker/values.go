@@ -59,17 +59,13 @@ func (m *Model) resolve() error {
 		if r == nil || key != a.Hold.Key {
 			r, key = of(a.Hold.Key), a.Hold.Key
 		}
-		found := a.Value
-		if a.F == history.Write {
-			found = a.Base
-		} else {
-			found = a.Handled.Value
+		if a.F == history.Read {
+			a.built = r.writer(a.Handled.Value)
+			continue
 		}
-		a.built = r.writer(found)
-		if a.F == history.Write {
-			r.place++
-			a.place, r.current = r.place, a
-		}
+		a.built = r.writer(a.Base)
+		r.place++
+		a.place, r.current = r.place, a
 	}
 	for _, h := range m.Holds {
 		for _, a := range h.Accesses {
