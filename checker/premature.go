@@ -30,15 +30,14 @@ type pending struct {
 	sequence int64
 }
 
-// during tells whether the clean-up may have removed the grant of h, which was gone at atNS. A grant that was read late was
-// made before, so what was pending while it was asked for counts, too; but not the release that made room for it, which
-// removed a record of its own.
-func (c *pending) during(h *Hold, atNS int64) bool {
-	since := h.DoneNS
-	if c.aimless {
-		since = h.startNS()
+// lostSince is from when on a pending clean-up may have removed the grant of h. A grant that was read late was made before,
+// so what was pending while it was asked for counts, too; but not the release that made room for it, which removed a
+// record of its own.
+func (h *Hold) lostSince(aimless bool) int64 {
+	if aimless {
+		return h.startNS()
 	}
-	return c.fromNS <= atNS && c.toNS >= since
+	return h.DoneNS
 }
 
 type prematureOutcome struct {
@@ -74,7 +73,7 @@ func (j *judge) prematures() *prematureOutcome {
 	all := &prematureOutcome{}
 	j.premature = all
 	for _, k := range j.keys {
-		cleanups := j.cleanups(k)
+		var cleanups cleanupIndex // made when the first is needed
 		for i, h := range k.grants {
 			p, protected := j.lostEarly(k, i)
 			if protected {
@@ -84,13 +83,10 @@ func (j *judge) prematures() *prematureOutcome {
 				continue
 			}
 			p.key, p.hold = k.name, h
-			for _, c := range cleanups {
-				if c.hold != h && (c.hold != nil || c.client != h.Client) && c.during(h, p.atNS) {
-					if p.other == nil || c.confess && !p.other.confess {
-						p.other = &c
-					}
-				}
+			if cleanups == nil {
+				cleanups = indexCleanups(j.cleanups(k))
 			}
+			p.other = cleanups.of(h, p.atNS)
 			all.found = append(all.found, *p)
 		}
 	}

@@ -1,0 +1,88 @@
+package checker
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// cleanupIndex finds a pending clean-up without looking at all of them. Those that confess, which are preferred, stand
+// apart, and so do those that are aimless, for which an earlier moment counts.
+type cleanupIndex []cleanupTree
+
+// cleanupTree is clean-ups in the order of their beginnings, under a tree of their ends.
+type cleanupTree struct {
+	aimless bool
+	list    []pending
+	latest  []int64 // a binary tree of the latest ends: node i is over 2i and 2i+1, the leaves begin at its middle
+}
+
+func indexCleanups(list []pending) cleanupIndex {
+	slices.SortStableFunc(list, func(a, b pending) int { return cmp.Compare(a.fromNS, b.fromNS) })
+	var x cleanupIndex
+	for _, confess := range []bool{true, false} {
+		for _, aimless := range []bool{false, true} {
+			t := cleanupTree{aimless: aimless}
+			for _, p := range list {
+				if p.confess == confess && p.aimless == aimless {
+					t.list = append(t.list, p)
+				}
+			}
+			leaves := 1 << bits.Len(uint(len(t.list)))
+			t.latest = make([]int64, 2*leaves)
+			for i, p := range t.list {
+				t.latest[leaves+i] = p.toNS
+			}
+			for i := leaves - 1; i > 0; i-- {
+				t.latest[i] = max(t.latest[2*i], t.latest[2*i+1])
+			}
+			x = append(x, t)
+		}
+	}
+	return x
+}
+
+// of is a clean-up other than h's own that may have removed the grant of h, which was gone at atNS; nil if there is none.
+func (x cleanupIndex) of(h *Hold, atNS int64) *pending {
+	for _, t := range x {
+		if p := t.of(h, atNS); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// of goes back from the last that had begun by then; those that are h's own are few.
+func (t *cleanupTree) of(h *Hold, atNS int64) *pending {
+	begun, _ := slices.BinarySearchFunc(t.list, atNS+1, func(p pending, ns int64) int { return cmp.Compare(p.fromNS, ns) })
+	for n := t.lastEnding(begun-1, h.lostSince(t.aimless)); n >= 0; n = t.lastEnding(n-1, h.lostSince(t.aimless)) {
+		if p := &t.list[n]; p.hold != h && (p.hold != nil || p.client != h.Client) {
+			return p
+		}
+	}
+	return nil
+}
+
+// lastEnding is the last of the clean-ups up to the n-th that ends at sinceNS or later; -1 if none does.
+func (t *cleanupTree) lastEnding(n int, sinceNS int64) int {
+	if n < 0 {
+		return -1
+	}
+	leaves := len(t.latest) / 2
+	at := leaves + n
+	for t.latest[at] < sinceNS {
+		for at%2 == 0 { // the left one of two: what comes before both is next
+			at /= 2
+		}
+		if at == 1 {
+			return -1
+		}
+		at-- // its left sibling
+	}
+	for at < leaves {
+		if at = 2*at + 1; t.latest[at] < sinceNS {
+			at--
+		}
+	}
+	return at - leaves
+}
