@@ -36,7 +36,6 @@ type script struct {
 	register map[string]string
 	found    map[int64]string // by reads
 	nextOp   int64
-	final    int
 }
 
 func ns(seconds string) int64 {

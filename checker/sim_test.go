@@ -81,7 +81,6 @@ type simHold struct {
 	done      bool // its acquire was read by the harness
 	released  bool
 	confirmed int64
-	leased    int64
 	try       bool
 }
 

@@ -35,7 +35,7 @@ func Events(r io.Reader, file string) iter.Seq2[Event, error] {
 	}
 }
 
-// ReadRequests reads resource.jsonl as Events reads history.jsonl. Seq counts from 1 without a gap.
+// Requests reads resource.jsonl as Events reads history.jsonl. Seq counts from 1 without a gap.
 func Requests(r io.Reader, file string) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
 		var d decoder
