@@ -84,9 +84,9 @@ func (b *builder) invoke(e *history.Event) error {
 	if b.holds[e.Hold] != nil {
 		return defectf("event %d acquires hold %s a second time", e.Index, e.Hold)
 	}
-	b.client(e.Client)
+	c := b.client(e.Client)
 	h := b.holdSlab.next()
-	*h = Hold{ID: e.Hold, Key: e.Key, Client: e.Client, InvokeNS: e.TimeNS, Outcome: history.Invoke, Try: e.Try, Event: e.Index, BelievedNS: e.HeldNS}
+	*h = Hold{client: c.number, ID: e.Hold, Key: e.Key, Client: c.Name, InvokeNS: e.TimeNS, Outcome: history.Invoke, Try: e.Try, Event: e.Index, BelievedNS: e.HeldNS}
 	b.holds[e.Hold] = h
 	b.m.Holds = append(b.m.Holds, h)
 	b.ops.put(e.Op, operation{hold: h, kind: anAcquire})
@@ -194,7 +194,7 @@ func (b *builder) renewed(h *Hold, a *Attempt, e *history.Event) {
 func (b *builder) client(name string) *Client {
 	c := b.m.Clients[name]
 	if c == nil {
-		c = &Client{Name: name}
+		c = &Client{Name: name, number: int32(len(b.m.Clients))}
 		b.m.Clients[name] = c
 	}
 	return c

@@ -26,6 +26,9 @@ type Options struct {
 	MaxFindings int    // stories kept for each property; 0: DefaultMaxFindings
 	// FailedAs is how operations that failed are read: history.Fail, which is the zero value's meaning, or history.Info.
 	FailedAs history.Type
+	// Unconfirmed leaves Porcupine out: the exact algorithms alone judge, confirmed_by stays empty, and failed tries that
+	// only a search could explain are inconclusive.
+	Unconfirmed bool
 }
 
 // DefaultMaxFindings is how many findings of one property are kept with their stories; all of them are counted.
@@ -73,7 +76,8 @@ func Names() []Name {
 
 // outcome is what one property came to before it is put into words.
 type outcome struct {
-	hits []hit
+	hits    []hit
+	windows []Window
 	// notApplicable or inconclusive say in a sentence why there is no plain verdict; hits outweigh inconclusive.
 	notApplicable, inconclusive string
 	confirmedBy                 string
@@ -111,6 +115,7 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 		opts.MaxFindings = DefaultMaxFindings
 	}
 	j := newJudge(m, opts)
+	exposed := j.judgeAll()
 	result := &Result{Properties: []Property{}, OutcomeReading: reading}
 	for _, p := range properties {
 		if opts.Properties != nil && !slices.Contains(opts.Properties, p.name) {
@@ -119,14 +124,32 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 		result.Properties = append(result.Properties, j.property(p, j.outcome(p.name)))
 	}
 	for _, p := range properties { // also those that only decide what is masked
-		if o := j.outcomes[p.name]; o != nil && o.defect != nil {
+		o := j.outcomes[p.name]
+		switch {
+		case o == nil:
+		case o.defect != nil:
 			return nil, nil, o.defect
+		default:
+			m.Windows = append(m.Windows, o.windows...)
 		}
 	}
-	result.Exposure = j.exposure()
+	result.Exposure = exposed
 	result.Stats = j.stats(counts)
 	result.Verdict, result.Reason = j.verdict(result)
 	return result, m, nil
+}
+
+// judgeAll judges what is asked for, and counts what the run was exposed to.
+func (j *judge) judgeAll() (exposed []Exposure) {
+	things := []func(){func() { exposed = j.exposure() }}
+	for _, p := range properties {
+		if j.opts.Properties == nil || slices.Contains(j.opts.Properties, p.name) {
+			things = append(things, func() { j.outcome(p.name) })
+		}
+	}
+	slices.Reverse(things) // exposure takes the place of liveness, which is short
+	atOnce(things)
+	return exposed
 }
 
 // property puts an outcome into words.
@@ -159,13 +182,17 @@ func (j *judge) masked(hits []hit) (Verdict, string) {
 	if !j.m.Plan.Fenced || j.m.Plan.Tokens != history.TokensOrdered {
 		return Violation, ""
 	}
+	overlapped := map[string]bool{}
+	for _, h := range hits {
+		overlapped[h.key] = true
+	}
 	for _, name := range []Name{StaleWrite, TokenMonotonicity, LostUpdate, ResourceLinearizability} {
 		o := j.outcome(name)
 		if o.inconclusive != "" || o.notApplicable != "" {
 			return Violation, fmt.Sprintf("not masked: %s did not pass", name)
 		}
-		for _, h := range hits {
-			if slices.ContainsFunc(o.hits, func(other hit) bool { return other.key == h.key }) {
+		for _, h := range o.hits {
+			if overlapped[h.key] {
 				return Violation, fmt.Sprintf("not masked: %s is violated on %s", name, h.key)
 			}
 		}

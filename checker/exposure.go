@@ -67,12 +67,13 @@ func (j *judge) contended() (n int64) {
 			if i > 0 {
 				waits[i] = waits[i-1]
 			}
-			waits[i].take(h.Client, until)
+			waits[i].take(h.client, until)
 			asked[i] = h.InvokeNS
 		}
+		before := 0
 		for _, h := range k.grants {
-			before, _ := slices.BinarySearch(asked, max(h.DoneNS, h.BelievedNS, h.ProvenNS))
-			if before > 0 && waits[before-1].other(h.Client) > h.DoneNS {
+			before = sought(asked, max(h.DoneNS, h.BelievedNS, h.ProvenNS), before)
+			if before > 0 && waits[before-1].other(h.client) > h.DoneNS {
 				n++
 			}
 		}
@@ -80,13 +81,33 @@ func (j *judge) contended() (n int64) {
 	return n
 }
 
-// longestWaits is until when the two clients that wait longest do.
-type longestWaits struct {
-	client        string
-	until, second int64
+// sought is where ns stands in a sorted list, found from near where it is.
+func sought(list []int64, ns int64, near int) int {
+	for step := 1; near < len(list) && list[near] < ns; step *= 2 {
+		if near+step >= len(list) || list[near+step] >= ns {
+			n, _ := slices.BinarySearch(list[near:min(near+step, len(list))], ns)
+			return near + n
+		}
+		near += step
+	}
+	for step := 1; near > 0 && list[near-1] >= ns; step *= 2 {
+		if near < step || list[near-step] < ns {
+			from := max(near-step, 0)
+			n, _ := slices.BinarySearch(list[from:near], ns)
+			return from + n
+		}
+		near -= step
+	}
+	return near
 }
 
-func (w *longestWaits) take(client string, until int64) {
+// longestWaits is until when the two clients that wait longest do.
+type longestWaits struct {
+	until, second int64
+	client        int32
+}
+
+func (w *longestWaits) take(client int32, until int64) {
 	switch {
 	case client == w.client:
 		w.until = max(w.until, until)
@@ -97,7 +118,7 @@ func (w *longestWaits) take(client string, until int64) {
 	}
 }
 
-func (w *longestWaits) other(than string) int64 {
+func (w *longestWaits) other(than int32) int64 {
 	if w.client == than {
 		return w.second
 	}

@@ -2,7 +2,10 @@ package checker
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"lockcheck/checker/history"
 )
@@ -12,11 +15,14 @@ type judge struct {
 	m        *Model
 	opts     Options
 	keys     []*keyView // in the order of their names
+	mutex    sync.Mutex
 	outcomes map[Name]*outcome
 	// what several properties share
-	staleWrites *[]staleWrite
-	premature   *prematureOutcome
-	lastSession map[string]*Session // by client
+	staleOnce     sync.Once
+	staleWrites   []staleWrite
+	prematureOnce sync.Once
+	premature     prematureOutcome
+	lastSession   map[string]*Session // by client
 }
 
 // keyView is one lock and the register behind it.
@@ -26,45 +32,28 @@ type keyView struct {
 	grants   []*Hold   // acquires that were answered ok, in the order of those answers
 	handled  []*Access // those that were applied, in the resource's order
 	writes   int       // how many there are, applied or not
+
+	tokensOnce sync.Once
+	tokened    []*Hold // the grants that carry a token
+	risen      bool    // tokens rise from each of them to the next
+}
+
+// tokens are the grants that carry a token, in the order of their completions, and whether these rise all along.
+func (k *keyView) tokens() (grants []*Hold, risen bool) {
+	k.tokensOnce.Do(func() {
+		k.tokened, k.risen = k.grants, true
+		if slices.ContainsFunc(k.grants, func(h *Hold) bool { return h.Token == "" }) {
+			k.tokened = slices.DeleteFunc(slices.Clone(k.grants), func(h *Hold) bool { return h.Token == "" })
+		}
+		for i := 1; i < len(k.tokened) && k.risen; i++ {
+			k.risen = compareTokens(k.tokened[i-1].Token, k.tokened[i].Token) < 0
+		}
+	})
+	return k.tokened, k.risen
 }
 
 func newJudge(m *Model, opts Options) *judge {
-	j := &judge{m: m, opts: opts, outcomes: map[Name]*outcome{}}
-	views := map[string]*keyView{}
-	var k *keyView
-	for _, h := range m.Holds {
-		if k == nil || k.name != h.Key {
-			k = views[h.Key]
-		}
-		if k == nil {
-			k = &keyView{name: h.Key}
-			views[h.Key] = k
-			j.keys = append(j.keys, k)
-		}
-		h.at = int32(len(k.acquires))
-		k.acquires = append(k.acquires, h)
-		if h.Outcome == history.OK {
-			k.grants = append(k.grants, h)
-		}
-		for _, a := range h.Accesses {
-			if a.F == history.Write {
-				k.writes++
-			}
-		}
-	}
-	for i, a := range m.byRequest {
-		if a.Handled == &m.Requests[i] && a.Applied() {
-			if k == nil || k.name != a.Hold.Key {
-				k = views[a.Hold.Key]
-			}
-			k.handled = append(k.handled, a)
-		}
-	}
-	for _, k := range j.keys {
-		sortInOrder(k.grants, func(a, b *Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
-	}
-	slices.SortFunc(j.keys, func(a, b *keyView) int { return cmp.Compare(a.name, b.name) })
-	return j
+	return &judge{m: m, opts: opts, keys: m.keys, outcomes: map[Name]*outcome{}}
 }
 
 // sortInOrder is a stable sort of what mostly is in order.
@@ -74,18 +63,38 @@ func sortInOrder[T any](list []T, compare func(a, b T) int) {
 	}
 }
 
-// outcome judges a property once.
+// outcome judges a property once. Different ones may be asked for at the same time.
 func (j *judge) outcome(name Name) *outcome {
-	if o := j.outcomes[name]; o != nil {
+	j.mutex.Lock()
+	o := j.outcomes[name]
+	j.mutex.Unlock()
+	if o != nil {
 		return o
 	}
 	for _, p := range properties {
 		if p.name == name {
-			o := p.judge(j)
-			j.outcomes[name] = &o
+			judged := p.judge(j)
+			o = &judged
 		}
 	}
-	return j.outcomes[name]
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	j.outcomes[name] = o
+	return o
+}
+
+// atOnce does some things on as many processors as there are, and waits for all of them.
+func atOnce(things []func()) {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(things)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(things)); i = next.Add(1) - 1 {
+				things[i]()
+			}
+		})
+	}
+	workers.Wait()
 }
 
 // ordered tells whether tokens are declared to grow, so that they may prove an order.

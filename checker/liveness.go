@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -31,7 +32,8 @@ func (j *judge) liveness() outcome {
 
 // freshLocks looks whether two fresh sessions in a row got a lock after everything was healed.
 func (j *judge) freshLocks(k *keyView, final int64, o *outcome) {
-	fresh := slices.DeleteFunc(slices.Clone(k.acquires), func(h *Hold) bool { return h.InvokeNS < final })
+	since, _ := slices.BinarySearchFunc(k.acquires, final, func(h *Hold, ns int64) int { return cmp.Compare(h.InvokeNS, ns) })
+	fresh := slices.Clone(k.acquires[since:])
 	got := 0
 	for len(fresh) > 0 && got < history.FreshSessions {
 		// The wait begins with the first request and goes on over failed ones until somebody is granted the lock.
@@ -93,6 +95,13 @@ func (m *Model) waited(from, to int64) (ns int64, works bool) {
 // can ever be granted anything under it. Only clients with no later session count (with one, the acquire may be under
 // that), and only time in which no fault was active.
 func (j *judge) zombies(k *keyView, o *outcome) {
+	ended := false
+	for _, s := range j.m.Sessions {
+		ended = ended || s.EndedNS != 0
+	}
+	if !ended {
+		return
+	}
 	for _, h := range k.acquires {
 		s := j.sessionOf(h)
 		if s == nil || s.EndedNS == 0 || s.EndedNS < h.InvokeNS {

@@ -76,9 +76,14 @@ func (a *Attempt) gone() bool {
 // an unknown one.
 func (k *keyView) askedAgain() map[*Hold]int64 {
 	again := map[*Hold]int64{}
-	open := map[string][]*Hold{} // by client: its earlier grants that none has followed yet
+	open := map[int32]*[]*Hold{} // by client: its earlier grants that none has followed yet
 	for _, h := range k.acquires {
-		open[h.Client] = slices.DeleteFunc(open[h.Client], func(before *Hold) bool {
+		mine := open[h.client]
+		if mine == nil {
+			mine = &[]*Hold{}
+			open[h.client] = mine
+		}
+		*mine = slices.DeleteFunc(*mine, func(before *Hold) bool {
 			switch {
 			case before.DoneNS > h.InvokeNS:
 				return false
@@ -91,7 +96,7 @@ func (k *keyView) askedAgain() map[*Hold]int64 {
 			return true
 		})
 		if h.Outcome == history.OK && h.Session != "" {
-			open[h.Client] = append(open[h.Client], h)
+			*mine = append(*mine, h)
 		}
 	}
 	return again
@@ -147,7 +152,7 @@ func lockOrder(stays []stay) []lockConflict {
 
 // lockLinearizability is J6.
 func (j *judge) lockLinearizability() outcome {
-	o := outcome{confirmedBy: porcupineName}
+	o := j.toConfirm()
 	for _, k := range j.keys {
 		stays := j.staysOf(k)
 		conflicts := lockOrder(stays)
@@ -156,18 +161,27 @@ func (j *judge) lockLinearizability() outcome {
 			continue
 		}
 		for _, c := range conflicts {
-			if err := confirmConflict(k.name, c); err != nil {
-				o.defect = err
-				return o
+			if !j.opts.Unconfirmed {
+				if o.defect = confirmConflict(k.name, c); o.defect != nil {
+					return o
+				}
 			}
 			o.hits = append(o.hits, hit{k.name, c.atNS, func() Finding { return j.lockFinding(k, c) }})
 		}
-		j.drawLock(k, stays, conflicts[0])
+		o.windows = append(o.windows, j.drawLock(k, stays, conflicts[0]))
 	}
 	if o.unconfirmed != "" {
 		o.confirmedBy = ""
 	}
 	return o
+}
+
+// toConfirm begins the outcome of a property that Porcupine confirms, unless it is left out.
+func (j *judge) toConfirm() outcome {
+	if j.opts.Unconfirmed {
+		return outcome{}
+	}
+	return outcome{confirmedBy: porcupineName}
 }
 
 func (j *judge) lockFinding(k *keyView, c lockConflict) Finding {

@@ -26,7 +26,9 @@ type Model struct {
 	Closed   bool     // the harness closed the history, complete or not: it was not cut short
 	Lines    int64    // events read
 
+	keys      []*keyView       // in the order of their names
 	byRequest []*Access        // beside Requests: whose each is
+	rejected  int64            // writes that the resource refused
 	believed  map[string]*sway // by client; made when first asked for
 }
 
@@ -75,7 +77,8 @@ type Hold struct {
 	DoneEvent int64   // index of the acquire's completion; 0 while it is open
 	Signals   []int64 // indexes of the events that name this hold and belong to no operation
 
-	at int32 // among the acquires of its key
+	at     int32 // among the acquires of its key
+	client int32 // which of the clients it is of
 }
 
 // Events are the indexes of all events that name the hold, in their order.
@@ -118,6 +121,7 @@ type Access struct {
 
 	// built is the write whose value this one read, or was built on; nil for the initial value and for one that nobody wrote.
 	built *Access
+	seq   int64 // Handled's, if it was applied; 0 if not
 	// number is a write's among those of its key, from 1; place is its place among the applied ones, from 1.
 	number, place int32
 }
@@ -169,6 +173,7 @@ type Client struct {
 	ExitNS  int64 // it had ended by then; 0 if it never was seen to
 
 	latest *Hold // that it was granted: most events are about that one
+	number int32
 }
 
 // Probe is one plain write to the lock service, past any lock.

@@ -67,11 +67,11 @@ func (j *judge) prematureOutcome(of func(premature) bool) outcome {
 
 // prematures finds each protected grant that was lost too early, with the earliest evidence of it.
 func (j *judge) prematures() *prematureOutcome {
-	if j.premature != nil {
-		return j.premature
-	}
-	all := &prematureOutcome{}
-	j.premature = all
+	j.prematureOnce.Do(func() { j.premature = j.findPrematures() })
+	return &j.premature
+}
+
+func (j *judge) findPrematures() (all prematureOutcome) {
 	for _, k := range j.keys {
 		var cleanups cleanupIndex // made when the first is needed
 		for i, h := range k.grants {

@@ -76,12 +76,12 @@ func updatesOf(k *keyView) (updates []update, values int32) {
 // nobody saw the answer of is neither.
 func (h *Hold) effective(list []*Access) []*Access {
 	for _, a := range h.Accesses {
-		if a.Applied() && (a.F == history.Write || a.Outcome == history.OK) {
+		if a.seq != 0 && (a.F == history.Write || a.Outcome == history.OK) {
 			list = append(list, a)
 		}
 	}
 	if len(list) > 1 {
-		sortInOrder(list, func(a, b *Access) int { return cmp.Compare(a.Handled.Seq, b.Handled.Seq) })
+		sortInOrder(list, func(a, b *Access) int { return cmp.Compare(a.seq, b.seq) })
 	}
 	return list
 }

@@ -55,18 +55,20 @@ const registerWindow = 128
 
 // resourceLinearizability is J7.
 func (j *judge) resourceLinearizability() outcome {
-	o := outcome{confirmedBy: porcupineName}
+	o := j.toConfirm()
 	for _, k := range j.keys {
 		updates, values := updatesOf(k)
 		conflicts, chains := orderUpdates(updates, values)
-		if len(conflicts) == 0 {
+		switch {
+		case len(conflicts) > 0:
+			o.windows = append(o.windows, j.drawRegister(k, conflicts[0]))
+		case !j.opts.Unconfirmed:
 			confirmRegister(k.name, updates, chains, &o)
-			continue
 		}
 		for _, c := range conflicts {
 			// The updates of a conflict are forced into their order by their values alone, so what comes before, between
 			// and after them cannot help: where they have no order, the whole has none.
-			switch search(registerModel(c.before), registerOps(c.updates, openEnd)) {
+			switch j.refute(c) {
 			case legal:
 				o.defect = disagreementf("updates of %s exclude each other by the former (%s %s), and Porcupine finds an order",
 					k.name, c.updates[len(c.updates)-1].hold.ID, c.text)
@@ -76,12 +78,19 @@ func (j *judge) resourceLinearizability() outcome {
 			}
 			o.hits = append(o.hits, hit{k.name, c.atNS(), func() Finding { return j.registerFinding(k, c) }})
 		}
-		j.drawRegister(k, updates, conflicts[0])
 	}
 	if o.unconfirmed != "" {
 		o.confirmedBy = ""
 	}
 	return o
+}
+
+// refute asks Porcupine for an order of a conflict's updates.
+func (j *judge) refute(c registerConflict) answer {
+	if j.opts.Unconfirmed {
+		return illegal
+	}
+	return search(registerModel(c.before), registerOps(c.updates, openEnd))
 }
 
 // confirmRegister has Porcupine confirm that a key's updates can be ordered: in one search if they are few, else in
@@ -182,12 +191,12 @@ func (j *judge) registerFinding(k *keyView, c registerConflict) Finding {
 // maxStoryUpdates bounds the updates of one conflict that a story tells of.
 const maxStoryUpdates = 12
 
-// drawRegister keeps a picture of the updates of a conflict and of those around it that fit to them.
-func (j *judge) drawRegister(k *keyView, updates []update, c registerConflict) {
-	j.m.Windows = append(j.m.Windows, Window{Property: ResourceLinearizability, Key: k.name, FromNS: c.updates[0].call, ToNS: c.atNS(),
+// drawRegister is a picture of the updates of a conflict.
+func (j *judge) drawRegister(k *keyView, c registerConflict) Window {
+	return Window{Property: ResourceLinearizability, Key: k.name, FromNS: c.updates[0].call, ToNS: c.atNS(),
 		Draw: func(w io.Writer) error {
 			return draw(w, registerModel(c.before), registerOps(c.updates[:min(len(c.updates), registerWindow)], j.m.EndNS+1))
-		}})
+		}}
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -39,6 +39,9 @@ func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 		if err := fenced.handled(q); err != nil {
 			return err
 		}
+		if q.Kind == history.KindWrite && q.Outcome == history.Rejected {
+			m.rejected++
+		}
 		m.byRequest = append(m.byRequest, op.access())
 	}
 	for _, h := range m.Holds {
@@ -48,7 +51,7 @@ func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 			}
 		}
 	}
-	return m.resolve()
+	return m.resolve(b.accesses)
 }
 
 // orCut tells a log without its end from one that contradicts the history: the resource handles a request before its
@@ -103,6 +106,9 @@ func handled(q *history.Request, op operation) error {
 		return defectf("request %d was handled twice by the resource (seq %d and %d)", number, a.Handled.Seq, q.Seq)
 	default:
 		a.Handled = q
+		if q.Outcome == history.Applied {
+			a.seq = q.Seq
+		}
 	}
 	return nil
 }
@@ -111,9 +117,9 @@ func handled(q *history.Request, op operation) error {
 func (a *Access) contradiction() error {
 	what := func() string { return string(a.F) + " " + strconv.FormatInt(a.Op, 10) + " of hold " + a.Hold.ID }
 	switch {
-	case a.Outcome == history.OK && !a.Applied():
+	case a.Outcome == history.OK && a.seq == 0:
 		return defectf("%s was answered ok (event %d), but the resource's log does not hold it; was resource.jsonl cut?", what(), a.Event)
-	case a.Outcome == history.Fail && a.Applied():
+	case a.Outcome == history.Fail && a.seq != 0:
 		return defectf("%s was reported as certainly not done (event %d), but the resource did it (seq %d)", what(), a.Event, a.Handled.Seq)
 	case a.Outcome == history.Fail && a.Code == history.CodeRejected && a.Handled == nil:
 		return defectf("%s was reported as rejected (event %d), but the resource's log does not hold it", what(), a.Event)

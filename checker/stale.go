@@ -38,14 +38,12 @@ func (j *judge) staleWrite() outcome {
 }
 
 func (j *judge) stale() []staleWrite {
-	if j.staleWrites == nil {
-		var all []staleWrite
+	j.staleOnce.Do(func() {
 		for _, k := range j.keys {
-			all = append(all, j.staleOn(k)...)
+			j.staleWrites = append(j.staleWrites, j.staleOn(k)...)
 		}
-		j.staleWrites = &all
-	}
-	return *j.staleWrites
+	})
+	return j.staleWrites
 }
 
 // staleOn replays the resource's log of one key.
@@ -192,11 +190,14 @@ func (j *judge) tokenRanks(k *keyView) []int32 {
 	for i := range ranks {
 		ranks[i] = -1
 	}
-	byToken := tokened(k.grants)
-	sortInOrder(byToken, func(a, b *Hold) int { return compareTokens(a.Token, b.Token) })
+	byToken, risen := k.tokens()
+	if !risen {
+		byToken = slices.Clone(byToken)
+		slices.SortStableFunc(byToken, func(a, b *Hold) int { return compareTokens(a.Token, b.Token) })
+	}
 	rank := int32(0)
 	for i, g := range byToken {
-		if i > 0 && compareTokens(byToken[i-1].Token, g.Token) != 0 {
+		if i > 0 && (risen || compareTokens(byToken[i-1].Token, g.Token) != 0) {
 			rank++
 		}
 		ranks[g.at] = rank

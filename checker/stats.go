@@ -21,14 +21,12 @@ type durations struct {
 	last []int64
 }
 
-const durationsBlock = 1 << 13
+const largestDurations = 1 << 13
 
 func (d *durations) add(ns int64) {
 	if len(d.last) == cap(d.last) {
-		if d.last != nil {
-			d.full = append(d.full, d.last)
-		}
-		d.last = make([]int64, 0, durationsBlock)
+		d.full = append(d.full, d.last)
+		d.last = make([]int64, 0, max(smallestBlock, min(2*cap(d.last), largestDurations)))
 	}
 	d.last = append(d.last, ns)
 }
@@ -65,11 +63,8 @@ func (c *counts) unknown() int64 { return c.invoked - c.ok - c.fail }
 func (j *judge) stats(c *counts) Stats {
 	m := j.m
 	s := Stats{
-		DurationNS: m.EndNS, Ops: c.invoked, OK: c.ok, Fail: c.fail, Info: c.unknown(), Guarded: c.guarded,
-		Latency: map[string]Quantiles{}, Availability: m.availability(), Stalls: int64(len(m.Stalls)),
-	}
-	for f, durations := range c.latency {
-		s.Latency[string(f)] = quantiles(durations.all())
+		DurationNS: m.EndNS, Ops: c.invoked, OK: c.ok, Fail: c.fail, Info: c.unknown(), Guarded: c.guarded, Rejected: m.rejected,
+		Latency: map[string]Quantiles{}, Stalls: int64(len(m.Stalls)),
 	}
 	if m.EndNS > 0 {
 		s.OpsPerSecond = rounded(float64(c.invoked)/(float64(m.EndNS)/1e9), 10)
@@ -77,12 +72,18 @@ func (j *judge) stats(c *counts) Stats {
 	for _, stall := range m.Stalls {
 		s.StalledNS += stall.ToNS - stall.FromNS
 	}
-	for i := range m.Requests {
-		if q := &m.Requests[i]; q.Kind == history.KindWrite && q.Outcome == history.Rejected {
-			s.Rejected++
-		}
+	things := []func(){
+		func() { s.Availability = m.availability() }, func() { s.LossSignal, s.TakeOver = j.lossSignal(), j.takeOver() },
 	}
-	s.LossSignal, s.TakeOver = j.lossSignal(), j.takeOver()
+	for f, durations := range c.latency {
+		things = append(things, func() {
+			q := quantiles(durations.all())
+			j.mutex.Lock()
+			defer j.mutex.Unlock()
+			s.Latency[string(f)] = q
+		})
+	}
+	atOnce(things)
 	s.OutlivedLeases = int64(len(m.outlived()))
 	s.StaleAccepted = int64(len(j.stale()))
 	if s.OutlivedLeases > 0 {

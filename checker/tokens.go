@@ -20,11 +20,11 @@ func (j *judge) tokenMonotonicity() outcome {
 	var o outcome
 	bare := 0
 	for _, k := range j.keys {
-		grants := tokened(k.grants)
+		grants, risen := k.tokens()
 		bare += len(k.grants) - len(grants)
 		// Tokens that rise from each completion to the next are neither shared nor fallen: who was asked for after another
 		// had completed has completed after it.
-		if risen(grants) {
+		if risen {
 			continue
 		}
 		shared := map[*Hold]bool{}
@@ -35,20 +35,6 @@ func (j *judge) tokenMonotonicity() outcome {
 		o.inconclusive = fmt.Sprintf("%d grants carried no token although the lock client declares ordered ones", bare)
 	}
 	return o
-}
-
-// tokened are the grants that carry a token.
-func tokened(grants []*Hold) []*Hold {
-	return slices.DeleteFunc(slices.Clone(grants), func(h *Hold) bool { return h.Token == "" })
-}
-
-func risen(grants []*Hold) bool {
-	for i := 1; i < len(grants); i++ {
-		if compareTokens(grants[i-1].Token, grants[i].Token) >= 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // sharedTokens finds every grant whose token was given before. It marks them, so that one grant is counted once.

@@ -1,43 +1,53 @@
 package checker
 
-import "lockcheck/checker/history"
+import (
+	"cmp"
+	"slices"
 
-// register is what is known of the values of one key while its writes are numbered.
+	"lockcheck/checker/history"
+)
+
+// register is a key and what is known of its values while its writes are numbered.
 type register struct {
+	*keyView
 	writers map[string]*Access // by value
-	number  int32
 	place   int32
 	current *Access // the last write applied; nil while the value is the initial one
 }
 
-// resolve numbers the writes of each key, sees to it that their values are unique, and links each access to the write
-// whose value it found or was built on. From here on nobody compares values: a write is its value.
-func (m *Model) resolve() error {
-	writes := 0
-	for _, h := range m.Holds {
-		for _, a := range h.Accesses {
-			if a.F == history.Write {
-				writes++
-			}
-		}
+// registers are those of all keys. Neighbouring records are mostly of one key, so the last is looked at first.
+type registers struct {
+	byKey map[string]*register
+	last  *register
+	sizes int
+}
+
+func (all *registers) of(key string) *register {
+	if all.last != nil && all.last.name == key {
+		return all.last
 	}
-	registers := map[string]*register{}
-	of := func(key string) *register {
-		r := registers[key]
-		if r == nil {
-			r = &register{writers: map[string]*Access{}}
-			if len(registers) == 0 {
-				r.writers = make(map[string]*Access, writes) // most often there is but one
-			}
-			registers[key] = r
+	r := all.byKey[key]
+	if r == nil {
+		r = &register{keyView: &keyView{name: key}, writers: map[string]*Access{}}
+		if len(all.byKey) == 0 {
+			r.writers = make(map[string]*Access, all.sizes) // most often there is but one key
 		}
-		return r
+		all.byKey[key] = r
 	}
-	var r *register
-	key := ""
+	all.last = r
+	return r
+}
+
+// resolve sorts everything by its key, numbers the writes of each, sees to it that their values are unique, and links each
+// access to the write whose value it found or was built on. From here on nobody compares values: a write is its value.
+func (m *Model) resolve(accesses int) error {
+	all := registers{byKey: map[string]*register{}, sizes: accesses / 2}
 	for _, h := range m.Holds {
-		if r == nil || key != h.Key {
-			r, key = of(h.Key), h.Key
+		r := all.of(h.Key)
+		h.at = int32(len(r.acquires))
+		r.acquires = append(r.acquires, h)
+		if h.Outcome == history.OK {
+			r.grants = append(r.grants, h)
 		}
 		for _, a := range h.Accesses {
 			if a.F != history.Write {
@@ -46,19 +56,18 @@ func (m *Model) resolve() error {
 			if r.writers[a.Value] != nil || a.Value == "" {
 				return defectf("event %d writes the value %q to %s, which is not unique", a.Event, a.Value, h.Key)
 			}
-			r.number++
-			a.number = r.number
+			r.writes++
+			a.number = int32(r.writes)
 			r.writers[a.Value] = a
 		}
 	}
 	// What the resource did is resolved in its own order: what a request finds is nearly always what the last write left.
 	for i, a := range m.byRequest {
-		if a.Handled != &m.Requests[i] || !a.Applied() {
+		if a.seq != m.Requests[i].Seq {
 			continue
 		}
-		if r == nil || key != a.Hold.Key {
-			r, key = of(a.Hold.Key), a.Hold.Key
-		}
+		r := all.of(a.Hold.Key)
+		r.handled = append(r.handled, a)
 		if a.F == history.Read {
 			a.built = r.writer(a.Handled.Value)
 			continue
@@ -69,11 +78,16 @@ func (m *Model) resolve() error {
 	}
 	for _, h := range m.Holds {
 		for _, a := range h.Accesses {
-			if a.F == history.Write && !a.Applied() {
-				a.built = of(h.Key).writer(a.Base)
+			if a.F == history.Write && a.place == 0 {
+				a.built = all.of(h.Key).writer(a.Base)
 			}
 		}
 	}
+	for _, r := range all.byKey {
+		sortInOrder(r.grants, func(a, b *Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
+		m.keys = append(m.keys, r.keyView)
+	}
+	slices.SortFunc(m.keys, func(a, b *keyView) int { return cmp.Compare(a.name, b.name) })
 	return nil
 }
 

@@ -19,7 +19,7 @@ type decoder struct {
 }
 
 const (
-	maxWords   = 1 << 12
+	maxWords   = 1 << 10
 	maxWordLen = 32
 )
 
