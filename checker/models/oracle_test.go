@@ -218,7 +218,7 @@ func random(r *rand.Rand, model string, again bool) []jepsen.Operation {
 
 // histories is how many random histories a model is tried with.
 func histories(t *testing.T) int {
-	n, err := strconv.Atoi(cmp.Or(os.Getenv("LOCKCHECK_HISTORIES"), "20000"))
+	n, err := strconv.Atoi(cmp.Or(os.Getenv("LOCKCHECK_HISTORIES"), "4000"))
 	if err != nil || n < 1 {
 		t.Fatalf("LOCKCHECK_HISTORIES has to be a positive number: %v", err)
 	}
