@@ -53,7 +53,8 @@ func build(rec Recording, failedAs history.Type) (*Model, *counts, error) {
 	if err := b.join(rec.Requests); err != nil {
 		return nil, nil, err
 	}
-	return b.m, &b.counts, nil
+	counts := b.counts // what else the builder knows is of no use any more
+	return b.m, &counts, nil
 }
 
 func (b *builder) event(e *history.Event) error {

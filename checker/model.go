@@ -28,8 +28,23 @@ type Model struct {
 
 	keys      []*keyView       // in the order of their names
 	byRequest []*Access        // beside Requests: whose each is
+	byID      map[string]*Hold // where byRequest is missing
 	rejected  int64            // writes that the resource refused
 	believed  map[string]*sway // by client; made when first asked for
+}
+
+// Requester is the hold under which Requests[i] was made.
+func (m *Model) Requester(i int) *Hold {
+	if i < len(m.byRequest) {
+		return m.byRequest[i].Hold
+	}
+	if m.byID == nil { // a model that was not made by Check
+		m.byID = map[string]*Hold{}
+		for _, h := range m.Holds {
+			m.byID[h.ID] = h
+		}
+	}
+	return m.byID[m.Requests[i].Hold]
 }
 
 // Hold is one acquire and all that followed from it.

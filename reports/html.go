@@ -137,7 +137,7 @@ func renderPage(w io.Writer, j Judgement, windows []windowLink) error {
 }
 
 func newPage(j Judgement, windows []windowLink) page {
-	ix := newIndex(j.Model)
+	ix := newIndex(j)
 	p := page{
 		Title:    fmt.Sprintf("%s: %s under %s", j.Result.Verdict, j.Plan.Backend, j.Plan.Nemesis),
 		Sentence: Sentence(j.Plan, j.Result),
@@ -162,7 +162,7 @@ func newPage(j Judgement, windows []windowLink) page {
 		p.Cards = append(p.Cards, newCard(property))
 	}
 	p.Groups = findingGroups(j.Result, ix)
-	p.Rejected, p.Refused = rejectedWrites(ix)
+	p.Rejected, p.Refused = rejectedWrites(j.Model)
 	p.Timeline = newTimeline(j, ix)
 	p.Still = p.Timeline.still()
 	p.Faults = faultRows(j.Model)
@@ -284,10 +284,8 @@ func newFinding(f checker.Finding, ix *index) finding {
 		}
 		item.Holds, item.Class = append(item.Holds, h), append(item.Class, class)
 	}
-	for _, r := range ix.requests[f.Key] {
-		if slices.Contains(f.Requests, r.Seq) {
-			item.Writes = append(item.Writes, r)
-		}
+	for _, r := range ix.requestsWithin(f.Key, 1, 0, f.Requests) {
+		item.Writes = append(item.Writes, *r)
 	}
 	return item
 }

@@ -292,7 +292,7 @@ func TestALongRunIsThinnedOutButNoFindingIs(t *testing.T) {
 		j.Model.Holds = append(j.Model.Holds, h)
 		j.Model.Requests = append(j.Model.Requests, history.Request{Seq: i + 1000, Key: "k1", Kind: history.KindWrite, Hold: h.ID, Outcome: history.Applied, TimeNS: at})
 	}
-	line := newTimeline(j, newIndex(j.Model))
+	line := newTimeline(j, newIndex(j))
 	if len(line.Holds) > maxTimelineHolds+100 || len(line.Writes) > maxTimelineWrites+100 {
 		t.Errorf("%d holds and %d writes are embedded", len(line.Holds), len(line.Writes))
 	}
@@ -328,7 +328,7 @@ func TestRejectedWritesAreListed(t *testing.T) {
 			j.Model.Requests[i].Outcome, j.Model.Requests[i].Mark = history.Rejected, "9999"
 		}
 	}
-	first, all := rejectedWrites(newIndex(j.Model))
+	first, all := rejectedWrites(j.Model)
 	if want := int64(len(j.Model.Requests)+1) / 2; all != want || len(first) != int(min(want, maxRejected)) {
 		t.Errorf("%d of %d rejected writes are counted, %d listed", all, want, len(first))
 	}

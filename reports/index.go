@@ -1,31 +1,115 @@
 package reports
 
 import (
+	"cmp"
+	"slices"
+
 	"lockcheck/checker"
 	"lockcheck/checker/history"
 )
 
-// index finds what a drawing needs without reading the whole model for each finding.
+// index finds what a drawing needs without reading the whole model for each finding. It knows the locks and holds that
+// findings name, and no others: a run may have a million.
 type index struct {
-	model    *checker.Model
-	holds    map[string]*checker.Hold
-	granted  map[string][]*checker.Hold   // by key, in the model's order
-	requests map[string][]history.Request // by key
-	clients  map[string]bool
+	model   *checker.Model
+	holds   map[string]*checker.Hold // that findings name
+	keys    map[string]*keyIndex     // that findings are of
+	clients map[string]bool
 }
 
-func newIndex(m *checker.Model) *index {
-	ix := &index{model: m, holds: map[string]*checker.Hold{}, granted: map[string][]*checker.Hold{},
-		requests: map[string][]history.Request{}, clients: map[string]bool{}}
-	for _, h := range m.Holds {
-		ix.holds[h.ID] = h
-		ix.clients[h.Client] = true
-		if h.Outcome == history.OK {
-			ix.granted[h.Key] = append(ix.granted[h.Key], h)
+// keyIndex is one lock: its grants in the order of their completions, of those up to each how long the longest lasts, and
+// its requests in the resource's order.
+type keyIndex struct {
+	granted  []*checker.Hold
+	until    []int64
+	requests []*history.Request
+	inTime   bool // the requests' times never go back
+}
+
+func newIndex(j Judgement) *index {
+	m := j.Model
+	ix := &index{model: m, holds: map[string]*checker.Hold{}, keys: map[string]*keyIndex{}, clients: map[string]bool{}}
+	for _, p := range j.Result.Properties {
+		for _, f := range p.Findings {
+			ix.keys[f.Key] = &keyIndex{inTime: true}
+			for _, id := range f.Holds {
+				ix.holds[id] = nil
+			}
 		}
 	}
-	for _, r := range m.Requests {
-		ix.requests[r.Key] = append(ix.requests[r.Key], r)
+	for _, h := range m.Holds {
+		if !ix.clients[h.Client] {
+			ix.clients[h.Client] = true
+		}
+		if _, named := ix.holds[h.ID]; named {
+			ix.holds[h.ID] = h
+		}
+		if k := ix.keys[h.Key]; k != nil && h.Outcome == history.OK {
+			k.granted = append(k.granted, h)
+		}
+	}
+	for _, k := range ix.keys {
+		slices.SortStableFunc(k.granted, func(a, b *checker.Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
+		for i, h := range k.granted {
+			k.until = append(k.until, max(holdEnd(h, m.EndNS), h.DoneNS))
+			if i > 0 {
+				k.until[i] = max(k.until[i], k.until[i-1])
+			}
+		}
+	}
+	for i := range m.Requests {
+		r := &m.Requests[i]
+		if k := ix.keys[r.Key]; k != nil {
+			n := len(k.requests)
+			k.inTime = k.inTime && (n == 0 || k.requests[n-1].TimeNS <= r.TimeNS)
+			k.requests = append(k.requests, r)
+		}
 	}
 	return ix
+}
+
+// grantedWithin are the grants of a lock that may have lasted into [from, to], in the order in which they were asked for.
+func (ix *index) grantedWithin(key string, from, to int64) (holds []*checker.Hold) {
+	k := ix.keys[key]
+	if k == nil {
+		return nil
+	}
+	n, _ := slices.BinarySearchFunc(k.granted, to+1, func(h *checker.Hold, ns int64) int { return cmp.Compare(h.DoneNS, ns) })
+	for n--; n >= 0 && k.until[n] >= from; n-- {
+		holds = append(holds, k.granted[n])
+	}
+	slices.SortStableFunc(holds, func(a, b *checker.Hold) int { return cmp.Compare(a.InvokeNS, b.InvokeNS) })
+	return holds
+}
+
+// requestsWithin are the requests of a lock handled in [from, to] and those of the numbers given, in the resource's order.
+func (ix *index) requestsWithin(key string, from, to int64, named []int64) (requests []*history.Request) {
+	k := ix.keys[key]
+	if k == nil {
+		return nil
+	}
+	within := k.requests
+	if k.inTime {
+		byTime := func(r *history.Request, ns int64) int { return cmp.Compare(r.TimeNS, ns) }
+		a, _ := slices.BinarySearchFunc(within, from, byTime)
+		b, _ := slices.BinarySearchFunc(within, to+1, byTime)
+		within = within[a:b]
+	}
+	requests = slices.Clone(within)
+	for _, seq := range named {
+		at, ok := slices.BinarySearchFunc(k.requests, seq, func(r *history.Request, seq int64) int { return cmp.Compare(r.Seq, seq) })
+		if ok {
+			requests = append(requests, k.requests[at])
+		}
+	}
+	slices.SortFunc(requests, func(a, b *history.Request) int { return cmp.Compare(a.Seq, b.Seq) })
+	return slices.Compact(requests)
+}
+
+// clientOf is who made the request at an index of the model; "" if that is not known.
+func (ix *index) clientOf(i int) string {
+	if h := ix.model.Requester(i); h != nil {
+		return h.Client
+	}
+	return ""
 }

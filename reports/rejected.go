@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"lockcheck/checker"
 	"lockcheck/checker/history"
 )
 
@@ -21,8 +22,9 @@ const (
 )
 
 // rejectedWrites are the first of them, and how many there are.
-func rejectedWrites(ix *index) (first []rejectedWrite, all int64) {
-	for _, r := range ix.model.Requests {
+func rejectedWrites(m *checker.Model) (first []rejectedWrite, all int64) {
+	for i := range m.Requests {
+		r := &m.Requests[i]
 		if r.Outcome != history.Rejected || r.Kind != history.KindWrite {
 			continue
 		}
@@ -30,16 +32,16 @@ func rejectedWrites(ix *index) (first []rejectedWrite, all int64) {
 			continue
 		}
 		client := "?"
-		if h := ix.holds[r.Hold]; h != nil {
+		if h := m.Requester(i); h != nil {
 			client = h.Client
 		}
-		first = append(first, rejectedWrite{r, client})
+		first = append(first, rejectedWrite{*r, client})
 	}
 	return first, all
 }
 
 func writeRejected(w io.Writer, j Judgement) {
-	first, all := rejectedWrites(newIndex(j.Model))
+	first, all := rejectedWrites(j.Model)
 	for i, r := range first {
 		if i == maxRejectedLines {
 			fmt.Fprintf(w, "         ... and %s more, in the report\n", grouped(all-int64(i)))

@@ -69,7 +69,7 @@ func (sc *scene) barY(client string) float64 {
 func (sc *scene) addOthers(ix *index) {
 	lanes := len(sc.lanes) + maxOtherLanes
 	added, holds, hidden := 0, 0, map[string]bool{}
-	for _, h := range ix.granted[sc.finding.Key] {
+	for _, h := range ix.grantedWithin(sc.finding.Key, sc.axis.from, sc.axis.to) {
 		if slices.Contains(sc.holds[:sc.own], h) || !sc.axis.shows(h.DoneNS, holdEnd(h, sc.axis.to)) {
 			continue
 		}
@@ -120,7 +120,7 @@ func (sc *scene) addFaults(ix *index) {
 
 func (sc *scene) addRequests(ix *index) {
 	left := 0
-	for _, r := range ix.requests[sc.finding.Key] {
+	for _, r := range ix.requestsWithin(sc.finding.Key, sc.axis.from, sc.axis.to, sc.finding.Requests) {
 		named := slices.Contains(sc.finding.Requests, r.Seq)
 		if !named && (r.Kind != history.KindWrite || !sc.axis.shows(r.TimeNS, r.TimeNS)) {
 			continue
@@ -129,7 +129,7 @@ func (sc *scene) addRequests(ix *index) {
 			left++
 			continue
 		}
-		sc.requests = append(sc.requests, r)
+		sc.requests = append(sc.requests, *r)
 	}
 	if left > 0 {
 		sc.leftOut = append(sc.leftOut, plural(int64(left), "write", "writes"))

@@ -191,25 +191,28 @@ func natural(a, b string) int {
 }
 
 func (t *timeline) addHolds(m *checker.Model, lanes map[string]int, parts map[string]part) {
-	for _, h := range m.Holds {
-		lane, ok := lanes[h.Client]
-		if !ok || h.Outcome != history.OK {
-			continue
-		}
-		t.Holds = append(t.Holds, timelineHold{Lane: lane, DoneNS: h.DoneNS, BelievNS: max(h.BelievedNS, h.DoneNS),
-			EndNS: holdEnd(h, m.EndNS), LeaseNS: h.LeaseNS, Key: clip(h.Key, maxTimelineText),
-			Token: clip(h.Token, maxTimelineText), Part: parts[h.ID]})
-	}
-	slices.SortStableFunc(t.Holds, func(a, b timelineHold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
-	all := len(t.Holds)
-	t.Holds = thinned(t.Holds, maxTimelineHolds, t.EndNS, len(t.Lanes),
-		func(h *timelineHold) (group int, at int64, keep bool) { return h.Lane, h.DoneNS, h.Part != partNone },
-		func(into, h *timelineHold) {
+	drawn := thinner[timelineHold]{limit: maxTimelineHolds, end: t.EndNS, groups: len(t.Lanes),
+		merge: func(into, h *timelineHold) {
 			into.Count = max(into.Count, 1) + 1
-			into.BelievNS, into.EndNS = max(into.BelievNS, h.BelievNS), max(into.EndNS, h.EndNS)
+			into.DoneNS, into.BelievNS, into.EndNS = min(into.DoneNS, h.DoneNS), max(into.BelievNS, h.BelievNS), max(into.EndNS, h.EndNS)
 			into.Token, into.LeaseNS = "", 0
-		})
-	t.noteThinned(all, len(t.Holds), "holds")
+		}}
+	t.Holds = drawn.all(func(yield func(group int, at int64, keep bool, make func() timelineHold)) {
+		for _, h := range m.Holds {
+			lane, ok := lanes[h.Client]
+			if !ok || h.Outcome != history.OK {
+				continue
+			}
+			part := parts[h.ID]
+			yield(lane, h.DoneNS, part != partNone, func() timelineHold {
+				return timelineHold{Lane: lane, DoneNS: h.DoneNS, BelievNS: max(h.BelievedNS, h.DoneNS),
+					EndNS: holdEnd(h, m.EndNS), LeaseNS: h.LeaseNS, Key: clip(h.Key, maxTimelineText),
+					Token: clip(h.Token, maxTimelineText), Part: part}
+			})
+		}
+	})
+	slices.SortStableFunc(t.Holds, func(a, b timelineHold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
+	t.noteThinned(drawn.n, len(t.Holds), "holds")
 }
 
 func (t *timeline) addWrites(j Judgement, ix *index, lanes map[string]int, parts map[string]part) {
@@ -222,32 +225,31 @@ func (t *timeline) addWrites(j Judgement, ix *index, lanes map[string]int, parts
 		}
 	}
 	outcomes := []history.Outcome{history.Applied, history.Rejected, history.Duplicate}
-	for _, r := range j.Model.Requests {
-		if r.Kind != history.KindWrite {
-			continue
-		}
-		w := timelineWrite{TimeNS: r.TimeNS, Lane: -1, Key: clip(r.Key, maxTimelineText), Token: clip(r.Token, maxTimelineText),
-			Value: clip(r.Value, maxTimelineText), Outcome: r.Outcome}
-		if named[r.Seq] {
-			w.Part = max(parts[r.Hold], partOlder)
-		}
-		if h := ix.holds[r.Hold]; h != nil {
-			if lane, ok := lanes[h.Client]; ok {
-				w.Lane = lane
-			}
-		}
-		t.Writes = append(t.Writes, w)
-	}
-	all := len(t.Writes)
-	t.Writes = thinned(t.Writes, maxTimelineWrites, t.EndNS, len(outcomes),
-		func(w *timelineWrite) (group int, at int64, keep bool) {
-			return slices.Index(outcomes, w.Outcome), w.TimeNS, w.Part != partNone
-		},
-		func(into, w *timelineWrite) {
+	drawn := thinner[timelineWrite]{limit: maxTimelineWrites, end: t.EndNS, groups: len(outcomes),
+		merge: func(into, _ *timelineWrite) {
 			into.Count = max(into.Count, 1) + 1
 			into.Token, into.Value, into.Lane = "", "", -1
-		})
-	t.noteThinned(all, len(t.Writes), "writes")
+		}}
+	t.Writes = drawn.all(func(yield func(group int, at int64, keep bool, make func() timelineWrite)) {
+		for i := range j.Model.Requests {
+			r := &j.Model.Requests[i]
+			if r.Kind != history.KindWrite {
+				continue
+			}
+			yield(slices.Index(outcomes, r.Outcome), r.TimeNS, named[r.Seq], func() timelineWrite {
+				w := timelineWrite{TimeNS: r.TimeNS, Lane: -1, Key: clip(r.Key, maxTimelineText), Token: clip(r.Token, maxTimelineText),
+					Value: clip(r.Value, maxTimelineText), Outcome: r.Outcome}
+				if named[r.Seq] {
+					w.Part = max(parts[r.Hold], partOlder)
+				}
+				if lane, ok := lanes[ix.clientOf(i)]; ok {
+					w.Lane = lane
+				}
+				return w
+			})
+		}
+	})
+	t.noteThinned(drawn.n, len(t.Writes), "writes")
 }
 
 func (t *timeline) addFaults(m *checker.Model, lanes map[string]int) {
@@ -293,30 +295,36 @@ func (t *timeline) noteThinned(all, drawn int, what string) {
 	}
 }
 
-// thinned merges neighbours of one group that fall into one slot of time, once there are more items than the limit.
-// Items must be in the order of time. What place says to keep is kept as it is.
-func thinned[T any](items []T, limit int, end int64, groups int, place func(*T) (group int, at int64, keep bool), merge func(into, item *T)) []T {
-	if len(items) <= limit {
-		return items
-	}
-	slot := max(end*int64(max(groups, 1))/int64(limit), 1)
+// thinner merges neighbours of one group that fall into one slot of time, once there are more items than the limit. What
+// is to be kept is kept as it is. Items are made when they are needed: a run may have a million, and few are drawn.
+type thinner[T any] struct {
+	limit  int
+	end    int64
+	groups int
+	merge  func(into, item *T)
+	n      int // items there are
+}
+
+// all draws the items, which are gone through twice: to count them first.
+func (t *thinner[T]) all(items func(yield func(group int, at int64, keep bool, make func() T))) (out []T) {
+	items(func(int, int64, bool, func() T) { t.n++ })
+	slot := max(t.end*int64(max(t.groups, 1))/int64(t.limit), 1)
 	type bucket struct {
 		group int
 		slot  int64
 	}
 	at := map[bucket]int{}
-	var out []T
-	for i := range items {
-		group, ns, keep := place(&items[i])
+	items(func(group int, ns int64, keep bool, make func() T) {
 		b := bucket{group, ns / slot}
-		if into, ok := at[b]; ok && !keep {
-			merge(&out[into], &items[i])
-			continue
+		item := make()
+		if into, ok := at[b]; ok && !keep && t.n > t.limit {
+			t.merge(&out[into], &item)
+			return
 		}
 		if !keep {
 			at[b] = len(out)
 		}
-		out = append(out, items[i])
-	}
+		out = append(out, item)
+	})
 	return out
 }
