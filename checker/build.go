@@ -17,6 +17,7 @@ type builder struct {
 	m        *Model
 	holds    map[string]*Hold
 	ops      operations
+	sayings  sayings
 	probes   map[int64]int // op -> index in m.Probes
 	faults   map[int64]*Fault
 	counts   counts
@@ -49,6 +50,7 @@ func build(rec Recording, failedAs history.Type) (*Model, *counts, error) {
 	}
 	b.m.Complete = last == history.Phase && phase == history.PhaseEnd
 	b.m.Closed = b.m.Complete || last == history.Phase && phase == history.PhaseStopped
+	b.counts.summarize()
 	b.settle()
 	if err := b.join(rec.Requests); err != nil {
 		return nil, nil, err
@@ -112,7 +114,7 @@ func (b *builder) under(e *history.Event) error {
 	switch e.F {
 	case history.Read, history.Write:
 		a := b.accessSlab.next()
-		*a = Access{Hold: h, Op: e.Op, F: e.F, InvokeNS: e.TimeNS, Outcome: history.Invoke, Value: e.Value, Base: e.Base, Event: e.Index}
+		*a = Access{said: b.sayings.of(e.F, history.Invoke, ""), Hold: h, Op: e.Op, InvokeNS: e.TimeNS, Value: e.Value, Base: e.Base, Event: e.Index}
 		if h.Accesses == nil {
 			h.Accesses = b.accessLists.list(2)
 		}
@@ -121,14 +123,14 @@ func (b *builder) under(e *history.Event) error {
 		b.accesses++
 	default:
 		a := b.attemptSlab.next()
-		*a = Attempt{F: e.F, InvokeNS: e.TimeNS, Outcome: history.Invoke, Event: e.Index}
+		*a = Attempt{said: b.sayings.of(e.F, history.Invoke, ""), InvokeNS: e.TimeNS, Event: e.Index}
 		if h.Attempts == nil {
 			h.Attempts = b.attemptLists.list(1)
 		}
 		b.ops.put(e.Op, operation{h, int32(len(h.Attempts)), anAttempt})
 		h.Attempts = append(h.Attempts, a)
 		if e.F == history.Release && h.ReleaseNS == 0 {
-			h.ReleaseNS, h.ReleaseOutcome = e.TimeNS, history.Invoke
+			h.ReleaseNS = e.TimeNS
 		}
 	}
 	return nil
@@ -157,13 +159,13 @@ func (b *builder) complete(e *history.Event) error {
 	switch op.kind {
 	case anAccess:
 		a := op.access()
-		a.DoneNS, a.Outcome, a.Code, a.DoneEvent = e.TimeNS, e.Type, e.Code, e.Index
+		a.DoneNS, a.said, a.DoneEvent = e.TimeNS, b.sayings.of(e.F, e.Type, e.Code), e.Index
 		if a.F == history.Read && e.Type == history.OK {
 			a.Value = e.Value
 		}
 	case anAttempt:
 		a := op.attempt()
-		a.DoneNS, a.Outcome, a.Code, a.Owned, a.SeenNS, a.DoneEvent = e.TimeNS, e.Type, e.Code, e.Owned, e.SeenNS, e.Index
+		a.DoneNS, a.said, a.Owned, a.SeenNS, a.DoneEvent = e.TimeNS, b.sayings.of(e.F, e.Type, e.Code), e.Owned, e.SeenNS, e.Index
 		b.renewed(h, a, e)
 	default:
 		h.DoneNS, h.Outcome, h.Code, h.Token, h.SeenNS, h.DoneEvent = e.TimeNS, e.Type, e.Code, e.Token, e.SeenNS, e.Index
@@ -187,8 +189,8 @@ func (b *builder) renewed(h *Hold, a *Attempt, e *history.Event) {
 		return
 	}
 	// Of several releases the first with a definite answer is the one that counts; what matters of the others is in Attempts.
-	if h.ReleaseDoneNS == 0 || h.ReleaseOutcome == history.Info {
-		h.ReleaseDoneNS, h.ReleaseOutcome, h.ReleaseOwned = a.DoneNS, a.Outcome, a.Owned
+	if h.released == nil || h.released.Outcome == history.Info {
+		h.released = a
 	}
 }
 
@@ -217,7 +219,8 @@ func (b *builder) signal(e *history.Event) error {
 		if h = b.holds[e.Hold]; h == nil {
 			return defectf("event %d names hold %q, which nobody acquired", e.Index, e.Hold)
 		}
-		h.Signals = append(h.Signals, e.Index)
+		also := h.noteMore()
+		also.signals = append(also.signals, e.Index)
 		h.BelievedNS = max(h.BelievedNS, e.HeldNS)
 	}
 	switch e.F {
@@ -251,7 +254,7 @@ func (b *builder) lease(e *history.Event, h *Hold) {
 	var leases *[]Lease
 	var ended *int64
 	if h != nil {
-		leases, ended = &h.Leases, &h.EndedNS
+		leases, ended = &h.noteMore().leases, &h.EndedNS
 	} else {
 		s := b.session(e)
 		leases, ended = &s.Leases, &s.EndedNS
@@ -301,7 +304,7 @@ func (b *builder) fault(e *history.Event) error {
 	case e.Error != "" && e.Type != history.OK:
 		f.Error = e.Error
 	case e.Type == history.OK && !e.Heal:
-		f.EffectiveNS = e.TimeNS
+		f.EffectiveNS, f.Detail = e.TimeNS, e.Detail
 	case e.Type == history.OK:
 		f.HealedNS = e.TimeNS
 	case e.Type == history.Invoke && e.Heal:

@@ -13,7 +13,12 @@ var unexplained = Cause{Kind: "unexplained", Text: "no fault explains it"}
 
 // faultWords is how faults are spoken of; one that is not in the table is called by its name.
 var faultWords = map[history.F]struct{ noun, began, over string }{
-	pauseFault: {"pause", "paused (SIGSTOP)", "resumed"},
+	pauseFault:  {"pause", "paused (SIGSTOP)", "resumed"},
+	"partition": {"partition", "cut off", "connected again"},
+	killFault:   {"kill", "killed (SIGKILL)", "replaced"},
+	"clock":     {"clock skew", "given a skewed clock", "given its true clock again"},
+	"failover":  {"failover", "told to fail over", "settled after the failover"},
+	"loss":      {"packet loss", "losing packets", "rid of packet loss"},
 }
 
 func (f *Fault) noun() string {
@@ -68,7 +73,7 @@ func (j *judge) cause(old, young *Hold, atNS int64) Cause {
 func (j *judge) rank(f *Fault, old, young *Hold) int {
 	switch {
 	case f.Target == old.Client:
-		if _, latest := j.m.leaseAt(old, f.EffectiveNS); latest != 0 && f.overNS(j.m.EndNS) > latest {
+		if j.m.outlivesLease(f, old) {
 			return 5
 		}
 		return 4
@@ -98,8 +103,8 @@ func (j *judge) roleOf(f *Fault, old, young *Hold) string {
 func (j *judge) holderCause(f *Fault, old, young *Hold, atNS int64) string {
 	over := f.overNS(j.m.EndNS)
 	var b strings.Builder
-	earliest, latest := j.m.leaseAt(old, f.EffectiveNS)
-	if latest != 0 && over > latest {
+	earliest, _ := j.m.leaseAt(old, f.EffectiveNS)
+	if j.m.outlivesLease(f, old) {
 		fmt.Fprintf(&b, "%s was %s for %s with %s of its lease left, which ran out meanwhile", old.Client, f.began(), dur(over-f.EffectiveNS), dur(max(earliest-f.EffectiveNS, 0)))
 	} else {
 		fmt.Fprintf(&b, "it coincides with a %s of %s for %s", f.noun(), old.Client, dur(over-f.EffectiveNS))

@@ -92,8 +92,8 @@ type hit struct {
 	finding func() Finding
 }
 
-// Check judges a recording. The error is one of the sequences' own, or wraps ErrDefect, ErrCut, ErrUnknownProperty or
-// ErrReading.
+// Check judges a recording. The error is one of the sequences' own, or wraps ErrDefect, ErrCut, ErrUnknownProperty,
+// ErrReading or ErrExcerpt.
 func Check(rec Recording, opts Options) (*Result, *Model, error) {
 	for _, name := range opts.Properties {
 		if !slices.Contains(Names(), name) {
@@ -105,6 +105,9 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 	}
 	reading, err := readingOf(opts)
 	if err != nil {
+		return nil, nil, err
+	}
+	if rec, opts, err = excerpted(rec, opts); err != nil {
 		return nil, nil, err
 	}
 	m, counts, err := build(rec, reading.FailedAs)
@@ -182,6 +185,9 @@ func (j *judge) masked(hits []hit) (Verdict, string) {
 	if !j.m.Plan.Fenced || j.m.Plan.Tokens != history.TokensOrdered {
 		return Violation, ""
 	}
+	if j.m.Plan.Excerpt != nil {
+		return Violation, "not masked in the run that this is an excerpt of"
+	}
 	overlapped := map[string]bool{}
 	for _, h := range hits {
 		overlapped[h.key] = true
@@ -218,6 +224,9 @@ func (j *judge) verdict(r *Result) (Verdict, string) {
 		if e.Count < e.Min {
 			unknown = append(unknown, e.Text)
 		}
+	}
+	if x := j.m.Plan.Excerpt; x != nil {
+		unknown = append(unknown, fmt.Sprintf("an excerpt made for %s, which it does not show; it can show nothing else", x.Finding))
 	}
 	if !j.m.Complete {
 		unknown = append(unknown, "the run was ended before its end: its history has no end mark")

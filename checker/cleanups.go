@@ -13,25 +13,26 @@ type cleanupIndex []cleanupTree
 // cleanupTree is clean-ups in the order of their beginnings, under a tree of their ends.
 type cleanupTree struct {
 	aimless bool
-	list    []pending
+	all     []pending
+	list    []int32 // which of all
 	latest  []int64 // a binary tree of the latest ends: node i is over 2i and 2i+1, the leaves begin at its middle
 }
 
 func indexCleanups(list []pending) cleanupIndex {
-	slices.SortStableFunc(list, func(a, b pending) int { return cmp.Compare(a.fromNS, b.fromNS) })
+	sortInOrder(list, func(a, b pending) int { return cmp.Compare(a.fromNS, b.fromNS) })
 	var x cleanupIndex
 	for _, confess := range []bool{true, false} {
 		for _, aimless := range []bool{false, true} {
-			t := cleanupTree{aimless: aimless}
-			for _, p := range list {
-				if p.confess == confess && p.aimless == aimless {
-					t.list = append(t.list, p)
+			t := cleanupTree{aimless: aimless, all: list}
+			for i := range list {
+				if p := &list[i]; p.confess == confess && p.aimless == aimless {
+					t.list = append(t.list, int32(i))
 				}
 			}
 			leaves := 1 << bits.Len(uint(len(t.list)))
 			t.latest = make([]int64, 2*leaves)
-			for i, p := range t.list {
-				t.latest[leaves+i] = p.toNS
+			for i, at := range t.list {
+				t.latest[leaves+i] = list[at].toNS
 			}
 			for i := leaves - 1; i > 0; i-- {
 				t.latest[i] = max(t.latest[2*i], t.latest[2*i+1])
@@ -54,9 +55,9 @@ func (x cleanupIndex) of(h *Hold, atNS int64) *pending {
 
 // of goes back from the last that had begun by then; those that are h's own are few.
 func (t *cleanupTree) of(h *Hold, atNS int64) *pending {
-	begun, _ := slices.BinarySearchFunc(t.list, atNS+1, func(p pending, ns int64) int { return cmp.Compare(p.fromNS, ns) })
+	begun, _ := slices.BinarySearchFunc(t.list, atNS+1, func(i int32, ns int64) int { return cmp.Compare(t.all[i].fromNS, ns) })
 	for n := t.lastEnding(begun-1, h.lostSince(t.aimless)); n >= 0; n = t.lastEnding(n-1, h.lostSince(t.aimless)) {
-		if p := &t.list[n]; p.hold != h && (p.hold != nil || p.client != h.Client) {
+		if p := &t.all[t.list[n]]; p.hold != h && (p.hold != nil || p.client != h.Client) {
 			return p
 		}
 	}

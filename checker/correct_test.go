@@ -208,12 +208,12 @@ func effectsAreTrue(o simulated.Options, run *simulated.Run, result *Result, mod
 	}
 	stale := map[int64]bool{}
 	for _, w := range j.stale() {
-		stale[w.write.Seq] = true
+		stale[w.write.Seq()] = true
 		older, newer := run.Truth.Holds[w.hold.ID], run.Truth.Holds[w.newer.ID]
 		switch {
-		case w.why == staleEither && !run.Truth.Stale[w.write.Seq] && !run.Truth.Stale[w.prior.Seq]:
+		case w.why == staleEither && !run.Truth.Stale[w.write.Seq()] && !run.Truth.Stale[w.prior.Seq()]:
 			return fmt.Errorf("neither %+v nor %+v was stale", w.write, w.prior)
-		case w.why != staleEither && (!run.Truth.Stale[w.write.Seq] || older.Order > newer.Order):
+		case w.why != staleEither && (!run.Truth.Stale[w.write.Seq()] || older.Order > newer.Order):
 			return fmt.Errorf("%+v was not stale, of %+v and %+v", w.write, older, newer)
 		}
 	}

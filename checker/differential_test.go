@@ -94,14 +94,14 @@ func staleAgrees(o *oracle, j *judge) (violated bool, err error) {
 	told := map[string]bool{}
 	for _, w := range j.stale() {
 		switch {
-		case w.why != staleEither && !proven[w.write.Seq]:
-			return true, fmt.Errorf("the write %d is called stale and is not proven to be", w.write.Seq)
-		case w.why == staleEither && !slices.Contains(either[w.write.Seq], pairName(w.hold.ID, w.newer.ID)):
-			return true, fmt.Errorf("%s and %s are said to interleave at %d: %v", w.hold.ID, w.newer.ID, w.write.Seq, either)
+		case w.why != staleEither && !proven[w.write.Seq()]:
+			return true, fmt.Errorf("the write %d is called stale and is not proven to be", w.write.Seq())
+		case w.why == staleEither && !slices.Contains(either[w.write.Seq()], pairName(w.hold.ID, w.newer.ID)):
+			return true, fmt.Errorf("%s and %s are said to interleave at %d: %v", w.hold.ID, w.newer.ID, w.write.Seq(), either)
 		case w.why == staleEither:
 			told[pairName(w.hold.ID, w.newer.ID)] = true
 		default:
-			delete(proven, w.write.Seq)
+			delete(proven, w.write.Seq())
 			violated = true
 		}
 	}

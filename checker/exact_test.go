@@ -97,23 +97,20 @@ func randomUpdates(r *rand.Rand) []update {
 		if r.IntN(8) == 0 {
 			u.ret = never
 		}
-		u.looks, u.writes = r.IntN(6) > 0, r.IntN(4) > 0
-		if !u.looks && !u.writes {
-			u.looks = true
-		}
-		if u.looks {
-			u.finds = ""
+		looks, writes := r.IntN(6) > 0, r.IntN(4) > 0
+		if looks || !writes {
+			u.read = &Access{}
 			for _, before := range order[:n] {
-				if updates[before].writes {
-					u.finds = updates[before].leaves
+				if updates[before].writes() {
+					u.read.Value = updates[before].leaves()
 				}
 			}
 			if r.IntN(5) == 0 {
-				u.finds = values[r.IntN(len(values))]
+				u.read.Value = values[r.IntN(len(values))]
 			}
 		}
-		if u.writes {
-			u.leaves = values[1+i]
+		if writes {
+			u.wrote = &Access{Value: values[1+i]}
 		}
 		updates[i] = u
 	}
@@ -151,7 +148,7 @@ func TestRegisterOrderAgreesWithPorcupine(t *testing.T) {
 
 func spell(updates []update) (text string) {
 	for _, u := range updates {
-		text += fmt.Sprintf("\n%s [%d,%d] looks=%v %q writes=%v %q", u.hold.ID, u.call, u.ret, u.looks, u.finds, u.writes, u.leaves)
+		text += fmt.Sprintf("\n%s [%d,%d] looks=%v %q writes=%v %q", u.hold.ID, u.call, u.ret, u.looks(), u.finds(), u.writes(), u.leaves())
 	}
 	return text
 }

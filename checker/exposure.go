@@ -3,54 +3,120 @@ package checker
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"lockcheck/checker/history"
 )
 
-// exposures is the table of what can be counted (J9): how, and what did not happen if the count is too low.
-var exposures = []struct {
-	name    string
-	count   func(*judge) int64
-	happens string // with the count before it
-	never   string
+// faultKinds is how the faults of each name are counted and spoken of; the history may have others.
+var faultKinds = []struct {
+	name   history.F
+	plural string // in names of exposures
+	one    string
+	words  string
 }{
-	{history.ExposureContended, (*judge).contended, "grants of a lock that another client was waiting for",
-		"no client ever waited for a lock that another held"},
-	{history.ExposurePaused, (*judge).pauses, "pauses seen to take effect",
-		"no pause took effect"},
-	{history.ExposurePausedHolder, (*judge).pausesOfHolders, "pauses of a client that believed it held a lock",
-		"no pause hit a client that held a lock"},
-	{history.ExposureOutlived, (*judge).pausesPastLease, "pauses of a holder that lasted past the end of its lease",
-		"no pause of a holder outlived its lease"},
+	{pauseFault, "pauses", "pause", "pauses"},
+	{"partition", "partitions", "partition", "partitions"},
+	{killFault, "kills", "kill", "kills"},
+	{"clock", "clock-skews", "clock skew", "clock skews"},
+	{"failover", "failovers", "failover", "failovers"},
+	{"loss", "losses", "packet loss", "stretches of packet loss"},
 }
 
-// exposure counts everything in the table, and all that the plan requires.
+// narrowings are what of the faults of one name is counted (J9).
+var narrowings = []struct {
+	name    func(plural string) string
+	counts  func(*judge, *Fault) bool
+	happens string // after the plural
+	never   string
+}{
+	{func(plural string) string { return plural }, func(_ *judge, f *Fault) bool { return f.EffectiveNS != 0 },
+		"seen to take effect", "took effect"},
+	// What a killed client believed in when it was killed only the harness's last word of it says.
+	{history.OfHolders, func(j *judge, f *Fault) bool {
+		return len(j.m.heldBy(f)) > 0 || f.Name == killFault && f.EffectiveNS != 0 && f.Hold != ""
+	},
+		"of a client that believed it held a lock", "hit a client that held a lock"},
+	{history.PastLease, func(j *judge, f *Fault) bool { return j.m.outlives(f) },
+		"of a holder that lasted past the end of its lease", "of a holder outlived its lease"},
+	{history.OfServers, func(j *judge, f *Fault) bool { return f.EffectiveNS != 0 && !j.m.ofClient(f) },
+		"of a server", "hit a server"},
+}
+
+// exposure counts the contended grants, the faults of each kind that the history or the plan knows, and says of what the
+// plan requires whether it happened.
 func (j *judge) exposure() []Exposure {
+	required := map[string]int64{}
+	for _, r := range j.m.Plan.Exposure {
+		required[r.Name] = max(required[r.Name], r.Min)
+	}
 	out := []Exposure{}
-	required := slices.Clone(j.m.Plan.Exposure)
-	for _, e := range exposures {
-		x := Exposure{Name: e.name, Count: e.count(j)}
-		required = slices.DeleteFunc(required, func(r history.Requirement) bool {
-			if r.Name == e.name {
-				x.Min = max(x.Min, r.Min)
-			}
-			return r.Name == e.name
-		})
-		x.Text = fmt.Sprintf("%d %s", x.Count, e.happens)
+	add := func(name string, count int64, happens, never string) {
+		x := Exposure{Name: name, Count: count, Min: required[name]}
+		delete(required, name)
+		x.Text = fmt.Sprintf("%d %s", x.Count, happens)
 		switch {
 		case x.Count < x.Min && x.Count == 0:
-			x.Text = e.never
+			x.Text = never
 		case x.Count < x.Min:
-			x.Text = fmt.Sprintf("only %d of at least %d %s", x.Count, x.Min, e.happens)
+			x.Text = fmt.Sprintf("only %d of at least %d %s", x.Count, x.Min, happens)
 		}
 		out = append(out, x)
 	}
-	for _, r := range required {
-		out = append(out, Exposure{Name: r.Name, Min: max(r.Min, 1), Text: fmt.Sprintf("this lockcheck cannot count %q, which the plan requires", r.Name)})
+	add(history.ExposureContended, j.contended(), "grants of a lock that another client was waiting for",
+		"no client ever waited for a lock that another held")
+	for _, kind := range faultKinds {
+		for _, n := range narrowings {
+			name, count := n.name(kind.plural), int64(0)
+			for _, f := range j.m.Faults {
+				if f.Name == kind.name && n.counts(j, f) {
+					count++
+				}
+			}
+			if j.m.met(kind.name) || required[name] > 0 {
+				add(name, count, kind.words+" "+n.happens, "no "+kind.one+" "+n.never)
+			}
+		}
+		if name := history.AtOnce(kind.plural); required[name] > 0 {
+			add(name, j.m.atOnce(kind.name), kind.words+" in effect at the same time", "no "+kind.one+" took effect")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(required)) {
+		out = append(out, Exposure{Name: name, Min: max(required[name], 1), Text: fmt.Sprintf("this lockcheck cannot count %q, which the plan requires", name)})
 	}
 	return out
 }
+
+// atOnce is the most faults of a name that were in effect together: a majority whose members suffer one after the other
+// never was one.
+func (m *Model) atOnce(name history.F) (most int64) {
+	type change struct {
+		atNS int64
+		by   int64
+	}
+	var changes []change
+	for _, f := range m.Faults {
+		if f.Name == name && f.EffectiveNS != 0 {
+			changes = append(changes, change{f.EffectiveNS, 1}, change{f.overNS(m.EndNS), -1})
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.atNS, b.atNS), cmp.Compare(a.by, b.by)) })
+	now := int64(0)
+	for _, c := range changes {
+		now += c.by
+		most = max(most, now)
+	}
+	return most
+}
+
+// met tells whether the history has a fault of that name, whatever came of it.
+func (m *Model) met(name history.F) bool {
+	return slices.ContainsFunc(m.Faults, func(f *Fault) bool { return f.Name == name })
+}
+
+// ofClient tells whether a fault's target is a client.
+func (m *Model) ofClient(f *Fault) bool { return m.Clients[f.Target] != nil }
 
 // contended counts grants that another client's acquire of the same lock waited for while they were held.
 func (j *judge) contended() (n int64) {
@@ -125,49 +191,34 @@ func (w *longestWaits) other(than int32) int64 {
 	return w.until
 }
 
-// pauseFault is the name of the fault that stops a process.
-const pauseFault history.F = "pause"
-
-func (j *judge) pauses() (n int64) {
-	for _, f := range j.m.Faults {
-		if f.Name == pauseFault && f.EffectiveNS != 0 {
-			n++
-		}
-	}
-	return n
-}
-
-func (j *judge) pausesOfHolders() (n int64) {
-	for _, f := range j.m.Faults {
-		if f.Name == pauseFault && len(j.m.heldBy(f)) > 0 {
-			n++
-		}
-	}
-	return n
-}
-
-func (j *judge) pausesPastLease() (n int64) {
-	for _, f := range j.m.outlived() {
-		if f.Name == pauseFault {
-			n++
-		}
-	}
-	return n
-}
+// Faults that the checker has to know by name.
+const (
+	pauseFault history.F = "pause" // stops a process
+	killFault  history.F = "kill"  // ends it
+)
 
 // outlived are the faults that lasted past the end of a lease of the holder they hit. Here the end is taken as late as
 // it can be (a request acknowledged at t extends to t + TTL at most), because what is counted is what certainly happened.
 func (m *Model) outlived() []*Fault {
 	var all []*Fault
 	for _, f := range m.Faults {
-		if slices.ContainsFunc(m.heldBy(f), func(h *Hold) bool {
-			_, latest := m.leaseAt(h, f.EffectiveNS)
-			return latest != 0 && f.overNS(m.EndNS) > latest
-		}) {
+		if m.outlives(f) {
 			all = append(all, f)
 		}
 	}
 	return all
+}
+
+// outlives counts extensions that were acknowledged during the fault, too: one that leaves the way to the servers open
+// does not outlive the lease that goes on being renewed.
+func (m *Model) outlives(f *Fault) bool {
+	return slices.ContainsFunc(m.heldBy(f), func(h *Hold) bool { return m.outlivesLease(f, h) })
+}
+
+func (m *Model) outlivesLease(f *Fault, h *Hold) bool {
+	over := f.overNS(m.EndNS)
+	_, latest := m.leaseAt(h, over)
+	return latest != 0 && over > latest
 }
 
 // sway is the holds that one client believed in, in the order of their grants, and of those up to each until when the
@@ -232,7 +283,7 @@ func (m *Model) leaseAt(h *Hold, t int64) (earliest, latest int64) {
 			earliest, latest = max(earliest, l.SeenNS+l.TTLNS-m.Plan.DriftMS*1e6), max(latest, l.TimeNS+l.TTLNS)
 		}
 	}
-	take(h.Leases)
+	take(h.Leases())
 	if s := m.Sessions[h.Session]; s != nil {
 		take(s.Leases)
 	}

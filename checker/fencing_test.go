@@ -154,7 +154,7 @@ func TestStaleWrite(t *testing.T) {
 			1.9 b write h2 value=v2 base=v1
 			2.0 @ write h2
 			2.1 b write:ok h2`, "stale-write:1"},
-		"before another holder, too, than the one with the greatest token": {`
+		"by token, where tokens were seen to fall: they prove nothing": {`
 			0.1 c acquire h0
 			0.2 c acquire:ok h0 token=9
 			0.3 c read h0
@@ -164,7 +164,44 @@ func TestStaleWrite(t *testing.T) {
 			1.0 b acquire h2
 			1.1 a acquire:ok h1 token=1
 			1.2 b acquire:ok h2 token=2
-			` + strings.NewReplacer("h1 %s", "h1", ":%s", ":ok h1").Replace(bThenA), "token-monotonicity:2 stale-write:1"},
+			` + strings.NewReplacer("h1 %s", "h1", ":%s", ":ok h1").Replace(bThenA), "token-monotonicity:2"},
+		"in turn, with tokens that are not ordered although they are declared to be": {`
+			1.0 a acquire h1
+			1.0 b acquire h2
+			1.1 b acquire:ok h2 token=70
+			1.2 b write h2 value=v1
+			1.3 @ write h2
+			1.4 b write:ok h2
+			1.5 b release h2
+			1.6 b release:ok h2
+			1.7 a acquire:ok h1 token=12
+			1.8 a write h1 value=v2 base=v1
+			1.9 @ write h1
+			2.0 a write:ok h1
+			2.1 a release h1
+			2.2 a release:ok h1
+			2.3 b acquire h3
+			2.4 b acquire:ok h3 token=71
+			2.5 b release h3
+			2.6 b release:ok h3
+			2.7 a acquire h4
+			2.8 a acquire:ok h4 token=13`, "token-monotonicity:1"},
+		"interleaved, with tokens that are not ordered: one of the two is stale": {`
+			0.1 c acquire h0
+			0.2 c acquire:ok h0 token=9
+			1.0 a acquire h1
+			1.0 b acquire h2
+			1.1 a acquire:ok h1 token=1
+			1.2 b acquire:ok h2 token=2
+			1.3 b read h2
+			1.4 @ read h2
+			1.5 b read:ok h2
+			1.6 a write h1 value=v1
+			1.7 @ write h1
+			1.8 a write:ok h1
+			1.9 b write h2 value=v2 base=v1
+			2.0 @ write h2
+			2.1 b write:ok h2`, "token-monotonicity:2 stale-write:1"},
 	} {
 		t.Run(name, func(t *testing.T) { verdicts(t, plainPlan(), test.text, test.want) })
 	}

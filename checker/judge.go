@@ -36,6 +36,8 @@ type keyView struct {
 	tokensOnce sync.Once
 	tokened    []*Hold // the grants that carry a token
 	risen      bool    // tokens rise from each of them to the next
+	orderOnce  sync.Once
+	disordered bool // some of them are shared, or fell
 }
 
 // tokens are the grants that carry a token, in the order of their completions, and whether these rise all along.
@@ -97,8 +99,23 @@ func atOnce(things []func()) {
 	workers.Wait()
 }
 
-// ordered tells whether tokens are declared to grow, so that they may prove an order.
+// ordered tells whether tokens are declared to grow.
 func (j *judge) ordered() bool { return j.m.Plan.Tokens == history.TokensOrdered }
+
+// tokensProve tells whether the tokens of a key prove which of two grants is the newer: they are declared to grow, and
+// none was seen not to. A client may be wrong about its tokens (the ids of etcd's leases are not ordered across
+// members). Then they are what token-monotonicity finds, and nothing else may be concluded from them: who wrote in turn
+// would be said to have written late.
+func (j *judge) tokensProve(k *keyView) bool {
+	if !j.ordered() {
+		return false
+	}
+	k.orderOnce.Do(func() {
+		grants, risen := k.tokens()
+		k.disordered = !risen && (len(j.sharedTokens(k, grants, map[*Hold]bool{})) > 0 || len(j.fallenTokens(k, grants, map[*Hold]bool{})) > 0)
+	})
+	return !k.disordered
+}
 
 // nextOther is the first grant after the i-th that went to another client.
 func (k *keyView) nextOther(i int) *Hold {

@@ -43,7 +43,7 @@ func (m *Model) settleEnds(h *Hold) {
 			h.Voided = h.Voided || s.LostNS <= h.DoneNS // equal stamps prove no order: not counted
 		}
 	}
-	if c := m.Clients[h.Client]; c.ExitNS != 0 && (h.ReleaseDoneNS == 0 || h.ReleaseDoneNS > c.ExitNS) {
+	if c := m.Clients[h.Client]; c.ExitNS != 0 && (h.releaseDoneNS() == 0 || h.releaseDoneNS() > c.ExitNS) {
 		h.ExitNS = c.ExitNS
 	}
 }
@@ -69,7 +69,7 @@ func (m *Model) leaseEnd(h *Hold) int64 {
 	if !m.Plan.SameKernel || h.Outcome != history.OK {
 		return 0 // R10: the server's clock is another one
 	}
-	end := m.lastEnd(h.Leases)
+	end := m.lastEnd(h.Leases())
 	if s := m.Sessions[h.Session]; s != nil {
 		end = max(end, s.leaseEndNS)
 	}

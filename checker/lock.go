@@ -76,13 +76,12 @@ func (a *Attempt) gone() bool {
 // an unknown one.
 func (k *keyView) askedAgain() map[*Hold]int64 {
 	again := map[*Hold]int64{}
-	open := map[int32]*[]*Hold{} // by client: its earlier grants that none has followed yet
+	var open [][]*Hold // by client: its earlier grants that none has followed yet
 	for _, h := range k.acquires {
-		mine := open[h.client]
-		if mine == nil {
-			mine = &[]*Hold{}
-			open[h.client] = mine
+		for len(open) <= int(h.client) {
+			open = append(open, nil)
 		}
+		mine := &open[h.client]
 		*mine = slices.DeleteFunc(*mine, func(before *Hold) bool {
 			switch {
 			case before.DoneNS > h.InvokeNS:

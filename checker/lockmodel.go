@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/anishathalye/porcupine"
 
@@ -78,7 +79,10 @@ var lockModel = porcupine.Model{
 // lockOps turns stays into operations: granted, where there is a core still held at its end, and ended. First and last
 // clip the intervals to a window.
 func lockOps(stays []*stay, first, last int64) []porcupine.Operation {
-	ops := make([]porcupine.Operation, 0, 3*len(stays))
+	return appendLockOps(make([]porcupine.Operation, 0, 3*len(stays)), stays, first, last)
+}
+
+func appendLockOps(ops []porcupine.Operation, stays []*stay, first, last int64) []porcupine.Operation {
 	for i, s := range stays {
 		add := func(step lockStep, from, to int64) {
 			ops = append(ops, porcupine.Operation{
@@ -172,6 +176,11 @@ func schedule(stays []*stay) []scheduled {
 
 func searchWindows(stays []*stay) answer {
 	order := schedule(stays)
+	type window struct {
+		stays []*stay
+		ops   []porcupine.Operation
+	}
+	spare := sync.Pool{New: func() any { return &window{} }} // a window's lists serve the next
 	return searchAll((len(order)+lockWindow-1)/lockWindow, func(i int) answer {
 		from, to := i*lockWindow, min((i+1)*lockWindow, len(order))
 		first, last := int64(0), int64(openEnd)
@@ -181,15 +190,17 @@ func searchWindows(stays []*stay) answer {
 		if to < len(order) {
 			last = order[to].begin
 		}
-		window := make([]*stay, 0, lockWindow)
+		w := spare.Get().(*window)
+		defer spare.Put(w)
+		w.stays = w.stays[:0]
 		for _, s := range order[from:to] {
-			window = append(window, s.stay)
+			w.stays = append(w.stays, s.stay)
 		}
-		ops := lockOps(window, first, last)
-		if slices.ContainsFunc(ops, func(op porcupine.Operation) bool { return op.Call > op.Return }) {
+		w.ops = appendLockOps(w.ops[:0], w.stays, first, last)
+		if slices.ContainsFunc(w.ops, func(op porcupine.Operation) bool { return op.Call > op.Return }) {
 			return illegal // the cut went through an operation: the order it was made from is none
 		}
-		return search(lockModel, ops)
+		return search(lockModel, w.ops)
 	})
 }
 

@@ -11,26 +11,26 @@ import (
 func (j *judge) lostUpdate() outcome {
 	var o outcome
 	for _, k := range j.keys {
-		var standing []*Access // the writes that nobody has overwritten so yet, in the order of the log
-		for _, w := range k.handled {
+		var standing []int32 // where the writes are that nobody has overwritten so yet, in the order of the log
+		for at, w := range k.handled {
 			if w.F != history.Write {
 				continue
 			}
 			base, ok := k.builtOn(w)
 			if !ok {
-				o.defect = defectf("the write of %q to %s (seq %d) was built on %q, a value that nobody had written", w.Value, k.name, w.Handled.Seq, w.Base)
+				o.defect = defectf("the write of %q to %s (seq %d) was built on %q, a value that nobody had written", w.Value, k.name, w.Seq(), w.Base)
 				return o
 			}
 			from := len(standing)
-			for from > 0 && standing[from-1].place > base {
+			for from > 0 && k.handled[standing[from-1]].place > base {
 				from--
 			}
-			for _, u := range standing[from:] {
-				if u.Outcome == history.OK {
-					o.hits = append(o.hits, hit{k.name, w.Handled.TimeNS, func() Finding { return j.lostFinding(k, u, w) }})
+			for _, n := range standing[from:] {
+				if u := k.handled[n]; u.Outcome == history.OK {
+					o.hits = append(o.hits, hit{k.name, w.handledNS, func() Finding { return j.lostFinding(k, u, w) }})
 				}
 			}
-			standing = append(standing[:from], w)
+			standing = append(standing[:from], int32(at))
 		}
 	}
 	return o
@@ -60,10 +60,10 @@ func (j *judge) lostFinding(k *keyView, u, w *Access) Finding {
 		on = w.Base
 	}
 	f := Finding{
-		Key: k.name, AtNS: w.Handled.TimeNS, Requests: []int64{u.Handled.Seq, w.Handled.Seq},
-		FromNS: min(victim.DoneNS, writer.DoneNS), ToNS: w.Handled.TimeNS,
+		Key: k.name, AtNS: w.handledNS, Requests: []int64{u.Seq(), w.Seq()},
+		FromNS: min(victim.DoneNS, writer.DoneNS), ToNS: w.handledNS,
 		Summary: fmt.Sprintf("the update %s of %s, which was acknowledged, is lost: %s overwrote it with %s, built on %s", u.Value, victim.Client, writer.Client, w.Value, on),
-		Cause:   j.cause(writer, victim, w.Handled.TimeNS),
+		Cause:   j.cause(writer, victim, w.handledNS),
 	}
 	s := j.story(&f, writer, victim)
 	s.accessed(u)

@@ -16,7 +16,7 @@ type Model struct {
 	Clients  map[string]*Client
 	Faults   []*Fault
 	Stalls   []Span
-	Requests []history.Request
+	Requests RequestLog
 	Phases   []Mark
 	Leaders  []Mark
 	Probes   []Probe  // plain writes to the service, in the order of their invocations
@@ -26,17 +26,16 @@ type Model struct {
 	Closed   bool     // the harness closed the history, complete or not: it was not cut short
 	Lines    int64    // events read
 
-	keys      []*keyView       // in the order of their names
-	byRequest []*Access        // beside Requests: whose each is
-	byID      map[string]*Hold // where byRequest is missing
-	rejected  int64            // writes that the resource refused
-	believed  map[string]*sway // by client; made when first asked for
+	keys     []*keyView       // in the order of their names
+	byID     map[string]*Hold // where Requests does not know whose they are
+	rejected int64            // writes that the resource refused
+	believed map[string]*sway // by client; made when first asked for
 }
 
-// Requester is the hold under which Requests[i] was made.
+// Requester is the hold under which Requests.At(i) was made.
 func (m *Model) Requester(i int) *Hold {
-	if i < len(m.byRequest) {
-		return m.byRequest[i].Hold
+	if a := m.Requests.access(i); a != nil {
+		return a.Hold
 	}
 	if m.byID == nil { // a model that was not made by Check
 		m.byID = map[string]*Hold{}
@@ -44,7 +43,7 @@ func (m *Model) Requester(i int) *Hold {
 			m.byID[h.ID] = h
 		}
 	}
-	return m.byID[m.Requests[i].Hold]
+	return m.byID[m.Requests.At(i).Hold]
 }
 
 // Hold is one acquire and all that followed from it.
@@ -66,10 +65,9 @@ type Hold struct {
 	BelievedNS int64
 	ValidNS    int64 // declared by the client; 0 if it declares none
 
-	ReleaseNS      int64 // the release's invocation; 0 if there was none
-	ReleaseDoneNS  int64
-	ReleaseOutcome history.Type
-	ReleaseOwned   *bool
+	ReleaseNS int64 // the release's invocation; 0 if there was none
+	// released is, of several releases, the first with a definite answer, else the first that was answered; nil if none was.
+	released *Attempt
 
 	LostNS int64 // when the library's loss signal was read; 0 if it never came
 	ExitNS int64 // when its client's process ended; 0 if it outlived the hold
@@ -86,19 +84,55 @@ type Hold struct {
 
 	Accesses []*Access  // reads and writes under it, in the order of their invocations
 	Attempts []*Attempt // releases and extensions, in the order of their invocations
-	Leases   []Lease    // reported for this grant alone; those of its session are the session's
 
-	Event     int64   // index of the acquire's invocation
-	DoneEvent int64   // index of the acquire's completion; 0 while it is open
-	Signals   []int64 // indexes of the events that name this hold and belong to no operation
+	Event     int64 // index of the acquire's invocation
+	DoneEvent int64 // index of the acquire's completion; 0 while it is open
 
+	more   *more // nil if there is nothing
 	at     int32 // among the acquires of its key
 	client int32 // which of the clients it is of
 }
 
+// more is what is known of few holds, or by few kinds of lock clients.
+type more struct {
+	leases  []Lease // reported for this grant alone; those of its session are the session's
+	signals []int64 // indexes of the events that name this hold and belong to no operation
+}
+
+// releaseDoneNS is when its release was answered; 0 if it was not.
+func (h *Hold) releaseDoneNS() int64 {
+	if h.released == nil {
+		return 0
+	}
+	return h.released.DoneNS
+}
+
+func (h *Hold) noteMore() *more {
+	if h.more == nil {
+		h.more = &more{}
+	}
+	return h.more
+}
+
+// Leases are those reported for this grant alone.
+func (h *Hold) Leases() []Lease {
+	if h.more == nil {
+		return nil
+	}
+	return h.more.leases
+}
+
+// Signals are the indexes of the events that name this hold and belong to no operation.
+func (h *Hold) Signals() []int64 {
+	if h.more == nil {
+		return nil
+	}
+	return h.more.signals
+}
+
 // Events are the indexes of all events that name the hold, in their order.
 func (h *Hold) Events() []int64 {
-	events := append([]int64{h.Event}, h.Signals...)
+	events := append([]int64{h.Event}, h.Signals()...)
 	if h.Outcome != history.Invoke {
 		events = append(events, h.DoneEvent)
 	}
@@ -118,41 +152,42 @@ func (h *Hold) Events() []int64 {
 
 // Access is one read or write of the register behind the lock.
 type Access struct {
+	*said    // F is Read or Write
 	Hold     *Hold
 	Op       int64
-	F        history.F // Read or Write
 	InvokeNS int64
-	DoneNS   int64        // 0 while it is open
-	Outcome  history.Type // history.Invoke while it is open
+	DoneNS   int64 // 0 while it is open
 	Value    string
 	Base     string
-	Code     string
 
 	Event     int64 // index of its invocation
 	DoneEvent int64 // index of its completion; 0 while it is open
-	// Handled is what the resource did: applied or rejected; nil if it never handled it. This, and not the answer that
-	// the client got, decides what happened (rule R9).
-	Handled *history.Request
 
 	// built is the write whose value this one read, or was built on; nil for the initial value and for one that nobody wrote.
 	built *Access
-	seq   int64 // Handled's, if it was applied; 0 if not
+	// handledNS, handled and applied are what the resource did: when, in which line of its log (from 1; 0 if it never
+	// handled it), and whether it read or wrote, or rejected it. This, and not the answer that the client got, decides
+	// what happened (rule R9).
+	handledNS int64
+	handled   int32
 	// number is a write's among those of its key, from 1; place is its place among the applied ones, from 1.
 	number, place int32
+	applied       bool
 }
 
+// Seq is the sequence number under which the resource handled it; 0 if it never did.
+func (a *Access) Seq() int64 { return int64(a.handled) }
+
 // Applied tells whether the resource read or wrote for it.
-func (a *Access) Applied() bool { return a.Handled != nil && a.Handled.Outcome == history.Applied }
+func (a *Access) Applied() bool { return a.applied }
 
 // Attempt is one release or extension of a hold.
 type Attempt struct {
-	F        history.F // Release or Renew
+	*said    // F is Release or Renew
 	InvokeNS int64
 	SeenNS   int64 // it was sent no earlier; 0 = unknown
 	DoneNS   int64 // 0 while it is open
-	Outcome  history.Type
 	Owned    *bool
-	Code     string
 
 	Event     int64 // index of its invocation
 	DoneEvent int64 // index of its completion; 0 while it is open
@@ -218,7 +253,8 @@ type Fault struct {
 	Role   string
 	Hold   string // the hold it was aimed at, if any
 	Key    string
-	DurNS  int64 // planned
+	DurNS  int64  // planned
+	Detail string // its effect in words, as it was read back
 
 	BeginNS     int64 // decided; the injection starts after this
 	EffectiveNS int64 // seen to work by then; 0 if it never was

@@ -45,19 +45,24 @@ func (o operation) state() (f history.F, invokeNS int64, outcome history.Type) {
 	return history.Acquire, o.hold.InvokeNS, o.hold.Outcome
 }
 
-// operations are found by their numbers. A harness counts them up from 1, so they are kept in a row; numbers that leave
-// gaps, which a history from elsewhere may, are kept apart once the row would be mostly empty.
+// operations are found by their numbers. A harness counts them up from 1, so they are kept in rows one after the other;
+// numbers that leave gaps, which a history from elsewhere may, are kept apart once the rows would be mostly empty.
 type operations struct {
-	row   []operation
+	rows  [][]operation // of rowLength each, but for the first, which grows up to that
 	apart map[int64]operation
 	n     int64
 }
 
-const maxGap = 1024
+const (
+	rowLength = 1 << 12
+	maxGap    = 1024
+)
 
 func (o *operations) get(op int64) operation {
-	if op >= 0 && op < int64(len(o.row)) && o.row[op].hold != nil {
-		return o.row[op]
+	if op >= 0 && op/rowLength < int64(len(o.rows)) {
+		if row := o.rows[op/rowLength]; op%rowLength < int64(len(row)) && row[op%rowLength].hold != nil {
+			return row[op%rowLength]
+		}
 	}
 	return o.apart[op]
 }
@@ -72,8 +77,18 @@ func (o *operations) put(op int64, what operation) {
 		o.apart[op] = what
 		return
 	}
-	for int64(len(o.row)) <= op {
-		o.row = append(o.row, operation{})
+	for int64(len(o.rows)) <= op/rowLength {
+		o.rows = append(o.rows, nil)
 	}
-	o.row[op] = what
+	row := &o.rows[op/rowLength]
+	if at := op % rowLength; int64(len(*row)) <= at {
+		length := int64(rowLength)
+		if op < rowLength {
+			length = min(max(2*at, smallestBlock), rowLength)
+		}
+		grown := make([]operation, length)
+		copy(grown, *row)
+		*row = grown
+	}
+	(*row)[op%rowLength] = what
 }

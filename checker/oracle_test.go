@@ -30,6 +30,15 @@ func pairName(a, b string) string { return min(a, b) + "+" + max(a, b) }
 // record, and its token.
 func (o *oracle) tokenMonotonicity() map[string]bool {
 	found := map[string]bool{}
+	if len(o.disordered()) > 0 {
+		found["violated"] = true
+	}
+	return found
+}
+
+// disordered are the keys whose tokens were seen not to grow.
+func (o *oracle) disordered() map[string]bool {
+	found := map[string]bool{}
 	for _, f := range o.holds {
 		for _, g := range o.holds {
 			if f == g || f.key != g.key || f.outcome != history.OK || g.outcome != history.OK || f.token == "" || g.token == "" {
@@ -39,7 +48,7 @@ func (o *oracle) tokenMonotonicity() map[string]bool {
 			switch {
 			case equal && o.oneRecord(f, g):
 			case equal, f.before(g) && higher(f.token, g.token):
-				found["violated"] = true
+				found[f.key] = true
 			}
 		}
 	}
@@ -64,12 +73,13 @@ func (o *oracle) oneRecord(f, g *fact) bool {
 // staleWrite is J3: writes by (a) and (b), and pairs of holds that interleave by (c), for each write all of them.
 func (o *oracle) staleWrite() (proven map[int64]bool, either map[int64][]string) {
 	proven, either = map[int64]bool{}, map[int64][]string{}
-	ordered := o.plan.Tokens == history.TokensOrdered
+	disordered := o.disordered()
 	for n, w := range o.requests {
 		if w.Kind != history.KindWrite || w.Outcome != history.Applied {
 			continue
 		}
 		h := o.hold(w.Hold)
+		ordered := o.plan.Tokens == history.TokensOrdered && !disordered[w.Key]
 		var log []history.Request // of this key, before w
 		for _, q := range o.requests[:n] {
 			if q.Key == w.Key && q.Outcome == history.Applied {
@@ -152,11 +162,12 @@ func (o *oracle) lostUpdate() map[string]bool {
 // premature is J5: grants lost too early, by the earliest evidence, and whether somebody's clean-up was pending then.
 func (o *oracle) premature() map[string]bool {
 	found := map[string]bool{}
-	ordered := o.plan.Tokens == history.TokensOrdered
+	disordered := o.disordered()
 	for _, h := range o.holds {
 		if h.outcome != history.OK {
 			continue
 		}
+		ordered := o.plan.Tokens == history.TokensOrdered && !disordered[h.key]
 		at := int64(never)
 		// Another client's grant, certainly made after this one.
 		for _, g := range o.holds {

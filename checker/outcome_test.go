@@ -328,8 +328,8 @@ func TestRequestsBeyondACutHistoryAreLeftOut(t *testing.T) {
 	requests[1].Request = "77"
 	rec := recordingOf(t, plainPlan(), func() ([]history.Event, []history.Request) { return events, requests })
 	result, model, err := Check(rec, Options{})
-	if err != nil || result.violated() != "" || len(model.Requests) != 1 {
-		t.Errorf("%v, %d requests, violated: %s", err, len(model.Requests), result.violated())
+	if err != nil || result.violated() != "" || model.Requests.Len() != 1 {
+		t.Errorf("%v, %d requests, violated: %s", err, model.Requests.Len(), result.violated())
 	}
 }
 

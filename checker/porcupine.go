@@ -49,9 +49,6 @@ const (
 	undecided // out of budget
 )
 
-// search is boundedSearch; tests put a liar in its place.
-var search = boundedSearch
-
 // boundedSearch asks Porcupine whether some order explains the operations. Out of budget, the model refuses every further
 // step, which lets Porcupine come to its end quickly; what it says then means nothing.
 func boundedSearch(model porcupine.Model, ops []porcupine.Operation) answer {

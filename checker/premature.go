@@ -20,14 +20,13 @@ type premature struct {
 
 // pending is a release or clean-up that may have removed what was not its own.
 type pending struct {
-	hold     *Hold // nil for the closing of a session
-	client   string
-	what     string
-	fromNS   int64
-	toNS     int64
-	confess  bool // it reports having removed a record; that of its own hold was gone
-	aimless  bool // it does not report having removed the record of its own hold
-	sequence int64
+	hold    *Hold // nil for the closing of a session
+	client  string
+	what    string
+	fromNS  int64
+	toNS    int64
+	confess bool // it reports having removed a record; that of its own hold was gone
+	aimless bool // it does not report having removed the record of its own hold
 }
 
 // lostSince is from when on a pending clean-up may have removed the grant of h. A grant that was read late was made before,
@@ -122,7 +121,7 @@ func (j *judge) lostEarly(k *keyView, i int) (found *premature, protected bool) 
 			if g.DoneNS >= h.LeaseNS {
 				break
 			}
-			after := h.followedBy(g) || j.ordered() && g.Token != "" && h.Token != "" && g.DoneNS > h.DoneNS && compareTokens(g.Token, h.Token) > 0
+			after := h.followedBy(g) || j.tokensProve(k) && g.Token != "" && h.Token != "" && g.DoneNS > h.DoneNS && compareTokens(g.Token, h.Token) > 0
 			if g.Client != h.Client && after {
 				tell(premature{untilNS: h.LeaseNS, atNS: g.DoneNS, by: g})
 				break
@@ -148,13 +147,14 @@ func (j *judge) lostEarly(k *keyView, i int) (found *premature, protected bool) 
 
 // cleanups are the releases of all holds of a key, the acquires that came to nothing and had to be tidied up after, and
 // the sessions closed: whatever asks the service to remove a record.
-func (j *judge) cleanups(k *keyView) (all []pending) {
+func (j *judge) cleanups(k *keyView) []pending {
+	all := make([]pending, 0, len(k.acquires))
 	for _, h := range k.acquires {
 		for _, a := range h.Attempts {
 			if a.F != history.Release {
 				continue
 			}
-			c := pending{hold: h, client: h.Client, what: "release", fromNS: a.InvokeNS, toNS: a.DoneNS, sequence: a.Event}
+			c := pending{hold: h, client: h.Client, what: "release", fromNS: a.InvokeNS, toNS: a.DoneNS}
 			if a.DoneNS == 0 || a.Outcome == history.Info {
 				c.toNS = never
 			}

@@ -65,7 +65,11 @@ const (
 
 // randomHistory makes a history of 2 to 4 clients and some 3 to 10 operations, valid for the readers.
 func randomHistory(seed uint64, t taste) *scribe {
-	s := &scribe{taste: t, r: rand.New(rand.NewPCG(seed, 3)), now: tick, values: []string{""}}
+	return historyFrom(rand.NewPCG(seed, 3), t)
+}
+
+func historyFrom(source rand.Source, t taste) *scribe {
+	s := &scribe{taste: t, r: rand.New(source), now: tick, values: []string{""}}
 	s.plan = history.Plan{Version: history.FormatVersion, TTLMS: tickTTL / 1e6, EffectiveMS: tickTTL / 1e6, Tokens: history.TokensOrdered, SameKernel: true, TryAtomic: t.try}
 	if t.plain {
 		s.plan.Tokens = history.TokensNone

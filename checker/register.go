@@ -11,17 +11,34 @@ import (
 // update is what one hold did to the register, taken as one step (J7): it found a value, or did not look, and left
 // another, or left it as it was. What the resource did counts, not what the client was told.
 type update struct {
-	hold   *Hold
-	call   int64
-	ret    int64 // never if an effective request got no answer
-	finds  string
-	looks  bool
-	leaves string
-	writes bool
+	hold  *Hold
+	call  int64
+	ret   int64   // never if an effective request got no answer
+	read  *Access // the first that saw a value before the hold had written one; nil if it did not look
+	wrote *Access // the last; nil if it left the value as it was
 	// found and left number the values: 0 is the initial one. What is not looked at or not written is not numbered.
 	found, left int32
 	// torn says why the accesses cannot be one step: the hold found a value other than the one it had left.
 	torn string
+}
+
+func (u *update) looks() bool  { return u.read != nil }
+func (u *update) writes() bool { return u.wrote != nil }
+
+// finds is the value that an update which looks has found.
+func (u *update) finds() string {
+	if u.read == nil {
+		return ""
+	}
+	return u.read.Value
+}
+
+// leaves is the value that an update which writes has left.
+func (u *update) leaves() string {
+	if u.wrote == nil {
+		return ""
+	}
+	return u.wrote.Value
 }
 
 // updatesOf are the updates of a key, in the order of their holds, and how many values they are numbered with. A request
@@ -58,13 +75,13 @@ func updatesOf(k *keyView) (updates []update, values int32) {
 			u.call, u.ret = min(u.call, a.InvokeNS), max(u.ret, a.endNS())
 			switch {
 			case a.F == history.Write:
-				u.writes, u.leaves, u.left = true, a.Value, a.number
-			case !u.looks && !u.writes:
-				u.looks, u.finds, u.found = true, a.Value, number(a)
-			case u.writes && a.Value != u.leaves:
-				u.torn = fmt.Sprintf("found %s after it had written %s", valueName(a.Value), u.leaves)
-			case !u.writes && a.Value != u.finds:
-				u.torn = fmt.Sprintf("found %s after it had found %s", valueName(a.Value), valueName(u.finds))
+				u.wrote, u.left = a, a.number
+			case !u.looks() && !u.writes():
+				u.read, u.found = a, number(a)
+			case u.writes() && a.Value != u.leaves():
+				u.torn = fmt.Sprintf("found %s after it had written %s", valueName(a.Value), u.leaves())
+			case !u.writes() && a.Value != u.finds():
+				u.torn = fmt.Sprintf("found %s after it had found %s", valueName(a.Value), valueName(u.finds()))
 			}
 		}
 		updates = append(updates, u)
@@ -76,12 +93,12 @@ func updatesOf(k *keyView) (updates []update, values int32) {
 // nobody saw the answer of is neither.
 func (h *Hold) effective(list []*Access) []*Access {
 	for _, a := range h.Accesses {
-		if a.seq != 0 && (a.F == history.Write || a.Outcome == history.OK) {
+		if a.applied && (a.F == history.Write || a.Outcome == history.OK) {
 			list = append(list, a)
 		}
 	}
 	if len(list) > 1 {
-		sortInOrder(list, func(a, b *Access) int { return cmp.Compare(a.seq, b.seq) })
+		sortInOrder(list, func(a, b *Access) int { return cmp.Compare(a.handled, b.handled) })
 	}
 	return list
 }
@@ -141,7 +158,7 @@ func numberValues(updates []update) int32 {
 		return n
 	}
 	for i := range updates {
-		updates[i].found, updates[i].left = number(updates[i].finds), number(updates[i].leaves)
+		updates[i].found, updates[i].left = number(updates[i].finds()), number(updates[i].leaves())
 	}
 	return int32(len(numbers))
 }
@@ -171,29 +188,29 @@ func orderUpdates(updates []update, values int32) ([]registerConflict, []*chain)
 	for i := range updates {
 		u := &updates[i]
 		if u.torn != "" {
-			conflicts = append(conflicts, registerConflict{updates: []*update{u}, before: u.finds, text: u.torn})
+			conflicts = append(conflicts, registerConflict{updates: []*update{u}, before: u.finds(), text: u.torn})
 		}
 		switch {
-		case u.writes && u.looks && u.found == u.left:
+		case u.writes() && u.looks() && u.found == u.left:
 			conflicts = append(conflicts, registerConflict{updates: []*update{u}, text: "found the value that it was yet to write"})
-		case u.writes && u.looks:
+		case u.writes() && u.looks():
 			rivals = rivals || followers.first[u.found] != 0
 			followers.add(u.found, i, next)
-		case !u.writes:
+		case !u.writes():
 			lookers.add(u.found, i, next)
 		}
-		if u.writes {
+		if u.writes() {
 			writers[u.left] = u
 		}
 	}
 	starts := []*update{nil}
 	for i := range updates {
 		u := &updates[i]
-		if u.writes && !u.looks {
+		if u.writes() && !u.looks() {
 			starts = append(starts, u)
 		}
-		if u.looks && u.found != 0 && writers[u.found] == nil {
-			conflicts = append(conflicts, registerConflict{updates: []*update{u}, text: fmt.Sprintf("found %q, which no hold had left behind", u.finds)})
+		if u.looks() && u.found != 0 && writers[u.found] == nil {
+			conflicts = append(conflicts, registerConflict{updates: []*update{u}, text: fmt.Sprintf("found %q, which no hold had left behind", u.finds())})
 		}
 	}
 	if rivals {
@@ -230,8 +247,8 @@ func rivalConflicts(updates []update, followers queue, next []int32) (conflicts 
 		followers.first[value] = rivals[0]
 		first := &updates[rivals[0]-1]
 		for _, n := range rivals[1:] {
-			conflicts = append(conflicts, registerConflict{updates: []*update{first, &updates[n-1]}, before: first.finds,
-				text: fmt.Sprintf("both built on %s", valueName(first.finds))})
+			conflicts = append(conflicts, registerConflict{updates: []*update{first, &updates[n-1]}, before: first.finds(),
+				text: fmt.Sprintf("both built on %s", valueName(first.finds()))})
 		}
 	}
 	return conflicts
@@ -297,9 +314,9 @@ func (c *chain) conflicts() (found []registerConflict) {
 		}
 		if latest >= 0 && latest != told && l.ret < c.links[latest].call {
 			told = latest // whoever else came too early for this one adds nothing
-			r := registerConflict{before: c.links[latest].finds, text: "was over before what it must come after had been asked for"}
+			r := registerConflict{before: c.links[latest].finds(), text: "was over before what it must come after had been asked for"}
 			for k := latest; k <= i; k++ {
-				if c.links[k].writes || k == latest || k == i {
+				if c.links[k].writes() || k == latest || k == i {
 					r.updates = append(r.updates, c.links[k].update)
 				}
 			}

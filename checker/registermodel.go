@@ -18,11 +18,11 @@ func registerModel(initial string) porcupine.Model {
 		Init: func() any { return initial },
 		Step: func(state, input, _ any) (bool, any) {
 			u := input.(*update)
-			if u.torn != "" || u.looks && state.(string) != u.finds {
+			if u.torn != "" || u.looks() && state.(string) != u.finds() {
 				return false, state
 			}
-			if u.writes {
-				return true, u.leaves
+			if u.writes() {
+				return true, u.leaves()
 			}
 			return true, state
 		},
@@ -30,11 +30,11 @@ func registerModel(initial string) porcupine.Model {
 		DescribeOperation: func(input, _ any) string {
 			u := input.(*update)
 			found, left := "", ""
-			if u.looks {
-				found = " found " + valueName(u.finds)
+			if u.looks() {
+				found = " found " + valueName(u.finds())
 			}
-			if u.writes {
-				left = " left " + u.leaves
+			if u.writes() {
+				left = " left " + u.leaves()
 			}
 			return u.hold.Client + "/" + u.hold.ID + found + left
 		},
@@ -134,8 +134,8 @@ func searchChain(c *chain) answer {
 		windows = append(windows, window{from, to, value})
 		for _, l := range c.links[from:to] {
 			latest = max(latest, l.call)
-			if l.writes {
-				value = l.leaves
+			if l.writes() {
+				value = l.leaves()
 			}
 		}
 		if latest > earliest[to] {
@@ -158,7 +158,7 @@ func (c *registerConflict) atNS() int64 {
 	for _, u := range c.updates {
 		at = max(at, u.call)
 		for _, a := range u.hold.effective(nil) {
-			at = max(at, a.Handled.TimeNS)
+			at = max(at, a.handledNS)
 		}
 	}
 	return at

@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"iter"
+	"math"
 	"strconv"
 
 	"lockcheck/checker/history"
@@ -12,41 +13,46 @@ import (
 // client's definite answer that it contradicts is a defect of lockcheck or of the client, never a verdict.
 func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 	m := b.m
-	m.Requests = make([]history.Request, 0, b.accesses+b.accesses/32)
+	m.Requests.of = make([]*Access, 0, b.accesses+b.accesses/32)
+	fenced := fence{}
+	lines, beyond := int64(0), false
+	var defect error // the first; a log that cannot be read to its end is that before anything else
 	for q, err := range requests {
+		lines++
 		switch {
 		case err != nil:
 			return err
-		case q.Seq != int64(len(m.Requests))+1:
-			return fmt.Errorf("%w: request %d stands where request %d of the resource's log has to", history.ErrMalformed, q.Seq, len(m.Requests)+1)
+		case q.Seq != lines:
+			return fmt.Errorf("%w: request %d stands where request %d of the resource's log has to", history.ErrMalformed, q.Seq, lines)
+		case lines > math.MaxInt32:
+			return fmt.Errorf("%w: the resource's log has more than %d lines", history.ErrMalformed, math.MaxInt32)
+		case beyond || defect != nil:
+			continue
 		}
-		m.Requests = append(m.Requests, q)
-	}
-	m.byRequest = make([]*Access, 0, len(m.Requests))
-	fenced := fence{}
-	for i := range m.Requests {
-		q := &m.Requests[i]
-		op := b.ops.get(operationOf(q))
+		op := b.ops.get(operationOf(&q))
 		if !m.Complete && op.hold == nil {
 			// The harness was killed before it had written down what this request belongs to. All that the history knows
 			// to be answered had been handled before; what comes after is beyond it.
-			m.Requests = m.Requests[:i]
-			break
+			beyond = true
+			continue
 		}
-		if err := handled(q, op); err != nil {
-			return err
+		if defect = handled(&q, op); defect == nil {
+			defect = fenced.handled(&q)
 		}
-		if err := fenced.handled(q); err != nil {
-			return err
+		if defect != nil {
+			continue
 		}
 		if q.Kind == history.KindWrite && q.Outcome == history.Rejected {
 			m.rejected++
 		}
-		m.byRequest = append(m.byRequest, op.access())
+		m.Requests.take(&q, op.access())
+	}
+	if defect != nil {
+		return defect
 	}
 	for _, h := range m.Holds {
 		for _, a := range h.Accesses {
-			if err := a.contradiction(); err != nil {
+			if err := m.contradiction(a); err != nil {
 				return b.orCut(a, err)
 			}
 		}
@@ -57,18 +63,16 @@ func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 // orCut tells a log without its end from one that contradicts the history: the resource handles a request before its
 // answer is read, so a log that holds any request asked for after that had gone past this one.
 func (b *builder) orCut(missing *Access, contradiction error) error {
-	if missing.Handled != nil || missing.Outcome != history.OK {
+	if missing.handled != 0 || missing.Outcome != history.OK {
 		return contradiction
 	}
-	for i := range b.m.Requests {
-		if op := b.ops.get(operationOf(&b.m.Requests[i])); op.hold != nil {
-			if _, invokeNS, _ := op.state(); invokeNS > missing.DoneNS {
-				return contradiction
-			}
+	for _, a := range b.m.Requests.of {
+		if a.InvokeNS > missing.DoneNS {
+			return contradiction
 		}
 	}
 	return fmt.Errorf("%w: it ends with line %d, and %s %d of hold %s, which was answered ok (event %d of the history), is not in it",
-		ErrCut, len(b.m.Requests), missing.F, missing.Op, missing.Hold.ID, missing.Event)
+		ErrCut, b.m.Requests.Len(), missing.F, missing.Op, missing.Hold.ID, missing.Event)
 }
 
 // operationOf is the operation a request belongs to; 0, which is none, if its id is too large to be one.
@@ -102,29 +106,26 @@ func handled(q *history.Request, op operation) error {
 	}
 	switch {
 	case q.Outcome == history.Duplicate: // nothing was done: the first answer was given again
-	case a.Handled != nil:
-		return defectf("request %d was handled twice by the resource (seq %d and %d)", number, a.Handled.Seq, q.Seq)
+	case a.handled != 0:
+		return defectf("request %d was handled twice by the resource (seq %d and %d)", number, a.Seq(), q.Seq)
 	default:
-		a.Handled = q
-		if q.Outcome == history.Applied {
-			a.seq = q.Seq
-		}
+		a.handled, a.handledNS, a.applied = int32(q.Seq), q.TimeNS, q.Outcome == history.Applied
 	}
 	return nil
 }
 
 // contradiction holds a definite answer against the resource's log.
-func (a *Access) contradiction() error {
+func (m *Model) contradiction(a *Access) error {
 	what := func() string { return string(a.F) + " " + strconv.FormatInt(a.Op, 10) + " of hold " + a.Hold.ID }
 	switch {
-	case a.Outcome == history.OK && a.seq == 0:
+	case a.Outcome == history.OK && !a.applied:
 		return defectf("%s was answered ok (event %d), but the resource's log does not hold it; was resource.jsonl cut?", what(), a.Event)
-	case a.Outcome == history.Fail && a.seq != 0:
-		return defectf("%s was reported as certainly not done (event %d), but the resource did it (seq %d)", what(), a.Event, a.Handled.Seq)
-	case a.Outcome == history.Fail && a.Code == history.CodeRejected && a.Handled == nil:
+	case a.Outcome == history.Fail && a.applied:
+		return defectf("%s was reported as certainly not done (event %d), but the resource did it (seq %d)", what(), a.Event, a.Seq())
+	case a.Outcome == history.Fail && a.Code == history.CodeRejected && a.handled == 0:
 		return defectf("%s was reported as rejected (event %d), but the resource's log does not hold it", what(), a.Event)
-	case a.Outcome == history.OK && a.F == history.Read && a.Value != a.Handled.Value:
-		return defectf("%s returned %q (event %d), but the resource's log says %q (seq %d)", what(), a.Value, a.Event, a.Handled.Value, a.Handled.Seq)
+	case a.Outcome == history.OK && a.F == history.Read && a.Value != m.Requests.value(int(a.handled)-1):
+		return defectf("%s returned %q (event %d), but the resource's log says %q (seq %d)", what(), a.Value, a.Event, m.Requests.value(int(a.handled)-1), a.Seq())
 	}
 	return nil
 }

@@ -84,6 +84,10 @@ type Finding struct {
 	Requests []int64  `json:"requests,omitempty"` // sequence numbers in resource.jsonl
 	// Unavoidable marks harm that no care of the client's could have avoided: its own checks still said yes.
 	Unavoidable bool `json:"unavoidable,omitempty"`
+	// Witness is where the part of the run that proves this finding alone is kept, a run directory below the run's own, with
+	// slashes; "" if none was written. NoWitness says why there is none where one was tried.
+	Witness   string `json:"witness,omitempty"`
+	NoWitness string `json:"no_witness,omitempty"`
 }
 
 // Cause says which fault explains a finding, or that none does.

@@ -10,13 +10,11 @@ import (
 // staleWrite is a write that the resource applied for hold after it had handled a request of a newer hold.
 type staleWrite struct {
 	key   string
-	write *history.Request
+	write *Access
 	hold  *Hold
 	newer *Hold
-	prior *history.Request // of newer, handled before write
+	prior *Access // of newer, handled before write
 	why   staleProof
-
-	made, before *Access // write and prior
 }
 
 // staleProof says what orders the two holds.
@@ -32,7 +30,7 @@ const (
 func (j *judge) staleWrite() outcome {
 	var o outcome
 	for _, w := range j.stale() {
-		o.hits = append(o.hits, hit{w.key, w.write.TimeNS, func() Finding { return j.staleFinding(w) }})
+		o.hits = append(o.hits, hit{w.key, w.write.handledNS, func() Finding { return j.staleFinding(w) }})
 	}
 	return o
 }
@@ -57,7 +55,7 @@ func (j *judge) staleOn(k *keyView) (found []staleWrite) {
 	for at, a := range k.handled {
 		if a.F == history.Write {
 			if newer, why := log.judge(a, int32(at)); newer != nil {
-				found = append(found, staleWrite{k.name, a.Handled, a.Hold, newer.Hold, newer.Handled, why, a, newer})
+				found = append(found, staleWrite{k.name, a, a.Hold, newer.Hold, newer, why})
 			}
 			log.writes = append(log.writes, int32(at))
 		}
@@ -163,7 +161,7 @@ func (l *staleLog) between(w *Access) (newer *Access, why staleProof) {
 	for _, at := range l.writes[from:] {
 		prior := l.k.handled[at]
 		g := prior.Hold
-		if g == h || h.followedBy(g) || g.followedBy(h) || l.j.tokensOrder(g, h) || l.pairs[[2]*Hold{g, h}] {
+		if g == h || h.followedBy(g) || g.followedBy(h) || l.tokensOrder(g, h) || l.pairs[[2]*Hold{g, h}] {
 			continue
 		}
 		if l.pairs == nil {
@@ -176,14 +174,14 @@ func (l *staleLog) between(w *Access) (newer *Access, why staleProof) {
 }
 
 // tokensOrder tells whether the tokens of two holds say which is the newer.
-func (j *judge) tokensOrder(g, h *Hold) bool {
-	return j.ordered() && g.Token != "" && h.Token != "" && compareTokens(g.Token, h.Token) != 0
+func (l *staleLog) tokensOrder(g, h *Hold) bool {
+	return l.ranks != nil && g.Token != "" && h.Token != "" && compareTokens(g.Token, h.Token) != 0
 }
 
 // tokenRanks numbers the different tokens of a key in their order, by hold; -1 for a hold without one, nil if tokens
 // prove nothing.
 func (j *judge) tokenRanks(k *keyView) []int32 {
-	if !j.ordered() {
+	if !j.tokensProve(k) {
 		return nil
 	}
 	ranks := make([]int32, len(k.acquires))
@@ -228,19 +226,25 @@ func (t *rankTree) above(rank int32) *Access {
 
 func (j *judge) staleFinding(w staleWrite) Finding {
 	h, g := w.hold, w.newer
-	f := Finding{Key: w.key, AtNS: w.write.TimeNS, Requests: []int64{w.prior.Seq, w.write.Seq}}
-	f.FromNS, f.ToNS = min(h.DoneNS, g.DoneNS), max(w.write.TimeNS, g.DoneNS)
+	f := Finding{Key: w.key, AtNS: w.write.handledNS, Requests: []int64{w.prior.Seq(), w.write.Seq()}}
+	f.FromNS, f.ToNS = min(h.DoneNS, g.DoneNS), max(w.write.handledNS, g.DoneNS)
 	if w.why == staleEither {
 		f.Summary = fmt.Sprintf("the storage applied writes of %s and %s to %s in turn: one of the two wrote under a lock it had lost", h.Client, g.Client, w.key)
 	} else {
 		f.Summary = fmt.Sprintf("%s wrote %s%s after the newer holder %s%s had used it: accepted", h.Client, w.key, withToken(h), g.Client, withToken(g))
 	}
-	f.Cause = j.cause(h, g, w.write.TimeNS)
+	f.Cause = j.cause(h, g, w.write.handledNS)
 	s := j.story(&f, h, g)
-	s.accessed(w.made)
-	s.accessed(w.before)
+	s.accessedAs(w.write, lookedWords[j.m.Plan.Guard])
+	s.accessed(w.prior)
 	s.finish()
 	return f
+}
+
+// lookedWords say what a write that was sent proves of its client's care, by the guard of the plan (rule R9).
+var lookedWords = map[string]string{
+	"before-work":  "its client had looked at its lock before the work, and still held it",
+	"before-write": "its client had looked at its lock again just before it sent this, and still held it; no care of the client's could have avoided it",
 }
 
 func withToken(h *Hold) string {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"lockcheck/checker/history"
 )
@@ -12,7 +13,25 @@ import (
 type counts struct {
 	invoked, ok, fail, info int64
 	latency                 map[history.F]*durations // of operations that succeeded
+	quantiles               map[string]Quantiles     // of those, once all are known
 	guarded                 int64
+}
+
+// summarize leaves only quantiles of the latencies.
+func (c *counts) summarize() {
+	var mutex sync.Mutex
+	c.quantiles = map[string]Quantiles{}
+	var things []func()
+	for f, durations := range c.latency {
+		things = append(things, func() {
+			q := quantiles(durations.all())
+			mutex.Lock()
+			defer mutex.Unlock()
+			c.quantiles[string(f)] = q
+		})
+	}
+	atOnce(things)
+	c.latency = nil
 }
 
 // durations are kept in blocks: there are as many as operations.
@@ -64,7 +83,7 @@ func (j *judge) stats(c *counts) Stats {
 	m := j.m
 	s := Stats{
 		DurationNS: m.EndNS, Ops: c.invoked, OK: c.ok, Fail: c.fail, Info: c.unknown(), Guarded: c.guarded, Rejected: m.rejected,
-		Latency: map[string]Quantiles{}, Stalls: int64(len(m.Stalls)),
+		Latency: c.quantiles, Stalls: int64(len(m.Stalls)),
 	}
 	if m.EndNS > 0 {
 		s.OpsPerSecond = rounded(float64(c.invoked)/(float64(m.EndNS)/1e9), 10)
@@ -72,18 +91,9 @@ func (j *judge) stats(c *counts) Stats {
 	for _, stall := range m.Stalls {
 		s.StalledNS += stall.ToNS - stall.FromNS
 	}
-	things := []func(){
+	atOnce([]func(){
 		func() { s.Availability = m.availability() }, func() { s.LossSignal, s.TakeOver = j.lossSignal(), j.takeOver() },
-	}
-	for f, durations := range c.latency {
-		things = append(things, func() {
-			q := quantiles(durations.all())
-			j.mutex.Lock()
-			defer j.mutex.Unlock()
-			s.Latency[string(f)] = q
-		})
-	}
-	atOnce(things)
+	})
 	s.OutlivedLeases = int64(len(m.outlived()))
 	s.StaleAccepted = int64(len(j.stale()))
 	if s.OutlivedLeases > 0 {

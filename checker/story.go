@@ -66,9 +66,9 @@ func (s *storyteller) hold(h *Hold) {
 
 func releaseWords(h *Hold) string {
 	switch {
-	case h.ReleaseOutcome == history.Invoke || h.ReleaseOutcome == history.Info:
+	case h.released == nil || h.released.Outcome == history.Info:
 		return ", and what came of it is not known"
-	case h.ReleaseOwned != nil && !*h.ReleaseOwned:
+	case h.released.Owned != nil && !*h.released.Owned:
 		return ", which was not its own any more"
 	}
 	return ""
@@ -76,7 +76,7 @@ func releaseWords(h *Hold) string {
 
 func (s *storyteller) access(a *Access) {
 	switch {
-	case a.Handled != nil && s.tells(a.Handled.TimeNS):
+	case a.handled != 0 && s.tells(a.handledNS):
 		s.accessed(a)
 	case a.F == history.Write && a.Code == history.CodeGuard && s.tells(a.DoneNS):
 		s.add(a.DoneNS, &a.Event, 0, "%s looked at its lock and did not write", a.Hold.Client)
@@ -88,7 +88,7 @@ func (s *storyteller) accessed(a *Access) { s.accessedAs(a, "") }
 
 // accessedAs tells what came of it, too.
 func (s *storyteller) accessedAs(a *Access, so string) {
-	q := a.Handled
+	q := s.j.m.Requests.At(int(a.handled) - 1)
 	at, known := s.told[q.Seq]
 	if !known {
 		at = len(s.lines)
@@ -101,7 +101,7 @@ func (s *storyteller) accessedAs(a *Access, so string) {
 	}
 }
 
-func requestWords(h *Hold, q *history.Request) string {
+func requestWords(h *Hold, q history.Request) string {
 	with := ""
 	if q.Token != "" {
 		with = " with token " + q.Token
@@ -152,7 +152,11 @@ func (s *storyteller) faults(old, young *Hold) {
 		}
 		s.f.Events = append(s.f.Events, f.Events...)
 		began, healed := f.Events[min(1, len(f.Events)-1)], f.Events[min(2, len(f.Events)-1)]
-		s.add(f.EffectiveNS, &began, 0, "%s %s%s", f.Target, f.began(), s.circumstances(f, old))
+		detail := ""
+		if f.Detail != "" {
+			detail = " (" + f.Detail + ")"
+		}
+		s.add(f.EffectiveNS, &began, 0, "%s %s%s%s", f.Target, f.began(), detail, s.circumstances(f, old))
 		if over := f.overNS(end); over != end && s.tells(over) {
 			s.add(over, &healed, 0, "%s %s after %s", f.Target, f.over(), dur(over-f.EffectiveNS))
 		}
@@ -166,7 +170,7 @@ func (s *storyteller) circumstances(f *Fault, h *Hold) string {
 	}
 	words := " while it held " + h.Key
 	for _, a := range h.Accesses {
-		handled := a.Handled == nil || a.Handled.TimeNS > f.EffectiveNS
+		handled := a.handled == 0 || a.handledNS > f.EffectiveNS
 		if a.F == history.Write && a.InvokeNS <= f.EffectiveNS && handled && (a.DoneNS == 0 || a.DoneNS > f.EffectiveNS) {
 			words = " while working under the lock"
 		}

@@ -62,14 +62,14 @@ func (m *Model) resolve(accesses int) error {
 		}
 	}
 	// What the resource did is resolved in its own order: what a request finds is nearly always what the last write left.
-	for i, a := range m.byRequest {
-		if a.seq != m.Requests[i].Seq {
+	for i, a := range m.Requests.of {
+		if !a.applied || int(a.handled) != i+1 {
 			continue
 		}
 		r := all.of(a.Hold.Key)
 		r.handled = append(r.handled, a)
 		if a.F == history.Read {
-			a.built = r.writer(a.Handled.Value)
+			a.built = r.writer(m.Requests.value(i))
 			continue
 		}
 		a.built = r.writer(a.Base)

@@ -87,6 +87,10 @@ func (d *decoder) event(line []byte, e *Event) bool {
 			return d.bool(&e.Heal)
 		case "from_ns":
 			return d.int(&e.FromNS)
+		case "detail":
+			return d.text(&e.Detail)
+		case "skew_ns":
+			return d.int(&e.SkewNS)
 		case "code":
 			return d.word(&e.Code)
 		case "error":

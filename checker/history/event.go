@@ -122,6 +122,9 @@ type Event struct {
 	DurNS  int64  `json:"dur_ns,omitempty"`
 	Heal   bool   `json:"heal,omitempty"`
 	FromNS int64  `json:"from_ns,omitempty"`
+	// Detail says a fault's effect in words, as it was read back; SkewNS is how far a clock was seen to be off.
+	Detail string `json:"detail,omitempty"`
+	SkewNS int64  `json:"skew_ns,omitempty"`
 	Code   string `json:"code,omitempty"`
 	Error  string `json:"error,omitempty"`
 }

@@ -33,8 +33,8 @@ var everything = Event{
 
 func TestEventsSurviveWritingAndReading(t *testing.T) {
 	long := everything
-	long.Index, long.TimeNS, long.Value = 1, math.MaxInt64, strings.Repeat("x", 100_000)
-	want := []Event{everything, long, {Index: 2, TimeNS: math.MaxInt64, Process: "harness", Type: Info, F: Phase, Value: PhaseEnd}}
+	long.Index, long.TimeNS, long.Op, long.Value = 1, MaxNS, math.MaxInt64, strings.Repeat("x", 100_000)
+	want := []Event{everything, long, {Index: 2, TimeNS: MaxNS, Process: "harness", Type: Info, F: Phase, Value: PhaseEnd}}
 	var file bytes.Buffer
 	w := NewWriter(&file)
 	for _, e := range want {

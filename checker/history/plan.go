@@ -39,6 +39,9 @@ type Plan struct {
 	Settings map[string]string `json:"settings,omitempty"` // server settings that matter for the verdict
 	Command  []string          `json:"command,omitempty"`  // does it again
 	Host     map[string]string `json:"host,omitempty"`     // kernel, cpus
+
+	// Excerpt is there if the recording is only the part of the run that proves one finding.
+	Excerpt *Excerpt `json:"excerpt,omitempty"`
 }
 
 // FreshSessions is how many sessions in a row have to get every lock in the final phase (rule J8).
@@ -77,3 +80,20 @@ const (
 	// ExposureOutlived counts effective pauses of a holder that lasted past the end of its acknowledged lease.
 	ExposureOutlived = "pauses-past-the-lease"
 )
+
+// Exposures are counted for every kind of fault by the plural of its noun ("partitions"): those that were seen to take
+// effect. OfHolders, PastLease and OfServers narrow it to those that hit a client which believed it held a lock, those
+// of a holder that lasted past the end of its acknowledged lease, and those that hit a server.
+
+// OfHolders names the exposure to faults of holders: "pauses-of-holders".
+func OfHolders(faults string) string { return faults + "-of-holders" }
+
+// PastLease names the exposure to faults that outlived a holder's lease: "pauses-past-the-lease".
+func PastLease(faults string) string { return faults + "-past-the-lease" }
+
+// OfServers names the exposure to faults of servers: "pauses-of-servers".
+func OfServers(faults string) string { return faults + "-of-servers" }
+
+// AtOnce names the exposure to several faults of one kind at the same time, as of a majority of the servers: what is
+// counted is the most that ever were in effect together. "pauses-at-once".
+func AtOnce(faults string) string { return faults + "-at-once" }

@@ -47,6 +47,9 @@ func WritePlan(w io.Writer, p Plan) error {
 	return e.Encode(p)
 }
 
+// maxPlanMS is some two years, and ten of them in nanoseconds are still a number (see LivenessNS).
+const maxPlanMS = 1 << 36
+
 // Validate says what is wrong with a plan; the error is an ErrMalformed.
 func (p *Plan) Validate() error {
 	worths := []Tokens{TokensOrdered, TokensNone}
@@ -57,13 +60,15 @@ func (p *Plan) Validate() error {
 		return mistakef("the plan's tokens are %q; known are %s", p.Tokens, list(worths))
 	case min(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.DriftMS) < 0:
 		return mistakef("a time in the plan is negative")
+	case max(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.DriftMS) > maxPlanMS:
+		return mistakef("a time in the plan is longer than %d ms", int64(maxPlanMS))
 	}
 	for _, r := range p.Exposure {
 		if r.Name == "" || r.Min < 0 {
 			return mistakef("the plan requires exposure %q at least %d times: a name and a number from 0 are needed", r.Name, r.Min)
 		}
 	}
-	return nil
+	return p.Excerpt.validate()
 }
 
 // lineOf places a JSON error in its file.

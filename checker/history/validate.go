@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// MaxNS is the latest moment and the longest time that a recording may name, some 36 years: no run has one, and sums of a
+// few of them do not overflow.
+const MaxNS = 1 << 60
+
 // MaxToken is how many digits a token may have: twice what the largest known service uses.
 const MaxToken = 80
 
@@ -40,6 +44,8 @@ func (e *Event) Validate() error {
 		return mistakef("from_ns is %d, after time_ns (%d)", e.FromNS, e.TimeNS)
 	case e.Op < 0 || e.TTLNS < 0 || e.ValidNS < 0 || e.WorkNS < 0 || e.DurNS < 0:
 		return mistakef("a number is negative")
+	case max(e.TimeNS, e.TTLNS, e.ValidNS, e.WorkNS, e.DurNS) > MaxNS:
+		return mistakef("a time is longer than %d ns", int64(MaxNS))
 	}
 	if err := validToken(e.Token); err != nil {
 		return err
@@ -114,6 +120,8 @@ func (q *Request) Validate() error {
 		return mistakef("request %q is not the decimal number of an operation", q.Request)
 	case q.TimeNS < 0:
 		return mistakef("time_ns is negative (%d)", q.TimeNS)
+	case q.TimeNS > MaxNS:
+		return mistakef("time_ns is larger than %d", int64(MaxNS))
 	}
 	if err := validToken(q.Token); err != nil {
 		return err

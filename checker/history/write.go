@@ -84,6 +84,8 @@ func AppendEvent(dst []byte, e *Event) []byte {
 	o.number("dur_ns", e.DurNS)
 	o.flag("heal", e.Heal)
 	o.number("from_ns", e.FromNS)
+	o.word("detail", e.Detail)
+	o.number("skew_ns", e.SkewNS)
 	o.word("code", e.Code)
 	o.word("error", e.Error)
 	return append(o.dst, '}')

@@ -1,0 +1,18 @@
+package history
+
+// Excerpt marks a recording as part of another: its lines are those of the whole, numbered anew, and only what proves one
+// finding. Nothing else can be concluded from it, least of all that something did not happen.
+type Excerpt struct {
+	Finding  string `json:"finding"`  // "stale-write-3"
+	Property string `json:"property"` // the one it can be judged by
+	// Initial is what the registers held before the first request that is left, by key; absent where that is what they
+	// held at the beginning of the run.
+	Initial map[string]string `json:"initial,omitempty"`
+}
+
+func (x *Excerpt) validate() error {
+	if x != nil && (x.Finding == "" || x.Property == "") {
+		return mistakef("the plan's excerpt names finding %q of property %q; both are needed", x.Finding, x.Property)
+	}
+	return nil
+}
