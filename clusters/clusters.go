@@ -6,6 +6,7 @@ package clusters
 import (
 	"context"
 	"io"
+	"net"
 	"os"
 	"time"
 
@@ -21,8 +22,9 @@ type Provider interface {
 
 // SiteSpec is what a provider needs to know of a run.
 type SiteSpec struct {
-	Run    string // the run's id
-	LogDir string // nodes/<host>/<log>.log go below this directory
+	Run      string   // the run's id
+	LogDir   string   // nodes/<host>/<log>.log go below this directory
+	Software Software // of the backend's servers
 }
 
 // Site is the private network of one run.
@@ -30,18 +32,39 @@ type Site interface {
 	// Host makes a host with an address, and where the provider can with a network namespace, of its own. A host's
 	// address and network outlive the processes on it. The name is unique in the run.
 	Host(ctx context.Context, name string) (Host, error)
-	// Isolated tells whether hosts have networks of their own; if not, Reason says why and what would help.
+	// Isolated tells whether hosts have networks of their own; if not, the text says why and what would help.
 	Isolated() (bool, string)
+	// Server is what starts one of the backend's servers here: to be completed with arguments, log and data, and given to
+	// Host.Start. The error wraps ErrUnavailable and says what to install.
+	Server(ctx context.Context) (Command, error)
+	// Dial connects the harness to a server of the run, past everything that faults can touch but the server itself.
+	Dial(ctx context.Context, network, addr string) (net.Conn, error)
+	// SharesFiles tells whether processes on its hosts see the harness's files under the same paths.
+	SharesFiles() bool
 	// Close ends every process and removes everything. It may be called more than once.
 	Close() error
+}
+
+// Provenance is a site that knows what it was made from (images and their digests), for the plan of the run.
+type Provenance interface {
+	Provenance() map[string]string
+}
+
+// Empowered is a host on which lockcheck itself (Command.Program == "") can be started with the powers that faults need:
+// to program the host's network, and to stop the servers' processes and change their clocks. On other hosts Start does that.
+type Empowered interface {
+	StartAgent(ctx context.Context, cmd Command) (Process, error)
 }
 
 // Host is a place with an address where processes run.
 type Host interface {
 	Name() string
-	Addr() string // an IP address, reachable from every host of the run and from the harness
-	// DataDir is a directory that outlives processes and vanishes with the run.
-	DataDir() (string, error)
+	Addr() string // an IP address, reachable from every host of the run and through Site.Dial
+	// DataDir is where processes started with Command.Data = name find that directory. It outlives them and vanishes
+	// with the run.
+	DataDir(name string) (string, error)
+	// Wipe empties that directory. No process that uses it may be running.
+	Wipe(ctx context.Context, name string) error
 	Start(ctx context.Context, cmd Command) (Process, error)
 }
 
@@ -51,6 +74,13 @@ type Command struct {
 	Program string
 	Args    []string
 	Env     []string // added to a minimal environment
+	// InImage says that Program is one of the image of the backend's servers. Only Site.Server sets it.
+	InImage bool
+	// Data names the directory of the host that the program keeps its data in; "" if it keeps none.
+	Data string
+	// Files are put in place before the start, by absolute path, unless there is one already. A path that is not below
+	// the data directory is for commands with InImage only.
+	Files map[string][]byte
 	// Log names the file below the host's log directory that takes what the program prints: "etcd" for etcd.log.
 	Log string
 	// Pipes asks for standard input and output as pipes; the log then takes standard error only.
@@ -85,6 +115,8 @@ type Logged interface {
 type Backend interface {
 	Name() string
 	About() string // one line for lockcheck list
+	// Software says what its servers are.
+	Software() Software
 	// Clients are the lock clients that come with it; the first is the default.
 	Clients() []LockClient
 	// Layout decides the servers and their settings. It refuses a TTL that they cannot honour with the nearest they can.
@@ -112,7 +144,7 @@ type Layout struct {
 	Nodes        []string      // their names, in order: "n1"
 	TTL          time.Duration // asked for
 	EffectiveTTL time.Duration // that the servers will grant
-	Election     time.Duration // without a leader after one fault, at most
+	Election     time.Duration // without a leader after one fault, at most; 0 where none ever leads
 	Settings     map[string]string
 }
 
@@ -124,6 +156,14 @@ type Cluster interface {
 	Versions(ctx context.Context) (map[string]string, error)
 	// Probe makes one plain write to the service, past any lock (rule J8).
 	Probe(ctx context.Context) error
+	// Ready returns once the whole service was seen to work, as at its start: a quorum, replicas in sync, one leader
+	// that all name. The error says what was missing when ctx was done.
+	Ready(ctx context.Context) error
+}
+
+// ClientOptions is a cluster whose lock clients need more than addresses (client.Init.Options).
+type ClientOptions interface {
+	ClientOptions() map[string]string
 }
 
 // Node is one server.
@@ -137,4 +177,16 @@ type Node interface {
 type Led interface {
 	// Leader is the name of the leading node, "" while there is none.
 	Leader(ctx context.Context) (string, error)
+}
+
+// FailsOver is a cluster that changes its leader when asked. It returns once it has a new one; the error says what was
+// asked of whom and what came of it.
+type FailsOver interface {
+	Failover(ctx context.Context) error
+}
+
+// Restarter is a node whose server can be started again after its end, on the same host; empty means without its data.
+// It returns once the process runs, not once it is ready.
+type Restarter interface {
+	Restart(ctx context.Context, empty bool) error
 }

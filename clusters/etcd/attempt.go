@@ -3,9 +3,7 @@ package etcd
 import (
 	"context"
 	"errors"
-	"path"
 	"sync"
-	"sync/atomic"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/client/v3/concurrency"
@@ -14,24 +12,22 @@ import (
 	"lockcheck/workloads/client"
 )
 
-// attempt is what was observed of one Lock, TryLock or Unlock.
+// attempt is what was observed of one call of a recipe, to lock or to unlock.
 type attempt struct {
-	key string // the lock's key of the session
+	key     string // that the request for the lock puts
+	session string
 
 	mu       sync.Mutex
 	revision int64 // of the key, as the transaction that put it answered; 0 while there is no answer
 	seen     int64 // the last ping read before that transaction was sent
-	sent     bool  // some request that could have had an effect may have left the process
-	owner    int64 // the create revision of the key that a delete removed; 0 if it found none
-	gone     bool  // a delete was acknowledged: the key is not there any more
+	sent     bool  // some request that had or could have an effect may have left the process
+	silent   bool  // one of those got no answer
+	gone     bool  // a removal was acknowledged: what was put is not there any more
+	told     bool  // and it was told what was there
+	owner    int64 // the create revision of that; 0 if nothing was
 }
 
-type (
-	attemptKey struct{}
-	sendingKey struct{}
-	// sending is one request's mark that it may have left the process.
-	sending struct{ maybe atomic.Bool }
-)
+type attemptKey struct{}
 
 func withAttempt(ctx context.Context, a *attempt) context.Context {
 	return context.WithValue(ctx, attemptKey{}, a)
@@ -42,9 +38,9 @@ func attemptOf(ctx context.Context) *attempt {
 	return a
 }
 
-// follow begins to observe an operation on a lock's key.
-func (o *observer) follow(key string) *attempt {
-	a := &attempt{key: key}
+// follow begins to observe an operation on a lock's key under a session.
+func (o *observer) follow(key, session string) *attempt {
+	a := &attempt{key: key, session: session}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.attempts[key] = a
@@ -59,38 +55,48 @@ func (o *observer) forget(a *attempt) {
 	}
 }
 
-// session is the name of the lease that the key is named by.
-func (a *attempt) session() string { return path.Base(a.key) }
-
-// answered takes the outcome of the mutex's transaction.
-func (a *attempt) answered(seen int64, sent bool, resp *pb.TxnResponse, err error) {
+// put takes the outcome of the transaction that puts the key if it is not there.
+func (a *attempt) put(seen int64, sent bool, resp *pb.TxnResponse, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.sent = a.sent || sent
 	switch {
 	case err != nil:
+		a.sent, a.silent = a.sent || sent, a.silent || sent
 	case resp.Succeeded:
-		a.revision, a.seen = resp.GetHeader().GetRevision(), seen
+		a.sent, a.revision, a.seen = true, resp.GetHeader().GetRevision(), seen
 	default:
-		// The key was there before: an earlier request of this session put it, nobody knows when. Seen stays unknown.
-		if kvs := resp.GetResponses()[0].GetResponseRange().GetKvs(); len(kvs) > 0 {
-			a.revision, a.seen = kvs[0].CreateRevision, 0
+		// The key was there before. If it is this session's, an earlier request put it, nobody knows when: seen stays
+		// unknown. If it is another's, nothing came of this one.
+		if kvs := resp.GetResponses()[0].GetResponseRange().GetKvs(); len(kvs) > 0 && sessionName(kvs[0].Lease) == a.session {
+			a.sent, a.revision, a.seen = true, kvs[0].CreateRevision, 0
 		}
 	}
 }
 
-// deleted takes the outcome of a delete of the mutex's key.
-func (a *attempt) deleted(sent bool, resp *pb.DeleteRangeResponse, err error) {
+// removal takes the outcome of a request that removes the key. told says that its answer tells which key there was: by its
+// create revision, or 0 for none.
+func (a *attempt) removal(sent, told bool, owner int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.sent = a.sent || sent
 	if err != nil {
+		a.sent, a.silent = a.sent || sent, a.silent || sent
 		return
 	}
-	a.gone = true
-	if kvs := resp.GetPrevKvs(); len(kvs) > 0 {
-		a.owner = kvs[0].CreateRevision
-	}
+	a.sent, a.gone, a.told, a.owner = true, true, told, owner
+}
+
+// waits tells whether the answer to a question of the recipe says that its request, which was put, comes after another.
+func (a *attempt) waits(req *pb.RangeRequest, resp *pb.RangeResponse) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.revision != 0 && req.MaxCreateRevision == a.revision-1 && len(resp.GetKvs()) > 0
+}
+
+// unanswered tells whether a request that could have an effect got no answer.
+func (a *attempt) unanswered() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.silent
 }
 
 // won is the key's create revision and the last ping read before it was put, of a Lock that succeeded.
@@ -100,19 +106,22 @@ func (a *attempt) won() (revision, seen int64) {
 	return a.revision, a.seen
 }
 
-// removed tells whether the delete removed the key that was made at revision; nil if no delete was answered.
+// removed tells whether the removal was of the key that was made at revision; nil if no answer says so.
 func (a *attempt) removed(revision int64) *bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.gone {
+	if !a.gone || !a.told {
 		return nil
 	}
 	own := a.owner == revision
+	if !own && a.silent { // an earlier sending of this very removal may have taken it away
+		return nil
+	}
 	return &own
 }
 
-// judge says what an error of the recipe means.
-func (a *attempt) judge(err error) error {
+// judge says what an error of a recipe means.
+func (a *attempt) judge(err error, table []outcome) error {
 	if err == nil {
 		return nil
 	}
@@ -126,8 +135,10 @@ func (a *attempt) judge(err error) error {
 	case a.revision != 0 && !errors.Is(err, concurrency.ErrSessionExpired):
 		// The put was acknowledged and its removal was not: the key may stay and be granted, whatever went wrong after it.
 		return err
-	case !a.sent:
+	}
+	judged := judge(err, table)
+	if !a.sent && !isDefinite(judged) {
 		return &client.Error{Code: history.CodeRefused, Err: err}
 	}
-	return judge(err)
+	return judged
 }

@@ -1,5 +1,5 @@
-// Package etcd runs etcd as a lock service: members made of etcd's own embeddable server, one process each, and the
-// lock clients for them.
+// Package etcd runs etcd as a lock service: members, which are etcd's own program from an image or inside this binary, and
+// the lock clients for them.
 package etcd
 
 import (
@@ -28,7 +28,15 @@ func (Backend) Name() string { return Name }
 
 // About describes the backend in a line.
 func (Backend) About() string {
-	return "etcd members from the embedded server, locked with leases and the create revision of a key"
+	return "etcd members (the program is built in), locked with leases and the create revision of a key"
+}
+
+// Software says that lockcheck's own binary is a member where servers run on this machine. Other images may have any etcd
+// from 3.4.10 to 3.7: the flags are the same.
+func (Backend) Software() clusters.Software {
+	return clusters.Software{
+		Backend: Name, Image: "quay.io/coreos/etcd:v3.6.5", InImage: []string{"etcd"}, ImageData: "/var/lib/etcd",
+	}
 }
 
 // Layout decides on the members and their settings. Errors are ErrUsage: a number of members that makes no sense,

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -32,7 +34,34 @@ const probeKey = "lockcheck-probe"
 // member and repeated tries: what one member says is what is to be known.
 type cluster struct {
 	nodes []*node
-	names map[uint64]string // of members, by the ids that they gave themselves
+	ttl   time.Duration // that the members were asked to grant
+
+	mu    sync.Mutex
+	names map[uint64]string // of members, by their ids
+}
+
+// learn takes a member's id. It has one at a time.
+func (c *cluster) learn(id uint64, name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.names, func(_ uint64, of string) bool { return of == name })
+	c.names[id] = name
+}
+
+// nameOf is the name of the member with an id, "" if there is none.
+func (c *cluster) nameOf(id uint64) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.names[id]
+}
+
+func (c *cluster) named(name string) *node {
+	for _, n := range c.nodes {
+		if n.Name() == name {
+			return n
+		}
+	}
+	return nil
 }
 
 var (
@@ -41,20 +70,21 @@ var (
 )
 
 type node struct {
-	host    clusters.Host
-	process clusters.Process
+	*clusters.Server
+	site    clusters.Site
+	cluster *cluster
+	member  member           // what its process was told
+	command clusters.Command // starts a server, to be completed with that
 	conn    *grpc.ClientConn
 }
 
-func (n *node) Name() string              { return n.host.Name() }
-func (n *node) Host() clusters.Host       { return n.host }
-func (n *node) Process() clusters.Process { return n.process }
-func (n *node) endpoint() string          { return net.JoinHostPort(n.host.Addr(), clientPort) }
+func (n *node) endpoint() string { return net.JoinHostPort(n.Host().Addr(), clientPort) }
 
 // dial prepares the connection, which is made when it is first used and again whenever it broke.
 func (n *node) dial() (err error) {
 	n.conn, err = grpc.NewClient("passthrough:///"+n.endpoint(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return n.site.Dial(ctx, "tcp", addr) }),
 		grpc.WithNoProxy(), // the run's network is nobody else's, whatever the environment says
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.5, MaxDelay: 300 * time.Millisecond},
@@ -83,6 +113,15 @@ func (c *cluster) Endpoints() []string {
 		all = append(all, n.endpoint())
 	}
 	return all
+}
+
+// Ready returns once all members name the same leader, each took a write that is then read through another's quorum,
+// and the lease asked for was granted.
+func (c *cluster) Ready(ctx context.Context) error {
+	if _, err := c.settle(ctx); err != nil {
+		return err
+	}
+	return c.verify(ctx, c.ttl)
 }
 
 // Close ends the connections to the members, not the members.
@@ -203,5 +242,5 @@ func (c *cluster) Leader(ctx context.Context) (string, error) {
 	if len(errs) == len(c.nodes) {
 		return "", fmt.Errorf("no etcd member told who leads: %w", errors.Join(errs...))
 	}
-	return c.names[leader], nil
+	return c.nameOf(leader), nil
 }

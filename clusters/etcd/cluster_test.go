@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 
 func open(t *testing.T) clusters.Site {
 	t.Helper()
-	site, err := provider.Open(t.Context(), clusters.SiteSpec{Run: t.Name(), LogDir: t.TempDir()})
+	site, err := provider.Open(t.Context(), clusters.SiteSpec{Run: t.Name(), LogDir: t.TempDir(), Software: Backend{}.Software()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,16 @@ func run(t *testing.T, opts clusters.Options) *cluster {
 	return c
 }
 
+// Three members start one after the other and then elect; they wait for nothing that could be spared. What one start
+// takes is measured before and after on the same machine, which is as busy with other things. (On an idle one the bound
+// is some 4 s; they take 0.6.)
 func TestThreeMembersGetReadyInTime(t *testing.T) {
+	one := func() time.Duration {
+		begun := time.Now()
+		run(t, clusters.Options{Nodes: 1, TTL: 2 * time.Second})
+		return time.Since(begun)
+	}
+	alone := one()
 	var progress bytes.Buffer
 	begun := time.Now()
 	started, err := Backend{}.Start(t.Context(), open(t), layout(t, clusters.Options{TTL: 2 * time.Second}), &progress)
@@ -86,9 +95,10 @@ func TestThreeMembersGetReadyInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	took := time.Since(begun)
-	t.Logf("ready after %v\n%s", took, &progress)
-	if took > 4*time.Second {
-		t.Errorf("ready after %v", took)
+	alone = max(alone, one())
+	t.Logf("ready after %v, one member alone after %v\n%s", took, alone, &progress)
+	if bound := 3*alone + layout(t, clusters.Options{TTL: 2 * time.Second}).Election; took > bound {
+		t.Errorf("ready after %v, want at most %v", took, bound)
 	}
 	c := started.(*cluster)
 	t.Cleanup(func() { _ = c.Close() })
@@ -118,7 +128,7 @@ func TestGrantedTTL(t *testing.T) {
 		settings map[string]string
 	}{
 		{"usual", nil},
-		{"etcd's own", map[string]string{"heartbeat-ms": "100", "election-ms": "1000"}},
+		{"etcd's own", map[string]string{"heartbeat-interval": "100", "election-timeout": "1000"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cluster := run(t, clusters.Options{Nodes: 1, TTL: 2 * time.Second, Settings: c.settings})
@@ -139,7 +149,7 @@ func TestGrantedTTL(t *testing.T) {
 func TestAPausedMemberConnectsButDoesNotAnswer(t *testing.T) {
 	c := run(t, clusters.Options{TTL: 2 * time.Second})
 	n := c.nodes[0]
-	if err := n.process.(clusters.Pauser).Pause(t.Context()); err != nil {
+	if err := n.Process().(clusters.Pauser).Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := net.DialTimeout("tcp", n.endpoint(), time.Second)
@@ -156,12 +166,13 @@ func TestAPausedMemberConnectsButDoesNotAnswer(t *testing.T) {
 	if err := c.Probe(bounded); err != nil {
 		t.Errorf("a write past one paused member: %v", err)
 	}
-	if err := n.process.(clusters.Pauser).Resume(t.Context()); err != nil {
+	if err := n.Process().(clusters.Pauser).Resume(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.status(t.Context()); err != nil {
-		t.Errorf("it does not answer after it was resumed: %v", err)
-	}
+	eventually(t, "it answers after it was resumed", func() bool {
+		_, err := n.status(t.Context())
+		return err == nil
+	})
 }
 
 func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
@@ -170,7 +181,7 @@ func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paused := c.named(old).process.(clusters.Pauser)
+	paused := c.named(old).Process().(clusters.Pauser)
 	if err := paused.Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -187,15 +198,6 @@ func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
 	if got := waitForLeader(t, c, func(leader string) bool { return leader != "" }); got == old {
 		t.Errorf("%s is said to lead, resumed after %s had taken over", got, successor)
 	}
-}
-
-func (c *cluster) named(name string) *node {
-	for _, n := range c.nodes {
-		if n.Name() == name {
-			return n
-		}
-	}
-	return nil
 }
 
 func waitForLeader(t *testing.T, c *cluster, want func(string) bool) string {
@@ -216,7 +218,7 @@ func waitForLeader(t *testing.T, c *cluster, want func(string) bool) string {
 func TestProbeFailsWithoutAQuorum(t *testing.T) {
 	c := run(t, clusters.Options{TTL: 2 * time.Second})
 	for _, n := range c.nodes[:2] {
-		if err := n.process.(clusters.Pauser).Pause(t.Context()); err != nil {
+		if err := n.Process().(clusters.Pauser).Pause(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -230,13 +232,13 @@ func TestProbeFailsWithoutAQuorum(t *testing.T) {
 func TestAMemberThatCannotStartIsNamed(t *testing.T) {
 	site := open(t)
 	l := layout(t, clusters.Options{TTL: 2 * time.Second})
-	l.Settings["heartbeat-ms"] = "no"
+	l.Settings["heartbeat-interval"] = "no"
 	begun := time.Now()
 	_, err := Backend{}.Start(t.Context(), site, l, io.Discard)
 	if err == nil {
 		t.Fatal("it started")
 	}
-	for _, part := range []string{"member n", "exit status 1", "etcd.log ends with", "no whole number"} {
+	for _, part := range []string{"member n", "exit status 2", "etcd.log ends with", "\"no\" for flag -heartbeat-interval"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("the error lacks %q: %v", part, err)
 		}
@@ -248,18 +250,24 @@ func TestAMemberThatCannotStartIsNamed(t *testing.T) {
 
 func TestMembersThatDoNotAgreeAreDescribed(t *testing.T) {
 	site := open(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
 	c := &cluster{names: map[uint64]string{}}
-	if err := c.launch(ctx, site, layout(t, clusters.Options{TTL: 2 * time.Second})); err != nil {
+	starting, started := context.WithTimeout(t.Context(), startBound)
+	defer started()
+	if err := c.launch(starting, site, layout(t, clusters.Options{TTL: 2 * time.Second})); err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.nodes[1].process.(clusters.Pauser).Pause(ctx); err != nil {
+	if err := c.nodes[1].Process().(clusters.Pauser).Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, err := c.settle(ctx)
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "n2 does not answer") || !strings.Contains(err.Error(), "n1: term") {
-		t.Errorf("got %v", err)
-	}
+	// A member that is too busy to answer at once is described like the one that cannot.
+	eventually(t, "the one that answers is described", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := c.settle(ctx)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "n2 does not answer") {
+			t.Fatalf("got %v", err)
+		}
+		return strings.Contains(err.Error(), "n1: term")
+	})
 }

@@ -28,17 +28,12 @@ type outcome struct {
 	why  string
 }
 
-// outcomes is searched in order; what is not in it is unknown. The unknown ones that are in it are those which one might
-// take for definite: the reason is there so that nobody moves them.
+// serverOutcomes is what the server's errors mean in every recipe; each has a table that begins with its own. A table is
+// searched in order; what is not in it is unknown. The unknown ones that are in it are those which one might take for
+// definite: the reason is there so that nobody moves them.
 //
 // That a request was not sent at all is proven elsewhere (sendings), by observation and not by the error's text.
-var outcomes = []outcome{
-	{concurrency.ErrLocked, history.CodeBusy,
-		"TryLock found another owner, and its delete of its own request was acknowledged"},
-	{concurrency.ErrSessionExpired, history.CodeNotOwned,
-		"Lock waited, then read that its key, whose put was acknowledged, is gone: a key is put once, so it never comes back"},
-	{concurrency.ErrLockReleased, history.CodeRefused,
-		"Unlock of a mutex whose unlock was acknowledged before: the recipe sends nothing"},
+var serverOutcomes = []outcome{
 	{errLeaseGone, history.CodeRefused,
 		"a put under a lease that is not there fails as a whole when it is applied: no key was made"},
 	{rpctypes.ErrTooManyRequests, history.CodeRefused,
@@ -60,9 +55,9 @@ var outcomes = []outcome{
 }
 
 // judge makes a definite failure of an error that the table says is one, and leaves any other as it is.
-func judge(err error) error {
+func judge(err error, table []outcome) error {
 	known := rpctypes.Error(err)
-	for _, o := range outcomes {
+	for _, o := range table {
 		if errors.Is(err, o.err) || errors.Is(known, o.err) {
 			if o.code == "" {
 				return err

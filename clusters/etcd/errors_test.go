@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -14,45 +15,88 @@ import (
 	"lockcheck/checker/history"
 )
 
-func TestWhichErrorsAreDefinite(t *testing.T) {
-	for _, test := range []struct {
-		err  error
-		code string // "" for unknown
-	}{
-		{concurrency.ErrSessionExpired, history.CodeNotOwned},
-		{concurrency.ErrLocked, history.CodeBusy},
-		{rpctypes.ErrGRPCLeaseNotFound, history.CodeRefused},
-		{rpctypes.ErrLeaseNotFound, history.CodeRefused},
-		{rpctypes.ErrGRPCRequestTooManyRequests, history.CodeRefused},
-		{rpctypes.ErrGRPCNoSpace, history.CodeRefused},
+// recipes are all that there are; a client that is not in the table of clients is of no use.
+var recipes = []recipe{mutexes, elections, leaseTxns, leaseIDTokens}
 
-		{context.Canceled, ""},
-		{fmt.Errorf("locking: %w", context.DeadlineExceeded), ""},
-		{rpctypes.ErrGRPCTimeout, ""},
-		{rpctypes.ErrTimeoutDueToLeaderFail, ""},
-		{rpctypes.ErrGRPCLeaderChanged, ""},
-		{rpctypes.ErrGRPCNoLeader, ""},
-		{rpctypes.ErrGRPCStopped, ""},
-		{status.Error(codes.Unavailable, "error reading from server: EOF"), ""},
-		{status.Error(codes.ResourceExhausted, "grpc: received message larger than max"), ""},
-		{status.Error(codes.Canceled, "context canceled"), ""},
-		{errors.New("lost watcher waiting for delete"), ""},
+func TestWhichErrorsAreDefinite(t *testing.T) {
+	const unknown = ""
+	server := map[error]string{
+		rpctypes.ErrGRPCLeaseNotFound:          history.CodeRefused,
+		rpctypes.ErrLeaseNotFound:              history.CodeRefused,
+		rpctypes.ErrGRPCRequestTooManyRequests: history.CodeRefused,
+		rpctypes.ErrGRPCNoSpace:                history.CodeRefused,
+		rpctypes.ErrGRPCRequestTooLarge:        history.CodeRefused,
+
+		context.Canceled: unknown,
+		fmt.Errorf("locking: %w", context.DeadlineExceeded):                             unknown,
+		rpctypes.ErrGRPCTimeout:                                                         unknown,
+		rpctypes.ErrTimeoutDueToLeaderFail:                                              unknown,
+		rpctypes.ErrGRPCTimeoutDueToConnectionLost:                                      unknown,
+		rpctypes.ErrGRPCLeaderChanged:                                                   unknown,
+		rpctypes.ErrGRPCNoLeader:                                                        unknown,
+		rpctypes.ErrGRPCStopped:                                                         unknown,
+		rpctypes.ErrGRPCUnhealthy:                                                       unknown,
+		status.Error(codes.Unavailable, "error reading from server: EOF"):               unknown,
+		status.Error(codes.ResourceExhausted, "grpc: received message larger than max"): unknown,
+		status.Error(codes.Canceled, "context canceled"):                                unknown,
+		errors.New("lost watcher waiting for delete"):                                   unknown,
+	}
+	mutex := map[error]string{
+		concurrency.ErrSessionExpired: history.CodeNotOwned,
+		concurrency.ErrLocked:         history.CodeBusy,
+		concurrency.ErrLockReleased:   history.CodeRefused,
+	}
+	for name, own := range map[string]map[error]string{
+		mutexes.name:       mutex,
+		leaseIDTokens.name: mutex,
+		elections.name: {
+			errNoTry: history.CodeRefused, errResigned: history.CodeRefused,
+			concurrency.ErrElectionNotLeader: unknown,
+			concurrency.ErrSessionExpired:    unknown, // no word of this recipe
+		},
+		leaseTxns.name: {
+			errHeld: history.CodeBusy, errGivenUp: history.CodeCancelled, errLeaseEnd: history.CodeRefused, errGone: history.CodeNotOwned,
+			concurrency.ErrLocked: unknown, // no word of this recipe
+		},
 	} {
-		t.Run(test.err.Error(), func(t *testing.T) {
-			if test.code == "" {
-				wantUnknown(t, judge(test.err))
-				return
+		i := slices.IndexFunc(recipes, func(r recipe) bool { return r.name == name })
+		for _, table := range []map[error]string{server, own} {
+			for err, code := range table {
+				t.Run(name+"/"+err.Error(), func(t *testing.T) {
+					if code == unknown {
+						wantUnknown(t, judge(err, recipes[i].outcomes))
+						return
+					}
+					wantCode(t, judge(err, recipes[i].outcomes), code)
+				})
 			}
-			wantCode(t, judge(test.err), test.code)
-		})
+		}
 	}
 }
 
 func TestEveryOutcomeHasItsReason(t *testing.T) {
-	for _, o := range outcomes {
-		if o.err == nil || o.why == "" {
-			t.Errorf("%+v lacks an error or a reason", o)
+	for _, r := range recipes {
+		for _, o := range r.outcomes {
+			if o.err == nil || o.why == "" {
+				t.Errorf("%s: %+v lacks an error or a reason", r.name, o)
+			}
 		}
+	}
+}
+
+func TestEveryRecipeIsListed(t *testing.T) {
+	var listed, made []string
+	for _, c := range (Backend{}).Clients() {
+		listed = append(listed, c.Name)
+		if c.New == nil || c.About == "" {
+			t.Errorf("%s lacks its maker or its description", c.Name)
+		}
+	}
+	for _, r := range recipes {
+		made = append(made, r.name)
+	}
+	if !slices.Equal(listed, made) {
+		t.Errorf("listed are %v, there are %v", listed, made)
 	}
 }
 
@@ -72,10 +116,10 @@ func TestRefusalAfterTheKeyWasPutIsUnknown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.code == "" {
-				wantUnknown(t, test.attempt.judge(test.err))
+				wantUnknown(t, test.attempt.judge(test.err, mutexOutcomes))
 				return
 			}
-			wantCode(t, test.attempt.judge(test.err), test.code)
+			wantCode(t, test.attempt.judge(test.err, mutexOutcomes), test.code)
 		})
 	}
 }

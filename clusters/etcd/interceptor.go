@@ -7,7 +7,6 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/stats"
 	"google.golang.org/protobuf/proto"
 
 	"lockcheck/workloads/client"
@@ -52,15 +51,19 @@ func (o *observer) unary(ctx context.Context, method string, req, reply any, cc 
 		if err == nil || isLeaseGone(err) {
 			o.watch.Ended(sessionName(req.ID), errRevoked)
 		}
+		if a := attemptOf(ctx); a != nil && !isLeaseGone(err) { // what else was removed is not told
+			a.removal(sent.maybe.Load(), false, 0, err)
+		}
+		return err
+	case *pb.RangeRequest:
+		err := invoke(ctx, method, req, reply, cc, opts...)
+		if a := attemptOf(ctx); a != nil && err == nil && a.waits(req, reply.(*pb.RangeResponse)) {
+			client.Queued(ctx)
+		}
 		return err
 	case *pb.TxnRequest:
 		err := invoke(ctx, method, req, reply, cc, opts...)
-		if a := attemptOf(ctx); a != nil {
-			a.answered(seen, sent.maybe.Load(), reply.(*pb.TxnResponse), err)
-			if isLeaseGone(err) {
-				o.watch.Ended(a.session(), err)
-			}
-		}
+		o.transacted(ctx, req, seen, sent.maybe.Load(), reply.(*pb.TxnResponse), err)
 		return err
 	case *pb.DeleteRangeRequest:
 		return o.remove(ctx, method, req, reply.(*pb.DeleteRangeResponse), cc, &sent, invoke, opts)
@@ -68,22 +71,58 @@ func (o *observer) unary(ctx context.Context, method string, req, reply any, cc 
 	return invoke(ctx, method, req, reply, cc, opts...)
 }
 
-// remove asks the server to tell which key it deleted: that it was there and, by its create revision, whose it was.
-// The recipe deletes blindly by name.
-func (o *observer) remove(ctx context.Context, method string, req *pb.DeleteRangeRequest, reply *pb.DeleteRangeResponse, cc *grpc.ClientConn, sent *sending, invoke grpc.UnaryInvoker, opts []grpc.CallOption) error {
-	a := attemptOf(ctx)
-	if a == nil { // an unlock that Lock makes on its own, when its waiting was given up, does not have our context
-		o.mu.Lock()
-		a = o.attempts[string(req.Key)]
-		o.mu.Unlock()
+// attempt finds which operation a request for a lock's key belongs to. A removal that a recipe makes on its own, when its
+// waiting was given up, does not have the operation's context.
+func (o *observer) attempt(ctx context.Context, key []byte) *attempt {
+	if a := attemptOf(ctx); a != nil {
+		return a
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.attempts[string(key)]
+}
+
+// transacted looks at what became of a transaction. All recipes compare the create revision of the lock's key: with none,
+// to put it, or with that of the own one, to delete it.
+func (o *observer) transacted(ctx context.Context, req *pb.TxnRequest, seen int64, sent bool, resp *pb.TxnResponse, err error) {
+	if len(req.Compare) != 1 || len(req.Success) == 0 {
+		return
+	}
+	compare := req.Compare[0]
+	a := o.attempt(ctx, compare.Key)
+	if a == nil {
+		return
+	}
+	if isLeaseGone(err) {
+		o.watch.Ended(a.session, err)
+	}
+	owner := compare.GetCreateRevision()
+	switch {
+	case req.Success[0].GetRequestPut() != nil && owner == 0:
+		a.put(seen, sent, resp, err)
+	case req.Success[0].GetRequestDeleteRange() != nil:
+		if err == nil && !resp.Succeeded {
+			owner = 0 // the key of that revision is not there, and none is made at the same one again
+		}
+		a.removal(sent, true, owner, err)
+	}
+}
+
+// remove asks the server to tell which key it deleted: that it was there and, by its create revision, whose it was.
+// The mutex deletes blindly by name.
+func (o *observer) remove(ctx context.Context, method string, req *pb.DeleteRangeRequest, reply *pb.DeleteRangeResponse, cc *grpc.ClientConn, sent *sending, invoke grpc.UnaryInvoker, opts []grpc.CallOption) error {
+	a := o.attempt(ctx, req.Key)
 	if a == nil {
 		return invoke(ctx, method, req, reply, cc, opts...)
 	}
 	telling := proto.Clone(req).(*pb.DeleteRangeRequest)
 	telling.PrevKv = true
 	err := invoke(ctx, method, telling, reply, cc, opts...)
-	a.deleted(sent.maybe.Load(), reply, err)
+	var owner int64
+	if kvs := reply.GetPrevKvs(); len(kvs) > 0 {
+		owner = kvs[0].CreateRevision
+	}
+	a.removal(sent.maybe.Load(), true, owner, err)
 	return err
 }
 
@@ -95,70 +134,3 @@ func (o *observer) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.C
 	}
 	return &keepAlives{ClientStream: inner, watch: o.watch, sent: map[int64][]int64{}}, nil
 }
-
-// keepAlives pairs the requests of one keep-alive stream with their answers: the server answers every request of a
-// stream in order, so the nth answer for a lease is that of the nth request for it.
-type keepAlives struct {
-	grpc.ClientStream
-	watch client.Watch
-
-	mu   sync.Mutex
-	sent map[int64][]int64 // by lease: the last ping read before each request that is not answered yet
-}
-
-func (k *keepAlives) SendMsg(m any) error {
-	if req, ok := m.(*pb.LeaseKeepAliveRequest); ok {
-		seen := k.watch.Seen()
-		k.mu.Lock()
-		k.sent[req.ID] = append(k.sent[req.ID], seen)
-		k.mu.Unlock()
-	}
-	return k.ClientStream.SendMsg(m) // if it fails the stream is over, and its list with it
-}
-
-func (k *keepAlives) RecvMsg(m any) error {
-	if err := k.ClientStream.RecvMsg(m); err != nil {
-		return err
-	}
-	resp, ok := m.(*pb.LeaseKeepAliveResponse)
-	if !ok {
-		return nil
-	}
-	k.mu.Lock()
-	waiting := k.sent[resp.ID]
-	if len(waiting) == 0 { // an answer to nothing proves nothing
-		k.mu.Unlock()
-		return nil
-	}
-	seen := waiting[0]
-	if k.sent[resp.ID] = waiting[1:]; len(waiting) == 1 {
-		delete(k.sent, resp.ID)
-	}
-	k.mu.Unlock()
-	if resp.TTL <= 0 { // how the server says "lease not found" on this stream
-		k.watch.Ended(sessionName(resp.ID), errLeaseGone)
-		return nil
-	}
-	k.watch.Lease(sessionName(resp.ID), seen, time.Duration(resp.TTL)*time.Second)
-	return nil
-}
-
-// sendings is a stats handler that tells which requests may have left the process.
-type sendings struct{}
-
-func (sendings) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
-
-// HandleRPC marks a request once its headers were handed to a connection. gRPC says so on the request's own goroutine,
-// before the payload follows, and for every connection that it tries: a request that ended without the mark was never
-// given to one.
-func (sendings) HandleRPC(ctx context.Context, s stats.RPCStats) {
-	switch s.(type) {
-	case *stats.OutHeader, *stats.OutPayload:
-		if sent, ok := ctx.Value(sendingKey{}).(*sending); ok {
-			sent.maybe.Store(true)
-		}
-	}
-}
-
-func (sendings) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
-func (sendings) HandleConn(context.Context, stats.ConnStats)                       {}

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,12 +24,12 @@ func TestLayout(t *testing.T) {
 		{"too many members", clusters.Options{Nodes: 9, TTL: 2 * time.Second}, 0, "use 1 to 7"},
 		{"half a second", clusters.Options{TTL: 500 * time.Millisecond}, 0, "the nearest it can is 1s"},
 		{"one and a half", clusters.Options{TTL: 1500 * time.Millisecond}, 0, "the nearest it can is 2s"},
-		{"etcd's own times make 1 s a 2 s", clusters.Options{TTL: time.Second, Settings: map[string]string{"heartbeat-ms": "100", "election-ms": "1000"}}, 0, "at least 2s"},
-		{"a slow cluster", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-ms": "5000"}}, 0, "the nearest it can is 8s"},
-		{"unknown setting", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"tick": "1"}}, 0, "there are: heartbeat-ms, election-ms"},
-		{"bad number", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"heartbeat-ms": "0"}}, 0, "setting heartbeat-ms: \"0\" is no whole number from 10 to 10000"},
+		{"etcd's own times make 1 s a 2 s", clusters.Options{TTL: time.Second, Settings: map[string]string{"heartbeat-interval": "100", "election-timeout": "1000"}}, 0, "at least 2s"},
+		{"a slow cluster", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-timeout": "5000"}}, 0, "the nearest it can is 8s"},
+		{"unknown setting", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"tick": "1"}}, 0, "there are: heartbeat-interval, election-timeout"},
+		{"bad number", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"heartbeat-interval": "0"}}, 0, "setting heartbeat-interval: \"0\" is no whole number from 10 to 10000"},
 		{"bad flag", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"pre-vote": "yes"}}, 0, "none of true, false"},
-		{"election too short", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-ms": "200"}}, 0, "less than 5 times"},
+		{"election too short", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-timeout": "200"}}, 0, "less than 5 times"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			layout, err := Backend{}.Layout(c.opts)
@@ -63,36 +64,32 @@ func TestMinTTL(t *testing.T) {
 	}
 }
 
-func TestMemberArgumentsSurvive(t *testing.T) {
-	values, err := resolve(map[string]string{"election-ms": "1000"})
+func TestAMemberIsToldInEtcdsOwnFlags(t *testing.T) {
+	values, err := resolve(map[string]string{"election-timeout": "1000"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := member{name: "n1", addr: "10.0.0.2", data: "/data", peers: "n1=10.0.0.2,n2=10.0.0.3", values: values}
-	got, err := parseMember(want.args()[2:])
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg, err := got.config()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cfg.ElectionMs != 1000 || cfg.Name != "n1" || cfg.InitialCluster != "n1=http://10.0.0.2:2380,n2=http://10.0.0.3:2380" {
-		t.Errorf("got %+v and %s", got, cfg.InitialCluster)
-	}
-	if err := cfg.Validate(); err != nil {
-		t.Errorf("etcd refuses it: %v", err)
-	}
-}
-
-func TestMemberRefusesBadArguments(t *testing.T) {
-	for _, args := range [][]string{
-		{}, {"--name=n1"}, {"--no-such"},
-		{"--name=n1", "--addr=10.0.0.2", "--data=/d", "--peers=n2=10.0.0.2"},
-		{"--name=n1", "--addr=10.0.0.2", "--data=/d", "--peers=n1=10.0.0.2", "--heartbeat-ms=no"},
-	} {
-		if _, err := parseMember(args); !errors.Is(err, clusters.ErrUsage) {
-			t.Errorf("%v: %v", args, err)
+	m := member{name: "n1", addr: "10.0.0.2", data: "/data", peers: []peer{{"n1", "10.0.0.2"}, {"n2", "10.0.0.3"}}, values: values}
+	server := clusters.Command{Program: "etcd", Args: []string{"before"}}
+	for _, test := range []struct {
+		joins bool
+		state string
+	}{{false, "new"}, {true, "existing"}} {
+		m.joins = test.joins
+		want := []string{
+			"before", "--name=n1", "--data-dir=/data",
+			"--listen-peer-urls=http://10.0.0.2:2380", "--initial-advertise-peer-urls=http://10.0.0.2:2380",
+			"--listen-client-urls=http://10.0.0.2:2379", "--advertise-client-urls=http://10.0.0.2:2379",
+			"--initial-cluster=n1=http://10.0.0.2:2380,n2=http://10.0.0.3:2380", "--initial-cluster-state=" + test.state,
+			"--initial-cluster-token=lockcheck-10.0.0.2-10.0.0.3",
+			"--heartbeat-interval=50", "--election-timeout=1000", "--pre-vote=true", "--snapshot-count=10000",
+			"--quota-backend-bytes=536870912", "--unsafe-no-fsync=false", "--log-level=info",
 		}
+		if got := m.complete(server).Args; !slices.Equal(got, want) {
+			t.Errorf("got\n%q, want\n%q", got, want)
+		}
+	}
+	if len(server.Args) != 1 {
+		t.Errorf("the command that all members share was changed: %q", server.Args)
 	}
 }

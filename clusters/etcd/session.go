@@ -12,7 +12,8 @@ import (
 	"lockcheck/workloads/client"
 )
 
-// sessions keeps one session a client: made by the first acquire, and made anew by the first acquire after it ended.
+// sessions keeps one session a client: made by the first acquire, and made anew by the first acquire after it ended. Or,
+// if they are single, one for each acquire and what it is granted.
 //
 // It also ends a session itself, once nothing depends on it any more, in two cases in which a careful user has to. The
 // key of a mutex is named by lock and session alone, so within one session all requests for one lock are about one key:
@@ -25,6 +26,8 @@ type sessions struct {
 	etcd  *clientv3.Client
 	watch client.Watch
 	ttl   int // asked for, in seconds
+	// single sessions take one user each.
+	single bool
 
 	making chan struct{} // holds one token while a session is made, so that waiting for it can be given up
 
@@ -45,8 +48,8 @@ type session struct {
 	ending  bool           // by us: its end is no loss
 }
 
-func newSessions(etcd *clientv3.Client, watch client.Watch, ttl int) *sessions {
-	return &sessions{etcd: etcd, watch: watch, ttl: ttl, making: make(chan struct{}, 1), open: map[*session]bool{}}
+func newSessions(etcd *clientv3.Client, watch client.Watch, ttl int, single bool) *sessions {
+	return &sessions{etcd: etcd, watch: watch, ttl: ttl, single: single, making: make(chan struct{}, 1), open: map[*session]bool{}}
 }
 
 func sessionName(lease int64) string { return fmt.Sprintf("%x", lease) }
@@ -89,7 +92,10 @@ func (s *sessions) take(ctx context.Context, key string) (*session, error) {
 		return nil, errClosed
 	}
 	made.users[key]++
-	s.current, s.open[made] = made, true
+	s.open[made] = true
+	if made.retired = s.single; !made.retired {
+		s.current = made
+	}
 	go s.await(made)
 	return made, nil
 }
@@ -156,6 +162,19 @@ func (s *sessions) end(of *session) error {
 		return fmt.Errorf("revoking the lease of session %s: %w", of.name, err)
 	}
 	return nil
+}
+
+// revoke ends a session for a user who releases a lock by that: the keep-alives stop, then the lease is revoked. It may be
+// called again if its outcome was not certain; nothing else revokes the lease then, it runs out by itself.
+func (s *sessions) revoke(ctx context.Context, of *session) error {
+	s.mu.Lock()
+	of.ending = true
+	delete(s.open, of)
+	s.mu.Unlock()
+	of.Orphan()
+	of.stop()
+	_, err := s.etcd.Revoke(ctx, of.Lease())
+	return err
 }
 
 // close ends all sessions, with whatever they still hold, and waits for it as long as ctx lets it.

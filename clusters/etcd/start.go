@@ -9,7 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
+	"path"
 	"strings"
 	"time"
 
@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	startBound = 30 * time.Second      // for members to become a cluster
+	startBound = 60 * time.Second      // for members to become a cluster
 	lookEvery  = 10 * time.Millisecond // while they do
 	lastLines  = 5                     // of a log, quoted in an error
 	logName    = "etcd"                // etcd.log
@@ -31,7 +31,7 @@ func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.La
 	ctx, cancel := context.WithTimeout(ctx, startBound)
 	defer cancel()
 	begun := time.Now()
-	c := &cluster{names: map[uint64]string{}}
+	c := &cluster{ttl: layout.EffectiveTTL, names: map[uint64]string{}}
 	if err := c.launch(ctx, site, layout); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -51,27 +51,35 @@ func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.La
 // whether they know it already; started at once, they all listen but do not answer yet, and each waits out a fixed
 // second for each other. One after the other takes a tenth of a second each.
 func (c *cluster) launch(ctx context.Context, site clusters.Site, layout clusters.Layout) error {
-	var peers []string
+	command, err := site.Server(ctx)
+	if err != nil {
+		return err
+	}
+	command.Log, command.Data = logName, logName
+	var peers []peer
+	var hosts []clusters.Host
 	for _, name := range layout.Nodes {
 		host, err := site.Host(ctx, name)
 		if err != nil {
 			return err
 		}
-		c.nodes = append(c.nodes, &node{host: host})
-		peers = append(peers, name+"="+host.Addr())
+		hosts = append(hosts, host)
+		peers = append(peers, peer{name, host.Addr()})
 	}
-	for _, n := range c.nodes {
-		dir, err := n.host.DataDir()
+	for _, host := range hosts {
+		dir, err := host.DataDir(logName)
 		if err != nil {
 			return err
 		}
-		m := member{
-			name: n.Name(), addr: n.host.Addr(), data: filepath.Join(dir, "etcd"),
-			peers: strings.Join(peers, ","), values: layout.Settings,
-		}
-		if n.process, err = n.host.Start(ctx, clusters.Command{Args: m.args(), Log: logName}); err != nil {
+		// A directory that the member makes itself: etcd 3.4 refuses one that others may read, as an image's volume is.
+		dir = path.Join(dir, "data")
+		m := member{name: host.Name(), addr: host.Addr(), data: dir, peers: peers, values: layout.Settings}
+		server, err := clusters.StartServer(ctx, host, m.complete(command))
+		if err != nil {
 			return err
 		}
+		n := &node{Server: server, site: site, cluster: c, member: m, command: command}
+		c.nodes = append(c.nodes, n)
 		if err := n.dial(); err != nil {
 			return err
 		}
@@ -86,7 +94,7 @@ func (c *cluster) launch(ctx context.Context, site clusters.Site, layout cluster
 func (n *node) awaitPeerPort(ctx context.Context) error {
 	ask := http.Client{Timeout: askBound, Transport: &http.Transport{DisableKeepAlives: true}}
 	for {
-		answer, err := ask.Get("http://" + net.JoinHostPort(n.host.Addr(), peerPort) + "/members")
+		answer, err := ask.Get("http://" + net.JoinHostPort(n.Host().Addr(), peerPort) + "/members")
 		if err == nil {
 			return answer.Body.Close()
 		}
@@ -96,7 +104,7 @@ func (n *node) awaitPeerPort(ctx context.Context) error {
 		select {
 		case <-time.After(lookEvery):
 		case <-ctx.Done():
-			return fmt.Errorf("etcd member %s does not answer its peers: %w%s", n.Name(), err, lastWords(n.process))
+			return fmt.Errorf("etcd member %s does not answer its peers: %w%s", n.Name(), err, lastWords(n.Process()))
 		}
 	}
 }
@@ -104,8 +112,8 @@ func (n *node) awaitPeerPort(ctx context.Context) error {
 // alive is an error if the member's process has ended.
 func (n *node) alive() error {
 	select {
-	case <-n.process.Done():
-		return fmt.Errorf("etcd member %s ended: %v%s", n.Name(), n.process.Err(), lastWords(n.process))
+	case <-n.Process().Done():
+		return fmt.Errorf("etcd member %s ended: %v%s", n.Name(), n.Process().Err(), lastWords(n.Process()))
 	default:
 		return nil
 	}
@@ -114,13 +122,14 @@ func (n *node) alive() error {
 func (c *cluster) places() []string {
 	var all []string
 	for _, n := range c.nodes {
-		all = append(all, n.Name()+" on "+n.host.Addr())
+		all = append(all, n.Name()+" on "+n.Host().Addr())
 	}
 	return all
 }
 
 // settle waits until all members name one of them as leader, and returns its name.
 func (c *cluster) settle(ctx context.Context) (string, error) {
+	begun := time.Now()
 	for {
 		// Not bound by ctx: the last answers are what the error is made of.
 		answers := c.statuses(context.WithoutCancel(ctx))
@@ -135,7 +144,7 @@ func (c *cluster) settle(ctx context.Context) (string, error) {
 		select {
 		case <-time.After(lookEvery):
 		case <-ctx.Done():
-			return "", c.unsettled(answers, ctx.Err())
+			return "", c.unsettled(answers, time.Since(begun), ctx.Err())
 		}
 	}
 }
@@ -145,7 +154,7 @@ func (c *cluster) agreed(answers []answer[*pb.StatusResponse]) (string, bool) {
 		if a.err != nil {
 			return "", false
 		}
-		c.names[a.said.Header.MemberId] = a.node.Name()
+		c.learn(a.said.Header.MemberId, a.node.Name())
 	}
 	first := answers[0].said.Leader
 	for _, a := range answers {
@@ -153,21 +162,21 @@ func (c *cluster) agreed(answers []answer[*pb.StatusResponse]) (string, bool) {
 			return "", false
 		}
 	}
-	leader, known := c.names[first]
-	return leader, known
+	leader := c.nameOf(first)
+	return leader, leader != ""
 }
 
 // unsettled says what each member was doing when time was up.
-func (c *cluster) unsettled(answers []answer[*pb.StatusResponse], why error) error {
+func (c *cluster) unsettled(answers []answer[*pb.StatusResponse], after time.Duration, why error) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "they did not agree on a leader within %v", startBound)
+	fmt.Fprintf(&text, "they did not agree on a leader within %.1f s", after.Seconds())
 	for _, a := range answers {
 		if a.err != nil {
 			fmt.Fprintf(&text, "\n  %s does not answer: %v", a.node.Name(), a.err)
 		} else {
-			fmt.Fprintf(&text, "\n  %s: term %d, leader %q, %v", a.node.Name(), a.said.RaftTerm, c.names[a.said.Leader], a.said.Errors)
+			fmt.Fprintf(&text, "\n  %s: term %d, leader %q, %v", a.node.Name(), a.said.RaftTerm, c.nameOf(a.said.Leader), a.said.Errors)
 		}
-		text.WriteString(lastWords(a.node.process))
+		text.WriteString(lastWords(a.node.Process()))
 	}
 	return fmt.Errorf("%s: %w", text.String(), why)
 }
@@ -182,6 +191,7 @@ func lastWords(p clusters.Process) string {
 	if err != nil {
 		return "\n    " + err.Error()
 	}
+	text, _, _ = bytes.Cut(text, []byte("\nUsage:\n")) // all of it follows a flag that this etcd does not know
 	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 	lines = lines[max(0, len(lines)-lastLines):]
 	return fmt.Sprintf("\n    %s ends with\n    %s", logged.LogPath(), bytes.Join(lines, []byte("\n    ")))

@@ -175,7 +175,7 @@ func TestSilentServerIsALoss(t *testing.T) {
 		if session != g.Session() {
 			t.Errorf("session %s is lost, want %s", session, g.Session())
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("no loss signal")
 	}
 	if seen.saidEnded(g.Session()) {

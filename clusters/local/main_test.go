@@ -215,7 +215,7 @@ func harness([]string) error {
 		if err != nil {
 			return err
 		}
-		dir, err := h.DataDir()
+		dir, err := h.DataDir("data")
 		if err != nil {
 			return err
 		}

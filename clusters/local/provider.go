@@ -13,6 +13,8 @@ import (
 
 // Provider makes hosts of this machine's own processes. The zero value works on loopback; Enter returns a better one.
 type Provider struct {
+	Places clusters.Places // of server programs
+
 	inside bool   // whether this process is in namespaces of its own
 	data   string // the private tmpfs; inside only
 	reason string // why not inside
@@ -35,7 +37,7 @@ func (p *Provider) Open(ctx context.Context, spec clusters.SiteSpec) (clusters.S
 	if err != nil {
 		return nil, fmt.Errorf("open a local site: %w", err)
 	}
-	s := &site{mark: newMark(), logs: logs, isolated: p.inside, reason: p.reason, hosts: map[string]*host{}}
+	s := &site{mark: newMark(), logs: logs, isolated: p.inside, reason: p.reason, software: spec.Software, places: p.Places, hosts: map[string]*host{}}
 	if p.inside {
 		err = s.openIsolated(p.data)
 	} else {

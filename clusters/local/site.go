@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
-	"path/filepath"
 	"regexp"
 	"sync"
 	"time"
@@ -31,6 +31,8 @@ type site struct {
 	isolated bool
 	reason   string
 	net      network
+	software clusters.Software
+	places   clusters.Places
 	janitor  *janitor // loopback only
 
 	mu     sync.Mutex
@@ -122,6 +124,27 @@ func (s *site) Close() error {
 	return errors.Join(errs...)
 }
 
+// Server finds the backend's server on this machine.
+func (s *site) Server(context.Context) (clusters.Command, error) {
+	if s.software.OnMachine == nil {
+		return clusters.Command{Args: []string{"node", s.software.Backend}}, nil
+	}
+	words, err := s.software.OnMachine(s.places)
+	if err != nil {
+		return clusters.Command{}, err
+	}
+	return clusters.Command{Program: words[0], Args: words[1:]}, nil
+}
+
+// Dial connects as any process does: the harness has an address of its own in the run's network, which no fault touches.
+func (s *site) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	var dialer net.Dialer
+	return dialer.DialContext(ctx, network, addr)
+}
+
+// SharesFiles is true: hosts differ in their networks only.
+func (s *site) SharesFiles() bool { return true }
+
 type host struct {
 	site *site
 	name string
@@ -131,11 +154,3 @@ type host struct {
 
 func (h *host) Name() string { return h.name }
 func (h *host) Addr() string { return h.addr }
-
-func (h *host) DataDir() (string, error) {
-	dir := filepath.Join(h.site.data, h.name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("data directory of host %s: %w", h.name, err)
-	}
-	return dir, nil
-}

@@ -113,7 +113,7 @@ func TestPipesLogsAndExitCode(t *testing.T) {
 func TestCloseLeavesNothing(t *testing.T) {
 	everywhere(t, func(t *testing.T, s clusters.Site) {
 		h := newHost(t, s, "n1")
-		dir, err := h.DataDir()
+		dir, err := h.DataDir("data")
 		if err != nil {
 			t.Fatal(err)
 		}

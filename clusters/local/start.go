@@ -73,8 +73,11 @@ func (h *host) start(ctx context.Context, cmd clusters.Command) (*process, error
 }
 
 func (h *host) command(cmd clusters.Command) (*exec.Cmd, error) {
-	data, err := h.DataDir()
+	home, err := h.home()
 	if err != nil {
+		return nil, err
+	}
+	if err := h.place(cmd.Data, cmd.Files); err != nil {
 		return nil, err
 	}
 	var run *exec.Cmd
@@ -83,7 +86,7 @@ func (h *host) command(cmd clusters.Command) (*exec.Cmd, error) {
 	} else {
 		run = exec.Command(cmd.Program, cmd.Args...)
 	}
-	run.Env = []string{EnvMark + "=" + h.site.mark, "HOME=" + data, "TMPDIR=" + data}
+	run.Env = []string{EnvMark + "=" + h.site.mark, "HOME=" + home, "TMPDIR=" + home}
 	for _, name := range passed {
 		if value, ok := os.LookupEnv(name); ok {
 			run.Env = append(run.Env, name+"="+value)

@@ -1,0 +1,235 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/hashicorp/yamux"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/docker/holder"
+	"lockcheck/nemesis/agent"
+)
+
+// child is a process of lockcheck's own, started by the holder of its host.
+type child struct {
+	host          *host
+	what          string // for errors: "client on host c1"
+	log           string
+	pid           int      // in the host's PID namespace
+	stdin, stdout *os.File // the harness's ends; nil without pipes
+	heard         *os.File // the other end of stdin
+	control       *control
+	arrived       *arrivals
+
+	done chan struct{}
+	err  error
+}
+
+var (
+	_ clusters.Pauser = (*child)(nil)
+	_ clusters.Logged = (*child)(nil)
+)
+
+func (h *host) startChild(session *yamux.Session, cmd clusters.Command, powers bool) (_ *child, err error) {
+	log, err := h.openLog(cmd.Log)
+	if err != nil {
+		return nil, err
+	}
+	c := &child{host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), done: make(chan struct{}), arrived: newArrivals()}
+	id := strconv.Itoa(h.number())
+	var opened []io.Closer
+	defer func() {
+		if err != nil {
+			for _, o := range append(opened, log) {
+				o.Close()
+			}
+		}
+	}()
+	output, err := h.open(session, holder.Header{Kind: holder.Output, ID: id})
+	if err != nil {
+		return nil, err
+	}
+	opened = append(opened, output)
+	var stdio *yamux.Stream
+	if cmd.Pipes {
+		if stdio, err = h.open(session, holder.Header{Kind: holder.Stdio, ID: id}); err != nil {
+			return nil, err
+		}
+		opened = append(opened, stdio)
+	}
+	stream, err := h.open(session, holder.Header{Kind: holder.Start, ID: id, Spec: &holder.Spec{
+		Args: cmd.Args, Env: append([]string{"HOME=/tmp", "TMPDIR=/tmp"}, cmd.Env...), Pipes: cmd.Pipes, Powers: powers,
+	}})
+	if err != nil {
+		return nil, err
+	}
+	opened = append(opened, stream)
+	var answer holder.Answer
+	if err := holder.ReadLine(stream, &answer); err != nil {
+		return nil, h.lost(err)
+	}
+	if answer.Error != "" {
+		return nil, errors.New(answer.Error)
+	}
+	c.pid = answer.PID
+	if cmd.Pipes {
+		if err := c.lay(stdio); err != nil {
+			return nil, err
+		}
+	}
+	c.control = converse(stream)
+	logged := make(chan struct{})
+	go func() {
+		defer close(logged)
+		defer log.Close()
+		_, _ = io.Copy(log, output)
+		output.Close()
+	}()
+	go c.await(logged)
+	return c, nil
+}
+
+// lay joins the stream to a pair of pipes: who reads them wants to ask how much is unread.
+func (c *child) lay(stdio *yamux.Stream) error {
+	theirIn, stdin, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	stdout, theirOut, err := os.Pipe()
+	if err != nil {
+		theirIn.Close()
+		stdin.Close()
+		return err
+	}
+	c.stdin, c.stdout, c.heard = stdin, stdout, theirIn
+	go func() {
+		_, _ = io.Copy(onlyWriter{stdio}, theirIn)
+		stdio.Close() // this direction only: what the process prints still arrives
+		theirIn.Close()
+	}()
+	go func() {
+		c.arrived.pass(theirOut, stdio)
+		theirOut.Close()
+	}()
+	return nil
+}
+
+// onlyWriter hides a stream's other methods from io.Copy.
+type onlyWriter struct{ io.Writer }
+
+// await ends the process here once it has ended there, and what it logged has arrived.
+func (c *child) await(logged <-chan struct{}) {
+	<-c.control.ended
+	<-logged
+	switch {
+	case !c.control.told:
+		c.err = c.host.lost(io.ErrUnexpectedEOF)
+	case c.control.how != "":
+		c.err = errors.New(c.control.how)
+	}
+	if c.heard != nil {
+		c.heard.Close() // who writes to the dead is told, as by any pipe
+	}
+	close(c.done)
+}
+
+func (c *child) PID() int              { return 0 } // it may be on another machine
+func (c *child) LogPath() string       { return c.log }
+func (c *child) Stdin() *os.File       { return c.stdin }
+func (c *child) Stdout() *os.File      { return c.stdout }
+func (c *child) Done() <-chan struct{} { return c.done }
+
+// AgentTarget is how an agent on the host finds the process.
+func (c *child) AgentTarget() agent.Target { return agent.Target{PID: c.pid} }
+
+// Err is nil while the process runs, and if it ended with exit code 0.
+func (c *child) Err() error {
+	if !isClosed(c.done) {
+		return nil
+	}
+	return c.err
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Pause stops the process and what it forked, reads back that every thread is stopped, and returns once everything that
+// it had printed is in the pipe that Stdout reads.
+func (c *child) Pause(ctx context.Context) error {
+	answer, err := c.ask(ctx, holder.Pause)
+	if err != nil {
+		return fmt.Errorf("pause: %w", err)
+	}
+	if err := c.arrived.await(ctx, answer.Printed); err != nil {
+		_, _ = c.control.ask(context.WithoutCancel(ctx), holder.Resume)
+		return fmt.Errorf("pause %s: what it had printed did not arrive: %w", c.what, err)
+	}
+	return nil
+}
+
+// Resume continues the process and reads back that no thread is stopped.
+func (c *child) Resume(ctx context.Context) error {
+	if _, err := c.ask(ctx, holder.Resume); err != nil {
+		return fmt.Errorf("resume: %w", err)
+	}
+	return nil
+}
+
+func (c *child) ask(ctx context.Context, do holder.Verb) (holder.Answer, error) {
+	if isClosed(c.done) {
+		return holder.Answer{}, c.endedError()
+	}
+	answer, err := c.control.ask(ctx, do)
+	if errors.Is(err, errGone) {
+		<-c.done
+		return answer, c.endedError()
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", c.what, err)
+	}
+	return answer, err
+}
+
+func (c *child) endedError() error {
+	if c.err == nil {
+		return fmt.Errorf("%s has ended: exit code 0", c.what)
+	}
+	return fmt.Errorf("%s has ended: %w", c.what, c.err)
+}
+
+// Kill returns nil also for a process that had ended before.
+func (c *child) Kill(ctx context.Context) error {
+	if _, err := c.ask(ctx, holder.Kill); err != nil && !isClosed(c.done) {
+		return err
+	}
+	select {
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s is still there after SIGKILL: %w", c.what, ctx.Err())
+	}
+}
+
+// openLog appends: a host's restarted server goes on in the same log.
+func (h *host) openLog(name string) (*os.File, error) {
+	if !hostName.MatchString(name) {
+		return nil, fmt.Errorf("log %q: a name is up to 31 of a-z, 0-9 and -, a letter first", name)
+	}
+	path := filepath.Join(h.site.logs, h.name, name+".log")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+}

@@ -1,0 +1,65 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docker/docker/api/types/volume"
+)
+
+// DataDir is where the image has its data: a volume of the host's is mounted there for each start with that name.
+func (h *host) DataDir(name string) (string, error) {
+	if !hostName.MatchString(name) {
+		return "", fmt.Errorf("data directory %q of host %s: a name is up to 31 of a-z, 0-9 and -, a letter first", name, h.name)
+	}
+	if h.site.software.ImageData == "" {
+		return "", fmt.Errorf("data directory %s of host %s: the servers of %s keep no data in their image", name, h.name, h.site.software.Backend)
+	}
+	return h.site.software.ImageData, nil
+}
+
+// volume makes the volume with that data, unless there is one, and returns its name. A new one gets what the image has
+// in that place, and its owner, from the engine.
+func (h *host) volume(ctx context.Context, data string) (string, error) {
+	if _, err := h.DataDir(data); err != nil {
+		return "", err
+	}
+	name := h.site.containerName(h.name, "data", data)
+	_, err := h.site.engine.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: h.site.labels(labelHost, h.name)})
+	if err != nil {
+		return "", fmt.Errorf("make the volume %s: %w", name, err)
+	}
+	return name, nil
+}
+
+// Wipe removes the volume; the next start gets a new one.
+func (h *host) Wipe(ctx context.Context, name string) error {
+	if _, err := h.DataDir(name); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.servers {
+		if p.data == name && !isClosed(p.done) {
+			return fmt.Errorf("wipe %s of host %s: %s is running", name, h.name, p.what)
+		}
+	}
+	engine, v := h.site.engine, h.site.containerName(h.name, "data", name)
+	err := onceFree(ctx, func() error { return engine.VolumeRemove(ctx, v, false) })
+	if err != nil && !isNotFound(err) {
+		return fmt.Errorf("wipe %s of host %s: %w", name, h.name, err)
+	}
+	delete(h.used, name)
+	return nil
+}
+
+// interior is what is in a container of the host's that is not started yet. From now on, its data counts as used.
+func (h *host) interior(id, data string) *interior {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	in := &interior{engine: h.site.engine, id: id, data: h.site.software.ImageData, used: h.used[data], image: h.site.interior}
+	if data != "" {
+		h.used[data] = true
+	}
+	return in
+}

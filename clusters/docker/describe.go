@@ -1,0 +1,70 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+
+	"lockcheck/clusters"
+)
+
+// Engine is what there is to know of an engine before a run.
+type Engine struct {
+	Address  string
+	Version  string // of the engine: "20.10.24"
+	API      string // that is spoken with it: "1.41"
+	Platform string // of its machine: "linux/amd64"
+	CPUs     int
+	Memory   int64 // bytes
+	Cgroup   string
+}
+
+// String is the engine in a line.
+func (e Engine) String() string {
+	return fmt.Sprintf("%s at %s, API %s, %s, %d processors, %d MB, cgroup version %s", e.Version, e.Address, e.API, e.Platform, e.CPUs, e.Memory>>20, e.Cgroup)
+}
+
+// Describe tells of the engine that runs would use. The error wraps ErrUnavailable if they could not.
+func Describe(ctx context.Context) (Engine, error) {
+	engine, err := connect(ctx)
+	if err != nil {
+		return Engine{}, err
+	}
+	defer engine.Close()
+	machine, err := learn(ctx, engine)
+	if err != nil {
+		return Engine{}, err
+	}
+	info, err := engine.Info(ctx)
+	if err != nil {
+		return Engine{}, noEngine(engine, err)
+	}
+	return Engine{
+		Address: where(engine), Version: info.ServerVersion, API: engine.ClientVersion(),
+		Platform: info.OSType + "/" + machine.arch, CPUs: machine.cpus, Memory: info.MemTotal, Cgroup: info.CgroupVersion,
+	}, nil
+}
+
+// Image is the image that a run would start servers from.
+type Image struct {
+	Name   string
+	Chosen string // what named it: "--image", a variable, "the official image"
+	There  bool   // in the engine; if not, a run pulls it
+}
+
+// DescribeImage finds out which image that is, as Provider.Open does with Image = asked, but pulls nothing and does not look
+// into it.
+func DescribeImage(ctx context.Context, software clusters.Software, asked string) (Image, error) {
+	name, chosen := imageName(software, asked)
+	image := Image{Name: name, Chosen: chosen}
+	engine, err := connect(ctx)
+	if err != nil {
+		return image, err
+	}
+	defer engine.Close()
+	_, err = engine.ImageInspect(ctx, name)
+	if err != nil && !isNotFound(err) {
+		return image, fmt.Errorf("look for the image %s (%s): %w", name, chosen, err)
+	}
+	image.There = err == nil
+	return image, nil
+}

@@ -1,0 +1,308 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/client"
+
+	"lockcheck/clusters"
+)
+
+func TestNoEngine(t *testing.T) {
+	for name, host := range map[string]string{
+		"nobody there": "unix:///nonexistent", "refused": "tcp://127.0.0.1:1", "not an address": "nonsense",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(client.EnvOverrideHost, host)
+			_, err := (&Provider{}).Open(t.Context(), clusters.SiteSpec{Run: "none", LogDir: t.TempDir()})
+			if !errors.Is(err, clusters.ErrUnavailable) {
+				t.Fatalf("got %v", err)
+			}
+			for _, want := range []string{host, "DOCKER_HOST", "--provider=local"} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("no %q in: %v", want, err)
+				}
+			}
+			if _, err := Sweep(t.Context()); !errors.Is(err, clusters.ErrUnavailable) {
+				t.Errorf("sweeping an engine that is named and does not answer: %v", err)
+			}
+		})
+	}
+}
+
+func TestWhatTheDockerCommandWouldFindIsNamed(t *testing.T) {
+	t.Setenv(client.EnvOverrideHost, "")
+	dir := t.TempDir()
+	t.Setenv("DOCKER_CONFIG", dir)
+	for name, c := range map[string]struct{ variable, config, want string }{
+		"no context":     {"", "{}", ""},
+		"the default":    {"default", `{"currentContext":"mine"}`, ""},
+		"a variable":     {"theirs", `{"currentContext":"mine"}`, `the engine of "theirs"`},
+		"the config":     {"", `{"auths":{},"currentContext":"mine"}`, `the engine of "mine"`},
+		"a broken one":   {"", `{"currentContext":`, ""},
+		"of another day": {"", `[]`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("DOCKER_CONTEXT", c.variable)
+			if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(c.config), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := contextHint(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+	t.Setenv("DOCKER_CONTEXT", "theirs")
+	t.Setenv(client.EnvOverrideHost, "tcp://127.0.0.1:1")
+	if got := contextHint(); got != "" {
+		t.Errorf("DOCKER_HOST is set, and: %s", got)
+	}
+	t.Setenv(client.EnvOverrideHost, "ssh://somewhere")
+	if _, err := connect(t.Context()); !errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), "ssh -nNT") {
+		t.Errorf("over ssh: %v", err)
+	}
+}
+
+// What an engine refuses is no defect of lockcheck's, whatever the reason.
+func TestAnEngineThatRefusesIsNotADefect(t *testing.T) {
+	arch := runtime.GOARCH
+	for kernel, name := range goArch {
+		if name == arch {
+			arch = kernel
+		}
+	}
+	const reason = "could not find an available, non-overlapping IPv4 address pool among the defaults to assign to the network"
+	fake := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("API-Version", oldestAPI)
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/_ping"), strings.Contains(r.URL.Path, "/images/"):
+			fmt.Fprintln(w, "{}")
+		case strings.HasSuffix(r.URL.Path, "/info"):
+			fmt.Fprintf(w, `{"OSType":%q,"Architecture":%q,"NCPU":1}`, runtime.GOOS, arch)
+		case strings.HasSuffix(r.URL.Path, "/networks/create"):
+			w.WriteHeader(http.StatusNotFound) // as engines do
+			fmt.Fprintf(w, `{"message":%q}`, reason)
+		case strings.HasSuffix(r.URL.Path, "/volumes"):
+			fmt.Fprintln(w, "{}")
+		default:
+			fmt.Fprintln(w, "[]")
+		}
+	}))
+	defer fake.Close()
+	t.Setenv(client.EnvOverrideHost, "tcp://"+fake.Listener.Addr().String())
+	_, err := (&Provider{}).Open(t.Context(), clusters.SiteSpec{Run: "none", LogDir: t.TempDir()})
+	if !errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), reason) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// An engine that hangs or goes away while a host is being made must not hold up the end of a run, nor break it.
+func TestCloseIsBoundedWhateverTheEngineDoes(t *testing.T) {
+	engine := needEngine(t)
+	for name, turn := range map[string]func(*goingEngine){
+		"it hangs":             func(g *goingEngine) { g.hangs.Store(true) },
+		"it lets none attach":  func(g *goingEngine) { g.aloof.Store(true) },
+		"it goes away at once": func(g *goingEngine) { g.away() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			going := newGoingEngine(t, engine.DaemonHost())
+			opened, err := (&Provider{}).Open(t.Context(), clusters.SiteSpec{Run: t.Name(), LogDir: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := opened.(*site)
+			s.patience = time.Second
+			start(t, newHost(t, s, "c1"), "talk")
+			turn(going)
+			newHost(t, s, "c2")
+			if !going.hangs.Load() {
+				<-s.hosts["c2"].made
+				if err := s.hosts["c2"].err; !errors.Is(err, clusters.ErrUnavailable) {
+					t.Errorf("the host that could not be made: %v", err)
+				}
+			}
+			closed := make(chan error, 1)
+			go func() { closed <- s.Close() }()
+			select {
+			case err = <-closed:
+			case <-time.After(time.Minute): // two pings' bounds and the patience are 11 s
+				t.Fatal("Close does not return")
+			}
+			if !going.aloof.Load() && !errors.Is(err, clusters.ErrUnavailable) {
+				t.Errorf("close: %v", err)
+			}
+			if going.aloof.Load() && err != nil {
+				t.Errorf("close: %v", err)
+			}
+			if !going.aloof.Load() {
+				going.away() // ends the holders
+				if _, err := removeRun(t.Context(), engine, s.run, s.owner); err != nil {
+					t.Error(err)
+				}
+			}
+			left(t, engine, labelRun+"="+s.run, 0)
+		})
+	}
+}
+
+// goingEngine passes on to the real engine until it goes away.
+type goingEngine struct {
+	listener net.Listener
+	hangs    atomic.Bool // takes everything and answers nothing
+	aloof    atomic.Bool // closes connections that want to attach to a container
+	mu       sync.Mutex
+	conns    []net.Conn
+}
+
+// pass passes on what is said, until the engine goes away.
+func (g *goingEngine) pass(to io.WriteCloser, from io.Reader) {
+	defer to.Close()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil || g.aloof.Load() && bytes.Contains(buffer[:n], []byte("/attach?")) {
+			return
+		}
+		if g.hangs.Load() {
+			continue
+		}
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func (g *goingEngine) away() {
+	g.listener.Close()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, c := range g.conns {
+		c.Close()
+	}
+}
+
+func newGoingEngine(t *testing.T, real string) *goingEngine {
+	t.Helper()
+	network, addr, _ := strings.Cut(real, "://")
+	path := filepath.Join(t.TempDir(), "engine.sock")
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &goingEngine{listener: listener}
+	t.Cleanup(g.away)
+	go func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial(network, addr)
+			if err != nil {
+				near.Close()
+				continue
+			}
+			g.mu.Lock()
+			g.conns = append(g.conns, near, far)
+			g.mu.Unlock()
+			go g.pass(far, near)
+			go g.pass(near, far)
+		}
+	}()
+	t.Setenv(client.EnvOverrideHost, "unix://"+path)
+	return g
+}
+
+func TestAnEngineThatGoesAwayIsNamed(t *testing.T) {
+	engine := needEngine(t)
+	image := testImage(t, engine, "")
+	going := newGoingEngine(t, engine.DaemonHost())
+	s, err := (&Provider{Image: image}).Open(t.Context(), clusters.SiteSpec{
+		Run: t.Name(), LogDir: t.TempDir(), Software: clusters.Software{Backend: "test", InImage: []string{"lockcheck", "echo"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHost(t, s, "n1")
+	addr := h.Addr() + ":2379"
+	server := startServer(t, s.(*site), h, addr).Process()
+	child := start(t, newHost(t, s, "c1"), "talk")
+	answers(t, s, addr)
+
+	going.away()
+	for _, p := range []clusters.Process{server, child} {
+		select {
+		case <-p.Done():
+		case <-time.After(20 * time.Second):
+			t.Fatal("a process goes on without an engine")
+		}
+		if err := p.Err(); !errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), "went away") {
+			t.Errorf("it ended with %v", err)
+		}
+	}
+	if _, err := s.Dial(t.Context(), "tcp", addr); !errors.Is(err, clusters.ErrUnavailable) {
+		t.Errorf("dialling: %v", err)
+	}
+	if _, err := s.Host(t.Context(), "c2"); err != nil {
+		t.Error(err) // it is made meanwhile
+	}
+	if err := s.Close(); !errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), "lockcheck clean") {
+		t.Errorf("close: %v", err)
+	}
+	// It was only the way to the engine that broke: what the run had there is removed as the next run would do it, had
+	// its harness ended.
+	if _, err := removeRun(t.Context(), engine, s.(*site).run, s.(*site).owner); err != nil {
+		t.Error(err)
+	}
+	left(t, engine, labelRun+"="+t.Name(), 0)
+}
+
+func TestTwoRunsAtOnce(t *testing.T) {
+	a, b := openSite(t, ""), (*site)(nil)
+	t.Run("second", func(t *testing.T) {
+		b = openSite(t, "")
+		one, two := newHost(t, a, "n1"), newHost(t, b, "n1")
+		start(t, one, "echo", one.Addr()+":2379")
+		start(t, two, "echo", two.Addr()+":2379")
+		answers(t, a, one.Addr()+":2379")
+		answers(t, b, two.Addr()+":2379")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := askOnce(ctx, b.Dial, one.Addr()+":2379", 500*time.Millisecond); err == nil {
+			t.Error("one run reaches the servers of the other")
+		}
+	})
+	answers(t, a, a.hosts["n1"].addr+":2379")
+}
+
+func TestASubnetRunsOut(t *testing.T) {
+	n := &privateNetwork{subnet: netip.MustParsePrefix("10.9.9.0/29"), last: netip.MustParsePrefix("10.9.9.1/32").Addr()}
+	var given []string
+	for {
+		addr, err := n.next()
+		if err != nil {
+			break
+		}
+		given = append(given, addr.String())
+	}
+	if want := "10.9.9.2 10.9.9.3 10.9.9.4 10.9.9.5 10.9.9.6"; strings.Join(given, " ") != want {
+		t.Errorf("got %v, want %s", given, want)
+	}
+}

@@ -1,0 +1,45 @@
+package holder
+
+import (
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lockcheck/nemesis/agent/procs"
+)
+
+const reapEvery = time.Second
+
+// reapOrphans does the duty of a namespace's first process: orphans are given to it, and stay as zombies until it reads
+// their end. Waiting for "any child" would steal from those who wait for theirs; so only zombies are read that nobody
+// here started, and that nobody has read for a whole round.
+func (h *holder) reapOrphans() {
+	seen := map[int]bool{}
+	for range time.Tick(reapEvery) {
+		zombies := h.orphans()
+		for pid := range zombies {
+			if seen[pid] {
+				_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+			}
+		}
+		seen = zombies
+	}
+}
+
+func (h *holder) orphans() map[int]bool {
+	found := map[int]bool{}
+	pids, err := procs.Numbers()
+	if err != nil {
+		return found
+	}
+	for _, pid := range pids {
+		if _, known := h.children.Load(pid); known {
+			continue
+		}
+		if s, err := procs.ReadStat(pid); err == nil && s.State.Over() && s.Parent == os.Getpid() {
+			found[pid] = true
+		}
+	}
+	return found
+}

@@ -1,0 +1,266 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/network"
+	"github.com/docker/docker/pkg/stdcopy"
+	"github.com/hashicorp/yamux"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/docker/holder"
+)
+
+// Limits of containers, so that a run cannot take the engine's machine down.
+const (
+	holderMemory = 1 << 30
+	serverMemory = 2 << 30
+	mostProcs    = 1024
+	mostCPUs     = 2
+)
+
+// holderPowers are what a holder can do: stop and change the clock of processes of any user, program its host's network,
+// and start its children as another user, who has none of this.
+var holderPowers = []string{"KILL", "SYS_PTRACE", "DAC_READ_SEARCH", "NET_ADMIN", "SETUID", "SETGID"}
+
+// host is a container that holds a network namespace with an address and a PID namespace.
+type host struct {
+	site *site
+	name string
+	addr string
+
+	made    chan struct{} // closed once the following are known
+	err     error
+	id      string // of the container
+	session *yamux.Session
+	conn    types.HijackedResponse
+	said    lastWords // what the holder printed on standard error
+
+	gone chan struct{} // closed once the engine has removed the container, or can no longer tell
+
+	mu      sync.Mutex
+	servers []*server
+	used    map[string]bool // the data that a server has had
+	numbers int             // of processes and containers started so far
+}
+
+var _ clusters.Host = (*host)(nil)
+
+func (h *host) Name() string { return h.name }
+func (h *host) Addr() string { return h.addr }
+
+// make makes the container and begins to speak with its holder.
+func (h *host) make() {
+	h.err = h.create(h.site.ctx)
+	if h.err != nil {
+		h.err = fmt.Errorf("make host %s: %w", h.name, refused(lost(h.site.engine, "the run", h.err)))
+		if h.id == "" {
+			close(h.gone)
+		}
+	}
+	close(h.made)
+}
+
+func (h *host) create(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, createBound)
+	defer cancel()
+	s := h.site
+	select {
+	case s.starting <- struct{}{}:
+		defer func() { <-s.starting }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	create := func() (container.CreateResponse, error) {
+		return s.engine.ContainerCreate(ctx, &container.Config{
+			Image: s.clientImage, Cmd: []string{holder.Command}, Hostname: h.name, Labels: s.labels(labelHost, h.name),
+			OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true,
+		}, &container.HostConfig{
+			AutoRemove: true, NetworkMode: container.NetworkMode(s.net.id), LogConfig: container.LogConfig{Type: "none"},
+			CapDrop: []string{"ALL"}, CapAdd: holderPowers, SecurityOpt: []string{"no-new-privileges"},
+			Resources: s.limits(holderMemory),
+		}, &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{
+			s.net.id: {IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: h.addr}},
+		}}, nil, s.containerName(h.name))
+	}
+	made, err := create()
+	if isNotFound(err) { // another run has just removed the image, as one that nobody uses
+		if _, err = ensureClientImage(ctx, s.engine); err == nil {
+			made, err = create()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	h.id = made.ID
+	if h.conn, err = attach(ctx, s.engine, h.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true}); err != nil {
+		close(h.gone)
+		return err
+	}
+	removed, failed := awaitRemoval(ctx, context.Background(), s.engine, h.id)
+	go func() {
+		defer close(h.gone)
+		select {
+		case <-removed:
+		case <-failed:
+		}
+	}()
+	if err := s.engine.ContainerStart(ctx, h.id, container.StartOptions{}); err != nil {
+		return err
+	}
+	out, in := io.Pipe()
+	go func() {
+		_, err := stdcopy.StdCopy(in, &h.said, h.conn.Reader)
+		in.CloseWithError(errors.Join(io.EOF, err))
+	}()
+	h.session, err = holder.NewSession(attached{out, h.conn})
+	return err
+}
+
+// limits are a container's, no more than the engine's machine has.
+func (s *site) limits(memory int64) container.Resources {
+	procs := int64(mostProcs)
+	return container.Resources{
+		Memory: memory, MemorySwap: memory, PidsLimit: &procs, NanoCPUs: int64(min(mostCPUs, max(s.facts.cpus, 1))) * 1e9,
+	}
+}
+
+// attached is the standard input and output of a container as one connection.
+type attached struct {
+	io.Reader
+	conn types.HijackedResponse
+}
+
+func (a attached) Write(b []byte) (int, error) { return a.conn.Conn.Write(b) }
+func (a attached) Close() error                { a.conn.Close(); return nil }
+
+// await waits until the host is made.
+func (h *host) await(ctx context.Context) (*yamux.Session, error) {
+	select {
+	case <-h.made:
+		return h.session, h.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("making host %s: %w", h.name, ctx.Err())
+	}
+}
+
+// lost explains that the conversation with the holder has ended.
+func (h *host) lost(err error) error {
+	h.site.mu.Lock()
+	closed := h.site.closed
+	h.site.mu.Unlock()
+	if closed {
+		return errClosed
+	}
+	reason := fmt.Errorf("%w: the container of host %s (%s) was ended by somebody else: %w", clusters.ErrUnavailable, h.name, h.site.containerName(h.name), err)
+	if words := h.said.String(); words != "" {
+		reason = fmt.Errorf("the holder of host %s ended: %w: %s", h.name, err, words)
+	}
+	return lost(h.site.engine, "host "+h.name, reason)
+}
+
+// end ends the holder, and with it every process on the host.
+func (h *host) end() {
+	<-h.made
+	switch {
+	case h.session != nil:
+		h.session.Close()
+	case h.conn.Conn != nil:
+		h.conn.Close()
+	}
+}
+
+// open opens a stream for a purpose.
+func (h *host) open(session *yamux.Session, header holder.Header) (*yamux.Stream, error) {
+	stream, err := session.OpenStream()
+	if err != nil {
+		return nil, h.lost(err)
+	}
+	if err := holder.WriteLine(stream, header); err != nil {
+		stream.Close()
+		return nil, h.lost(err)
+	}
+	return stream, nil
+}
+
+// number numbers what is started on the host.
+func (h *host) number() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.numbers++
+	return h.numbers
+}
+
+// Start starts a program of the server's image in a container of its own, and lockcheck itself as a child of the holder.
+func (h *host) Start(ctx context.Context, cmd clusters.Command) (clusters.Process, error) {
+	p, err := h.start(ctx, cmd, false)
+	if err != nil {
+		return nil, fmt.Errorf("start %s on host %s: %w", cmd.Log, h.name, err)
+	}
+	return p, nil
+}
+
+// StartAgent starts lockcheck's agent with the powers that faults need.
+func (h *host) StartAgent(ctx context.Context, cmd clusters.Command) (clusters.Process, error) {
+	if cmd.Program != "" || cmd.InImage {
+		return nil, fmt.Errorf("start %s on host %s: only lockcheck itself is given powers", cmd.Log, h.name)
+	}
+	p, err := h.start(ctx, cmd, true)
+	if err != nil {
+		return nil, fmt.Errorf("start %s on host %s: %w", cmd.Log, h.name, err)
+	}
+	return p, nil
+}
+
+func (h *host) start(ctx context.Context, cmd clusters.Command, powers bool) (clusters.Process, error) {
+	session, err := h.await(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case cmd.InImage:
+		return h.startServer(ctx, cmd)
+	case cmd.Program != "":
+		return nil, fmt.Errorf("%w: %s is a program of this machine, which containers do not have: use --provider=local, or a lock client that comes with the backend",
+			clusters.ErrUsage, cmd.Program)
+	case cmd.Data != "" || len(cmd.Files) > 0:
+		return nil, errors.New("only servers from an image keep data and files here")
+	}
+	return h.startChild(session, cmd, powers)
+}
+
+// lastWords keeps the end of what is written to it.
+type lastWords struct {
+	mu   sync.Mutex
+	tail bytes.Buffer
+}
+
+const mostWords = 4 << 10
+
+func (l *lastWords) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tail.Write(b)
+	if extra := l.tail.Len() - mostWords; extra > 0 {
+		l.tail.Next(extra)
+	}
+	return len(b), nil
+}
+
+func (l *lastWords) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.TrimSpace(l.tail.String())
+}
+
+// askBound bounds a request to a holder, which itself gives up after 2 s.
+const askBound = 10 * time.Second

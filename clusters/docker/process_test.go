@@ -1,0 +1,256 @@
+package docker
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lockcheck/clusters"
+	"lockcheck/nemesis/agent"
+)
+
+func TestHostsReachEachOtherAndTheHarnessReachesThem(t *testing.T) {
+	s := openSite(t, "")
+	begun := time.Now()
+	a, b := newHost(t, s, "n1"), newHost(t, s, "c1")
+	addr := a.Addr() + ":2379"
+	if got := readLine(t, start(t, a, "echo", addr).Stdout()); got != "ready" {
+		t.Fatalf("echo said %q", got)
+	}
+	t.Logf("two hosts and a server in %v", time.Since(begun))
+	answers(t, s, addr)
+	asking := start(t, b, "ask", addr)
+	<-asking.Done()
+	if err := asking.Err(); err != nil {
+		t.Errorf("from the other host: %v", err)
+	}
+	if _, err := s.Dial(t.Context(), "tcp", a.Addr()+":1"); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("a port where nobody listens: %v", err)
+	}
+	if err := askOnce(t.Context(), dialHere, addr, time.Second); err == nil {
+		t.Log("this machine reaches the run's network by itself, too") // true of an engine on this machine
+	}
+}
+
+func TestPipesLogsAndExitCode(t *testing.T) {
+	s := openSite(t, "")
+	h := newHost(t, s, "c1")
+	p := start(t, h, "talk")
+	if _, err := p.Stdin().WriteString("hello\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got := readLine(t, p.Stdout()); got != "hello" {
+		t.Errorf("got %q", got)
+	}
+	p.Stdin().Close()
+	<-p.Done()
+	if p.Err() != nil {
+		t.Errorf("end of input: %v", p.Err())
+	}
+	q := start(t, h, "exit-code")
+	<-q.Done()
+	if q.Err() == nil || q.Err().Error() != "exit status 3" {
+		t.Errorf("exit code 3 became %v", q.Err())
+	}
+	r, err := h.Start(t.Context(), clusters.Command{Args: []string{"show", "/proc/self/status"}, Env: []string{"MINE=1"}, Log: "env"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-r.Done()
+	log, err := os.ReadFile(r.(clusters.Logged).LogPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"MINE=1\n", "HOME=/tmp\n", "CapEff:\t0000000000000000\n", "CapPrm:\t0000000000000000\n", "NoNewPrivs:\t1\n"} {
+		if !strings.Contains(string(log), want) {
+			t.Errorf("no %q in\n%s", want, log)
+		}
+	}
+}
+
+func TestAPausedClientConnectsButDoesNotAnswer(t *testing.T) {
+	s := openSite(t, "")
+	h := newHost(t, s, "n1")
+	addr := h.Addr() + ":2379"
+	p := start(t, h, "echo", addr)
+	readLine(t, p.Stdout())
+	pausesAndResumes(t, s, p, addr)
+}
+
+// pausesAndResumes sees that a server is silent while it is paused, that TCP connects all the same, and that it answers
+// afterwards; twenty times.
+func pausesAndResumes(t *testing.T, s clusters.Site, p clusters.Process, addr string) {
+	t.Helper()
+	answers(t, s, addr)
+	var longest time.Duration
+	for range 20 {
+		begun := time.Now()
+		if err := p.(clusters.Pauser).Pause(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		longest = max(longest, time.Since(begun))
+		err := askOnce(t.Context(), s.Dial, addr, 20*time.Millisecond)
+		var timeout net.Error
+		if errors.Is(err, errNoConnection) || !errors.As(err, &timeout) || !timeout.Timeout() {
+			t.Errorf("a paused server: %v", err)
+		}
+		if err := p.(clusters.Pauser).Resume(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		answers(t, s, addr)
+	}
+	t.Logf("a pause took %v at most", longest)
+}
+
+// After Pause, nothing arrives any more: everything that the process had printed has arrived before. That is what lets
+// the harness say what a stopped client believed (rule R4).
+func TestWhatAPausedProcessPrintedHasArrived(t *testing.T) {
+	s := openSite(t, "")
+	p := start(t, newHost(t, s, "c1"), "chatter")
+	total := 0
+	buffer := make([]byte, 1<<20)
+	for round := range 20 {
+		_ = p.Stdout().SetReadDeadline(time.Now().Add(30 * time.Millisecond))
+		for {
+			n, err := p.Stdout().Read(buffer)
+			total += n
+			if err != nil {
+				break
+			}
+		}
+		// Read on, as the harness does: a pause must not need a pipe that is empty, nor wait for one that is full.
+		_ = p.Stdout().SetReadDeadline(time.Time{})
+		paused := make(chan error, 1)
+		go func() { paused <- p.(clusters.Pauser).Pause(t.Context()) }()
+		for done := false; !done; {
+			_ = p.Stdout().SetReadDeadline(time.Now().Add(time.Millisecond))
+			n, _ := p.Stdout().Read(buffer)
+			total += n
+			select {
+			case err := <-paused:
+				if err != nil {
+					t.Fatal(err)
+				}
+				done = true
+			default:
+			}
+		}
+		before := waiting(t, p.Stdout())
+		time.Sleep(30 * time.Millisecond)
+		if after := waiting(t, p.Stdout()); after != before {
+			t.Fatalf("round %d: %d bytes arrived after the pause", round, after-before)
+		}
+		if err := p.(clusters.Pauser).Resume(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if total == 0 {
+		t.Error("nothing was printed at all")
+	}
+}
+
+func waiting(t *testing.T, pipe *os.File) (n int) {
+	t.Helper()
+	raw, err := pipe.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked error
+	if err := raw.Control(func(fd uintptr) { n, asked = unix.IoctlGetInt(int(fd), unix.TIOCINQ) }); err != nil || asked != nil {
+		t.Fatal(err, asked)
+	}
+	return n
+}
+
+func TestTheDead(t *testing.T) {
+	s := openSite(t, "")
+	h := newHost(t, s, "n1")
+	p := start(t, h, "sleep")
+	if err := p.(clusters.Pauser).Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a paused one, and one that is gone
+		if err := p.Kill(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.Err() == nil || p.Err().Error() != "signal: killed" {
+		t.Errorf("a killed process ended with %v", p.Err())
+	}
+	if err := p.(clusters.Pauser).Pause(t.Context()); err == nil || !strings.Contains(err.Error(), "sleep on host n1 has ended: signal: killed") {
+		t.Errorf("pausing it: %v", err)
+	}
+}
+
+func TestWhatAProcessForksIsStoppedAndEndsWithIt(t *testing.T) {
+	s := openSite(t, "")
+	h := newHost(t, s, "n1")
+	p := start(t, h, "fork")
+	readLine(t, p.Stdout())
+	a := startAgent(t, h)
+	target := agent.TargetOf(p)
+	if err := p.(clusters.Pauser).Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var all []agent.Process
+	if err := a.Do(t.Context(), agent.ProcessesList, target, &all); err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 2 {
+		t.Fatalf("processes: %+v, want the one that was started and the one it forked", all)
+	}
+	for _, process := range all {
+		for _, thread := range process.Threads {
+			if !thread.State.Halted() {
+				t.Errorf("thread %+v is not stopped", thread)
+			}
+		}
+	}
+}
+
+func startAgent(t *testing.T, h clusters.Host) *agent.Agent {
+	t.Helper()
+	a, err := agent.Start(t.Context(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+func TestWhatCannotBeIsRefused(t *testing.T) {
+	s := openSite(t, "")
+	for _, name := range []string{"", "../n1", "N1", "n 1", relayName} {
+		if _, err := s.Host(t.Context(), name); err == nil {
+			t.Errorf("host %q was made", name)
+		}
+	}
+	h := newHost(t, s, "n1")
+	if _, err := s.Host(t.Context(), "n1"); err == nil {
+		t.Error("a second host n1 was made")
+	}
+	if _, err := h.Start(t.Context(), clusters.Command{Args: []string{"sleep"}, Log: "../x"}); err == nil {
+		t.Error("a log outside its directory was opened")
+	}
+	_, err := h.Start(t.Context(), clusters.Command{Program: "/usr/bin/my-client", Log: "c1"})
+	if !errors.Is(err, clusters.ErrUsage) || !strings.Contains(fmt.Sprint(err), "/usr/bin/my-client is a program of this machine") {
+		t.Errorf("a program of this machine: %v", err)
+	}
+	if _, err := s.Server(t.Context()); !errors.Is(err, clusters.ErrUnavailable) {
+		t.Errorf("a server of a backend without an image: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(s.logs, "n1")); err != nil && !os.IsNotExist(err) {
+		t.Error(err)
+	}
+}

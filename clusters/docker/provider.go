@@ -1,0 +1,123 @@
+// Package docker is the provider that runs everything in containers of a Docker engine, which may be on another machine.
+//
+//	lockcheck ── engine's API ──┐ (no port published, no file shared, no process id relied on)
+//	┌───────────────────────────▼───────── one run: a private network ──────────────────────────┐
+//	│  ┌──────── host n1 ────────┐ ┌──────── host c1 ────────┐ ┌─── resource ───┐ ┌── relay ──┐  │
+//	│  │ holder: PID 1, address  │ │ holder                  │ │ holder         │ │ holder    │  │
+//	│  │  ├ lockcheck agent      │ │  └ lockcheck client …   │ │  └ lockcheck … │ │ Site.Dial │  │
+//	│  │  ┊                      │ │                         │ │                │ │           │  │
+//	│  │ redis-server …          │ │                         │ │                │ │           │  │
+//	│  │ (a container of its own,│ │                         │ │                │ │           │  │
+//	│  │  from the image as it is│ │                         │ │                │ │           │  │
+//	│  └─────────────────────────┘ └─────────────────────────┘ └────────────────┘ └───────────┘  │
+//	└───────────────────────────────────────────────────────────────────────────────────────────┘
+//
+// A host is a small container made from lockcheck's own binary. It owns the host's network and PID namespaces for the
+// whole run; the server's container, which comes and goes, joins both. So an address, and rules about it, outlive a
+// server; and a server's processes are stopped and read back from inside, in well under a millisecond, whatever the
+// first process of its image is. (A first process of a PID namespace ignores SIGSTOP from inside; a server that has
+// joined a namespace is never that. The price: an image that insists on being process 1, as those with systemd or
+// s6-overlay do, cannot be used.)
+//
+// Nothing of a run outlives the harness for long: a holder ends when its control stream does, the kernel kills all that
+// is in its PID namespace, and the engine removes containers that have ended. Networks and volumes bear labels, and the
+// next start or Sweep removes them.
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/containerd/errdefs"
+
+	"lockcheck/clusters"
+)
+
+// Name is what users call this provider.
+const Name = "docker"
+
+// Provider makes sites in a Docker engine. The zero value uses the engine that the environment names.
+type Provider struct {
+	Image    string    // of the servers (--image); "" for LOCKCHECK_IMAGE_<BACKEND>, else the official one
+	Progress io.Writer // a line for what takes long; nil for none
+}
+
+var _ clusters.Provider = (*Provider)(nil)
+
+// Name is "docker".
+func (*Provider) Name() string { return Name }
+
+// Open makes a run's network and loads what it will need into the engine. Errors wrap ErrUnavailable where the engine or
+// an image is missing, and say what to do.
+func (p *Provider) Open(ctx context.Context, spec clusters.SiteSpec) (clusters.Site, error) {
+	progress := p.Progress
+	if progress == nil {
+		progress = io.Discard
+	}
+	engine, err := connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := newSite(engine, spec)
+	if err := s.prepare(ctx, p.Image, progress); err != nil {
+		return nil, refused(errors.Join(err, s.Close()))
+	}
+	return s, nil
+}
+
+// prepare does at once what does not depend on each other.
+func (s *site) prepare(ctx context.Context, image string, progress io.Writer) error {
+	var err error
+	if s.facts, err = learn(ctx, s.engine); err != nil {
+		return err
+	}
+	if removed, err := sweep(ctx, s.engine); err != nil {
+		fmt.Fprintf(progress, "docker: what earlier runs left could not be removed: %v\n", err)
+	} else if len(removed) > 0 {
+		fmt.Fprintf(progress, "docker: removed what earlier runs left: %d containers, networks and volumes\n", len(removed))
+	}
+	tasks := []func() error{
+		func() (err error) { s.clientImage, err = ensureClientImage(ctx, s.engine); return err },
+		func() (err error) { s.net, err = newNetwork(ctx, s.engine, s.name, s.labels()); return err },
+	}
+	if len(s.software.InImage) > 0 {
+		tasks = append(tasks, func() (err error) {
+			s.server, err = findServerImage(ctx, s.engine, s.software, image, s.labels(), progress)
+			return err
+		})
+	}
+	failed := make(chan error, len(tasks))
+	for _, task := range tasks {
+		go func() { failed <- task() }()
+	}
+	var errs []error
+	for range tasks {
+		errs = append(errs, <-failed)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	s.relay, err = s.makeHost(ctx, relayName)
+	return err
+}
+
+// Sweep removes the containers, networks and volumes of runs whose harness is dead, and says what it removed. Runs of
+// other machines are left alone for a day: whether they live cannot be seen from here. What does not bear lockcheck's
+// labels is never touched; the cached image of the clients stays. Where there is no engine that this user could have used,
+// nothing was left; an engine that does not answer is an error that wraps ErrUnavailable.
+func Sweep(ctx context.Context) (removed []string, err error) {
+	if noneHere() {
+		return nil, nil
+	}
+	engine, err := connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer engine.Close()
+	return sweepAll(ctx, engine)
+}
+
+// isNotFound tells whether the engine does not have what it was asked about.
+func isNotFound(err error) bool { return errdefs.IsNotFound(err) }

@@ -1,0 +1,249 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/docker/docker/client"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/docker/holder"
+)
+
+// relayName is the host through which the harness connects to the others. No backend has a server of that name.
+const relayName = "relay"
+
+// closeBound bounds how long Close waits for what is being made, and then for containers to vanish by themselves before it
+// removes them.
+const closeBound = 15 * time.Second
+
+// site is one run's network and what is on it.
+type site struct {
+	engine   *client.Client
+	run      string // as the labels say it
+	name     string // of the network, and how names of containers and volumes begin
+	owner    string
+	since    time.Time
+	logs     string
+	software clusters.Software
+	facts    facts
+
+	clientImage string
+	server      *serverImage // nil if the backend has none
+	interior    *imageInterior
+	net         *privateNetwork
+	relay       *host
+	starting    chan struct{} // as many as may start at the same time
+	patience    time.Duration // closeBound
+	memory      int64         // serverMemory
+
+	// ctx ends with the site: what goes on in the background goes on until then.
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	busy sync.WaitGroup // with making servers
+
+	mu     sync.Mutex
+	closed bool
+	hosts  map[string]*host
+}
+
+var _ clusters.Site = (*site)(nil)
+
+// startingAtOnce bounds how many containers are started at the same time: more take longer in all.
+const startingAtOnce = 6
+
+var unsafeInNames = regexp.MustCompile(`[^a-zA-Z0-9_.-]+`)
+
+func newSite(engine *client.Client, spec clusters.SiteSpec) *site {
+	s := &site{
+		engine: engine, run: spec.Run, logs: spec.LogDir, software: spec.Software, since: time.Now(),
+		name:  "lockcheck-" + unsafeInNames.ReplaceAllString(spec.Run, "-"),
+		hosts: map[string]*host{}, interior: newImageInterior(), starting: make(chan struct{}, startingAtOnce), patience: closeBound, memory: serverMemory,
+	}
+	s.owner, _ = owner() // without it, nothing is swept that could have been
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+// labels are those of everything that the run makes.
+func (s *site) labels(more ...string) map[string]string {
+	all := map[string]string{labelRun: s.run, labelOwner: s.owner, labelSince: s.since.UTC().Format(time.RFC3339)}
+	for i := 0; i+1 < len(more); i += 2 {
+		all[more[i]] = more[i+1]
+	}
+	return all
+}
+
+// Isolated is always true: every host is a network namespace.
+func (s *site) Isolated() (bool, string) { return true, "" }
+
+// SharesFiles is false: the engine may be on another machine.
+func (s *site) SharesFiles() bool { return false }
+
+// hostName keeps names usable as file names and as names of the field ("n1", "c12", "resource").
+var hostName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+
+// Host returns at once; the host is made meanwhile, and what needs it waits for it. Hosts that are asked for one after
+// the other are so made at the same time.
+func (s *site) Host(ctx context.Context, name string) (clusters.Host, error) {
+	if name == relayName {
+		return nil, fmt.Errorf("host %s: the name is taken by the harness", name)
+	}
+	return s.makeHost(ctx, name)
+}
+
+func (s *site) makeHost(ctx context.Context, name string) (*host, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !hostName.MatchString(name) {
+		return nil, fmt.Errorf("host %q: a name is up to 31 of a-z, 0-9 and -, a letter first", name)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, fmt.Errorf("host %s: %w", name, errClosed)
+	}
+	if s.hosts[name] != nil {
+		return nil, fmt.Errorf("host %s: there is one of that name already", name)
+	}
+	addr, err := s.net.next()
+	if err != nil {
+		return nil, fmt.Errorf("host %s: %w", name, err)
+	}
+	h := &host{site: s, name: name, addr: addr.String(), made: make(chan struct{}), gone: make(chan struct{}), used: map[string]bool{}}
+	s.hosts[name] = h
+	go h.make()
+	return h, nil
+}
+
+// enter begins to make something, which Close waits for.
+func (s *site) enter() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	s.busy.Add(1)
+	return nil
+}
+
+// Server is the backend's server in its image.
+func (s *site) Server(context.Context) (clusters.Command, error) {
+	if s.server == nil {
+		return clusters.Command{}, fmt.Errorf("%w: the servers of %s are in no image; use --provider=local", clusters.ErrUnavailable, s.software.Backend)
+	}
+	return clusters.Command{Program: s.software.InImage[0], Args: s.software.InImage[1:], InImage: true}, nil
+}
+
+// Provenance says which images the run was made from.
+func (s *site) Provenance() map[string]string {
+	all := map[string]string{"client image": s.clientImage}
+	if s.server != nil {
+		all["server image"] = s.server.ref + " " + s.server.id
+		if s.server.digest != "" {
+			all["server image"] += " " + s.server.digest
+		}
+	}
+	return all
+}
+
+// Dial connects from a container on the run's network that no fault ever touches.
+func (s *site) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	session, err := s.relay.await(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := session.OpenStream()
+	if err != nil {
+		return nil, s.relay.lost(err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = stream.SetDeadline(time.Unix(1, 0)) })
+	var answer holder.Answer
+	err = holder.WriteLine(stream, holder.Header{Kind: holder.Dial, Network: network, Address: addr})
+	if err == nil {
+		err = holder.ReadLine(stream, &answer)
+	}
+	if !stop() && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err == nil && answer.Error != "" {
+		err = errors.New(answer.Error)
+	}
+	if err != nil {
+		stream.Close()
+		return nil, fmt.Errorf("connect to %s in the run's network: %w", addr, err)
+	}
+	return relayed{stream, dialled{network, addr}}, nil
+}
+
+// relayed is a connection with the address that it leads to.
+type relayed struct {
+	net.Conn
+	to dialled
+}
+
+func (r relayed) RemoteAddr() net.Addr { return r.to }
+
+type dialled struct{ network, addr string }
+
+func (d dialled) Network() string { return d.network }
+func (d dialled) String() string  { return d.addr }
+
+// Close ends all holders, and with them everything on their hosts, waits until the engine has removed what it removes
+// by itself, and removes the rest.
+func (s *site) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	hosts := s.hosts
+	s.mu.Unlock()
+
+	// What is being made may finish, so that it is not made after everybody has looked for what is left; unless the engine
+	// hangs.
+	defer time.AfterFunc(s.patience, s.cancel).Stop()
+	s.busy.Wait()
+	var ends sync.WaitGroup
+	for _, h := range hosts {
+		ends.Go(h.end)
+	}
+	ends.Wait()
+	s.cancel()
+	defer s.engine.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), pingBound)
+	defer cancel()
+	if _, err := s.engine.Ping(ctx); err != nil {
+		return fmt.Errorf("%w: the container engine at %s does not answer (%w): what the run made there is removed by the next run, or by lockcheck clean",
+			clusters.ErrUnavailable, where(s.engine), err)
+	}
+	late := time.After(s.patience)
+	for _, h := range hosts {
+		if h.session == nil { // one that was not started does not vanish by itself
+			continue
+		}
+		select {
+		case <-h.gone:
+		case <-late:
+			late = time.After(0)
+		}
+	}
+	if _, err := removeRun(context.Background(), s.engine, s.run, s.owner); err != nil {
+		return fmt.Errorf("removing what the run made in the engine: %w", err)
+	}
+	return nil
+}
+
+// containerName names a container or volume of the run.
+func (s *site) containerName(parts ...string) string {
+	return strings.Join(append([]string{s.name}, parts...), "-")
+}

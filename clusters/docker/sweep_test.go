@@ -1,0 +1,316 @@
+package docker
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/api/types/network"
+	"github.com/docker/docker/api/types/volume"
+	"github.com/docker/docker/client"
+	"golang.org/x/sys/unix"
+
+	"lockcheck/clusters"
+	"lockcheck/nemesis/agent/procs"
+)
+
+// harness is a run with servers, data, clients and a paused process, to be killed.
+func harness(args []string) error {
+	ctx := context.Background()
+	logs, err := os.MkdirTemp("", "harness-logs-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(logs)
+	s, err := (&Provider{Image: args[0]}).Open(ctx, clusters.SiteSpec{
+		Run: args[1], LogDir: logs, Software: clusters.Software{Backend: "test", InImage: []string{"lockcheck", "sleep"}, ImageData: "/data"},
+	})
+	if err != nil {
+		return err
+	}
+	command, err := s.Server(ctx)
+	if err != nil {
+		return err
+	}
+	command.Log, command.Data = "server", "data"
+	n1, err := s.Host(ctx, "n1")
+	if err != nil {
+		return err
+	}
+	if _, err := n1.Start(ctx, command); err != nil {
+		return err
+	}
+	c1, err := s.Host(ctx, "c1")
+	if err != nil {
+		return err
+	}
+	p, err := c1.Start(ctx, clusters.Command{Args: []string{"sleep"}, Log: "sleep", Pipes: true})
+	if err != nil {
+		return err
+	}
+	if err := p.(clusters.Pauser).Pause(ctx); err != nil {
+		return err
+	}
+	fmt.Println("up", logs)
+	select {}
+}
+
+// things lists what bears a label.
+func things(t *testing.T, engine *client.Client, label string) []string {
+	t.Helper()
+	labelled := filters.NewArgs(filters.Arg("label", label))
+	var all []string
+	containers, err := engine.ContainerList(t.Context(), container.ListOptions{All: true, Filters: labelled})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range containers {
+		all = append(all, "container "+strings.Join(c.Names, " "))
+	}
+	networks, err := engine.NetworkList(t.Context(), network.ListOptions{Filters: labelled})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range networks {
+		all = append(all, "network "+n.Name)
+	}
+	volumes, err := engine.VolumeList(t.Context(), volume.ListOptions{Filters: labelled})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range volumes.Volumes {
+		all = append(all, "volume "+v.Name)
+	}
+	return all
+}
+
+// left expects that so many things bear a label.
+func left(t *testing.T, engine *client.Client, label string, want int) {
+	t.Helper()
+	if all := things(t, engine, label); len(all) != want {
+		t.Errorf("with label %s: %v, want %d", label, all, want)
+	}
+}
+
+func TestCloseLeavesNothing(t *testing.T) {
+	engine := needEngine(t)
+	s := openSite(t, testImage(t, engine, ""), "lockcheck", "sleep")
+	command, err := s.Server(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Log, command.Data = "server", "data"
+	server, err := newHost(t, s, "n1").Start(t.Context(), command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, newHost(t, s, "c1"), "sleep")
+	if err := p.(clusters.Pauser).Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	newHost(t, s, "c2") // on its way
+	if all := things(t, engine, labelRun+"="+s.run); len(all) < 5 {
+		t.Errorf("there should be more than %v", all)
+	}
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left(t, engine, labelRun+"="+s.run, 0)
+	for _, p := range []clusters.Process{server, p} {
+		select {
+		case <-p.Done():
+		case <-time.After(20 * time.Second):
+			t.Error("a process of a closed site is not done")
+		}
+	}
+	if _, err := s.Host(t.Context(), "n2"); err == nil {
+		t.Error("a host on a closed site was made")
+	}
+}
+
+// A killed harness leaves a network and volumes; its containers end by themselves. Sweep removes all of it, and nothing
+// else: not another run that lives, not what does not bear our labels.
+func TestAKilledHarnessLeavesNothingAfterSweep(t *testing.T) {
+	engine := needEngine(t)
+	image := testImage(t, engine, "")
+	foreign, err := engine.ContainerCreate(t.Context(), &container.Config{
+		Image: image, Cmd: []string{"lockcheck", "sleep"}, Labels: map[string]string{"somebody": "else", "lockcheck.runner": "x"},
+	}, &container.HostConfig{NetworkMode: "none"}, nil, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer removeContainer(context.Background(), engine, foreign.ID)
+	if err := engine.ContainerStart(t.Context(), foreign.ID, container.StartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	living := openSite(t, "")
+	p := start(t, newHost(t, living, "c1"), "talk")
+
+	rounds := 2
+	if os.Getenv("LOCKCHECK_TEST_KILLS") != "" {
+		rounds = 10
+	}
+	for round := range rounds {
+		run := fmt.Sprintf("killed-%d-%d", os.Getpid(), round)
+		victim := exec.Command(selfPath, "harness", image, run)
+		victim.Stderr = os.Stderr
+		out, err := victim.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := victim.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(out).ReadString('\n')
+		if err != nil || !strings.HasPrefix(line, "up ") {
+			t.Fatalf("the harness said %q, %v", line, err)
+		}
+		defer os.RemoveAll(strings.TrimSpace(strings.TrimPrefix(line, "up ")))
+		if all := things(t, engine, labelRun+"="+run); len(all) < 5 {
+			t.Errorf("the harness had only %v", all)
+		}
+		if err := victim.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = victim.Wait()
+		begun := time.Now()
+		removed, err := Sweep(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("swept %d in %v: %v", len(removed), time.Since(begun), removed)
+		left(t, engine, labelRun+"="+run, 0)
+	}
+	if there, err := engine.ContainerInspect(t.Context(), foreign.ID); err != nil || !there.State.Running {
+		t.Errorf("the container that is not ours: %v", err)
+	}
+	if _, err := p.Stdin().WriteString("alive\n"); err != nil {
+		t.Error(err)
+	}
+	if got := readLine(t, p.Stdout()); got != "alive" {
+		t.Errorf("the living run said %q", got)
+	}
+}
+
+// Without anybody sweeping, the kernel and the engine end what a killed harness had running.
+func TestAKilledHarnessLeavesNoContainer(t *testing.T) {
+	engine := needEngine(t)
+	image := testImage(t, engine, "")
+	run := fmt.Sprintf("unswept-%d", os.Getpid())
+	victim := exec.Command(selfPath, "harness", image, run)
+	out, err := victim.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the harness said %q, %v", line, err)
+	}
+	defer os.RemoveAll(strings.TrimSpace(strings.TrimPrefix(line, "up ")))
+	if err := victim.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = victim.Wait()
+	var all []string
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		all = things(t, engine, labelRun+"="+run)
+		if !slices.ContainsFunc(all, func(thing string) bool { return strings.HasPrefix(thing, "container ") }) {
+			break
+		}
+	}
+	for _, thing := range all {
+		if strings.HasPrefix(thing, "container ") {
+			t.Errorf("%s is still there", thing)
+		}
+	}
+	if _, err := Sweep(t.Context()); err != nil {
+		t.Error(err)
+	}
+	left(t, engine, labelRun+"="+run, 0)
+}
+
+// Where users do not see each other's processes, a run of another one must not be taken for one that is over.
+func TestAnOwnerThatProcHidesIsNotGone(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can mount such a /proc and become somebody else")
+	}
+	me, err := owner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := machine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := exec.Command(selfPath, "judge-hidden", here, me)
+	other.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	if out, err := other.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// judgeHidden judges an owner as a user from whom /proc hides it.
+func judgeHidden(args []string) error {
+	if err := unix.Mount("proc", "/proc", "proc", 0, "hidepid=2"); err != nil {
+		return err
+	}
+	if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(65534), syscall.Setuid(65534)); err != nil {
+		return err
+	}
+	if _, err := procs.ReadStat(os.Getppid()); !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("the owner is not hidden: %v", err)
+	}
+	labels := map[string]string{labelRun: "r", labelOwner: args[1], labelSince: time.Now().UTC().Format(time.RFC3339)}
+	if orphaned(labels, args[0], time.Now()) {
+		return errors.New("it was taken for gone")
+	}
+	return nil
+}
+
+func TestOrphans(t *testing.T) {
+	me, err := owner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := machine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	since := now.UTC().Format(time.RFC3339)
+	yesterday := now.Add(-25 * time.Hour).UTC().Format(time.RFC3339)
+	for name, c := range map[string]struct {
+		owner, since string
+		want         bool
+	}{
+		"our own":                        {me, yesterday, false},
+		"a process id of somebody else":  {me[:strings.LastIndex(me, "/")] + "/1", since, true},
+		"a process that is gone":         {here + "/4194305/1", since, true},
+		"another machine's":              {"another/1/1/1", since, false},
+		"another machine's of yesterday": {"another/1/1/1", yesterday, true},
+		"nobody's":                       {"", yesterday, false},
+		"garbage":                        {here + "/x", yesterday, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			labels := map[string]string{labelRun: "r", labelOwner: c.owner, labelSince: c.since}
+			if got := orphaned(labels, here, now); got != c.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}

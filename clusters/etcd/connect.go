@@ -1,0 +1,57 @@
+package etcd
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+
+	"lockcheck/workloads/client"
+)
+
+// leaseSeconds is the lease to ask for: etcd counts whole seconds.
+func leaseSeconds(ttlMS int64) int { return int(max(1, (ttlMS+999)/1000)) }
+
+// allMembers names them in an order of the client's own. (The library balances requests over all members; which one a
+// client's keep-alive stream ends up on is drawn by it.)
+func allMembers(init client.Init) []string {
+	endpoints := slices.Clone(init.Endpoints)
+	rand.New(rand.NewPCG(uint64(init.Seed), 0)).Shuffle(len(endpoints), func(i, j int) {
+		endpoints[i], endpoints[j] = endpoints[j], endpoints[i]
+	})
+	return endpoints
+}
+
+// oneMember is another one for each of the clients that a run begins with: their seeds follow one another.
+func oneMember(init client.Init) []string {
+	if len(init.Endpoints) == 0 {
+		return nil
+	}
+	return init.Endpoints[uint64(init.Seed)%uint64(len(init.Endpoints)):][:1]
+}
+
+// dialConfig is what a careful user sets, and nothing that would change how a recipe behaves.
+func dialConfig(endpoints []string, init client.Init, observer *observer) clientv3.Config {
+	ttl := time.Duration(leaseSeconds(init.TTLMS)) * time.Second
+	return clientv3.Config{
+		Endpoints: endpoints,
+		// A session whose first keep-alive is never answered is given up by the library after DialTimeout + 1 s: let that
+		// be the lease's time, not longer. (Exactly 0 would mean 5 s.)
+		DialTimeout: max(ttl-time.Second, 500*time.Millisecond),
+		// Without these, a member that vanished without a word is noticed only after minutes. 10 s is the least that
+		// gRPC allows.
+		DialKeepAliveTime:    10 * time.Second,
+		DialKeepAliveTimeout: 3 * time.Second,
+		Logger:               zap.NewNop(),
+		DialOptions: append(observer.dialOptions(),
+			// A member that comes back is used again within about a second instead of up to two minutes.
+			grpc.WithConnectParams(grpc.ConnectParams{
+				Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
+				MinConnectTimeout: time.Second,
+			})),
+	}
+}

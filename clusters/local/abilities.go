@@ -1,0 +1,149 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+
+	"github.com/google/nftables"
+	"golang.org/x/sys/unix"
+)
+
+// AbilitiesCommand is the hidden command of lockcheck that calls TellAbilities.
+const AbilitiesCommand = "abilities"
+
+// Ability is something that faults need of this machine, and whether it was seen to work.
+type Ability struct {
+	Name    string `json:"name"`
+	Missing string `json:"missing,omitempty"` // why it does not work; "" if it does
+}
+
+// The abilities, in the order of Abilities.
+const (
+	AbilityNamespaces = "namespaces"
+	AbilityNftables   = "nftables"
+	AbilityPtrace     = "ptrace"
+	AbilityVDSO       = "vdso"
+)
+
+// Abilities tries them in a process of their own, as a run would have them: in its namespaces where those are allowed.
+func Abilities(ctx context.Context) ([]Ability, error) {
+	probe := exec.CommandContext(ctx, selfPath, AbilitiesCommand)
+	var said, complained bytes.Buffer
+	probe.Stdout, probe.Stderr = &said, &complained
+	if err := probe.Run(); err != nil {
+		return nil, fmt.Errorf("trying what this machine can do: %w: %s", err, bytes.TrimSpace(complained.Bytes()))
+	}
+	var all []Ability
+	if err := json.Unmarshal(said.Bytes(), &all); err != nil {
+		return nil, fmt.Errorf("trying what this machine can do: %w", err)
+	}
+	return all, nil
+}
+
+// TellAbilities tries and prints them. It returns false in the outer process, whose inner one did it, with that one's
+// exit code. With wait it only reads its standard input to the end: to be traced by the one that tries.
+func TellAbilities(wait bool, out io.Writer) (bool, int, error) {
+	if wait {
+		_, err := io.Copy(io.Discard, os.Stdin)
+		return true, 0, err
+	}
+	provider, code, err := Enter()
+	if err != nil || provider == nil {
+		return false, code, err
+	}
+	tries := []struct {
+		name string
+		try  func() error
+	}{
+		{AbilityNamespaces, func() error { return because(provider.inside, provider.reason) }},
+		{AbilityNftables, func() error { return tryNftables(provider.inside) }},
+		{AbilityPtrace, tryPtrace},
+		{AbilityVDSO, tryVDSO},
+	}
+	var all []Ability
+	for _, t := range tries {
+		a := Ability{Name: t.name}
+		if err := t.try(); err != nil {
+			a.Missing = err.Error()
+		}
+		all = append(all, a)
+	}
+	return true, 0, json.NewEncoder(out).Encode(all)
+}
+
+func because(fine bool, reason string) error {
+	if fine {
+		return nil
+	}
+	return errors.New(reason)
+}
+
+// tryNftables makes a table, reads it back and removes it. Never in the machine's own network namespace.
+func tryNftables(inside bool) error {
+	if !inside {
+		return errors.New("it is not tried in the machine's own network namespace")
+	}
+	conn, err := nftables.New()
+	if err != nil {
+		return err
+	}
+	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyINet, Name: "lockcheck-try"})
+	if err := conn.Flush(); err != nil {
+		return fmt.Errorf("making a table: %w", err)
+	}
+	found, err := conn.ListTableOfFamily(table.Name, table.Family)
+	if err != nil || found == nil {
+		return fmt.Errorf("a table was made but cannot be read back: %w", err)
+	}
+	conn.DelTable(table)
+	return conn.Flush()
+}
+
+// tryPtrace stops a child process and lets it go, as changing its clock would.
+func tryPtrace() error {
+	runtime.LockOSThread() // all requests have to come from the thread that seized
+	defer runtime.UnlockOSThread()
+	child := exec.Command(selfPath, AbilitiesCommand, "--wait")
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := child.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		_ = stdin.Close()
+		_ = child.Process.Kill()
+		_ = child.Wait()
+	}()
+	pid := child.Process.Pid
+	if err := unix.PtraceSeize(pid); err != nil {
+		return fmt.Errorf("seizing a child process: %w", err)
+	}
+	if err := unix.PtraceInterrupt(pid); err != nil {
+		return fmt.Errorf("stopping a seized process: %w", err)
+	}
+	var status unix.WaitStatus
+	if _, err := unix.Wait4(pid, &status, unix.WALL, nil); err != nil || !status.Stopped() {
+		return fmt.Errorf("a seized process did not stop: status %#x: %w", status, err)
+	}
+	return unix.PtraceDetach(pid)
+}
+
+func tryVDSO() error {
+	if runtime.GOARCH != "amd64" {
+		return fmt.Errorf("clocks are changed on amd64 only, this is %s", runtime.GOARCH)
+	}
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err == nil && !bytes.Contains(maps, []byte("[vdso]")) {
+		err = errors.New("the kernel maps none (vdso=0?)")
+	}
+	return err
+}

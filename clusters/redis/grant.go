@@ -1,0 +1,84 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"lockcheck/clusters/redis/record"
+	"lockcheck/clusters/redis/renewal"
+	"lockcheck/workloads/client"
+)
+
+// errNotOurs is the server's word that a grant is over.
+var errNotOurs = errors.New("the extension found no record with this grant's value")
+
+// grant is a record that was made. Its session is its value: each grant has a lease of its own.
+type grant struct {
+	locks   *locks
+	ask     ask
+	token   string
+	seen    int64
+	valid   time.Time        // declared; zero if it is renewed
+	renewal *renewal.Renewal // nil if it is not
+}
+
+// grant takes up what belongs to a record that was made by a request sent at that time.
+func (l *locks) grant(a ask, token string, seen int64, sent time.Time) *grant {
+	g := &grant{locks: l, ask: a, token: token, seen: seen}
+	until := sent.Add(l.ttl)
+	if l.recipe.renewed {
+		g.renewal = renewal.Start(l.ttl, until, g.extend, g.lost)
+	} else {
+		g.valid = until
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held[g] = true
+	return g
+}
+
+func (g *grant) Session() string  { return g.ask.value }
+func (g *grant) Token() string    { return g.token }
+func (g *grant) Seen() int64      { return g.seen }
+func (g *grant) Valid() time.Time { return g.valid }
+
+// extend makes one attempt to extend the lease. The time to rely on it is counted from before the request was sent.
+func (g *grant) extend(ctx context.Context) renewal.Round {
+	seen, sent := g.locks.watch.Seen(), time.Now()
+	extended, err := g.locks.store.Extend(ctx, record.Key(g.ask.lock), g.ask.value, g.ask.ttl)
+	switch {
+	case err != nil:
+		return renewal.Round{}
+	case ctx.Err() != nil: // released meanwhile: a record that is gone is no loss
+		return renewal.Round{}
+	case !extended:
+		return renewal.Round{Gone: errNotOurs}
+	}
+	g.locks.watch.Lease(g.Session(), seen, g.ask.ttl)
+	return renewal.Round{Until: sent.Add(g.ask.ttl)}
+}
+
+// lost tells the user, and that it was the server who said so if it was.
+func (g *grant) lost(why error) {
+	if errors.Is(why, errNotOurs) {
+		g.locks.watch.Ended(g.Session(), why)
+	}
+	g.locks.watch.Lost(g.Session(), why)
+}
+
+// Release ends the renewal and removes the record.
+func (g *grant) Release(ctx context.Context) (*bool, error) {
+	if g.renewal != nil {
+		g.renewal.Stop()
+	}
+	owned, err := g.locks.recipe.remove(ctx, g.locks.store, g.ask)
+	if err == nil {
+		g.locks.mu.Lock()
+		delete(g.locks.held, g)
+		g.locks.mu.Unlock()
+	}
+	return owned, err
+}
+
+var _ client.Grant = (*grant)(nil)

@@ -1,0 +1,140 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters/redis/polling"
+	"lockcheck/clusters/redis/record"
+	"lockcheck/workloads/client"
+)
+
+// The options by which a client is told of Sentinels (client.Init.Options). Without them it connects to its endpoint.
+const (
+	optionSentinels = "sentinels" // addresses, separated by commas
+	optionMaster    = "master"    // the name under which they watch the primary
+)
+
+// A waiting client asks again after a random time from this range, which is what the libraries of Redis do: nothing
+// tells it when the lock is given back.
+const (
+	shortestPoll = 25 * time.Millisecond
+	longestPoll  = 75 * time.Millisecond
+)
+
+// locks is a recipe as a client.Lock.
+type locks struct {
+	recipe recipe
+	name   string
+	store  *record.Store
+	watch  client.Watch
+	ttl    time.Duration
+	alone  bool // one server, without Sentinel
+	pause  *polling.Pause
+
+	mu     sync.Mutex
+	held   map[*grant]bool // not given back for certain
+	closed bool
+}
+
+// requestBound is how long one request may take: a part of the lease, so that an extension can be tried again.
+func requestBound(ttl time.Duration) time.Duration {
+	return min(max(ttl/4, 50*time.Millisecond), time.Second)
+}
+
+// factory makes the client. It connects when it is first asked for a lock.
+func (r recipe) factory(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
+	l := &locks{
+		recipe: r, name: init.Name, watch: watch, ttl: time.Duration(init.TTLMS) * time.Millisecond,
+		held: map[*grant]bool{}, pause: polling.NewPause(shortestPoll, longestPoll, init.Seed),
+	}
+	bound := requestBound(l.ttl)
+	ready := client.Ready{
+		Client: fmt.Sprintf("redis %s, go-redis %s", r.name, record.Version),
+		Tokens: string(r.tokens), TokensReason: r.reason,
+	}
+	if sentinels := init.Options[optionSentinels]; sentinels != "" {
+		addrs := strings.Split(sentinels, ",")
+		rand.New(rand.NewPCG(uint64(init.Seed), 0)).Shuffle(len(addrs), func(i, j int) { addrs[i], addrs[j] = addrs[j], addrs[i] })
+		l.store = record.NewStore(redis.NewFailoverClient(record.FailoverOptions(init.Options[optionMaster], addrs, bound)), bound)
+		return l, ready, nil
+	}
+	if len(init.Endpoints) != 1 {
+		return nil, ready, fmt.Errorf("without Sentinels there has to be one server, not %d: %v", len(init.Endpoints), init.Endpoints)
+	}
+	l.alone = true
+	l.store = record.NewStore(redis.NewClient(record.Options(init.Endpoints[0], bound)), bound)
+	// One server decides at once. With Sentinel it is not so: the record that a try meets may be one that was given back to
+	// a primary which is none any more.
+	ready.Try = "atomic"
+	return l, ready, nil
+}
+
+// Acquire asks again and again, each time with a new value, until it is granted or ctx is done.
+//
+// An attempt of unknown outcome may have made its record, or may still do so. A careful client tries to remove it and
+// goes on: the record has a value that nobody believes in, and is in the way for one TTL at most. If it cannot be seen
+// to be removed (its removal may have overtaken it on another connection), then giving up later has an unknown outcome,
+// too. With one server nobody goes on: a try of another client that meets the record proves something (rule R7).
+func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant, error) {
+	asker := polling.Asker{
+		Once:  func(ctx context.Context) (client.Grant, error) { return l.attempt(ctx, key) },
+		Pause: l.pause, Closed: l.isClosed, EndAtUnknown: l.alone,
+	}
+	return asker.Acquire(ctx, try)
+}
+
+var errTooLate = errors.New("the server's answer came when the lease could have run out already")
+
+// attempt asks once, as polling.Asker says. It tidies up by compare-and-delete whatever the recipe: what is removed here
+// is never another's, so that only releases can be to blame for a lock that vanished.
+func (l *locks) attempt(ctx context.Context, key string) (client.Grant, error) {
+	a := ask{lock: key, value: record.Value(l.name), ttl: l.ttl, alone: l.alone}
+	seen, sent := l.watch.Seen(), time.Now()
+	token, granted, err := l.recipe.set(ctx, l.store, a)
+	switch {
+	case err != nil && record.Certain(err):
+		return nil, err
+	case err != nil:
+		if owned, failed := compareAndDelete(ctx, l.store, a); failed == nil && *owned && !l.alone {
+			return nil, client.Definite(history.CodeRefused, "the record was removed again: %w", err)
+		}
+		return nil, err
+	case !granted:
+		return nil, polling.ErrHeld
+	case time.Since(sent) >= l.ttl:
+		// A lock that may have run out is not taken. Its record was made, so once it is removed it is gone for good.
+		if _, failed := compareAndDelete(ctx, l.store, a); failed == nil && !l.alone {
+			return nil, client.Definite(history.CodeRefused, "%w", errTooLate)
+		}
+		return nil, errTooLate
+	}
+	l.watch.Lease(a.value, seen, l.ttl)
+	return l.grant(a, token, seen, sent), nil
+}
+
+func (l *locks) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
+}
+
+// Close gives back whatever is held, and ends the connections.
+func (l *locks) Close(ctx context.Context) error {
+	l.mu.Lock()
+	l.closed = true
+	var grants []client.Grant
+	for g := range l.held {
+		grants = append(grants, g)
+	}
+	l.mu.Unlock()
+	return errors.Join(polling.ReleaseAll(ctx, grants), l.store.Close())
+}

@@ -1,0 +1,94 @@
+package redis
+
+import (
+	"context"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters/redis/record"
+	"lockcheck/workloads/client"
+)
+
+// recipe is what lock clients of Redis do in different ways.
+type recipe struct {
+	name string
+	// set asks for the lock once. Errors are those of record.Judge.
+	set func(ctx context.Context, store *record.Store, ask ask) (token string, granted bool, err error)
+	// remove gives it back: whether it was this grant's own record that was removed, nil if the answer does not tell.
+	remove func(ctx context.Context, store *record.Store, ask ask) (owned *bool, err error)
+	// renewed: extended at a third of the lease until it is given back. If not, its validity is declared.
+	renewed bool
+
+	tokens history.Tokens
+	reason string // why there are none
+}
+
+// ask is one attempt for a lock.
+type ask struct {
+	lock, value string
+	ttl         time.Duration
+	alone       bool // one server, without Sentinel: what it answers is what is
+}
+
+const noTokens = "a Redis record holds its owner's random value and no number that grows with each grant, so there is nothing for storage to compare"
+
+var (
+	setnx = recipe{
+		name: "setnx", set: plainSet, remove: compareAndDelete, renewed: true,
+		tokens: history.TokensNone, reason: noTokens,
+	}
+	setnxIncr = recipe{
+		name: "setnx-incr", set: countedSet, remove: compareAndDelete, renewed: true,
+		tokens: history.TokensOrdered,
+	}
+	getDel = recipe{
+		name: "get-del", set: plainSet, remove: getThenDelete, renewed: true,
+		tokens: history.TokensNone, reason: noTokens,
+	}
+	setnxNoRenew = recipe{
+		name: "setnx-norenew", set: plainSet, remove: compareAndDelete,
+		tokens: history.TokensNone, reason: noTokens,
+	}
+)
+
+func plainSet(ctx context.Context, store *record.Store, a ask) (string, bool, error) {
+	granted, err := store.Set(ctx, record.Key(a.lock), a.value, a.ttl)
+	return "", granted, err
+}
+
+func countedSet(ctx context.Context, store *record.Store, a ask) (string, bool, error) {
+	token, err := store.SetCounted(ctx, record.Key(a.lock), record.Key(a.lock)+":token", a.value, a.ttl)
+	return token, token != "", err
+}
+
+func compareAndDelete(ctx context.Context, store *record.Store, a ask) (*bool, error) {
+	owned, err := store.Delete(ctx, record.Key(a.lock), a.value)
+	if err != nil {
+		return nil, err
+	}
+	return &owned, nil
+}
+
+// getThenDelete is a release in two steps. If the first finds another value, nothing is removed; but it is a read, which a
+// former primary or a replica answers as well, so it proves that the grant was over only where there is one server. If
+// the second removes something, nobody knows whose it was; if it removes nothing, the grant was over.
+func getThenDelete(ctx context.Context, store *record.Store, a ask) (*bool, error) {
+	gone := false
+	value, err := store.Get(ctx, record.Key(a.lock))
+	switch {
+	case err != nil && !record.Certain(err):
+		// The read came to nothing, and the DEL was not sent: whatever the read did, nothing was removed.
+		return nil, client.Definite(history.CodeRefused, "reading before the release: %w", err)
+	case err != nil:
+		return nil, err
+	case value != a.value && a.alone:
+		return &gone, nil
+	case value != a.value:
+		return nil, nil
+	}
+	removed, err := store.DeleteAny(ctx, record.Key(a.lock))
+	if err != nil || removed {
+		return nil, err
+	}
+	return &gone, nil
+}

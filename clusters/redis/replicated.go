@@ -1,0 +1,206 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/redis/server"
+)
+
+// failoverBound is how long a failover that was asked for may take, whatever the caller's patience.
+const failoverBound = 30 * time.Second
+
+// replicated is a primary, its replicas and the Sentinels.
+type replicated struct {
+	*single
+	sentinels []*watcher
+}
+
+var (
+	_ clusters.Cluster       = (*replicated)(nil)
+	_ clusters.Led           = (*replicated)(nil)
+	_ clusters.FailsOver     = (*replicated)(nil)
+	_ clusters.ClientOptions = (*replicated)(nil)
+)
+
+// ClientOptions name the Sentinels, for clients that follow a failover.
+func (r *replicated) ClientOptions() map[string]string {
+	var addrs []string
+	for _, w := range r.sentinels {
+		addrs = append(addrs, w.addr())
+	}
+	return map[string]string{optionSentinels: strings.Join(addrs, ","), optionMaster: masterName}
+}
+
+// Close ends the connections to the servers and Sentinels, not the processes.
+func (r *replicated) Close() error {
+	errs := []error{r.single.Close()}
+	for _, w := range r.sentinels {
+		errs = append(errs, w.sentinel.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// told is what one Sentinel answered, or why it did not.
+type told[T any] struct {
+	by  *watcher
+	is  T
+	err error
+}
+
+// askSentinels asks all Sentinels at once and waits for all answers.
+func askSentinels[T any](ctx context.Context, of []*watcher, ask func(*watcher, context.Context) (T, error)) []told[T] {
+	answers := make([]told[T], len(of))
+	done := make(chan struct{})
+	for i, w := range of {
+		go func() {
+			is, err := ask(w, ctx)
+			answers[i] = told[T]{w, is, err}
+			done <- struct{}{}
+		}()
+	}
+	for range of {
+		<-done
+	}
+	return answers
+}
+
+// named is the server that a majority of all Sentinels tell clients to be the primary; nil if there is no majority. The
+// error is for when there cannot be one, because too few answer.
+func (r *replicated) named(ctx context.Context) (*server.Server, error) {
+	votes := map[string]int{}
+	var errs []error
+	for _, t := range askSentinels(ctx, r.sentinels, (*watcher).primary) {
+		if t.err != nil {
+			errs = append(errs, fmt.Errorf("the Sentinel of %s: %w", t.by.Name(), t.err))
+			continue
+		}
+		votes[t.is]++
+	}
+	for _, s := range r.servers {
+		if votes[s.Addr()] > len(r.sentinels)/2 {
+			return s, nil
+		}
+	}
+	if len(r.sentinels)-len(errs) <= len(r.sentinels)/2 {
+		return nil, fmt.Errorf("no majority of the Sentinels told who is the primary: %w", errors.Join(errs...))
+	}
+	return nil, nil
+}
+
+// Leader is the primary that a majority of the Sentinels name, unless that server itself answers that it is none: then
+// the change is under way, and nobody leads. A primary that was stopped leads until the Sentinels have noticed. There may
+// be a second server that takes itself for the primary and takes writes: an old one, until the Sentinels have told it.
+func (r *replicated) Leader(ctx context.Context) (string, error) {
+	primary, err := r.named(ctx)
+	if primary == nil {
+		return "", err
+	}
+	if role, err := primary.Role(ctx); err == nil && role != "master" {
+		return "", nil
+	}
+	return primary.Name(), nil
+}
+
+// Probe writes one key to the primary that the Sentinels name, again and again until it is taken, ctx is done or
+// probeBound is over.
+func (r *replicated) Probe(ctx context.Context) error {
+	return server.Until(ctx, probeBound, probeEvery, func(ctx context.Context) error {
+		primary, err := r.primary(ctx)
+		if err != nil {
+			return err
+		}
+		if err := primary.Write(ctx, probeKey, "probe"); err != nil {
+			return fmt.Errorf("a write to %s, which the Sentinels name as the primary: %w", primary.Name(), err)
+		}
+		return nil
+	})
+}
+
+var errNoPrimary = errors.New("the Sentinels do not agree on a primary")
+
+func (r *replicated) primary(ctx context.Context) (*server.Server, error) {
+	primary, err := r.named(ctx)
+	if err == nil && primary == nil {
+		err = errNoPrimary
+	}
+	return primary, err
+}
+
+// Ready returns once all servers answer, one of them is the primary and the others are its replicas in sync; all
+// Sentinels name it, know each other and all replicas, find none of them down and are enough for a failover; and a write
+// to the primary was read from every replica. After a fault that takes ten seconds and more: that long a Sentinel waits
+// before it tells a former primary, which came back as it was, to follow the new one.
+func (r *replicated) Ready(ctx context.Context) error {
+	processes := r.Nodes()
+	for _, w := range r.sentinels {
+		processes = append(processes, w)
+	}
+	return server.Settled(ctx, processes, func(ctx context.Context) error {
+		primary, err := r.primary(ctx)
+		if err != nil {
+			return err
+		}
+		if err := r.inSync(ctx, primary); err != nil {
+			return err
+		}
+		for _, t := range askSentinels(ctx, r.sentinels, (*watcher).look) {
+			if t.err != nil {
+				return fmt.Errorf("the Sentinel of %s does not answer: %w", t.by.Name(), t.err)
+			}
+			if missing := t.is.missing(primary.Addr(), len(r.servers), len(r.sentinels)); missing != "" {
+				return fmt.Errorf("the Sentinel of %s: %s", t.by.Name(), missing)
+			}
+		}
+		return r.verify(ctx, primary)
+	})
+}
+
+// Failover asks one Sentinel after the other for a failover until one begins it, and returns once a majority of them
+// name another primary and that took a write. The old primary goes on to take writes until it is told, some ten seconds
+// later: locks that are taken there meanwhile are lost.
+func (r *replicated) Failover(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, failoverBound)
+	defer cancel()
+	old, err := r.primary(ctx)
+	if err != nil {
+		return fmt.Errorf("failover: %w", err)
+	}
+	by, err := r.begin(ctx)
+	if err != nil {
+		return fmt.Errorf("failover from %s: %w", old.Name(), err)
+	}
+	err = server.Until(ctx, failoverBound, server.LookEvery, func(ctx context.Context) error {
+		primary, err := r.primary(ctx)
+		if err != nil {
+			return err
+		}
+		if primary == old {
+			return fmt.Errorf("the Sentinels still name %s", old.Name())
+		}
+		return primary.Write(ctx, probeKey, "failover")
+	})
+	if err != nil {
+		return fmt.Errorf("failover from %s, begun by the Sentinel of %s: no new primary took a write: %w", old.Name(), by.Name(), err)
+	}
+	return nil
+}
+
+// begin finds a Sentinel that begins a failover.
+func (r *replicated) begin(ctx context.Context) (*watcher, error) {
+	var errs []error
+	for _, w := range r.sentinels {
+		bounded, cancel := context.WithTimeout(ctx, server.AskBound)
+		err := w.sentinel.Failover(bounded, masterName).Err()
+		cancel()
+		if err == nil {
+			return w, nil
+		}
+		errs = append(errs, fmt.Errorf("the Sentinel of %s does not begin one: %w", w.Name(), err))
+	}
+	return nil, errors.Join(errs...)
+}

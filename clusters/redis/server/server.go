@@ -1,0 +1,178 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"lockcheck/clusters"
+)
+
+const (
+	// AskBound is how long one server may take to answer the harness. A paused one takes for ever.
+	AskBound = 400 * time.Millisecond
+	// LookEvery is how often is looked while something is waited for.
+	LookEvery = 10 * time.Millisecond
+	lastLines = 5 // of a log, quoted in an error
+	dataName  = "redis"
+)
+
+// Server is a running server and the harness's connections to it.
+type Server struct {
+	*clusters.Server
+	rdb *redis.Client
+}
+
+// Addr is where clients connect.
+func (s *Server) Addr() string { return net.JoinHostPort(s.Host().Addr(), Port) }
+
+// Start starts a server on a host. lines are added to its configuration. It returns once the process runs.
+func Start(ctx context.Context, site clusters.Site, host clusters.Host, lines []string) (*Server, error) {
+	process, err := StartProcess(ctx, site, host, Process{Log: dataName, File: "redis.conf", Port: Port, Lines: lines})
+	if err != nil {
+		return nil, err
+	}
+	return &Server{Server: process, rdb: redis.NewClient(Options(site, net.JoinHostPort(host.Addr(), Port)))}, nil
+}
+
+// Process is a redis-server process to start.
+type Process struct {
+	Log   string // names its log and its data directory
+	File  string // its configuration, below its data directory
+	Port  string
+	Lines []string // of its configuration
+	Args  []string // after the file
+}
+
+// StartProcess starts redis-server from a configuration file below its data directory. It must be a file of its own,
+// which is left alone when the process is started again, because Redis and Sentinel write into it what they were told.
+func StartProcess(ctx context.Context, site clusters.Site, host clusters.Host, p Process) (*clusters.Server, error) {
+	command, err := site.Server(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := host.DataDir(p.Log)
+	if err != nil {
+		return nil, err
+	}
+	lines := append([]string{
+		"port " + p.Port, "bind " + host.Addr(), "protected-mode no", "dir " + dir, "daemonize no", `logfile ""`,
+	}, p.Lines...)
+	file := path.Join(dir, p.File)
+	command.Args = append(append(append([]string{}, command.Args...), file), p.Args...)
+	command.Log, command.Data = p.Log, p.Log
+	command.Files = map[string][]byte{file: []byte(strings.Join(lines, "\n") + "\n")}
+	return clusters.StartServer(ctx, host, command)
+}
+
+// quiet keeps the library from writing to the harness's terminal what every error says, too.
+type quiet struct{}
+
+func (quiet) Printf(context.Context, string, ...any) {}
+
+var beQuiet = sync.OnceFunc(func() { redis.SetLogger(quiet{}) })
+
+// Options are those of a connection of the harness: through the site, one try each, without greetings of the library.
+func Options(site clusters.Site, addr string) *redis.Options {
+	beQuiet()
+	return &redis.Options{
+		Addr: addr, Dialer: site.Dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialerRetries: 1,
+		DialTimeout: AskBound, ReadTimeout: AskBound, WriteTimeout: AskBound, ContextTimeoutEnabled: true, PoolSize: 4,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	}
+}
+
+// Close ends the connections to the server, not the server.
+func (s *Server) Close() error { return s.rdb.Close() }
+
+// Write makes a plain write of a key that no lock uses.
+func (s *Server) Write(ctx context.Context, key, value string) error {
+	ctx, cancel := context.WithTimeout(ctx, AskBound)
+	defer cancel()
+	return s.rdb.Set(ctx, key, value, 0).Err()
+}
+
+// Read reads a key that no lock uses.
+func (s *Server) Read(ctx context.Context, key string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, AskBound)
+	defer cancel()
+	return s.rdb.Get(ctx, key).Result()
+}
+
+// Role is "master" or "slave", in Redis's words.
+func (s *Server) Role(ctx context.Context) (string, error) {
+	info, err := s.Info(ctx)
+	return info["role"], err
+}
+
+// Info is what the server says of itself, the sections server and replication.
+func (s *Server) Info(ctx context.Context) (map[string]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, AskBound)
+	defer cancel()
+	text, err := s.rdb.Info(ctx, "server", "replication").Result()
+	if err != nil {
+		return nil, err
+	}
+	info := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			info[name] = value
+		}
+	}
+	return info, nil
+}
+
+// Await waits until the server answers a command, whatever it holds. The error says why it did not.
+func (s *Server) Await(ctx context.Context) error {
+	return Settled(ctx, []clusters.Node{s}, func(ctx context.Context) error {
+		if _, err := s.Info(ctx); err != nil {
+			return fmt.Errorf("redis server %s does not answer: %w", s.Name(), err)
+		}
+		return nil
+	})
+}
+
+// Alive is an error if the process of a node has ended.
+func Alive(n clusters.Node) error {
+	select {
+	case <-n.Process().Done():
+		return fmt.Errorf("redis server or Sentinel of %s ended: %w%s", n.Name(), reason(n.Process().Err()), LastWords(n.Process()))
+	default:
+		return nil
+	}
+}
+
+var errNoReason = errors.New("exit code 0")
+
+// reason is why a process ended.
+func reason(err error) error {
+	if err == nil {
+		return errNoReason
+	}
+	return err
+}
+
+// LastWords quotes the end of a process's log, where the provider says where it is.
+func LastWords(p clusters.Process) string {
+	logged, ok := p.(clusters.Logged)
+	if !ok {
+		return ""
+	}
+	text, err := os.ReadFile(logged.LogPath())
+	if err != nil {
+		return "\n    " + err.Error()
+	}
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	lines = lines[max(0, len(lines)-lastLines):]
+	return fmt.Sprintf("\n    %s ends with\n    %s", logged.LogPath(), bytes.Join(lines, []byte("\n    ")))
+}

@@ -1,0 +1,70 @@
+// Package redlock runs Redlock: independent Redis servers that know nothing of each other, and lock clients that hold a
+// lock when they have made its record on a majority of them.
+package redlock
+
+import (
+	"fmt"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/redis"
+	"lockcheck/clusters/redis/server"
+)
+
+// Name is what users call this backend.
+const Name = "redlock"
+
+const (
+	usualNodes = 5
+	leastNodes = 3
+	mostNodes  = 9
+)
+
+// Backend is Redlock. The zero value is ready to use.
+type Backend struct{}
+
+var _ clusters.Backend = Backend{}
+
+// Name is "redlock".
+func (Backend) Name() string { return Name }
+
+// About describes the backend in a line.
+func (Backend) About() string {
+	return "Redlock: independent Redis servers, locked by a majority of them"
+}
+
+// Software says that the server is redis-server, of a package or an image.
+func (Backend) Software() clusters.Software { return server.Software(Name) }
+
+// settings are those of each server. Persistence is as Redis has it by default: no append-only file. Redlock's own
+// description asks for more (an append-only file that is synced always, or a server that stays away for one TTL after it
+// was started again), and says what happens without.
+func settings() []server.Setting {
+	return append(append([]server.Setting{}, server.Persistence...), server.Memory...)
+}
+
+// Layout decides on the servers and their settings. Errors are ErrUsage: a number of servers that makes no sense, a
+// setting that Redis would refuse, a TTL that cannot be honoured.
+func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
+	var none clusters.Layout
+	nodes := opts.Nodes
+	if nodes == 0 {
+		nodes = usualNodes
+	}
+	if nodes < leastNodes || nodes > mostNodes || nodes%2 == 0 {
+		return none, fmt.Errorf("%w: %d Redlock servers: use an odd number from %d to %d (an even one survives no more faults "+
+			"than the odd one below it)", clusters.ErrUsage, nodes, leastNodes, mostNodes)
+	}
+	values, err := server.Resolve(settings(), opts.Settings)
+	if err != nil {
+		return none, fmt.Errorf("%w: redlock: %w", clusters.ErrUsage, err)
+	}
+	ttl, err := redis.HonourTTL(Name, opts.TTL)
+	if err != nil {
+		return none, err
+	}
+	layout := clusters.Layout{TTL: ttl, EffectiveTTL: ttl, Settings: values}
+	for i := range nodes {
+		layout.Nodes = append(layout.Nodes, fmt.Sprintf("n%d", i+1))
+	}
+	return layout, nil
+}

@@ -1,0 +1,78 @@
+package redlock
+
+import (
+	"errors"
+	"testing"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters/redis/redistest"
+	"lockcheck/workloads/client"
+)
+
+// votesOf writes answers of servers: y did it, n did not, r refused (certainly nothing happened), ? unknown.
+func votesOf(text string) []vote {
+	var votes []vote
+	for _, letter := range text {
+		votes = append(votes, map[rune]vote{
+			'y': {yes: true}, 'n': {}, '?': {err: errors.New("no reply")}, 'r': {err: client.Definite(history.CodeRefused, "refused")},
+		}[letter])
+	}
+	return votes
+}
+
+func TestWhatARequestOfAMajorityProves(t *testing.T) {
+	for _, test := range []struct {
+		acquired, answers string
+		gone              bool
+		released          string // "true", "false", "unknown": owned; "info", "refused": an error
+	}{
+		{"yyyyy", "yyyyy", false, "true"},
+		{"yyyyy", "yyy??", false, "true"},
+		{"yyyyy", "yyn??", false, "unknown"}, // free on three, but no majority had it, nor had none
+		{"yyyyy", "yy???", false, "info"},
+		{"yyyyy", "nnnyy", true, "false"},
+		{"yyyyy", "nn???", false, "info"},
+		{"yyyyy", "rrrrr", false, "refused"},
+		{"yyyyy", "rrrr?", false, "info"},
+		{"yyyyy", "yrrrr", false, "info"},
+		{"yyynn", "yyynn", false, "true"},
+		{"yyynn", "nyynn", true, "false"}, // on two servers only
+		{"yyynn", "?yynn", false, "unknown"},
+		{"yyynn", "rrrnn", false, "refused"},
+		{"yyyrr", "nyy??", true, "false"},
+		{"yyy??", "yyynn", false, "true"},
+		{"yyy??", "nyynn", false, "unknown"}, // the last two may still make it, and then four have it
+		{"yyy??", "??yyy", false, "info"},    // what they removed came late and proves nothing
+		{"yyy??", "rrrrr", false, "refused"},
+		{"yyn", "yyn", false, "true"},
+		{"yyn", "nyn", true, "false"},
+	} {
+		t.Run(test.acquired+" "+test.answers, func(t *testing.T) {
+			s := standingsOf(votesOf(test.acquired))
+			if got := s.gone(votesOf(test.answers)); got != test.gone {
+				t.Errorf("gone: %v", got)
+			}
+			owned, err := s.released(votesOf(test.answers))
+			switch test.released {
+			case "info":
+				redistest.WantUnknown(t, err)
+			case "refused":
+				redistest.WantCode(t, err, history.CodeRefused)
+			default:
+				if err != nil {
+					t.Error(err)
+				}
+				redistest.WantOwned(t, owned, test.released)
+			}
+		})
+	}
+}
+
+// One server's certainty must not make the whole certain.
+func TestTidyingUpThatIsRefusedLeavesTheOutcomeUnknown(t *testing.T) {
+	for _, refused := range []error{client.Definite(history.CodeRefused, "refused"), errors.Join(errors.New("no reply"), errNotAsked)} {
+		redistest.WantUnknown(t, unknown(refused))
+	}
+	o := &observed{unclear: []int{0, 1}, made: []bool{false, false}}
+	redistest.WantUnknown(t, judgeLock(errors.Join(errNotAsked), o))
+}

@@ -1,0 +1,22 @@
+package redlock
+
+import "lockcheck/clusters"
+
+// lockClients is the table of lock clients that come with this backend; the first is the default.
+var lockClients = []clusters.LockClient{
+	{
+		Name:  "redlock",
+		About: "the algorithm as Redis's documentation gives it: majority, validity less drift, release on all, retry after a random time; extended at TTL/3",
+		New:   Redlock,
+	},
+	{
+		Name:  "redsync",
+		About: "github.com/go-redsync/redsync/v4 with its usual options, extended by its user at TTL/3",
+		New:   Redsync,
+	},
+}
+
+// Clients are the lock clients for Redlock.
+func (Backend) Clients() []clusters.LockClient { return lockClients }
+
+const noTokens = "Redlock's records hold their owner's random value and no number that grows with each grant, so there is nothing for storage to compare"

@@ -1,0 +1,220 @@
+package redlock
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters/redis/record"
+	"lockcheck/clusters/redis/redistest"
+	"lockcheck/workloads/client"
+)
+
+// each runs a test for both clients, each on servers of its own.
+func each(t *testing.T, test func(t *testing.T, c *cluster, factory client.Factory)) {
+	for _, one := range lockClients {
+		t.Run(one.Name, func(t *testing.T) { test(t, start(t), one.New) })
+	}
+}
+
+func newClient(t *testing.T, c *cluster, factory client.Factory) (client.Lock, *redistest.Watched) {
+	t.Helper()
+	return newClientFor(t, c, factory, time.Second)
+}
+
+func newClientFor(t *testing.T, c *cluster, factory client.Factory, ttl time.Duration) (client.Lock, *redistest.Watched) {
+	t.Helper()
+	lock, w, ready := redistest.Client(t, factory, redistest.InitFor(c, ttl))
+	if ready.Try != "" || ready.Tokens != string(history.TokensNone) || ready.TokensReason == "" {
+		t.Errorf("declares %+v", ready)
+	}
+	return lock, w
+}
+
+// records counts the servers that have the record of a grant, or any record if the value is empty.
+func records(t *testing.T, c *cluster, key, value string) (n int) {
+	t.Helper()
+	for _, s := range c.servers {
+		if got, err := s.Read(t.Context(), record.Key(key)); err == nil && (value == "" || got == value) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestItExcludes(t *testing.T) {
+	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
+		a, _ := newClient(t, c, factory)
+		b, _ := newClient(t, c, factory)
+		first := redistest.Acquire(t, a, "k")
+		if n := records(t, c, "k", first.Session()); n < 3 {
+			t.Errorf("%d servers have the record", n)
+		}
+		if left := time.Until(first.Valid()); left <= 0 || left > time.Second {
+			t.Errorf("declared valid for %v", left)
+		}
+		_, err := b.Acquire(t.Context(), "k", true)
+		redistest.WantCode(t, err, history.CodeBusy)
+		granted := make(chan client.Grant, 1)
+		go func() {
+			g, err := b.Acquire(context.Background(), "k", false)
+			if err != nil {
+				t.Error(err)
+			}
+			granted <- g
+		}()
+		select {
+		case <-granted:
+			t.Fatal("granted while held")
+		case <-time.After(500 * time.Millisecond):
+		}
+		redistest.WantOwned(t, redistest.Release(t, first), "true")
+		second := <-granted
+		redistest.WantOwned(t, redistest.Release(t, second), "true")
+		if n := records(t, c, "k", ""); n != 0 {
+			t.Errorf("%d records are left", n)
+		}
+	})
+}
+
+func TestItIsRenewedByAMajority(t *testing.T) {
+	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
+		lock, w := newClient(t, c, factory)
+		redistest.Pause(t, c.servers[0])
+		redistest.Pause(t, c.servers[1])
+		g := redistest.Acquire(t, lock, "k")
+		valid := g.Valid()
+		redistest.Eventually(t, "five leases", func() bool { return len(w.Leases(g.Session())) >= 5 })
+		var last int64
+		for i, l := range w.Leases(g.Session()) {
+			if l.TTL != time.Second || l.Seen <= last {
+				t.Errorf("report %d is %+v after seen %d", i+1, l, last)
+			}
+			last = l.Seen
+		}
+		if first := w.Leases(g.Session())[0]; g.Seen() != first.Seen {
+			t.Errorf("granted by requests after ping %d, first lease after %+v", g.Seen(), first)
+		}
+		if !g.Valid().After(valid) {
+			t.Errorf("valid until %v at first, %v after four renewals", valid, g.Valid())
+		}
+		redistest.WantOwned(t, redistest.Release(t, g), "true")
+		if why := w.WasLost(g.Session()); why != nil {
+			t.Errorf("lost: %v", why)
+		}
+		redistest.Resume(t, c.servers[0])
+		redistest.Resume(t, c.servers[1])
+	})
+}
+
+// A majority that forgets is the known weakness: the servers say so, and another client gets the lock.
+func TestAMajorityThatForgets(t *testing.T) {
+	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
+		a, w := newClientFor(t, c, factory, 10*time.Second) // much longer than the servers take to come back
+		b, _ := newClient(t, c, factory)
+		g := redistest.Acquire(t, a, "k")
+		for _, s := range c.servers[:3] {
+			redistest.Restart(t, s, true)
+		}
+		redistest.Ready(t, c)
+		redistest.Eventually(t, "the loss", func() bool { return w.WasLost(g.Session()) != nil })
+		if !w.SaidEnded(g.Session()) {
+			t.Errorf("that the servers said so was not reported before: %v", w.WasLost(g.Session()))
+		}
+		second := redistest.Acquire(t, b, "k")
+		redistest.WantOwned(t, redistest.Release(t, g), "false")
+		redistest.WantOwned(t, redistest.Release(t, second), "true")
+	})
+}
+
+func TestWithoutAMajorityItIsLostAndNotGranted(t *testing.T) {
+	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
+		lock, w := newClient(t, c, factory)
+		g := redistest.Acquire(t, lock, "k")
+		for _, s := range c.servers[:3] {
+			redistest.Pause(t, s)
+		}
+		redistest.Eventually(t, "the loss", func() bool { return w.WasLost(g.Session()) != nil })
+		if w.SaidEnded(g.Session()) {
+			t.Error("two of five said nothing of it, so nothing proves that the lease ended")
+		}
+		_, err := lock.Acquire(t.Context(), "other", true)
+		redistest.WantUnknown(t, err) // three may make the record once they wake up
+		_, err = g.Release(t.Context())
+		redistest.WantUnknown(t, err)
+		for _, s := range c.servers[:3] {
+			redistest.Resume(t, s)
+		}
+		redistest.Release(t, redistest.Acquire(t, lock, "other"))
+	})
+}
+
+func TestServersThatAreNotThereAreNotUnknown(t *testing.T) {
+	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
+		lock, _ := newClient(t, c, factory)
+		for _, s := range c.servers {
+			if err := s.Process().Kill(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := lock.Acquire(t.Context(), "k", true)
+		var definite *client.Error
+		if !errors.As(err, &definite) {
+			t.Errorf("nothing was sent, and the outcome is %v (%T)", err, err)
+		}
+	})
+}
+
+func TestGivingUpAWait(t *testing.T) {
+	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
+		a, _ := newClient(t, c, factory)
+		b, _ := newClient(t, c, factory)
+		g := redistest.Acquire(t, a, "k")
+		ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond)
+		defer cancel()
+		_, err := b.Acquire(ctx, "k", false)
+		var definite *client.Error
+		if errors.As(err, &definite) && definite.Code != history.CodeCancelled || err == nil {
+			t.Errorf("given up: %v", err)
+		}
+		if n := records(t, c, "k", g.Session()); n < 3 {
+			t.Errorf("the holder's record is on %d servers", n)
+		}
+	})
+}
+
+func TestCloseGivesEverythingBack(t *testing.T) {
+	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
+		lock, w := newClient(t, c, factory)
+		g := redistest.Acquire(t, lock, "k")
+		if err := lock.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := records(t, c, "k", ""); n != 0 {
+			t.Errorf("%d records are left", n)
+		}
+		if why := w.WasLost(g.Session()); why != nil {
+			t.Errorf("closing was reported as a loss: %v", why)
+		}
+		_, err := lock.Acquire(t.Context(), "k", false)
+		redistest.WantCode(t, err, history.CodeRefused)
+	})
+}
+
+// A server whose answer is missing may make the record later.
+func TestAVoteWithoutAnAnswer(t *testing.T) {
+	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
+		init := redistest.InitFor(c, time.Second)
+		wire := redistest.NewWire(t, init.Endpoints[0])
+		init.Endpoints[0] = wire.Addr
+		lock, _, _ := redistest.Client(t, factory, init)
+		redistest.Release(t, redistest.Acquire(t, lock, "k")) // the connections are there
+		wire.Hold(true, redistest.ToServer)
+		g := redistest.Acquire(t, lock, "k")
+		wire.Hold(false, redistest.ToServer)
+		redistest.Eventually(t, "the last server makes the record", func() bool { return records(t, c, "k", g.Session()) == 5 })
+		redistest.WantOwned(t, redistest.Release(t, g), "true")
+	})
+}

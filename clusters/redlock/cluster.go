@@ -1,0 +1,148 @@
+package redlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/redis/server"
+)
+
+const (
+	startBound = 60 * time.Second
+	probeBound = 20 * time.Second
+	probeEvery = 50 * time.Millisecond
+)
+
+// probeKey is written by probes. Lock clients use keys with another prefix.
+const probeKey = "lockcheck-probe"
+
+// cluster is the running servers. Nobody leads.
+type cluster struct {
+	servers []*server.Server
+}
+
+var _ clusters.Cluster = (*cluster)(nil)
+
+// Start returns once every server took a write and read it back.
+func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.Layout, progress io.Writer) (clusters.Cluster, error) {
+	ctx, cancel := context.WithTimeout(ctx, startBound)
+	defer cancel()
+	begun := time.Now()
+	c := &cluster{}
+	err := c.launch(ctx, site, layout)
+	if err == nil {
+		fmt.Fprintf(progress, "redlock: started %s\n", strings.Join(c.places(), ", "))
+		err = c.Ready(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("starting %d independent redis servers: %w", len(layout.Nodes), err), c.Close())
+	}
+	fmt.Fprintf(progress, "redlock: ready after %.1f s\n", time.Since(begun).Seconds())
+	return c, nil
+}
+
+func (c *cluster) launch(ctx context.Context, site clusters.Site, layout clusters.Layout) error {
+	var hosts []clusters.Host
+	for _, name := range layout.Nodes {
+		host, err := site.Host(ctx, name)
+		if err != nil {
+			return err
+		}
+		hosts = append(hosts, host)
+	}
+	var err error
+	c.servers, err = clusters.Together(len(hosts), func(i int) (*server.Server, error) {
+		return server.Start(ctx, site, hosts[i], server.Lines(settings(), layout.Settings))
+	})
+	return err
+}
+
+func (c *cluster) places() []string {
+	var all []string
+	for _, s := range c.servers {
+		all = append(all, s.Name()+" on "+s.Host().Addr())
+	}
+	return all
+}
+
+func (c *cluster) Nodes() []clusters.Node {
+	var all []clusters.Node
+	for _, s := range c.servers {
+		all = append(all, s)
+	}
+	return all
+}
+
+func (c *cluster) Endpoints() []string {
+	var all []string
+	for _, s := range c.servers {
+		all = append(all, s.Addr())
+	}
+	return all
+}
+
+func (c *cluster) Versions(ctx context.Context) (map[string]string, error) {
+	return server.Versions(ctx, c.servers)
+}
+
+// Close ends the connections to the servers, not the servers.
+func (c *cluster) Close() error {
+	var errs []error
+	for _, s := range c.servers {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Ready returns once every server took a write and read it back.
+func (c *cluster) Ready(ctx context.Context) error {
+	return server.Settled(ctx, c.Nodes(), func(ctx context.Context) error {
+		var errs []error
+		for _, a := range server.AskAll(ctx, c.servers, verify) {
+			if a.Err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", a.Server.Name(), a.Err))
+			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// verify writes to a server and reads it back.
+func verify(ctx context.Context, s *server.Server) (struct{}, error) {
+	value := strconv.FormatInt(time.Now().UnixNano(), 10)
+	if err := s.Write(ctx, probeKey, value); err != nil {
+		return struct{}{}, fmt.Errorf("a write: %w", err)
+	}
+	got, err := s.Read(ctx, probeKey)
+	if err == nil && got != value {
+		err = fmt.Errorf("it took %q and reads %q", value, got)
+	}
+	return struct{}{}, err
+}
+
+// Probe writes one key to every server, again and again until a majority took it in one round, ctx is done or probeBound
+// is over.
+func (c *cluster) Probe(ctx context.Context) error {
+	return server.Until(ctx, probeBound, probeEvery, func(ctx context.Context) error {
+		var errs []error
+		for _, a := range server.AskAll(ctx, c.servers, write) {
+			if a.Err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", a.Server.Name(), a.Err))
+			}
+		}
+		if len(c.servers)-len(errs) > len(c.servers)/2 {
+			return nil
+		}
+		return fmt.Errorf("no majority of the redis servers took a write: %w", errors.Join(errs...))
+	})
+}
+
+func write(ctx context.Context, s *server.Server) (struct{}, error) {
+	return struct{}{}, s.Write(ctx, probeKey, "probe")
+}

@@ -1,0 +1,9 @@
+package redlock
+
+import (
+	"testing"
+
+	"lockcheck/clusters/redis/redistest"
+)
+
+func TestMain(m *testing.M) { redistest.Main(m) }

@@ -1,0 +1,211 @@
+package redlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters/redis/polling"
+	"lockcheck/clusters/redis/record"
+	"lockcheck/clusters/redis/renewal"
+	"lockcheck/workloads/client"
+)
+
+// A client that did not get the lock asks again after a random time from this range.
+const (
+	shortestRetry = 25 * time.Millisecond
+	longestRetry  = 125 * time.Millisecond
+)
+
+// nodeBound is how long one server may take: little against the lease, so that one that is down costs little of it.
+func nodeBound(ttl time.Duration) time.Duration { return max(ttl/20, 50*time.Millisecond) }
+
+// drift is what the documentation takes off the validity: a hundredth of the lease for clocks that run differently, and
+// 2 ms because Redis counts in milliseconds.
+func drift(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
+
+// Redlock is the algorithm as Redis's documentation gives it, asked of all servers at once.
+func Redlock(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
+	ready := client.Ready{
+		Client: "redlock, go-redis " + record.Version, Tokens: string(history.TokensNone), TokensReason: noTokens,
+	}
+	if len(init.Endpoints) == 0 {
+		return nil, ready, errors.New("there are no servers")
+	}
+	l := &locks{
+		name: init.Name, watch: watch, ttl: time.Duration(init.TTLMS) * time.Millisecond,
+		pause: polling.NewPause(shortestRetry, longestRetry, init.Seed), held: map[*grant]bool{},
+	}
+	bound := nodeBound(l.ttl)
+	for _, addr := range init.Endpoints {
+		l.servers = append(l.servers, record.NewStore(redis.NewClient(record.Options(addr, bound)), bound))
+	}
+	return l, ready, nil
+}
+
+// locks is Redlock as a client.Lock.
+type locks struct {
+	name    string
+	servers []*record.Store
+	watch   client.Watch
+	ttl     time.Duration
+	pause   *polling.Pause
+
+	mu     sync.Mutex
+	held   map[*grant]bool // not given back for certain
+	closed bool
+}
+
+// Acquire asks again and again, each time with a new value, until it is granted or ctx is done.
+func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant, error) {
+	asker := polling.Asker{
+		Once:  func(ctx context.Context) (client.Grant, error) { return l.attempt(ctx, key) },
+		Pause: l.pause, Closed: l.isClosed,
+	}
+	return asker.Acquire(ctx, try)
+}
+
+// attempt asks every server once. The lock is granted if a majority made the record and there is validity left; if not,
+// the record is removed everywhere, also where it was not seen to be made.
+//
+// What was acknowledged by a majority protects the grant for one lease from before the first of the requests was sent:
+// nobody else finds a majority free before the first record of it expires.
+func (l *locks) attempt(ctx context.Context, key string) (client.Grant, error) {
+	value := record.Value(l.name)
+	seen, sent := l.watch.Seen(), time.Now()
+	votes := ask(ctx, l.servers, func(ctx context.Context, s *record.Store) (bool, error) {
+		return s.Set(ctx, record.Key(key), value, l.ttl)
+	})
+	until := sent.Add(l.ttl - drift(l.ttl))
+	if yeses(votes) > len(l.servers)/2 && time.Now().Before(until) {
+		l.watch.Lease(value, seen, l.ttl)
+		return l.grant(key, value, seen, until, standingsOf(votes)), nil
+	}
+	return nil, l.tidyUp(ctx, key, value, votes)
+}
+
+var errTooLate = errors.New("the answers came when nothing was left of the validity")
+
+// tidyUp removes the record of an attempt that failed, and says why it failed and whether something may be left of it.
+// A server whose answer is missing may make the record later, past its removal, which is sent on another connection; only
+// a removal that found it settles that.
+func (l *locks) tidyUp(ctx context.Context, key, value string, votes []vote) error {
+	removals := ask(ctx, l.servers, func(ctx context.Context, s *record.Store) (bool, error) {
+		return s.Delete(ctx, record.Key(key), value)
+	})
+	held := 0
+	for i, v := range votes {
+		switch removed := removals[i]; {
+		case v.yes && removed.err != nil:
+			return unknown(fmt.Errorf("a record was made, and its removal failed: %w", removed.err))
+		case !v.certain() && !removed.yes:
+			return unknown(fmt.Errorf("a record may have been made: %w", v.err))
+		case v.err == nil && !v.yes:
+			held++
+		}
+	}
+	switch {
+	case yeses(votes) > len(l.servers)/2:
+		return client.Definite(history.CodeRefused, "%w", errTooLate)
+	case held > len(l.servers)/2:
+		return polling.ErrHeld
+	case held > 0: // the votes were split, perhaps among those who ask at this moment: nobody may hold it
+		return client.Definite(history.CodeBusy, "%d of %d servers gave it to others", held, len(l.servers))
+	}
+	return client.Definite(history.CodeRefused, "no majority of the servers can be asked: %w", failures(votes))
+}
+
+func (l *locks) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
+}
+
+// Close gives back whatever is held, and ends the connections.
+func (l *locks) Close(ctx context.Context) error {
+	l.mu.Lock()
+	l.closed = true
+	var grants []client.Grant
+	for g := range l.held {
+		grants = append(grants, g)
+	}
+	l.mu.Unlock()
+	err := polling.ReleaseAll(ctx, grants)
+	for _, s := range l.servers {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
+
+// grant is a record that a majority made. Its session is its value: each grant has a lease of its own.
+type grant struct {
+	locks      *locks
+	key, value string
+	seen       int64
+	standings  standings
+	renewal    *renewal.Renewal
+}
+
+func (l *locks) grant(key, value string, seen int64, until time.Time, known standings) *grant {
+	g := &grant{locks: l, key: key, value: value, seen: seen, standings: known}
+	g.renewal = renewal.Start(l.ttl, until, g.extend, g.lost)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held[g] = true
+	return g
+}
+
+func (g *grant) Session() string  { return g.value }
+func (g *grant) Token() string    { return "" }
+func (g *grant) Seen() int64      { return g.seen }
+func (g *grant) Valid() time.Time { return g.renewal.Until() }
+
+// errGone is the servers' word that a grant is over.
+var errGone = errors.New("a majority of the servers has no record of this grant")
+
+// extend makes one attempt: as for a grant, a majority has to acknowledge it while there is validity left.
+func (g *grant) extend(ctx context.Context) renewal.Round {
+	l := g.locks
+	seen, sent := l.watch.Seen(), time.Now()
+	votes := ask(ctx, l.servers, func(ctx context.Context, s *record.Store) (bool, error) {
+		return s.Extend(ctx, record.Key(g.key), g.value, l.ttl)
+	})
+	switch {
+	case ctx.Err() != nil: // released meanwhile: a record that is gone is no loss
+		return renewal.Round{}
+	case yeses(votes) > len(l.servers)/2:
+		l.watch.Lease(g.value, seen, l.ttl)
+		return renewal.Round{Until: sent.Add(l.ttl - drift(l.ttl))}
+	case g.standings.gone(votes):
+		return renewal.Round{Gone: errGone}
+	}
+	return renewal.Round{}
+}
+
+// lost tells the user, and that it was the servers who said so if it was.
+func (g *grant) lost(why error) {
+	if errors.Is(why, errGone) {
+		g.locks.watch.Ended(g.value, why)
+	}
+	g.locks.watch.Lost(g.value, why)
+}
+
+// Release ends the renewal and removes the record everywhere.
+func (g *grant) Release(ctx context.Context) (*bool, error) {
+	g.renewal.Stop()
+	l := g.locks
+	owned, err := g.standings.released(ask(ctx, l.servers, func(ctx context.Context, s *record.Store) (bool, error) {
+		return s.Delete(ctx, record.Key(g.key), g.value)
+	}))
+	if err == nil {
+		l.mu.Lock()
+		delete(l.held, g)
+		l.mu.Unlock()
+	}
+	return owned, err
+}

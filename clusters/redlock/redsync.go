@@ -1,0 +1,190 @@
+package redlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-redsync/redsync/v4"
+	redsyncredis "github.com/go-redsync/redsync/v4/redis"
+	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
+	"github.com/redis/go-redis/v9"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters/redis/polling"
+	"lockcheck/clusters/redis/record"
+	"lockcheck/clusters/redis/renewal"
+	"lockcheck/workloads/client"
+)
+
+// Redsync is github.com/go-redsync/redsync/v4 on go-redis, with the library's own numbers: 32 tries a call, 50 to 250 ms
+// between them, a twentieth of the lease for a round, a hundredth for drift.
+//
+// The connections are those of a careful user: no repeated requests, and ContextTimeoutEnabled, without which go-redis
+// does not heed the time that the library gives a round.
+//
+// The library does not renew. Its user calls Extend at a third of the lease, and takes the lock for lost when a majority
+// of the servers answers that it is another's or nobody's (ErrTaken), or when the time that Until declares is over; any
+// other error of Extend is tried again until then.
+func Redsync(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
+	ready := client.Ready{
+		Client: "redsync v4, go-redis " + record.Version, Tokens: string(history.TokensNone), TokensReason: noTokens,
+	}
+	if len(init.Endpoints) == 0 {
+		return nil, ready, errors.New("there are no servers")
+	}
+	l := &mutexes{
+		watch: watch, ttl: time.Duration(init.TTLMS) * time.Millisecond,
+		pause: polling.NewPause(shortestRetry, longestRetry, init.Seed), held: map[*mutex]bool{},
+	}
+	var pools []redsyncredis.Pool
+	for i, addr := range init.Endpoints {
+		rdb := redis.NewClient(record.Options(addr, nodeBound(l.ttl)))
+		rdb.AddHook(hook{server: i})
+		l.servers = append(l.servers, rdb)
+		pools = append(pools, goredis.NewPool(rdb))
+	}
+	l.redsync = redsync.New(pools...)
+	return l, ready, nil
+}
+
+// mutexes is redsync as a client.Lock.
+type mutexes struct {
+	redsync *redsync.Redsync
+	servers []*redis.Client
+	watch   client.Watch
+	ttl     time.Duration
+	pause   *polling.Pause
+
+	mu     sync.Mutex
+	held   map[*mutex]bool
+	closed bool
+}
+
+// Acquire calls LockContext until it succeeds; one call tries 32 times.
+func (l *mutexes) Acquire(ctx context.Context, key string, try bool) (client.Grant, error) {
+	asker := polling.Asker{
+		Once:  func(ctx context.Context) (client.Grant, error) { return l.lock(ctx, key, try) },
+		Pause: l.pause, Closed: l.isClosed,
+	}
+	return asker.Acquire(ctx, try)
+}
+
+func (l *mutexes) lock(ctx context.Context, key string, try bool) (client.Grant, error) {
+	ctx, seen := observe(ctx, l.watch, len(l.servers))
+	m := &mutex{locks: l, library: l.redsync.NewMutex(record.Key(key), redsync.WithExpiry(l.ttl))}
+	lock := m.library.LockContext
+	if try {
+		lock = m.library.TryLockContext
+	}
+	if err := lock(ctx); err != nil {
+		return nil, judgeLock(err, seen)
+	}
+	m.standings, m.seen = seen.won()
+	l.watch.Lease(m.Session(), m.seen, l.ttl)
+	m.renewal = renewal.Start(l.ttl, m.library.Until(), m.extend, m.lost)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held[m] = true
+	return m, nil
+}
+
+// judgeLock says what an error of LockContext means. The library removes what a failed round made, but tells neither
+// whether it could, nor does it when its context has ended: what was observed decides.
+func judgeLock(err error, o *observed) error {
+	var taken *redsync.ErrTaken
+	switch {
+	case !o.settled():
+		return unknown(fmt.Errorf("a record may be left: %w", err))
+	case errors.As(err, &taken):
+		return fmt.Errorf("%w: %w", polling.ErrHeld, err)
+	}
+	return client.Definite(history.CodeBusy, "%w", err) // split votes, or too few servers, or given up between two rounds
+}
+
+func (l *mutexes) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
+}
+
+// Close gives back whatever is held, and ends the connections.
+func (l *mutexes) Close(ctx context.Context) error {
+	l.mu.Lock()
+	l.closed = true
+	var grants []client.Grant
+	for m := range l.held {
+		grants = append(grants, m)
+	}
+	l.mu.Unlock()
+	err := polling.ReleaseAll(ctx, grants)
+	for _, s := range l.servers {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
+
+// mutex is a redsync.Mutex that is locked. Its session is its value: each grant has a lease of its own.
+type mutex struct {
+	locks     *mutexes
+	library   *redsync.Mutex
+	seen      int64
+	standings standings
+	renewal   *renewal.Renewal
+}
+
+func (m *mutex) Session() string  { return m.library.Value() }
+func (m *mutex) Token() string    { return "" }
+func (m *mutex) Seen() int64      { return m.seen }
+func (m *mutex) Valid() time.Time { return m.renewal.Until() }
+
+var errTaken = errors.New("by the answer of Extend a majority of the servers gave the lock to others or to nobody")
+
+func (m *mutex) extend(ctx context.Context) renewal.Round {
+	seen := m.locks.watch.Seen()
+	// Not ended with the renewal: the library would take that for an answer of the servers.
+	asked, observed := observe(context.WithoutCancel(ctx), m.locks.watch, len(m.locks.servers))
+	_, err := m.library.ExtendContext(asked)
+	votes := observed.votes()
+	var taken *redsync.ErrTaken
+	switch {
+	case ctx.Err() != nil: // released meanwhile: a record that is gone is no loss
+		return renewal.Round{}
+	case yeses(votes) > len(votes)/2:
+		m.locks.watch.Lease(m.Session(), seen, m.locks.ttl)
+	}
+	switch {
+	case err == nil:
+		return renewal.Round{Until: m.library.Until()}
+	case !errors.As(err, &taken):
+		return renewal.Round{}
+	case m.standings.gone(votes):
+		return renewal.Round{Gone: fmt.Errorf("%w: %w", errGone, err)}
+	}
+	return renewal.Round{Gone: fmt.Errorf("%w: %w", errTaken, err)}
+}
+
+// lost tells the user, and that it was the servers who said so if it was.
+func (m *mutex) lost(why error) {
+	if errors.Is(why, errGone) {
+		m.locks.watch.Ended(m.Session(), why)
+	}
+	m.locks.watch.Lost(m.Session(), why)
+}
+
+// Release calls UnlockContext, whose answer is a majority's "removed" or an error that mixes "it was gone" with "nobody
+// knows": what was observed decides.
+func (m *mutex) Release(ctx context.Context) (*bool, error) {
+	m.renewal.Stop()
+	asked, observed := observe(context.WithoutCancel(ctx), m.locks.watch, len(m.locks.servers))
+	_, _ = m.library.UnlockContext(asked)
+	owned, err := m.standings.released(observed.votes())
+	if err == nil {
+		m.locks.mu.Lock()
+		delete(m.locks.held, m)
+		m.locks.mu.Unlock()
+	}
+	return owned, err
+}

@@ -1,0 +1,56 @@
+package clusters
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Software is what a backend's servers are started from. Providers find it in different places: in an image, or on this
+// machine.
+type Software struct {
+	Backend string // names the variable LOCKCHECK_IMAGE_<BACKEND>
+
+	Image     string   // the official image, with a pinned tag; used unless the user names another
+	InImage   []string // starts a server in it, before its arguments: "redis-server"
+	ImageData string   // the directory that the image keeps its data in: "/data"
+
+	// OnMachine finds what starts a server on this machine, before its arguments. The error wraps ErrUnavailable and gives
+	// the install command. Nil: lockcheck's own binary is the server ("node", Backend).
+	OnMachine func(Places) ([]string, error)
+	// Jars says that OnMachine looks at Places.Jar.
+	Jars bool
+}
+
+// Places are where the user said that server programs are; empty for the usual places.
+type Places struct {
+	Bin string // a program, or the directory it is in (--server-bin)
+	Jar string // a jar, or the directory of the jars (--server-jar)
+}
+
+// FindProgram finds the program called name: where Places.Bin says, else on PATH, else in one of the usual directories.
+// install is the command that would bring it ("apt-get install redis-server").
+func FindProgram(places Places, name, install string, usual ...string) (string, error) {
+	if places.Bin != "" {
+		path := places.Bin
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			path = filepath.Join(path, name)
+		}
+		found, err := exec.LookPath(path)
+		if err != nil {
+			return "", fmt.Errorf("%w: --server-bin=%s: %w", ErrUnavailable, places.Bin, err)
+		}
+		return filepath.Abs(found)
+	}
+	if found, err := exec.LookPath(name); err == nil {
+		return filepath.Abs(found)
+	}
+	for _, dir := range usual {
+		if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return found, nil
+		}
+	}
+	return "", fmt.Errorf("%w: %s is not on PATH nor in %v: install it (%s), name it with --server-bin=PATH, or use --provider=docker",
+		ErrUnavailable, name, usual, install)
+}

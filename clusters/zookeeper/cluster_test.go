@@ -1,0 +1,201 @@
+package zookeeper
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"lockcheck/clusters"
+)
+
+func TestThreeServersGetReady(t *testing.T) {
+	c := ensemble(t)
+	t.Log(shared.progress.String())
+	if text := shared.progress.String(); !strings.Contains(text, "zookeeper: started n1 on ") || !strings.Contains(text, " leads") {
+		t.Errorf("progress: %q", text)
+	}
+	if len(c.Nodes()) != 3 || len(c.Endpoints()) != 3 {
+		t.Errorf("%d nodes, endpoints %v", len(c.Nodes()), c.Endpoints())
+	}
+	versions, err := c.Versions(t.Context())
+	if err != nil || !strings.HasPrefix(versions[Name], "3.") || strings.Contains(versions[Name], "-") {
+		t.Errorf("versions %v, %v", versions, err)
+	}
+	if err := c.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
+	leaderOf(t, c)
+}
+
+// What Layout computes is what real servers grant, also where it refuses.
+func TestNegotiatedTimeout(t *testing.T) {
+	c := ensemble(t)
+	for _, ttl := range []time.Duration{300 * time.Millisecond, 400 * time.Millisecond, 2 * time.Second, time.Minute, 90 * time.Second} {
+		got, err := c.nodes[0].negotiate(t.Context(), ttl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, refused := Backend{}.Layout(clusters.Options{TTL: ttl})
+		if (got == ttl) != (refused == nil) {
+			t.Errorf("asked for %v, granted %v, but Layout says %v", ttl, got, refused)
+		}
+		if refused != nil && !strings.Contains(refused.Error(), "the nearest it can is "+got.String()) {
+			t.Errorf("asked for %v, granted %v, but Layout says %v", ttl, got, refused)
+		}
+	}
+}
+
+func TestAPausedServerConnectsButDoesNotAnswer(t *testing.T) {
+	c := ensemble(t)
+	n := followerOf(t, c)
+	resume := pauseFor(t, n)
+	conn, err := net.DialTimeout("tcp", n.endpoint(), time.Second)
+	if err != nil {
+		t.Errorf("TCP does not connect: %v", err)
+	} else {
+		conn.Close()
+	}
+	if s, err := n.status(t.Context()); err == nil {
+		t.Errorf("it answers: %v", s)
+	}
+	if err := c.Probe(t.Context()); err != nil {
+		t.Errorf("a write past one paused server: %v", err)
+	}
+	bounded, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := c.Ready(bounded); err == nil || !strings.Contains(err.Error(), n.Name()) {
+		t.Errorf("with a paused server the ensemble is ready: %v", err)
+	}
+	resume()
+	restore(t, c)
+}
+
+func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
+	c := ensemble(t)
+	old := leaderOf(t, c)
+	before, err := old.status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	resume := pauseFor(t, old)
+	begun := time.Now()
+	successor, err := c.awaitLeader(t.Context())
+	t.Logf("%s leads %v after %s was paused", successor, time.Since(begun), old.Name())
+	if err != nil || successor == old.Name() {
+		t.Fatalf("leader %q, %v", successor, err)
+	}
+	after, err := c.named(successor).status(t.Context())
+	if err != nil || after.epoch() <= before.epoch() {
+		t.Errorf("epoch %d after %d, %v", after.epoch(), before.epoch(), err)
+	}
+	resume()
+	// The old one wakes up believing that it leads; the higher epoch must win.
+	for range 20 {
+		if got, err := c.Leader(t.Context()); err != nil || got == old.Name() {
+			t.Errorf("%q is said to lead, %v, after %s had taken over", got, err, successor)
+		}
+	}
+	restore(t, c)
+}
+
+func TestProbeFailsWithoutAQuorum(t *testing.T) {
+	c := ensemble(t)
+	resume := []func(){pauseFor(t, c.nodes[0]), pauseFor(t, c.nodes[1])}
+	bounded, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if err := c.Probe(bounded); err == nil {
+		t.Error("one of three servers took a write")
+	}
+	for _, again := range resume {
+		again()
+	}
+}
+
+func TestFailoverAndRestarts(t *testing.T) {
+	c := ensemble(t)
+	old := leaderOf(t, c)
+	pid := old.Process().PID()
+	if err := c.Failover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := leaderOf(t, c); got == old {
+		t.Errorf("%s leads after as before", got.Name())
+	}
+	if now := old.Process().PID(); now == pid {
+		t.Errorf("the old leader's process is %d still", now)
+	}
+	conn := admin(t, c)
+	if _, err := conn.Create("/kept", []byte("x"), 0, anyone); err != nil {
+		t.Fatal(err)
+	}
+	n := followerOf(t, c)
+	if err := n.Restart(t.Context(), false); err == nil {
+		t.Error("a running server was restarted")
+	}
+	for _, empty := range []bool{false, true} {
+		if err := n.Process().Kill(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Restart(t.Context(), empty); err != nil {
+			t.Fatal(err)
+		}
+		restore(t, c)
+		var got []byte
+		err := n.with(t.Context(), testTTL, func(conn *zk.Conn) (err error) {
+			got, _, err = conn.Get("/kept")
+			return err
+		})
+		if err != nil || string(got) != "x" {
+			t.Errorf("empty %v: it reads %q, %v", empty, got, err)
+		}
+	}
+}
+
+// A server by itself loses everything with its data, and nothing without.
+func TestStandaloneServer(t *testing.T) {
+	c, err := alone(t, func(*clusters.Layout) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if leader, err := c.Leader(t.Context()); err != nil || leader != "n1" {
+		t.Errorf("leader %q, %v", leader, err)
+	}
+	if err := c.Failover(t.Context()); err == nil {
+		t.Error("it failed over to nobody")
+	}
+	n := c.nodes[0]
+	for _, empty := range []bool{false, true} {
+		if err := n.Process().Kill(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Restart(t.Context(), empty); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		err := n.with(t.Context(), testTTL, func(conn *zk.Conn) error {
+			_, _, err := conn.Get(probePath)
+			return err
+		})
+		if gone := err == zk.ErrNoNode; gone != empty || (err != nil && !gone) {
+			t.Errorf("restarted, empty %v: %v", empty, err)
+		}
+	}
+}
+
+func TestAServerThatCannotStartIsNamed(t *testing.T) {
+	_, err := alone(t, func(l *clusters.Layout) { l.Settings[maxSession] = "1" })
+	if err == nil {
+		t.Fatal("it started")
+	}
+	for _, part := range []string{"server n1 ended", "zookeeper.log ends with"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the error lacks %q: %v", part, err)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package zookeeper
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/local"
+)
+
+// provider is that of the namespaces which the test binary entered: the tests are a harness.
+var provider *local.Provider
+
+// shared is the one ensemble of all tests but a few: a JVM takes seconds of a processor to start. Whoever disturbs it puts
+// it in order again.
+var shared struct {
+	once     sync.Once
+	site     clusters.Site
+	cluster  *cluster
+	progress bytes.Buffer
+	err      error
+}
+
+func TestMain(m *testing.M) {
+	var err error
+	if len(os.Args) > 1 && os.Args[1] == local.JanitorCommand {
+		err = local.Janitor(os.Args[2:])
+	} else {
+		var code int
+		provider, code, err = local.Enter()
+		if err == nil && provider == nil {
+			os.Exit(code)
+		}
+		if err == nil {
+			local.Exit(runAll(m))
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func runAll(m *testing.M) int {
+	logs, err := os.MkdirTemp("", "zookeeper-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(logs)
+	sharedLogs = logs
+	code := m.Run()
+	if shared.site != nil {
+		if err := shared.site.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	return code
+}
+
+var sharedLogs string
+
+// needServers skips a test where there is no ZooKeeper; with CI=true that is a failure.
+func needServers(t *testing.T) {
+	t.Helper()
+	_, err := onMachine(clusters.Places{})
+	if err != nil && os.Getenv("CI") != "true" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ensemble is the shared one: three servers that grant sessions from 400 ms.
+func ensemble(t *testing.T) *cluster {
+	t.Helper()
+	needServers(t)
+	shared.once.Do(func() {
+		shared.site, shared.err = provider.Open(context.Background(), clusters.SiteSpec{Run: "shared", LogDir: sharedLogs, Software: Backend{}.Software()})
+		if shared.err != nil {
+			return
+		}
+		var l clusters.Layout
+		if l, shared.err = (Backend{}).Layout(clusters.Options{TTL: testTTL}); shared.err != nil {
+			return
+		}
+		var started clusters.Cluster
+		if started, shared.err = (Backend{}).Start(context.Background(), shared.site, l, &shared.progress); shared.err == nil {
+			shared.cluster = started.(*cluster)
+		}
+	})
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.cluster
+}
+
+const testTTL = 2 * time.Second
+
+// alone starts one server for a test.
+func alone(t *testing.T, change func(*clusters.Layout)) (*cluster, error) {
+	t.Helper()
+	needServers(t)
+	site, err := provider.Open(t.Context(), clusters.SiteSpec{Run: t.Name(), LogDir: t.TempDir(), Software: Backend{}.Software()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := site.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	l, err := Backend{}.Layout(clusters.Options{Nodes: 1, TTL: testTTL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(&l)
+	started, err := Backend{}.Start(t.Context(), site, l, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	return started.(*cluster), nil
+}
+
+// restore waits until the shared ensemble is whole again.
+func restore(t *testing.T, c *cluster) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := c.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func pauser(t *testing.T, n *node) clusters.Pauser {
+	t.Helper()
+	p, ok := n.Process().(clusters.Pauser)
+	if !ok {
+		t.Fatal("it cannot be paused")
+	}
+	return p
+}
+
+// pauseFor pauses a server until the end of the test, at the latest.
+func pauseFor(t *testing.T, n *node) (resume func()) {
+	t.Helper()
+	p := pauser(t, n)
+	if err := p.Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	resume = sync.OnceFunc(func() {
+		if err := p.Resume(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		resume()
+		restore(t, shared.cluster)
+	})
+	return resume
+}
+
+func leaderOf(t *testing.T, c *cluster) *node {
+	t.Helper()
+	name, err := c.Leader(t.Context())
+	if err != nil || name == "" {
+		t.Fatalf("leader %q, %v", name, err)
+	}
+	return c.named(name)
+}
+
+func followerOf(t *testing.T, c *cluster) *node {
+	t.Helper()
+	leader := leaderOf(t, c)
+	for _, n := range c.nodes {
+		if n != leader {
+			return n
+		}
+	}
+	t.Fatal(errors.New("no follower"))
+	return nil
+}

@@ -1,0 +1,173 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+const (
+	probeTry   = 2 * time.Second  // for one write over a connection of its own; on an idle machine it takes milliseconds
+	probeBound = 20 * time.Second // many elections
+)
+
+// probePath is written by probes. Lock clients put their nodes elsewhere.
+const probePath = "/lockcheck-probe"
+
+var anyone = zk.WorldACL(zk.PermAll)
+
+// noLog silences the library, which logs every connection.
+type noLog struct{}
+
+func (noLog) Printf(string, ...any) {}
+
+// with connects to this server alone, calls do and disconnects. When ctx is done it returns at once and leaves do to
+// end by itself, which closing the connection makes it do.
+func (n *node) with(ctx context.Context, ttl time.Duration, do func(*zk.Conn) error) error {
+	conn, events, err := zk.Connect([]string{n.endpoint()}, ttl,
+		zk.WithDialer(func(network, addr string, timeout time.Duration) (net.Conn, error) {
+			bounded, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
+			return n.dial(bounded, network, addr)
+		}),
+		zk.WithLogger(noLog{}), zk.WithLogInfo(false))
+	if err != nil {
+		return err
+	}
+	defer func() { go conn.Close() }() // waits for an answer up to a second
+	done := make(chan error, 1)
+	go func() {
+		for event := range events {
+			if event.State == zk.StateHasSession {
+				done <- do(conn)
+				return
+			}
+		}
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// write puts the probe's node, and makes it if it is not there.
+func write(conn *zk.Conn, value string) error {
+	_, err := conn.Set(probePath, []byte(value), -1)
+	if !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	_, err = conn.Create(probePath, []byte(value), 0, anyone)
+	if errors.Is(err, zk.ErrNodeExists) {
+		_, err = conn.Set(probePath, []byte(value), -1)
+	}
+	return err
+}
+
+// Probe writes one node, through whichever server takes it, and gives up when ctx is done or after probeBound. Every
+// server is asked at once, because a paused one would keep the others from being asked; and asked again, because a
+// follower passes a write on to a leader that may have just been stopped.
+func (c *cluster) Probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeBound)
+	defer cancel()
+	results := make(chan error, len(c.nodes))
+	for _, n := range c.nodes {
+		go func() { results <- n.writeUntil(ctx, c.ttl) }()
+	}
+	var errs []error
+	for range c.nodes {
+		err := <-results
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, err)
+	}
+	return fmt.Errorf("no ZooKeeper server took a write: %w", errors.Join(errs...))
+}
+
+// writeUntil writes the probe's node until it succeeds or ctx is done.
+func (n *node) writeUntil(ctx context.Context, ttl time.Duration) error {
+	for {
+		bounded, cancel := context.WithTimeout(ctx, probeTry)
+		err := n.with(bounded, ttl, func(conn *zk.Conn) error { return write(conn, n.Name()) })
+		cancel()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("ZooKeeper server %s: %w", n.Name(), err)
+		case <-time.After(probeTry / 10):
+		}
+	}
+}
+
+// verify writes through every server, reads it back from the next one, and looks at the session timeout that the servers
+// grant: the faults are scaled by it.
+func (c *cluster) verify(ctx context.Context) error {
+	for i, n := range c.nodes {
+		value := fmt.Sprintf("%s %d", n.Name(), time.Now().UnixNano())
+		if err := n.with(ctx, c.ttl, func(conn *zk.Conn) error { return write(conn, value) }); err != nil {
+			return fmt.Errorf("a write to server %s: %w", n.Name(), err)
+		}
+		next := c.nodes[(i+1)%len(c.nodes)]
+		var got []byte
+		err := next.with(ctx, c.ttl, func(conn *zk.Conn) (err error) {
+			if _, err = conn.Sync(probePath); err == nil {
+				got, _, err = conn.Get(probePath)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("a read from server %s: %w", next.Name(), err)
+		}
+		if string(got) != value {
+			return fmt.Errorf("server %s took the write %q but %s reads %q", n.Name(), value, next.Name(), got)
+		}
+	}
+	granted, err := c.nodes[0].negotiate(ctx, c.ttl)
+	if err != nil {
+		return fmt.Errorf("a session of %v: %w", c.ttl, err)
+	}
+	if granted != c.ttl {
+		return fmt.Errorf("asked for a session of %v, the servers granted %v: the settings do not honour it", c.ttl, granted)
+	}
+	return nil
+}
+
+// negotiate asks this server for a session and tells the timeout that it gave.
+func (n *node) negotiate(ctx context.Context, ttl time.Duration) (time.Duration, error) {
+	granted := make(grantedTTL, 1)
+	o := newObserver(granted, n.dial, 1)
+	conn, _, err := zk.Connect([]string{n.endpoint()}, ttl, zk.WithDialer(o.dialTo), zk.WithLogger(noLog{}), zk.WithLogInfo(false))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { go conn.Close() }()
+	select {
+	case ttl := <-granted:
+		return ttl, nil
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+// grantedTTL is a client.Watch that hears of the first lease.
+type grantedTTL chan time.Duration
+
+func (grantedTTL) Seen() int64 { return 0 }
+
+func (g grantedTTL) Lease(_ string, _ int64, ttl time.Duration) {
+	select {
+	case g <- ttl:
+	default:
+	}
+}
+
+func (grantedTTL) Ended(string, error) {}
+func (grantedTTL) Lost(string, error)  {}

@@ -1,0 +1,184 @@
+package zookeeper
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"lockcheck/clusters"
+)
+
+const (
+	startBound = 60 * time.Second      // for servers to become an ensemble
+	lookEvery  = 20 * time.Millisecond // while they do
+	lastLines  = 5                     // of a log, quoted in an error
+)
+
+// Start returns once one server leads and all others follow it in sync, each took a write that was then read from
+// another, and a session of the TTL asked for was negotiated.
+func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.Layout, progress io.Writer) (clusters.Cluster, error) {
+	ctx, cancel := context.WithTimeout(ctx, startBound)
+	defer cancel()
+	begun := time.Now()
+	c := &cluster{site: site, ttl: layout.EffectiveTTL}
+	if err := c.launch(ctx, layout); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(progress, "zookeeper: started %s\n", strings.Join(c.places(), ", "))
+	leader, err := c.settle(ctx)
+	if err == nil {
+		err = c.verify(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("starting %d ZooKeeper servers: %w", len(c.nodes), err)
+	}
+	fmt.Fprintf(progress, "zookeeper: ready after %.1f s, %s leads\n", time.Since(begun).Seconds(), leader)
+	return c, nil
+}
+
+// launch starts the servers' processes, all at once: each waits for the others by itself.
+func (c *cluster) launch(ctx context.Context, layout clusters.Layout) error {
+	server, err := c.site.Server(ctx)
+	if err != nil {
+		return err
+	}
+	var hosts []clusters.Host
+	var members []member
+	for i, name := range layout.Nodes {
+		host, err := c.site.Host(ctx, name)
+		if err != nil {
+			return err
+		}
+		hosts = append(hosts, host)
+		members = append(members, member{i + 1, host.Addr()})
+	}
+	c.nodes, err = clusters.Together(len(hosts), func(i int) (*node, error) {
+		data, err := hosts[i].DataDir(logName)
+		if err != nil {
+			return nil, err
+		}
+		started, err := clusters.StartServer(ctx, hosts[i], command(server, members[i], members, data, layout.Settings))
+		return &node{Server: started, dial: c.site.Dial}, err
+	})
+	return err
+}
+
+func (c *cluster) places() []string {
+	var all []string
+	for _, n := range c.nodes {
+		all = append(all, n.Name()+" on "+n.Host().Addr())
+	}
+	return all
+}
+
+// Ready returns once one server leads and all others follow it in sync, each took a write that was then read from
+// another, and a session of the TTL asked for was negotiated.
+func (c *cluster) Ready(ctx context.Context) error {
+	if _, err := c.settle(ctx); err != nil {
+		return err
+	}
+	return c.verify(ctx)
+}
+
+// settle waits until one server leads and all others follow it in sync, and returns the leader's name.
+func (c *cluster) settle(ctx context.Context) (string, error) {
+	for {
+		// Not bound by ctx: the last answers are what the error is made of.
+		answers := c.statuses(context.WithoutCancel(ctx))
+		leader, err := complete(answers)
+		if err == nil && len(answers) > 1 {
+			err = c.inSync(ctx, leader)
+		}
+		if err == nil {
+			return leader.Name(), nil
+		}
+		for _, n := range c.nodes {
+			if err := n.alive(); err != nil {
+				return "", err
+			}
+		}
+		select {
+		case <-time.After(lookEvery):
+		case <-ctx.Done():
+			return "", c.unsettled(answers, errors.Join(err, ctx.Err()))
+		}
+	}
+}
+
+// complete finds the one leader that all others follow. The error says what is missing.
+func complete(answers []answer) (*node, error) {
+	var leader *node
+	followers := 0
+	for _, a := range answers {
+		switch {
+		case a.err != nil:
+			return nil, fmt.Errorf("%s: %w", a.node.Name(), a.err)
+		case a.said.mode == following:
+			followers++
+		case leader != nil:
+			return nil, fmt.Errorf("%s and %s both lead", leader.Name(), a.node.Name())
+		case a.said.mode == leading, a.said.mode == standalone && len(answers) == 1:
+			leader = a.node
+		}
+	}
+	if leader == nil || followers != len(answers)-1 {
+		return nil, fmt.Errorf("of %d servers %d follow and none or one leads", len(answers), followers)
+	}
+	return leader, nil
+}
+
+func (c *cluster) inSync(ctx context.Context, leader *node) error {
+	n, err := syncedFollowers(ctx, leader.dial, leader.endpoint())
+	if err != nil {
+		return fmt.Errorf("%s: %w", leader.Name(), err)
+	}
+	if n != len(c.nodes)-1 {
+		return fmt.Errorf("%d of %d followers are in sync with %s", n, len(c.nodes)-1, leader.Name())
+	}
+	return nil
+}
+
+// alive is an error if the server's process has ended.
+func (n *node) alive() error {
+	select {
+	case <-n.Process().Done():
+		return fmt.Errorf("ZooKeeper server %s ended: %v%s", n.Name(), n.Process().Err(), lastWords(n.Process()))
+	default:
+		return nil
+	}
+}
+
+// unsettled says what each server was doing when time was up.
+func (c *cluster) unsettled(answers []answer, why error) error {
+	var text strings.Builder
+	text.WriteString("they did not become an ensemble in time")
+	for _, a := range answers {
+		if a.err != nil {
+			fmt.Fprintf(&text, "\n  %s: %v", a.node.Name(), a.err)
+		} else {
+			fmt.Fprintf(&text, "\n  %s: %s, zxid %#x", a.node.Name(), a.said.mode, a.said.zxid)
+		}
+		text.WriteString(lastWords(a.node.Process()))
+	}
+	return fmt.Errorf("%s: %w", text.String(), why)
+}
+
+// lastWords quotes the end of a process's log, where the provider says where it is.
+func lastWords(p clusters.Process) string {
+	logged, ok := p.(clusters.Logged)
+	if !ok {
+		return ""
+	}
+	text, err := os.ReadFile(logged.LogPath())
+	if err != nil {
+		return "\n    " + err.Error()
+	}
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	lines = lines[max(0, len(lines)-lastLines):]
+	return fmt.Sprintf("\n    %s ends with\n    %s", logged.LogPath(), bytes.Join(lines, []byte("\n    ")))
+}
