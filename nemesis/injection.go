@@ -2,7 +2,9 @@ package nemesis
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"lockcheck/checker/history"
@@ -16,30 +18,58 @@ const healPatience = 10 * time.Second
 type injection struct {
 	stage Stage
 	event history.Event // what all its events have in common
+	took  bool
+	undo  func(context.Context) error
+}
+
+// injectAll injects a step's faults at once and tells whether all of them took.
+func injectAll(ctx context.Context, stage Stage, acts []*act) (injected []*injection, took bool) {
+	injected = make([]*injection, len(acts))
+	var wait sync.WaitGroup
+	for n, a := range acts {
+		wait.Go(func() { injected[n] = inject(ctx, stage, a) })
+	}
+	wait.Wait()
+	took = true
+	for _, i := range injected {
+		took = took && i.took
+	}
+	return injected, took
 }
 
 // inject records the decision, injects, and records whether it was seen to work. An injection that did not take is an
-// event of its own (Fail) and counts as no exposure; there is nothing to heal then unless the target says otherwise.
-func inject(ctx context.Context, stage Stage, event history.Event, apply func(context.Context) error) (*injection, bool) {
-	event.Process, event.Op = history.NemesisProcess, stage.NextOp()
-	i := &injection{stage: stage, event: event}
+// event of its own (Fail) and counts as no exposure.
+func inject(ctx context.Context, stage Stage, a *act) *injection {
+	i := &injection{stage: stage, event: a.event}
+	i.event.Process, i.event.Op = history.NemesisProcess, stage.NextOp()
 	i.record(history.Invoke, false, nil)
-	if err := apply(ctx); err != nil {
+	err := errors.New("there is no such target now")
+	if _, none := a.target.(nobody); !none {
+		err = kindNamed(a.Kind).begin(ctx, a)
+	}
+	i.undo, i.took = a.undo, err == nil
+	i.event.Detail, i.event.SkewNS = a.event.Detail, a.event.SkewNS
+	if err != nil {
 		i.record(history.Fail, false, err)
-		return i, false
+		return i
 	}
 	i.record(history.OK, false, nil)
-	return i, true
+	return i
 }
 
-// heal takes the fault back even when the run is being stopped.
-func (i *injection) heal(ctx context.Context, takeBack func(context.Context) error) error {
+// heal takes the fault back even when the run is being stopped; also a half-taken one: some threads may have stopped.
+func (i *injection) heal(ctx context.Context) error {
+	if !i.took && i.undo == nil {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healPatience)
 	defer cancel()
 	i.record(history.Invoke, true, nil)
-	if err := takeBack(ctx); err != nil {
-		i.record(history.Fail, true, err)
-		return fmt.Errorf("healing %s of %s: %w", i.event.F, i.event.Target, err)
+	if i.undo != nil {
+		if err := i.undo(ctx); err != nil {
+			i.record(history.Fail, true, err)
+			return fmt.Errorf("healing %s of %s: %w", i.event.F, i.event.Target, err)
+		}
 	}
 	i.record(history.OK, true, nil)
 	return nil

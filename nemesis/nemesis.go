@@ -1,10 +1,10 @@
-// Package nemesis disturbs a run: it injects faults and takes them back, aimed at the holders of locks. Each fault is
-// one file. A nemesis is drawn whole from the seed before the run starts; what it meets while it runs decides only
-// when its steps fire and whom a role ("holder") means at that moment.
+// Package nemesis disturbs a run: it injects faults and takes them back, aimed at the holders of locks. Each kind of
+// fault is one file. A schedule is drawn whole from the seed before the run starts; what it meets while it runs decides
+// only when its steps fire and whom a role ("holder") means at that moment.
 //
-//	seed ──► Nemesis (Steps) ──► Run ── asks ──► Stage: who works under a lock now?
-//	                              │
-//	                              └── invoke ─ inject ─ read back ─ ok ─ … ─ invoke ─ heal ─ read back ─ ok ──► history
+//	"pause:holder@work" ─ Parse ─► Spec ─ seed ─► Rounds of Steps ──► Run ── asks ──► Stage: who works under a lock now?
+//	                                                                  │
+//	             invoke ─ begin ─ read back ─ ok ─ … ─ invoke ─ undo ─ read back ─ ok ──► history
 package nemesis
 
 import (
@@ -12,10 +12,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"lockcheck/checker/history"
+	"lockcheck/nemesis/vdso"
 )
 
 // Nemesis is a schedule of faults.
@@ -24,19 +24,35 @@ type Nemesis interface {
 	Requirements() []history.Requirement
 	// Steps says the schedule in words, a line a step.
 	Steps() []string
+	// Powers are what its faults need on the run's hosts.
+	Powers() []Power
 	// Run plays the schedule until ctx is done, and returns once everything is taken back and was seen to be. The error
 	// names a fault that could not be healed.
 	Run(ctx context.Context, stage Stage) error
 }
+
+// Power is something that the helper on a host has to be able to do, or the service.
+type Power string
+
+// The powers.
+const (
+	PowerNetwork  Power = "network"  // drop packets; needs hosts with networks of their own
+	PowerClock    Power = "clock"    // change the clock that a process sees
+	PowerFailover Power = "failover" // change the leader when asked
+)
 
 // Plan is what a schedule is drawn from.
 type Plan struct {
 	Seed  int64
 	TTL   time.Duration // the lease as the servers grant it; magnitudes scale with it
 	Limit time.Duration // how long the load lasts
+	// How many there will be, so that a number of one that will not be there is refused; 0 if that is not known.
+	Servers, Clients int
+	// Leaderless says that no server of the service leads: faults aimed at one are refused, and left out of usual mixes.
+	Leaderless bool
 }
 
-// Target is a process that faults can hit. What it can suffer is found by type assertion.
+// Target is something that faults can hit. What it can suffer is found by type assertion.
 type Target interface {
 	Name() string
 }
@@ -47,25 +63,81 @@ type Pauser interface {
 	Resume(ctx context.Context) error
 }
 
-// Worker is somebody working under a lock.
-type Worker struct {
+// Killer is a target that can be ended by SIGKILL. It returns once the process is gone.
+type Killer interface {
+	Kill(ctx context.Context) error
+}
+
+// Restarter is a target that the nemesis has to start again. It returns once the process runs.
+type Restarter interface {
+	Restart(ctx context.Context, empty bool) error
+}
+
+// Skew is what a process's clocks are to show instead of the truth.
+type Skew = vdso.Skew
+
+// Clocked is a target whose clock can be changed. SetClock returns what was read back: how far the clock that the process
+// reads is off at that moment.
+type Clocked interface {
+	SetClock(ctx context.Context, skew Skew) (seen time.Duration, err error)
+	ResetClock(ctx context.Context) error
+}
+
+// Linked is a target whose packets can be dropped. Both calls return once packets were seen not to arrive, or to arrive
+// again, on every link and in each direction.
+type Linked interface {
+	Target
+	Cut(ctx context.Context, name string, cut Cut) error
+	Mend(ctx context.Context, name string, peers []Linked) error
+}
+
+// Cut is what is to be dropped: packets from (In) and to (Out) the peers, and which share of them.
+type Cut struct {
+	Peers   []Linked
+	In, Out bool
+	Share   float64 // 1 for all
+}
+
+// Moment is something that just happened, for faults that wait for it.
+type Moment struct {
+	Kind      Trigger
 	Client    string
+	Number    int // of the client's place, from 1; 0 if the moment is nobody's
 	Hold, Key string
 	Work      time.Duration // how long its work takes in all
+	// Passed is closed by Pass when whoever the moment is about may go on; nil if nobody waits.
+	Passed chan<- struct{}
+}
+
+// Pass lets whoever the moment is about go on.
+func (m Moment) Pass() {
+	if m.Passed != nil {
+		close(m.Passed)
+	}
 }
 
 // Stage is what a nemesis sees of a run.
 type Stage interface {
-	// NextWorker waits until a client begins to work under a lock.
-	NextWorker(ctx context.Context) (Worker, error)
-	// StillWorking tells whether that work is still going on.
-	StillWorking(w Worker) bool
+	// Next waits for a moment of that kind that the nemesis wants.
+	Next(ctx context.Context, kind Trigger, wants func(Moment) bool) (Moment, error)
+	// StillWorking tells whether the work of that moment is still going on.
+	StillWorking(m Moment) bool
 	// Client is a client by its name, nil if it is gone.
 	Client(name string) Target
+	// ClientNumber is whoever is at the n-th client's place now, from 1; nil if nobody is.
+	ClientNumber(n int) Target
 	// Clients are the live clients, in the order of their names.
 	Clients() []Target
+	// Waiters are the clients that wait for a lock.
+	Waiters() []Target
 	// Nodes are the servers, in their order.
 	Nodes() []Target
+	// Resource is the protected storage.
+	Resource() Target
+	// Leader is the name of the server that leads, "" while none does or nobody knows.
+	Leader(ctx context.Context) string
+	// Failover asks the service for another leader and returns when it has one.
+	Failover(ctx context.Context) error
 	// Hold is what a client is believed to hold now.
 	Hold(client string) (hold, key string, ok bool)
 	// Record appends an event to the history and returns its stamp.
@@ -74,39 +146,71 @@ type Stage interface {
 	NextOp() int64
 }
 
-// Kind describes one nemesis that can be asked for.
-type Kind struct {
-	Name  string
-	About string
-	// NeedsNetwork says that its faults need hosts with networks of their own.
-	NeedsNetwork bool
-	draw         func(Plan) Nemesis
-}
-
-// Kinds are the nemeses there are, in the order in which they are listed.
-var Kinds = []Kind{none, pause}
-
-// New draws the schedule of the nemesis named by spec.
+// New draws the schedule of the nemesis named by spec. The error names the part of the spec that is wrong.
 func New(spec string, plan Plan) (Nemesis, error) {
-	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == spec })
-	if i < 0 {
-		return nil, fmt.Errorf("there is no nemesis %q; there are: %s", spec, strings.Join(Names(), ", "))
+	parsed, err := Parse(spec)
+	if err != nil {
+		return nil, err
 	}
-	return Kinds[i].draw(plan), nil
+	if err := parsed.checkNumbers(plan); err != nil {
+		return nil, err
+	}
+	if plan.Leaderless {
+		if parsed, err = parsed.leaderless(); err != nil {
+			return nil, err
+		}
+	}
+	return drawSchedule(parsed, plan), nil
 }
 
-// NeedsNetwork tells whether the nemesis named by spec needs hosts with networks of their own.
-func NeedsNetwork(spec string) bool {
-	return slices.ContainsFunc(Kinds, func(k Kind) bool { return k.Name == spec && k.NeedsNetwork })
+// checkNumbers refuses numbers of servers and clients that the run will not have: a fault on them could never happen.
+func (s Spec) checkNumbers(plan Plan) error {
+	for _, mix := range s {
+		for _, f := range mix {
+			for _, role := range []Role{f.Target, f.Peer} {
+				there, called := plan.Servers, "servers"
+				if roles[role.Name].clients {
+					there, called = plan.Clients, "clients"
+				}
+				for _, n := range role.Numbers {
+					if there > 0 && n > there {
+						return fmt.Errorf("%q: there is no %s(%d): the run has %d %s", f.String(), role.Name, n, there, called)
+					}
+				}
+			}
+		}
+	}
+	return nil
 }
 
-// Names lists the nemeses.
-func Names() []string {
-	var names []string
-	for _, k := range Kinds {
-		names = append(names, k.Name)
+// leaderless is the spec for a service in which nobody leads.
+func (s Spec) leaderless() (Spec, error) {
+	left := make(Spec, 0, len(s))
+	for _, mix := range s {
+		var some []Fault
+		for _, f := range mix {
+			leads := roles[f.Target.Name].leads || roles[f.Peer.Name].leads
+			if leads && !f.byUsual {
+				return nil, fmt.Errorf("%q: no server of this service leads or follows; aim at one, minority, majority or node(1)", f.String())
+			}
+			if !leads {
+				some = append(some, f)
+			}
+		}
+		left = append(left, some)
 	}
-	return names
+	return left, nil
+}
+
+func (s *schedule) Powers() (powers []Power) {
+	for _, mix := range s.spec {
+		for _, f := range mix {
+			if power := kindNamed(f.Kind).needs; power != "" && !slices.Contains(powers, power) {
+				powers = append(powers, power)
+			}
+		}
+	}
+	return powers
 }
 
 // random is the nemesis's own stream of the seed: workloads draw from others, so that adding a draw there changes no

@@ -1,0 +1,183 @@
+// Package firewall drops packets of the network namespace that the calling thread is in: by peer, one way or both, all
+// or a share at random. What it makes are nftables tables of its own, which belong to the socket that made them: the
+// kernel removes them when that is closed, also when the process is killed. Rules of others are neither read nor touched.
+package firewall
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"regexp"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/binaryutil"
+	"github.com/google/nftables/expr"
+	"github.com/mdlayher/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Link is one peer and the packets from it (In) and to it (Out) that are to be dropped.
+type Link struct {
+	Peer  string  `json:"peer"` // an IPv4 address
+	In    bool    `json:"in"`
+	Out   bool    `json:"out"`
+	Share float64 `json:"share"` // of the packets: above 0, 1 for all
+}
+
+// Table is what is in the kernel for one cut.
+type Table struct {
+	conn  *nftables.Conn
+	table *nftables.Table
+}
+
+var tableName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}$`)
+
+// prefix begins the names of all tables made here.
+const prefix = "lockcheck-"
+
+// Drop makes the rules and reads them back from the kernel.
+func Drop(name string, links []Link) (*Table, error) {
+	if !tableName.MatchString(name) {
+		return nil, fmt.Errorf("cut %q: a name is up to 41 of a-z, 0-9 and -, a letter first", name)
+	}
+	t := &Table{table: &nftables.Table{Family: nftables.TableFamilyINet, Name: prefix + name}}
+	var socket *netlink.Conn
+	var err error
+	t.conn, err = nftables.New(nftables.AsLasting(), nftables.WithSockOptions(func(c *netlink.Conn) error {
+		socket = c
+		return nil
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("nftables: %w", err)
+	}
+	if err := t.fill(socket, links); err != nil {
+		return nil, errors.Join(err, t.conn.CloseLasting()) // with the socket the table is gone
+	}
+	return t, nil
+}
+
+func (t *Table) fill(socket *netlink.Conn, links []Link) error {
+	if err := makeOwned(socket, t.table.Name); err != nil {
+		return fmt.Errorf("nftables: making table %s: %w", t.table.Name, err)
+	}
+	accept := nftables.ChainPolicyAccept
+	want := 0
+	for _, way := range []struct {
+		name  string
+		hook  *nftables.ChainHook
+		addr  uint32 // where the peer's address is in an IPv4 header
+		taken func(Link) bool
+	}{
+		{"in", nftables.ChainHookInput, 12, func(l Link) bool { return l.In }},
+		{"out", nftables.ChainHookOutput, 16, func(l Link) bool { return l.Out }},
+	} {
+		chain := t.conn.AddChain(&nftables.Chain{
+			Name: way.name, Table: t.table, Type: nftables.ChainTypeFilter, Hooknum: way.hook,
+			Priority: nftables.ChainPriorityFilter, Policy: &accept,
+		})
+		for _, link := range links {
+			if !way.taken(link) {
+				continue
+			}
+			exprs, err := dropping(link, way.addr)
+			if err != nil {
+				return err
+			}
+			t.conn.AddRule(&nftables.Rule{Table: t.table, Chain: chain, Exprs: exprs})
+			want++
+		}
+	}
+	if err := t.conn.Flush(); err != nil {
+		return fmt.Errorf("nftables: rules of table %s: %w", t.table.Name, err)
+	}
+	return t.verify(want)
+}
+
+// dropping are the expressions of one rule: IPv4, the peer's address, the share, count, drop.
+func dropping(link Link, offset uint32) ([]expr.Any, error) {
+	addr, err := netip.ParseAddr(link.Peer)
+	if err != nil || !addr.Is4() {
+		return nil, fmt.Errorf("peer %q is no IPv4 address", link.Peer)
+	}
+	if !(link.Share > 0 && link.Share <= 1) {
+		return nil, fmt.Errorf("share %v of the packets: use above 0, up to 1", link.Share)
+	}
+	exprs := []expr.Any{
+		&expr.Meta{Key: expr.MetaKeyNFPROTO, Register: 1},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{unix.NFPROTO_IPV4}},
+		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: offset, Len: 4},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: addr.AsSlice()},
+	}
+	if link.Share < 1 {
+		const of = 1 << 20
+		exprs = append(exprs,
+			&expr.Numgen{Register: 1, Modulus: of, Type: unix.NFT_NG_RANDOM},
+			// The number has the host's byte order, comparisons the network's.
+			&expr.Byteorder{SourceRegister: 1, DestRegister: 1, Op: expr.ByteorderHton, Len: 4, Size: 4},
+			&expr.Cmp{Op: expr.CmpOpLt, Register: 1, Data: binaryutil.BigEndian.PutUint32(uint32(math.Ceil(link.Share * of)))},
+		)
+	}
+	return append(exprs, &expr.Counter{}, &expr.Verdict{Kind: expr.VerdictDrop}), nil
+}
+
+// verify reads back that the kernel has so many rules in the table.
+func (t *Table) verify(want int) error {
+	got, err := t.rules()
+	if err != nil {
+		return fmt.Errorf("nftables: reading table %s back: %w", t.table.Name, err)
+	}
+	if len(got) != want {
+		return fmt.Errorf("nftables: table %s has %d rules, want %d", t.table.Name, len(got), want)
+	}
+	return nil
+}
+
+func (t *Table) rules() (all []*nftables.Rule, err error) {
+	for _, chain := range []string{"in", "out"} {
+		rules, err := t.conn.GetRules(t.table, &nftables.Chain{Name: chain, Table: t.table})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rules...)
+	}
+	return all, nil
+}
+
+// Dropped is how many packets the rules have dropped so far.
+func (t *Table) Dropped() (packets uint64, err error) {
+	rules, err := t.rules()
+	if err != nil {
+		return 0, err
+	}
+	for _, rule := range rules {
+		for _, e := range rule.Exprs {
+			if counter, ok := e.(*expr.Counter); ok {
+				packets += counter.Packets
+			}
+		}
+	}
+	return packets, nil
+}
+
+// Remove takes the table away and sees that it is gone.
+func (t *Table) Remove() error {
+	t.conn.DelTable(t.table)
+	if err := errors.Join(t.conn.Flush(), t.conn.CloseLasting()); err != nil {
+		return fmt.Errorf("nftables: removing table %s: %w", t.table.Name, err)
+	}
+	look, err := nftables.New()
+	if err != nil {
+		return err
+	}
+	left, err := look.ListTablesOfFamily(nftables.TableFamilyINet)
+	if err != nil {
+		return fmt.Errorf("nftables: seeing that table %s is gone: %w", t.table.Name, err)
+	}
+	for _, other := range left {
+		if other.Name == t.table.Name {
+			return fmt.Errorf("nftables: table %s is still there", t.table.Name)
+		}
+	}
+	return nil
+}

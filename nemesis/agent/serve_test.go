@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// converse feeds an agent lines and returns what it answers.
+func converse(t *testing.T, lines ...string) (Hello, []Answer) {
+	t.Helper()
+	var out strings.Builder
+	if err := Serve(strings.NewReader(strings.Join(lines, "\n")), &out); err != nil {
+		t.Fatal(err)
+	}
+	said := json.NewDecoder(strings.NewReader(out.String()))
+	var hello Hello
+	if err := said.Decode(&hello); err != nil {
+		t.Fatal(err)
+	}
+	var answers []Answer
+	for {
+		var a Answer
+		if err := said.Decode(&a); err == io.EOF {
+			return hello, answers
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, a)
+	}
+}
+
+func TestTheAgentSaysWhatItCan(t *testing.T) {
+	hello, answers := converse(t)
+	for _, want := range []string{ProcessesList, ProcessesStop, ProcessesContinue, ProcessesKill} {
+		if !slices.Contains(hello.Can, want) {
+			t.Errorf("it cannot %s: %v", want, hello.Can)
+		}
+	}
+	if len(answers) > 0 {
+		t.Errorf("answers to nothing: %+v", answers)
+	}
+}
+
+func TestWhatTheAgentCannotIsAnErrorByName(t *testing.T) {
+	_, answers := converse(t,
+		`{"id":1,"do":"weather.change"}`, `no request`, `{"id":3,"do":"processes.list"}`,
+		`{"id":4,"do":"processes.stop","args":{"pid":"one"}}`, `{"id":5,"do":"processes.list","args":{"pid":4194304}}`)
+	want := []struct {
+		id    int64
+		error string
+	}{
+		{1, `cannot "weather.change"`}, {0, "this is no request"}, {3, "no process was named"}, {4, "arguments"}, {5, ""},
+	}
+	if len(answers) != len(want) {
+		t.Fatalf("answers: %+v", answers)
+	}
+	for i, a := range answers {
+		if a.ID != want[i].id || !strings.Contains(a.Error, want[i].error) || (want[i].error == "") != (a.Error == "") {
+			t.Errorf("answer %d: %+v, want id %d and error %q", i, a, want[i].id, want[i].error)
+		}
+	}
+}
+
+func TestTheAgentDoesNotStopItself(t *testing.T) {
+	p := &processes{stopped: map[Target]bool{}}
+	_, err := p.stop(t.Context(), Target{PID: os.Getpid()})
+	if err == nil || !strings.Contains(err.Error(), "the agent itself") || len(p.stopped) > 0 {
+		t.Errorf("got %v, stopped %v", err, p.stopped)
+	}
+}

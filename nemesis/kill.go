@@ -1,0 +1,59 @@
+package nemesis
+
+import (
+	"context"
+
+	"lockcheck/checker/history"
+)
+
+// kill ends processes with SIGKILL and starts servers again, with their data or without. Clients are started again by
+// the workload, as a supervisor would.
+var kill = Kind{
+	Name:    "kill",
+	plural:  "kills",
+	About:   "SIGKILL and restart: servers with their data, or without (empty), after a while or at once (at-once); clients",
+	Usual:   "kill:leader@work,kill:one@work,kill:holder@work,kill:minority@work",
+	targets: []string{roleLeader, "follower", roleOne, "minority", "majority", "all", roleServer, roleHolder, "waiter", roleClient},
+	usual:   usual{of: ttls(0.2, 1)},
+	words:   []string{"empty", "at-once"},
+	begin: func(ctx context.Context, a *act) error {
+		killer, ok := a.target.(Killer)
+		if !ok {
+			return unable(a.target, "killed")
+		}
+		// The end of the run must not come between the kill and what has to follow it: who was sent SIGKILL is gone, whether
+		// or not somebody waited to see it, and has to be started again.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healPatience)
+		defer cancel()
+		if err := killer.Kill(ctx); err != nil {
+			return err
+		}
+		restarter, ok := a.target.(Restarter)
+		if !ok {
+			a.event.Detail = "another is started in its place"
+			return nil
+		}
+		empty := a.has("empty")
+		a.undo = func(ctx context.Context) error { return restarter.Restart(ctx, empty) }
+		data := "with its data"
+		if empty {
+			data = "without its data"
+		}
+		if !a.has("at-once") {
+			a.event.Detail = "to be restarted " + data
+			return nil
+		}
+		a.event.Detail = "restarted " + data
+		if err := restarter.Restart(ctx, empty); err != nil {
+			return err // undo tries once more
+		}
+		a.undo = nil
+		return nil
+	},
+	requires: func(f Fault) []string {
+		if roles[f.Target.Name].clients && f.Target.Name != roleWaiter {
+			return []string{history.OfHolders("kills")}
+		}
+		return ofWhom("kills")(f)
+	},
+}

@@ -1,0 +1,170 @@
+package nemesis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockcheck/checker/history"
+)
+
+// Kind is one kind of fault: what it can be asked for, and how it is done. Each is one file.
+type Kind struct {
+	Name   string
+	plural string // in the names of exposures
+	About  string
+	// Usual is the mix that the bare name stands for: the first is drawn every second time, because it is what a run
+	// under this kind is for; the others in between.
+	Usual string
+
+	needs   Power    // of the helper on its target's host, or of the service; "" for none
+	targets []string // that it can be aimed at, the usual one first; none: it is aimed at the service as a whole
+	usual   usual
+	accepts accepts
+	words   []string // options that are words, for example "empty"
+	begin   func(context.Context, *act) error
+	// requires is what must have happened (rule J9) for a fault with such a target.
+	requires func(Fault) []string
+}
+
+// usual is what is filled in where nothing was asked for.
+type usual struct {
+	of    Range // how long
+	shift Range
+	share float64
+}
+
+// accepts says which parts of the grammar mean something to a kind.
+type accepts struct{ peer, shift, drift, share bool }
+
+// Kinds are the nemeses there are, in the order in which they are listed.
+var Kinds []Kind
+
+// words are the options that some kind has.
+var words []string
+
+// init breaks the circle between the table and the parser that Usual goes through.
+func init() {
+	Kinds = []Kind{none, pause, partition, kill, clock, failover, loss}
+	for _, k := range Kinds {
+		for _, word := range k.words {
+			if !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+		}
+	}
+}
+
+func kindNamed(name string) *Kind {
+	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &Kinds[i]
+}
+
+// Names lists the nemeses.
+func Names() []string {
+	var names []string
+	for _, k := range Kinds {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// Options lists the options that are words.
+func Options() []string { return slices.Clone(words) }
+
+// ofWhom requires one fault of whom it was aimed at: a holder, a server, anybody.
+func ofWhom(plural string) func(Fault) []string {
+	return func(f Fault) []string {
+		switch {
+		case f.Target.Name == roleHolder:
+			return []string{history.OfHolders(plural)}
+		case roles[f.Target.Name].clients:
+			return []string{plural}
+		}
+		return []string{history.OfServers(plural)}
+	}
+}
+
+// check refuses what the kind has no use for, by name.
+func (k *Kind) check(f Fault) error {
+	refuse := func(part string, more ...string) error {
+		return fmt.Errorf("%s takes no %s%s", k.Name, part, strings.Join(more, ""))
+	}
+	for _, c := range []struct {
+		given, taken bool
+		part         string
+	}{
+		{f.Target.Name != "", len(k.targets) > 0, "target"},
+		{f.Peer.Name != "", k.accepts.peer, "other side (-" + f.Peer.String() + ")"},
+		{f.Shift.given(), k.accepts.shift, "shift"},
+		{f.Drift != 0, k.accepts.drift, "drift"},
+		{f.Share != 0, k.accepts.share, "share of packets"},
+		{f.For.given() || f.Trigger != "", k.Name != none.Name, "duration or trigger"},
+	} {
+		if c.given && !c.taken {
+			return refuse(c.part)
+		}
+	}
+	if f.Target.Name != "" && !slices.Contains(k.targets, f.Target.Name) {
+		return refuse("target "+f.Target.Name, "; it takes: ", strings.Join(k.targets, ", "))
+	}
+	for _, word := range f.Words {
+		if !slices.Contains(k.words, word) {
+			return refuse("option "+word, "; it takes: ", strings.Join(append([]string{"none but those of the grammar"}, k.words...), ", "))
+		}
+	}
+	for _, pair := range contradictory {
+		if f.has(pair[0]) && f.has(pair[1]) {
+			return fmt.Errorf("%s and %s exclude each other; %s", pair[0], pair[1], pair[2])
+		}
+	}
+	return nil
+}
+
+// contradictory are options of which a fault has one at most, and what to do instead.
+var contradictory = [][3]string{
+	{"in", "out", "without either, packets are dropped both ways"},
+	{"wall", "monotonic", "a sequence can have one step for each"},
+}
+
+// fill completes a fault. Who asks for a holder means one at work, unless a moment is named.
+func (k *Kind) fill(f Fault) Fault {
+	if f.Target.Name == "" && len(k.targets) > 0 {
+		f.Target.Name = k.targets[0]
+	}
+	if f.Trigger == "" {
+		f.Trigger = AtIntervals
+		if f.Target.Name == roleHolder {
+			f.Trigger = AtWork
+		}
+	}
+	if !f.For.given() {
+		f.For = k.usual.of
+	}
+	if !f.Shift.given() && f.Drift == 0 {
+		f.Shift = k.usual.shift
+	}
+	if f.Share == 0 {
+		f.Share = k.usual.share
+	}
+	return f
+}
+
+// act is one fault on one target, on its way.
+type act struct {
+	Step
+	stage  Stage
+	target Target
+	event  history.Event // of the injection; Detail is begin's to fill in
+	// undo takes back what begin did, also what it did only half; nil when there is nothing to take back.
+	undo func(context.Context) error
+}
+
+// unable is the error of a target that cannot suffer a fault.
+func unable(t Target, what string) error {
+	return fmt.Errorf("%s cannot be %s here", t.Name(), what)
+}

@@ -1,0 +1,73 @@
+package nemesis
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What has to have happened for a run to have tested what was asked for (rule J9), with five servers.
+func TestWhatARunMustHaveMet(t *testing.T) {
+	cases := []struct{ spec, needs string }{
+		{"none", ""},
+		{"pause:holder", "pauses-past-the-lease"},
+		{"pause:holder,0.2ttl", "pauses-of-holders"},
+		{"pause:client", "pauses"},
+		{"pause:leader", "pauses-of-servers"},
+		{"partition:holder@work", "partitions-past-the-lease"},
+		{"partition:holder-servers", "partitions-past-the-lease"},
+		{"partition:holder-leader", "partitions-of-holders"}, // it goes on to renew elsewhere
+		{"partition:holder-resource", "partitions-of-holders"},
+		{"partition:holder@work,0.7ttl", "partitions-of-holders"},
+		{"partition:waiter", "partitions"},
+		{"partition:minority", "partitions-of-servers 2 partitions-at-once"},
+		{"partition:client(1,2)-node(4,5)", "partitions 2 partitions-at-once"},
+		{"kill:majority,empty", "kills-of-servers 3 kills-at-once"},
+		{"kill:holder", "kills-of-holders"},
+		{"kill:waiter", "kills"},
+		{"clock:majority+2ttl", "clock-skews-of-servers 3 clock-skews-at-once"},
+		{"clock:all+2ttl", "clock-skews-of-servers 5 clock-skews-at-once"},
+		{"clock:holder+2ttl", "clock-skews-of-holders"},
+		{"loss:holder", "losses-of-holders"},
+		{"loss:leader", "losses-of-servers"},
+		{"clock:one+2ttl,clock:majority+2ttl,kill:leader", "clock-skews-of-servers kills-of-servers"}, // by the first of each kind
+		{"partition:client(1)-node(4,5);partition:client(2)-node(1,2);clock:node(3)+2ttl", "partitions clock-skews-of-servers 2 partitions-at-once"},
+	}
+	for _, c := range cases {
+		n, err := New(c.spec, Plan{Seed: 1, TTL: time.Second, Limit: time.Second, Servers: 5, Clients: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var needs []string
+		for _, r := range n.Requirements()[1:] {
+			if r.Min > 1 {
+				needs = append(needs, fmt.Sprint(r.Min))
+			}
+			needs = append(needs, r.Name)
+		}
+		if got := strings.Join(needs, " "); got != c.needs {
+			t.Errorf("%s needs %q, want %q", c.spec, got, c.needs)
+		}
+	}
+}
+
+// Where nobody leads, a bare name does without the faults that need a leader, and who asks for one is told.
+func TestAServiceWithoutALeader(t *testing.T) {
+	plan := Plan{Seed: 1, TTL: time.Second, Limit: time.Minute, Servers: 5, Clients: 5, Leaderless: true}
+	for _, k := range Kinds {
+		n, err := New(k.Name, plan)
+		if err != nil {
+			t.Errorf("%s: %v", k.Name, err)
+			continue
+		}
+		if steps := strings.Join(n.Steps(), "\n"); strings.Contains(steps, "leader") || k.Name != "none" && steps == "" {
+			t.Errorf("%s: steps\n%s", k.Name, steps)
+		}
+	}
+	for _, spec := range []string{"kill:leader", "kill,pause:follower", "partition:holder-leader", "pause:one;kill:leader"} {
+		if _, err := New(spec, plan); err == nil || !strings.Contains(err.Error(), "no server of this service leads") {
+			t.Errorf("%s: %v, want it refused", spec, err)
+		}
+	}
+}

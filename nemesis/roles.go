@@ -1,0 +1,198 @@
+package nemesis
+
+import (
+	"context"
+	"maps"
+	"slices"
+)
+
+// role says whom a target's name means.
+type role struct {
+	about    string
+	clients  bool // clients, not servers
+	numbered bool // node(1,2)
+	leads    bool // means something only where a server leads
+	peerOnly bool // no fault is aimed at it; partitions may have it on their other side
+	// many is how many of so many servers it means at once; nil for one.
+	many func(servers int) int
+	find func(context.Context, aim) []Target
+}
+
+// aim is what finding a target may depend on: the stage, the moment that the fault waited for, the seed's choice, and who
+// is on the other side already.
+type aim struct {
+	stage  Stage
+	role   Role
+	moment Moment
+	pick   uint64
+	not    map[string]bool
+}
+
+// free leaves out who is on the other side already.
+func (a aim) free(targets []Target) []Target {
+	return slices.DeleteFunc(targets, func(t Target) bool { return a.not[t.Name()] })
+}
+
+// The roles that code asks for by name.
+const (
+	roleHolder     = "holder"
+	roleWaiter     = "waiter"
+	roleClient     = "client"
+	roleServer     = "node"
+	roleOne        = "one"
+	roleLeader     = "leader"
+	roleServers    = "servers"
+	roleResource   = "resource"
+	roleEverything = "everything"
+	roleBridge     = "bridge"
+)
+
+// roles is the table of targets. It is filled in init because finding one may look another up in it.
+var roles map[string]role
+
+func init() {
+	minority := func(n int) int { return (n - 1) / 2 }
+	majority := func(n int) int { return n/2 + 1 }
+	all := func(n int) int { return n }
+	roles = map[string]role{
+		roleHolder:     {about: "a client that holds a lock", clients: true, find: findHolder},
+		roleWaiter:     {about: "a client that waits for a lock", clients: true, find: findWaiter},
+		roleClient:     {about: "any client, or client(1,2)", clients: true, numbered: true, find: findClient},
+		"clients":      {about: "all clients", clients: true, find: func(_ context.Context, a aim) []Target { return a.stage.Clients() }},
+		roleServer:     {about: "any server, or node(1,2)", numbered: true, find: findServer},
+		roleOne:        {about: "one server, whoever leads", find: findServer},
+		roleLeader:     {about: "the server that leads", leads: true, find: findLeader},
+		"follower":     {about: "a server that does not lead", leads: true, find: findFollower},
+		"minority":     {about: "as many servers as a quorum can do without", many: minority, find: some(minority)},
+		"majority":     {about: "as many servers as a quorum needs", many: majority, find: some(majority)},
+		"all":          {about: "all servers", many: all, find: func(_ context.Context, a aim) []Target { return a.stage.Nodes() }},
+		roleBridge:     {about: "two halves of the servers that only one server connects", many: minority, find: some(minority)},
+		roleServers:    {about: "other side: the other servers", peerOnly: true},
+		roleResource:   {about: "other side: the protected storage", peerOnly: true},
+		roleEverything: {about: "other side: everybody else", peerOnly: true},
+	}
+}
+
+// size is how many targets a role has at least, of so many servers.
+func (r Role) size(servers int) int {
+	switch many := roles[r.Name].many; {
+	case len(r.Numbers) > 0:
+		return len(r.Numbers)
+	case many != nil:
+		return many(servers)
+	}
+	return 1
+}
+
+// roleNames lists the roles, those that faults can be aimed at first.
+func roleNames() []string {
+	names := slices.Sorted(maps.Keys(roles))
+	slices.SortStableFunc(names, func(a, b string) int {
+		switch {
+		case roles[a].peerOnly == roles[b].peerOnly:
+			return 0
+		case roles[a].peerOnly:
+			return 1
+		}
+		return -1
+	})
+	return names
+}
+
+// findHolder is the client of the moment, if it was one of a holder; else whoever is believed to hold something.
+func findHolder(_ context.Context, a aim) []Target {
+	if a.moment.Client != "" && a.moment.Kind != AtQueueing {
+		if target := a.stage.Client(a.moment.Client); target != nil {
+			return []Target{target}
+		}
+		return nil
+	}
+	var holders []Target
+	for _, c := range a.free(a.stage.Clients()) {
+		if _, _, ok := a.stage.Hold(c.Name()); ok {
+			holders = append(holders, c)
+		}
+	}
+	return pickOne(holders, a.pick)
+}
+
+func findWaiter(_ context.Context, a aim) []Target {
+	if a.moment.Kind == AtQueueing {
+		if target := a.stage.Client(a.moment.Client); target != nil {
+			return []Target{target}
+		}
+	}
+	return pickOne(a.free(a.stage.Waiters()), a.pick)
+}
+
+// findClient is any client, but the moment's if the fault waited for what one did.
+func findClient(_ context.Context, a aim) []Target {
+	switch {
+	case len(a.role.Numbers) > 0:
+		return numbered(a.role.Numbers, a.stage.ClientNumber)
+	case a.moment.Client != "":
+		if target := a.stage.Client(a.moment.Client); target != nil {
+			return []Target{target}
+		}
+	}
+	return pickOne(a.free(a.stage.Clients()), a.pick)
+}
+
+func findServer(_ context.Context, a aim) []Target {
+	nodes := a.stage.Nodes()
+	if len(a.role.Numbers) == 0 {
+		return pickOne(a.free(nodes), a.pick)
+	}
+	return numbered(a.role.Numbers, func(n int) Target {
+		if n > len(nodes) {
+			return nil
+		}
+		return nodes[n-1]
+	})
+}
+
+func findLeader(ctx context.Context, a aim) []Target {
+	leader := a.stage.Leader(ctx)
+	return slices.DeleteFunc(a.stage.Nodes(), func(t Target) bool { return leader == "" || t.Name() != leader })
+}
+
+func findFollower(ctx context.Context, a aim) []Target {
+	leader := a.stage.Leader(ctx)
+	if leader == "" {
+		return nil
+	}
+	followers := slices.DeleteFunc(a.stage.Nodes(), func(t Target) bool { return t.Name() == leader })
+	return pickOne(a.free(followers), a.pick)
+}
+
+// some finds so many of the servers, whoever leads.
+func some(of func(n int) int) func(context.Context, aim) []Target {
+	return func(_ context.Context, a aim) []Target {
+		nodes := a.stage.Nodes()
+		most := of(len(nodes))
+		shuffle(nodes, a.pick)
+		nodes = a.free(nodes)
+		return nodes[:min(most, len(nodes))]
+	}
+}
+
+func numbered(numbers []int, find func(int) Target) (found []Target) {
+	for _, n := range numbers {
+		if target := find(n); target != nil {
+			found = append(found, target)
+		}
+	}
+	return found
+}
+
+func pickOne(targets []Target, pick uint64) []Target {
+	if len(targets) == 0 {
+		return nil
+	}
+	return []Target{targets[pick%uint64(len(targets))]}
+}
+
+func shuffle(targets []Target, pick uint64) {
+	r := random(int64(pick))
+	r.Shuffle(len(targets), func(i, j int) { targets[i], targets[j] = targets[j], targets[i] })
+}

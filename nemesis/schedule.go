@@ -1,0 +1,263 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"lockcheck/checker/history"
+)
+
+// Step is one fault of a schedule with everything drawn that the seed decides.
+type Step struct {
+	Fault
+	Hold time.Duration // how long it lasts
+	Jump time.Duration // of a clock
+	Into float64       // of the work at which it comes, for faults that wait for work: 0 to 1
+	pick uint64        // which one, where the target leaves a choice
+	stay time.Duration // how long it can be until it is taken back: a step of a sequence stays until the last one is over
+}
+
+// Round is a time without faults and then one fault, or a sequence of them that stay until the round is over.
+type Round struct {
+	Gap   time.Duration
+	Steps []Step
+}
+
+// schedule is a spec drawn from a seed.
+type schedule struct {
+	spec   Spec
+	ttl    time.Duration
+	rounds []Round
+
+	servers int // 0 if that is not known
+}
+
+// between two rounds, before the first too.
+const shortestGap, longestGap = 300 * time.Millisecond, 1200 * time.Millisecond
+
+// drawSchedule stratifies: of every kind that was asked for, what it is for comes first and then at least every second
+// time; what comes between is drawn freely.
+func drawSchedule(spec Spec, plan Plan) *schedule {
+	s := &schedule{spec: spec, ttl: plan.TTL, servers: plan.Servers}
+	if spec[0][0].Kind == none.Name {
+		return s
+	}
+	r := random(plan.Seed)
+	for at := time.Duration(0); at < plan.Limit; {
+		round := Round{Gap: between(r, shortestGap, longestGap)}
+		if len(spec) > 1 {
+			for _, mix := range spec {
+				round.Steps = append(round.Steps, drawStep(r, mix[0], plan.TTL))
+			}
+		} else {
+			round.Steps = []Step{drawStep(r, chooseFault(r, spec[0], len(s.rounds)), plan.TTL)}
+		}
+		stay := round.Steps[len(round.Steps)-1].Hold
+		for i := range slices.Backward(round.Steps) {
+			round.Steps[i].stay = stay
+			stay += waitTTLs * plan.TTL
+		}
+		s.rounds = append(s.rounds, round)
+		at += round.Gap + round.Steps[len(round.Steps)-1].Hold
+	}
+	return s
+}
+
+// chooseFault takes the first fault of each kind in turn at even places, and any at odd ones.
+func chooseFault(r *rand.Rand, mix []Fault, place int) Fault {
+	any := mix[r.IntN(len(mix))] // drawn always, so that one place's choice does not shift the next one's
+	if place%2 == 1 && len(mix) > 1 {
+		return any
+	}
+	var first []Fault
+	for _, f := range mix {
+		if !slices.ContainsFunc(first, func(g Fault) bool { return g.Kind == f.Kind }) {
+			first = append(first, f)
+		}
+	}
+	return first[place/2%len(first)]
+}
+
+func drawStep(r *rand.Rand, f Fault, ttl time.Duration) Step {
+	return Step{Fault: f, Hold: f.For.draw(r, ttl), Jump: f.Shift.draw(r, ttl), Into: 0.1 + 0.4*r.Float64(), pick: r.Uint64()}
+}
+
+// Requirements lists what each kind of fault that was asked for must have done, by the first of its kind: to all that it
+// names at once. A sequence must have been there as a whole; its last step comes only while all others are in effect.
+func (s *schedule) Requirements() []history.Requirement {
+	required := []history.Requirement{{Name: history.ExposureContended, Min: 1}}
+	var seen []string
+	together := map[string]int{}
+	for _, mix := range s.spec {
+		for _, f := range mix {
+			kind := kindNamed(f.Kind)
+			first := !slices.Contains(seen, f.Kind)
+			if kind.requires == nil || !first && len(s.spec) == 1 {
+				continue
+			}
+			together[f.Kind] += f.Target.size(s.servers)
+			if !first {
+				continue
+			}
+			seen = append(seen, f.Kind)
+			for _, name := range kind.requires(f) {
+				required = append(required, history.Requirement{Name: name, Min: 1})
+			}
+		}
+	}
+	for _, name := range seen {
+		if least := together[name]; least > 1 {
+			required = append(required, history.Requirement{Name: history.AtOnce(kindNamed(name).plural), Min: int64(least)})
+		}
+	}
+	return required
+}
+
+func (s *schedule) Steps() []string {
+	var lines []string
+	for _, round := range s.rounds {
+		for i, step := range round.Steps {
+			when := "then"
+			if i == 0 {
+				when = fmt.Sprintf("after %v", round.Gap.Round(time.Millisecond))
+			}
+			lines = append(lines, when+": "+step.words(s.ttl))
+		}
+	}
+	return lines
+}
+
+// words says the step in the grammar, with what was drawn.
+func (s Step) words(ttl time.Duration) string {
+	f := s.Fault
+	f.For, f.Shift = Range{}, Range{}
+	var drawn []string
+	if s.Jump != 0 {
+		drawn = append(drawn, fmt.Sprintf("by %+v (%+.2f TTL)", s.Jump, s.Jump.Seconds()/ttl.Seconds()))
+	}
+	if s.Hold != 0 {
+		drawn = append(drawn, fmt.Sprintf("for %v (%.2f TTL)", s.Hold, s.Hold.Seconds()/ttl.Seconds()))
+	}
+	if s.Trigger == AtWork {
+		drawn = append(drawn, fmt.Sprintf("%.0f %% into its work", 100*s.Into))
+	}
+	return strings.Join(append([]string{f.String()}, strings.Join(drawn, ", ")), " ")
+}
+
+// Run plays rounds until ctx is done, or until a fault cannot be healed.
+func (s *schedule) Run(ctx context.Context, stage Stage) error {
+	for _, round := range s.rounds {
+		if !sleep(ctx, round.Gap) {
+			return nil
+		}
+		if err := round.run(ctx, stage, s.ttl); err != nil {
+			return err // what could not be healed spoils all that follows
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// waitTTLs bounds how long a step of a sequence waits for its moment: the steps before it may have made it impossible.
+const waitTTLs = 10
+
+// run does the steps one after another and takes all of them back in the opposite order.
+func (r Round) run(ctx context.Context, stage Stage, ttl time.Duration) (failed error) {
+	var done []*injection
+	defer func() {
+		for _, i := range slices.Backward(done) {
+			failed = errors.Join(failed, i.heal(ctx))
+		}
+	}()
+	for n, step := range r.Steps {
+		waiting, cancel := ctx, context.CancelFunc(func() {})
+		if n > 0 {
+			waiting, cancel = context.WithTimeout(ctx, waitTTLs*ttl)
+		}
+		moment, err := step.await(waiting, stage)
+		cancel()
+		if err != nil {
+			return nil // the run is over, or the moment did not come
+		}
+		injected, took := injectAll(ctx, stage, step.aim(ctx, stage, moment))
+		moment.Pass()
+		done = append(done, injected...)
+		if !took {
+			return nil // recorded as what came of it
+		}
+	}
+	sleep(ctx, r.Steps[len(r.Steps)-1].Hold)
+	return nil
+}
+
+// aim finds whom the step hits at its moment.
+func (s Step) aim(ctx context.Context, stage Stage, moment Moment) (acts []*act) {
+	if len(kindNamed(s.Kind).targets) == 0 {
+		return []*act{s.act(stage, service{}, moment)}
+	}
+	for _, t := range roles[s.Target.Name].find(ctx, aim{stage: stage, role: s.Target, moment: moment, pick: s.pick}) {
+		acts = append(acts, s.act(stage, t, moment))
+	}
+	if len(acts) == 0 {
+		return []*act{s.act(stage, nobody{}, moment)}
+	}
+	return acts
+}
+
+func (s Step) act(stage Stage, target Target, moment Moment) *act {
+	a := &act{Step: s, stage: stage, target: target}
+	a.event = history.Event{F: history.F(s.Kind), Target: target.Name(), Role: s.Target.String(), DurNS: int64(s.Hold)}
+	if moment.Client == target.Name() {
+		a.event.Hold, a.event.Key = moment.Hold, moment.Key
+	} else {
+		a.event.Hold, a.event.Key, _ = stage.Hold(target.Name())
+	}
+	return a
+}
+
+// await waits for the trigger. Work that ended meanwhile is let go: a fault that comes after the write was sent would
+// prove nothing.
+func (s Step) await(ctx context.Context, stage Stage) (Moment, error) {
+	if s.Trigger == AtIntervals {
+		return Moment{}, ctx.Err()
+	}
+	for {
+		moment, err := stage.Next(ctx, s.Trigger, s.wants)
+		if err != nil || s.Trigger != AtWork {
+			return moment, err
+		}
+		if !sleep(ctx, time.Duration(float64(moment.Work)*s.Into)) {
+			return Moment{}, ctx.Err()
+		}
+		if stage.StillWorking(moment) {
+			return moment, nil
+		}
+	}
+}
+
+// wants tells whether a moment is one of those that the step waits for: a client that is named by its number, and no
+// other.
+func (s Step) wants(m Moment) bool {
+	if s.Target.Name != roleClient || len(s.Target.Numbers) == 0 || m.Number == 0 {
+		return true
+	}
+	return slices.Contains(s.Target.Numbers, m.Number)
+}
+
+// nobody stands where there is no target: the fault is recorded as one that did not take.
+type nobody struct{}
+
+func (nobody) Name() string { return "nobody" }
+
+// Service is the name under which faults of the whole service are recorded.
+const Service = "service"
+
+// service is the target of faults that are the whole service's to suffer.
+type service struct{}
+
+func (service) Name() string { return Service }

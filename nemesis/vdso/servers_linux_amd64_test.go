@@ -1,0 +1,189 @@
+package vdso
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// redis is a server on a socket of its own, and a connection to it.
+type redis struct {
+	*process
+	socket string
+	conn   net.Conn
+	lines  *bufio.Reader
+}
+
+func startRedis(t *testing.T) *redis {
+	t.Helper()
+	dir := t.TempDir()
+	r := &redis{socket: filepath.Join(dir, "socket")}
+	r.process = start(t, exec.Command(need(t, "redis-server"), "--port", "0", "--unixsocket", r.socket, "--dir", dir, "--save", "", "--logfile", "log"))
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		conn, err := net.Dial("unix", r.socket)
+		if err == nil {
+			r.conn, r.lines = conn, bufio.NewReader(conn)
+			t.Cleanup(func() { conn.Close() })
+			return r
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// do sends a command and returns its answer, the lengths of strings left out.
+func (r *redis) do(command ...string) string {
+	r.t.Helper()
+	_ = r.conn.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := fmt.Fprintln(r.conn, strings.Join(command, " ")); err != nil {
+		r.t.Fatal(err)
+	}
+	line, err := r.lines.ReadString('\n')
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	line = strings.TrimSpace(line)
+	lines := 0
+	if line[0] == '*' {
+		lines, _ = strconv.Atoi(line[1:])
+		lines *= 2
+		line = ""
+	} else if line[0] == '$' && line != "$-1" {
+		lines, line = 1, ""
+	}
+	for range lines {
+		more, err := r.lines.ReadString('\n')
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if more = strings.TrimSpace(more); more[0] != '$' {
+			line = strings.TrimSpace(line + " " + more)
+		}
+	}
+	return line
+}
+
+// wall is how far off the server sees its clock, by TIME. Half of the time that asking takes is unknown, so it asks again
+// until that is little.
+func (r *redis) wall() time.Duration {
+	r.t.Helper()
+	for {
+		before := kernel(unix.CLOCK_REALTIME)
+		answer := r.do("TIME")
+		after := kernel(unix.CLOCK_REALTIME)
+		var seconds, micros int64
+		if _, err := fmt.Sscan(answer, &seconds, &micros); err != nil {
+			r.t.Fatal(answer, err)
+		}
+		if after-before < int64(within/4) {
+			return time.Duration(seconds*1e9 + micros*1e3 - (before+after)/2)
+		}
+	}
+}
+
+func (r *redis) want(command string, want string) {
+	r.t.Helper()
+	if got := r.do(strings.Fields(command)...); got != want {
+		r.t.Errorf("%s: %q, want %q", command, got, want)
+	}
+}
+
+func TestRedisExpiresKeysByTheSkewedClock(t *testing.T) {
+	r := startRedis(t)
+	r.want("SET lock me PX 60000", "+OK")
+	r.want("GET lock", "me")
+	apply(t, r.pid(), Skew{Wall: Shift{Offset: 90 * time.Second}})
+	if off := r.wall(); !near(off, 90*time.Second) {
+		t.Errorf("TIME is off by %v, want 1m30s", off)
+	}
+	r.want("GET lock", "$-1")
+
+	heal(t, r.pid())
+	if off := r.wall(); !near(off, 0) {
+		t.Errorf("TIME is off by %v after healing", off)
+	}
+
+	// And a key that lives on while the clock is behind.
+	r.want("SET lock me PX 200", "+OK")
+	apply(t, r.pid(), Skew{Wall: Shift{Offset: -90 * time.Second}})
+	if off := r.wall(); !near(off, -90*time.Second) {
+		t.Errorf("TIME is off by %v, want -1m30s", off)
+	}
+	time.Sleep(300 * time.Millisecond)
+	r.want("GET lock", "me")
+	heal(t, r.pid())
+	r.want("GET lock", "$-1")
+}
+
+func TestRedisUnderLoadSurvivesChanges(t *testing.T) {
+	benchmark := need(t, "redis-benchmark")
+	r := startRedis(t)
+	load := exec.Command(benchmark, "-s", r.socket, "-c", "8", "-l", "-q", "-t", "set,get")
+	if err := load.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = load.Process.Kill(); _ = load.Wait() }()
+	patchManyTimes(t, r.pid())
+	heal(t, r.pid())
+	if off := r.wall(); !near(off, 0) {
+		t.Errorf("TIME is off by %v after healing", off)
+	}
+	if size := r.do("DBSIZE"); size == ":0" {
+		t.Error("the load did nothing")
+	}
+}
+
+func startJava(t *testing.T, threads int) *process {
+	t.Helper()
+	p := start(t, exec.Command(need(t, "java"), "-XX:TieredStopAtLevel=1", "testdata/Eyes.java", strconv.Itoa(threads)))
+	p.read()
+	return p
+}
+
+// seesJava is how far off a JVM sees its wall clock, in whole milliseconds.
+func (p *process) seesJava() time.Duration {
+	p.t.Helper()
+	for {
+		before := kernel(unix.CLOCK_REALTIME)
+		answer := p.ask("?")
+		after := kernel(unix.CLOCK_REALTIME)
+		var millis, nano int64
+		if _, err := fmt.Sscan(answer, &millis, &nano); err != nil {
+			p.t.Fatal(answer, err)
+		}
+		if after-before < int64(within/4) {
+			return time.Duration(millis - (before+after)/2)
+		}
+	}
+}
+
+func TestAJVMsWallClockIsSkewedAndItsMonotonicClockRefused(t *testing.T) {
+	p := startJava(t, 0)
+	for name, shift := range map[string]Shift{"jump": {Offset: time.Second}, "drift": {Drift: 0.05}} {
+		_, err := Apply(p.pid(), Skew{Wall: Shift{Offset: time.Minute}, Monotonic: shift, Expiry: time.Minute})
+		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "JVM") || !strings.Contains(err.Error(), "deadlines") {
+			t.Errorf("monotonic %s: %v", name, err)
+		}
+	}
+	if s := state(t, p.pid()); s != (State{}) {
+		t.Errorf("a refused skew changed it: %+v", s)
+	}
+	apply(t, p.pid(), Skew{Wall: Shift{Offset: time.Hour}})
+	if off := p.seesJava(); !near(off, time.Hour) {
+		t.Errorf("it sees its wall clock off by %v, want 1h", off)
+	}
+	heal(t, p.pid())
+	if off := p.seesJava(); !near(off, 0) {
+		t.Errorf("it sees its wall clock off by %v after healing", off)
+	}
+}
