@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lockcheck/clusters"
@@ -15,15 +16,20 @@ import (
 // member is one live lock client: its process and the harness's end of the conversation with it.
 type member struct {
 	name    string
+	host    clusters.Host
 	process clusters.Process
 	driver  *client.Driver
 	ready   client.Ready
 	stop    context.CancelFunc // of its pings
+	killed  atomic.Bool        // by the harness: its end says nothing about it
 }
 
 // kill ends the client with SIGKILL and returns once its end is recorded. What a stopped client believed it has believed
 // until now.
 func (m *member) kill(ctx context.Context) error {
+	if m.driver.Err() == nil {
+		m.killed.Store(true)
+	}
 	m.driver.Thaw()
 	if err := m.process.Kill(ctx); err != nil {
 		return fmt.Errorf("killing client %s: %w", m.name, err)
@@ -61,7 +67,7 @@ func (f *fleet) start(ctx context.Context, host, name string, seed int64) (*memb
 		return nil, fmt.Errorf("starting client %s: %w", name, err)
 	}
 	pinging, stop := context.WithCancel(context.Background())
-	m := &member{name: name, process: process, stop: stop}
+	m := &member{name: name, host: where, process: process, stop: stop}
 	m.driver = client.NewDriver(name, process.Stdin(), process.Stdout(), f.recorder, f.notify)
 	init := f.init
 	init.Name, init.Seed = name, seed

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
+	"lockcheck/nemesis"
 )
 
 // patience decides when an operation has been waited for long enough to be called unknown. No operation times out
@@ -17,7 +18,7 @@ type patience struct {
 	mu      sync.Mutex
 	active  map[int64]string // fault -> target
 	touched map[string]int64 // target -> when its last fault was gone
-	servers map[string]bool
+	servers map[string]bool  // and the service as a whole: their faults touch everybody
 }
 
 func newPatience(ttl time.Duration, clients int, servers []string) *patience {
@@ -25,7 +26,7 @@ func newPatience(ttl time.Duration, clients int, servers []string) *patience {
 		limit: max(10*time.Second, 5*ttl), queue: time.Duration(clients) * 2 * longestWork,
 		active: map[int64]string{}, touched: map[string]int64{}, servers: map[string]bool{},
 	}
-	for _, name := range servers {
+	for _, name := range append([]string{nemesis.Service}, servers...) {
 		p.servers[name] = true
 	}
 	return p

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
+	"lockcheck/nemesis"
 )
 
 func TestNoOperationTimesOutWhileAFaultTouchesItsClient(t *testing.T) {
@@ -30,6 +31,7 @@ func TestNoOperationTimesOutWhileAFaultTouchesItsClient(t *testing.T) {
 		{"it waits for longer than a hundred clients can take", nil, true, 35, true},
 		{"its client is paused", []history.Event{fault(1, "c1", 1, false)}, false, 99, false},
 		{"a server is paused", []history.Event{fault(1, "n2", 1, false)}, false, 99, false},
+		{"the service as a whole is failing over", []history.Event{fault(1, nemesis.Service, 1, false)}, false, 99, false},
 		{"another client is paused", []history.Event{fault(1, "c2", 1, false)}, false, 11, true},
 		{"another client is paused and it waits for a lock", []history.Event{fault(1, "c2", 1, false)}, true, 99, false},
 		{"the pause ended just now", []history.Event{fault(1, "c1", 1, false), fault(1, "c1", 20, true)}, false, 29, false},

@@ -21,9 +21,7 @@ type Config struct {
 	Provider clusters.Provider
 	Backend  clusters.Backend
 	Layout   clusters.Layout
-	// NeedsNetwork says that the nemesis needs hosts with networks of their own.
-	NeedsNetwork bool
-	Nemesis      nemesis.Nemesis
+	Nemesis  nemesis.Nemesis
 	// ClientCommand starts one lock client; its pipes and log are added.
 	ClientCommand clusters.Command
 
@@ -46,7 +44,11 @@ type Run struct {
 	site     clusters.Site
 	cluster  clusters.Cluster
 	resource clusters.Process
+	printed  *printed // nil where the resource writes its log itself
 	fleet    *fleet
+
+	resourceHost clusters.Host
+	agents       *agents
 
 	ops      atomic.Int64
 	stopping chan struct{} // closed when the load is over
@@ -60,7 +62,7 @@ type Run struct {
 // New prepares a run. Execute makes it.
 func New(config Config) *Run {
 	return &Run{
-		config: config, plan: config.Plan, monitor: newMonitor(),
+		config: config, plan: config.Plan, monitor: newMonitor(), agents: newAgents(),
 		stopping: make(chan struct{}), granted: make(chan struct{}, 1),
 	}
 }
@@ -98,7 +100,7 @@ func (r *Run) Execute(ctx context.Context) (err error) {
 	watches.Go(func() { r.watchRecording(background) })
 	watches.Go(func() { r.askHolders(background) })
 	if led, ok := r.cluster.(clusters.Led); ok {
-		watches.Go(func() { watchLeader(background, led, r.recorder) })
+		watches.Go(func() { r.watchLeader(background, led) })
 	}
 	if err := r.load(ctx); err != nil {
 		return r.because(ctx, err)
@@ -160,10 +162,32 @@ func (r *Run) load(ctx context.Context) error {
 	r.mark(history.PhaseHeal)
 	close(r.stopping)
 	wait.Wait()
+	r.settle(ctx)
 	if closed := r.fleet.close(context.WithoutCancel(ctx), r.fleet.live()); err == nil {
 		err = closed
 	}
 	return errors.Join(err, ctx.Err())
+}
+
+// settlePatience bounds how long the service may take to be whole again once everything is healed. One that is not is
+// not given up here: the final phase shows what its locks are worth.
+const settlePatience = time.Minute
+
+// settle waits until the whole service works again.
+func (r *Run) settle(ctx context.Context) {
+	bounded, cancel := context.WithTimeout(ctx, settlePatience)
+	defer cancel()
+	if err := r.cluster.Ready(bounded); err != nil && ctx.Err() == nil {
+		r.progress("everything is healed, but the service is not whole after %v: %v", settlePatience, err)
+	}
+	for _, node := range r.cluster.Nodes() {
+		select {
+		case <-node.Process().Done():
+			r.fail(fmt.Errorf("%w: server %s has ended by itself (%v): nothing that this run shows is about a whole service; its log is in the run's nodes directory",
+				clusters.ErrUnavailable, node.Name(), node.Process().Err()))
+		default:
+		}
+	}
 }
 
 // watchRecording ends a run whose history cannot be written or whose resource died: neither can be judged.
@@ -175,11 +199,15 @@ func (r *Run) watchRecording(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-r.resource.Done():
-			r.fail(fmt.Errorf("the resource, which no fault ever targets, ended by itself: %w", r.resource.Err()))
+			r.fail(fmt.Errorf("the resource, which no fault ever targets, ended by itself: %v", r.resource.Err()))
 			return
 		case <-tick.C:
 			if err := r.recorder.Err(); err != nil {
 				r.fail(fmt.Errorf("writing the history: %w", err))
+				return
+			}
+			if err := r.printed.failed(); err != nil {
+				r.fail(err)
 				return
 			}
 		}
@@ -213,15 +241,13 @@ func (r *Run) mark(phase string) {
 
 // hear takes in what clients were just heard to do. It runs under a driver's lock and must not block.
 func (r *Run) hear(m client.Moment) {
-	switch m.Kind {
-	case client.MomentGranted:
+	if m.Kind == client.MomentGranted {
 		select {
 		case r.granted <- struct{}{}:
 		default:
 		}
-	case client.MomentWorking:
-		r.stage.offer(m)
 	}
+	r.stage.hear(m)
 }
 
 func (r *Run) askHolders(ctx context.Context) {

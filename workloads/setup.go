@@ -1,11 +1,13 @@
 package workloads
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +23,9 @@ const clientPatience = 20 * time.Second
 
 // setUp starts everything that has to be there before the first operation.
 func (r *Run) setUp(ctx context.Context) (err error) {
-	r.site, err = r.config.Provider.Open(ctx, clusters.SiteSpec{Run: r.plan.Run, LogDir: r.config.NodesDir})
+	r.site, err = r.config.Provider.Open(ctx, clusters.SiteSpec{
+		Run: r.plan.Run, LogDir: r.config.NodesDir, Software: r.config.Backend.Software(),
+	})
 	if err != nil {
 		return err
 	}
@@ -30,6 +34,9 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 	}
 	r.cluster, err = r.config.Backend.Start(ctx, r.site, r.config.Layout, r.config.Log)
 	if err != nil {
+		return notStarted(ctx, err)
+	}
+	if err := r.checkFailover(); err != nil {
 		return err
 	}
 	var servers []string
@@ -39,7 +46,7 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 	if r.recorder, err = NewRecorder(r.config.HistoryPath); err != nil {
 		return err
 	}
-	r.stage = &stage{run: r, work: make(chan nemesis.Worker)}
+	r.stage = &stage{run: r, moments: newMoments(), wounds: newWounds(), failed: map[string]bool{}}
 	r.patience = newPatience(time.Duration(r.plan.EffectiveMS)*time.Millisecond, r.plan.Clients, servers)
 	r.recorder.Watch(r.monitor.watch)
 	r.recorder.Watch(r.patience.watch)
@@ -47,10 +54,15 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 	defer cancel()
 	url, err := r.startResource(bounded)
 	if err != nil {
-		return err
+		return tooSlow(ctx, bounded, err)
 	}
 	if err := r.startClients(bounded, url); err != nil {
-		return err
+		return tooSlow(ctx, bounded, err)
+	}
+	preparing, prepared := context.WithTimeout(ctx, clientPatience)
+	defer prepared()
+	if err := r.prepareAgents(preparing); err != nil {
+		return tooSlow(ctx, preparing, err)
 	}
 	if r.plan.Versions == nil {
 		r.plan.Versions = map[string]string{}
@@ -62,7 +74,30 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 	for name, version := range versions {
 		r.plan.Versions[name] = version
 	}
+	if from, ok := r.site.(clusters.Provenance); ok {
+		for name, what := range from.Provenance() {
+			r.plan.Versions[name] = what
+		}
+	}
 	return r.config.SavePlan(r.plan)
+}
+
+// tooSlow makes what was not done within clientPatience something that is not there: time.
+func tooSlow(ctx, bounded context.Context, err error) error {
+	if ctx.Err() != nil || bounded.Err() == nil {
+		return err
+	}
+	return fmt.Errorf("%w: not everything was ready within %v: this machine, or the container engine, is too busy (let it rest, or run "+
+		"fewer --clients), or the lock client never said that it was ready: %w", clusters.ErrUnavailable, clientPatience, err)
+}
+
+// notStarted makes a service that did not come up one that is not there: what lockcheck was given to start is not its own
+// mistake.
+func notStarted(ctx context.Context, err error) error {
+	if ctx.Err() != nil || errors.Is(err, clusters.ErrUsage) || errors.Is(err, clusters.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", clusters.ErrUnavailable, err)
 }
 
 // checkNetwork refuses a nemesis whose faults the site cannot carry out, and says what the site lacks.
@@ -71,11 +106,20 @@ func (r *Run) checkNetwork() error {
 	switch {
 	case isolated:
 		return nil
-	case r.config.NeedsNetwork:
+	case slices.Contains(r.config.Nemesis.Powers(), nemesis.PowerNetwork):
 		return fmt.Errorf("%w: nemesis %s needs a network of its own for every host: %s", clusters.ErrUnavailable, r.plan.Nemesis, why)
 	}
 	r.progress("all hosts share the loopback network: %s", why)
 	return nil
+}
+
+// checkFailover refuses a nemesis that wants the leader changed of a service that has none.
+func (r *Run) checkFailover() error {
+	if _, ok := r.cluster.(clusters.FailsOver); ok || !slices.Contains(r.config.Nemesis.Powers(), nemesis.PowerFailover) {
+		return nil
+	}
+	return fmt.Errorf("%w: nemesis %s: %s with %d servers has no leader to change: leave failover out, or take another --backend or --nodes",
+		clusters.ErrUsage, r.plan.Nemesis, r.plan.Backend, r.plan.Nodes)
 }
 
 // resourcePort is the port of the resource on its own address.
@@ -87,8 +131,13 @@ func (r *Run) startResource(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	r.resourceHost = host
+	log := r.config.ResourcePath
+	if !r.site.SharesFiles() {
+		log = "-"
+	}
 	args := []string{
-		"resource", "--listen", host.Addr() + ":" + strconv.Itoa(resourcePort), "--log", r.config.ResourcePath,
+		"resource", "--listen", host.Addr() + ":" + strconv.Itoa(resourcePort), "--log", log,
 		"--epoch-ns", strconv.FormatInt(r.recorder.EpochNS(), 10),
 	}
 	if r.plan.Fenced {
@@ -102,7 +151,14 @@ func (r *Run) startResource(ctx context.Context) (string, error) {
 		Listening string `json:"listening"`
 	}
 	heard := make(chan error, 1)
-	go func() { heard <- json.NewDecoder(r.resource.Stdout()).Decode(&ready) }()
+	lines := bufio.NewReader(r.resource.Stdout())
+	go func() {
+		line, err := lines.ReadBytes('\n')
+		if err == nil {
+			err = json.Unmarshal(line, &ready)
+		}
+		heard <- err
+	}()
 	select {
 	case err = <-heard:
 	case <-ctx.Done():
@@ -113,6 +169,11 @@ func (r *Run) startResource(ctx context.Context) (string, error) {
 	}
 	if err != nil {
 		return "", fmt.Errorf("the resource did not start to listen (%w); its log is resource/resource.log in the run's nodes directory", err)
+	}
+	if log == "-" {
+		if r.printed, err = keepPrinted(lines, r.config.ResourcePath); err != nil {
+			return "", err
+		}
 	}
 	return "http://" + ready.Listening, nil
 }
@@ -126,6 +187,9 @@ func (r *Run) startClients(ctx context.Context, resource string) error {
 			Protocol: client.ProtocolVersion, Endpoints: r.cluster.Endpoints(), TTLMS: r.plan.TTLMS, Resource: resource,
 		},
 	}
+	if more, ok := r.cluster.(clusters.ClientOptions); ok {
+		r.fleet.init.Options = more.ClientOptions()
+	}
 	started := time.Now()
 	failed := make(chan error, r.plan.Clients)
 	for i := range r.plan.Clients {
@@ -135,12 +199,18 @@ func (r *Run) startClients(ctx context.Context, resource string) error {
 			failed <- err
 		}()
 	}
-	var all error
+	var first error // what is wrong with one is mostly wrong with all
 	for range r.plan.Clients {
-		all = errors.Join(all, <-failed)
+		if err := <-failed; first == nil {
+			first = err
+		}
 	}
-	if all != nil {
-		return all
+	switch {
+	case first == nil:
+	case ctx.Err() == nil && r.fleet.command.Program != "":
+		return fmt.Errorf("%w: the lock client %s does not speak the client protocol (workloads/client/README.md): %w", clusters.ErrUsage, r.plan.LockClient, first)
+	default:
+		return first
 	}
 	r.progress("%d clients ready in %.1f s", r.plan.Clients, time.Since(started).Seconds())
 	return r.declared()
@@ -190,8 +260,11 @@ func (r *Run) observed() error {
 // close ends everything that the run started.
 func (r *Run) close() error {
 	var err error
+	if r.printed != nil {
+		err = r.printed.end(r.resource)
+	}
 	if r.site != nil {
-		err = r.site.Close()
+		err = errors.Join(err, r.site.Close())
 	}
 	if r.fleet != nil {
 		r.fleet.awaitEnds(closePatience)

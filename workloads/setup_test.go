@@ -1,12 +1,15 @@
 package workloads
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
+	"lockcheck/nemesis"
 )
 
 // place is a site that can only say whether its hosts have networks of their own.
@@ -16,6 +19,29 @@ type place struct {
 }
 
 func (p place) Isolated() (bool, string) { return p.isolated, "run as root" }
+
+// Running out of time to get ready is no mistake of lockcheck's; whatever else went wrong, and an interruption, is what it is.
+func TestRunningOutOfTimeToGetReady(t *testing.T) {
+	live := t.Context()
+	ended, end := context.WithCancel(live)
+	end()
+	wrong := errors.New("starting client c1")
+	cases := []struct {
+		name         string
+		ctx, bounded context.Context
+		slow         bool
+	}{
+		{"in time", live, live, false},
+		{"out of time", live, ended, true},
+		{"interrupted", ended, ended, false},
+	}
+	for _, c := range cases {
+		err := tooSlow(c.ctx, c.bounded, wrong)
+		if !errors.Is(err, wrong) || errors.Is(err, clusters.ErrUnavailable) != c.slow {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
 
 func TestANemesisThatNeedsANetworkIsRefusedWithoutOne(t *testing.T) {
 	cases := []struct {
@@ -31,9 +57,17 @@ func TestANemesisThatNeedsANetworkIsRefusedWithoutOne(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var log strings.Builder
-			r := New(Config{Plan: history.Plan{Nemesis: "partition"}, NeedsNetwork: c.needs, Log: &log})
+			spec := "pause"
+			if c.needs {
+				spec = "partition"
+			}
+			disturb, err := nemesis.New(spec, nemesis.Plan{TTL: time.Second, Limit: time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := New(Config{Plan: history.Plan{Nemesis: spec}, Nemesis: disturb, Log: &log})
 			r.site = place{isolated: c.isolated}
-			err := r.checkNetwork()
+			err = r.checkNetwork()
 			if (err != nil) != c.refused || log.String() != c.log {
 				t.Errorf("refused: %v, log %q", err, log.String())
 			}

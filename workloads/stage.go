@@ -2,6 +2,10 @@ package workloads
 
 import (
 	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"lockcheck/checker/history"
@@ -12,51 +16,64 @@ import (
 
 // stage is a run as the nemesis sees it.
 type stage struct {
-	run *Run
-	// work passes on that somebody began to work, to a nemesis that waits for it at that moment; to nobody otherwise,
-	// because a moment that is over is of no use.
-	work chan nemesis.Worker
+	run     *Run
+	moments *moments
+	wounds  *wounds
+
+	mu     sync.Mutex
+	failed map[string]bool // kinds of faults and targets of which one did not take
 }
 
-func (s *stage) NextWorker(ctx context.Context) (nemesis.Worker, error) {
-	select {
-	case worker := <-s.work:
-		return worker, nil
-	case <-ctx.Done():
-		return nemesis.Worker{}, ctx.Err()
-	}
+func (s *stage) Next(ctx context.Context, kind nemesis.Trigger, wants func(nemesis.Moment) bool) (nemesis.Moment, error) {
+	return s.moments.next(ctx, kind, wants)
 }
 
-func (s *stage) offer(m client.Moment) {
-	worker := nemesis.Worker{
-		Client: m.Client, Hold: m.Hold, Key: m.Key, Work: time.Duration(m.WorkMS) * time.Millisecond,
-	}
-	select {
-	case s.work <- worker:
-	default:
-	}
-}
-
-func (s *stage) StillWorking(w nemesis.Worker) bool {
-	m := s.run.fleet.named(w.Client)
-	if m == nil {
+func (s *stage) StillWorking(m nemesis.Moment) bool {
+	c := s.run.fleet.named(m.Client)
+	if c == nil {
 		return false
 	}
-	hold, _, ok := m.driver.Working()
-	return ok && hold == w.Hold
+	hold, _, ok := c.driver.Working()
+	return ok && hold == m.Hold
 }
 
 func (s *stage) Client(name string) nemesis.Target {
 	if m := s.run.fleet.named(name); m != nil {
-		return clientTarget(m)
+		return s.clientTarget(m)
 	}
 	return nil
+}
+
+func (s *stage) ClientNumber(n int) nemesis.Target {
+	for _, m := range s.run.fleet.live() {
+		if clientNumber(m.name) == n {
+			return s.clientTarget(m)
+		}
+	}
+	return nil
+}
+
+// clientNumber is the place of a client, which its successors ("c2-2") take over.
+func clientNumber(name string) int {
+	place, _, _ := strings.Cut(strings.TrimPrefix(name, "c"), "-")
+	n, _ := strconv.Atoi(place)
+	return n
 }
 
 func (s *stage) Clients() []nemesis.Target {
 	var targets []nemesis.Target
 	for _, m := range s.run.fleet.live() {
-		targets = append(targets, clientTarget(m))
+		targets = append(targets, s.clientTarget(m))
+	}
+	return targets
+}
+
+func (s *stage) Waiters() []nemesis.Target {
+	var targets []nemesis.Target
+	for _, m := range s.run.fleet.live() {
+		if m.driver.Waiting() {
+			targets = append(targets, s.clientTarget(m))
+		}
 	}
 	return targets
 }
@@ -64,9 +81,48 @@ func (s *stage) Clients() []nemesis.Target {
 func (s *stage) Nodes() []nemesis.Target {
 	var targets []nemesis.Target
 	for _, node := range s.run.cluster.Nodes() {
-		targets = append(targets, nodeTarget(node))
+		targets = append(targets, s.nodeTarget(node))
 	}
 	return targets
+}
+
+func (s *stage) Resource() nemesis.Target {
+	return storage{"resource", link{s.run.agents, s.run.resourceHost}}
+}
+
+// leaderPatience bounds how long the question who leads may hold a fault up.
+const leaderPatience = time.Second
+
+func (s *stage) Leader(ctx context.Context) string {
+	led, ok := s.run.cluster.(clusters.Led)
+	if !ok {
+		return ""
+	}
+	bounded, cancel := context.WithTimeout(ctx, leaderPatience)
+	defer cancel()
+	leader, err := led.Leader(bounded)
+	if err != nil {
+		return ""
+	}
+	return leader
+}
+
+func (s *stage) Failover(ctx context.Context) error {
+	cluster, ok := s.run.cluster.(clusters.FailsOver)
+	if !ok {
+		return errors.New("backend " + s.run.plan.Backend + " has no leader to change")
+	}
+	was := map[string]clusters.Process{}
+	for _, node := range s.run.cluster.Nodes() {
+		was[node.Name()] = node.Process()
+	}
+	err := cluster.Failover(ctx)
+	for _, node := range s.run.cluster.Nodes() {
+		if node.Process() != was[node.Name()] { // that is how some services change their leader
+			err = errors.Join(err, s.server(node).skewAgain(ctx))
+		}
+	}
+	return err
 }
 
 func (s *stage) Hold(name string) (hold, key string, ok bool) {
@@ -76,52 +132,45 @@ func (s *stage) Hold(name string) (hold, key string, ok bool) {
 	return "", "", false
 }
 
-func (s *stage) Record(event history.Event) int64 { return s.run.recorder.Record(event) }
+// Record also tells of the first fault of each kind and target that did not take: it counts as no exposure, and a run
+// without any is inconclusive.
+func (s *stage) Record(event history.Event) int64 {
+	what := string(event.F) + " of " + event.Role
+	s.mu.Lock()
+	told := s.failed[what] || event.Type != history.Fail || event.Heal
+	if !told {
+		s.failed[what] = true
+	}
+	s.mu.Unlock()
+	if !told {
+		s.run.progress("nemesis: a %s did not take: %s", strings.TrimSuffix(what, " of "), event.Error)
+	}
+	return s.run.recorder.Record(event)
+}
 
 func (s *stage) NextOp() int64 { return s.run.ops.Add(1) }
 
-// named is a target that can suffer nothing.
-type named string
-
-func (n named) Name() string { return string(n) }
-
-// pausableNode is a server whose process can be stopped.
-type pausableNode struct {
-	named
-	clusters.Pauser
-}
-
-func nodeTarget(node clusters.Node) nemesis.Target {
-	if pauser, ok := node.Process().(clusters.Pauser); ok {
-		return pausableNode{named(node.Name()), pauser}
+// hear turns what a client did into a moment.
+func (s *stage) hear(m client.Moment) {
+	trigger, ok := triggerOf[m.Kind]
+	if !ok {
+		return
 	}
-	return named(node.Name())
+	s.moments.offer(nemesis.Moment{
+		Kind: trigger, Client: m.Client, Number: clientNumber(m.Client), Hold: m.Hold, Key: m.Key,
+		Work: time.Duration(m.WorkMS) * time.Millisecond,
+	})
 }
 
-// pausableClient is a client whose process can be stopped; what it believed when it stopped it believes until it is let
-// go (rule R4).
-type pausableClient struct {
-	named
-	process clusters.Pauser
-	driver  *client.Driver
+var triggerOf = map[client.MomentKind]nemesis.Trigger{
+	client.MomentGranted: nemesis.AtGrant,
+	client.MomentWorking: nemesis.AtWork,
+	client.MomentWorked:  nemesis.AtWorkEnd,
+	client.MomentQueued:  nemesis.AtQueueing,
+	client.MomentLost:    nemesis.AtLoss,
 }
 
-func clientTarget(m *member) nemesis.Target {
-	if pauser, ok := m.process.(clusters.Pauser); ok {
-		return pausableClient{named(m.name), pauser, m.driver}
-	}
-	return named(m.name)
-}
-
-func (p pausableClient) Pause(ctx context.Context) error {
-	if err := p.process.Pause(ctx); err != nil {
-		return err
-	}
-	p.driver.Frozen() // what cannot be seen to be drained is not counted; the pause itself is real
-	return nil
-}
-
-func (p pausableClient) Resume(ctx context.Context) error {
-	p.driver.Thaw()
-	return p.process.Resume(ctx)
+// releasing lets a nemesis that waits for it act before a client releases.
+func (s *stage) releasing(ctx context.Context, name, hold, key string) {
+	s.moments.ask(ctx, nemesis.Moment{Kind: nemesis.AtRelease, Client: name, Number: clientNumber(name), Hold: hold, Key: key})
 }

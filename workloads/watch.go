@@ -2,10 +2,12 @@ package workloads
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
+	"lockcheck/nemesis"
 )
 
 // The watchdog wakes up every stallTick and records a stall where it overslept by more than stallLimit: the harness, or
@@ -19,11 +21,22 @@ func watchStalls(ctx context.Context, recorder *Recorder) {
 	tick := time.NewTicker(stallTick)
 	defer tick.Stop()
 	last := recorder.Now()
+	wall := wallClock{read: func() (before, wall, after int64) {
+		before = recorder.Now()
+		wall = time.Now().UnixNano()
+		return before, wall, recorder.Now()
+	}}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+		if from, by := wall.stepped(); by != 0 {
+			recorder.Record(history.Event{
+				Process: history.HarnessProcess, Type: history.Info, F: history.Stall, FromNS: from,
+				Error: fmt.Sprintf("the machine's wall clock was set by %v", by),
+			})
 		}
 		now := recorder.Now()
 		if now-last > int64(stallTick+stallLimit) {
@@ -35,10 +48,48 @@ func watchStalls(ctx context.Context, recorder *Recorder) {
 	}
 }
 
+// The wall clock of the machine is compared with the run's at every tick. It may be set at any moment (by a time service,
+// by the host of a virtual machine), and a server that keeps leases by it (Redis) ends them early by that much, through no
+// fault of its own. To the judgement it is what a stall is.
+const (
+	stepLimit    = time.Millisecond // less is not looked at
+	closeReading = 200 * time.Microsecond
+	readings     = 3
+)
+
+// wallClock tells when the wall clock was set: its distance to the run's clock changed. Slewing changes both alike.
+type wallClock struct {
+	read     func() (before, wall, after int64) // wall is read between the run's clock and the run's clock, all in ns
+	distance int64
+	at       int64 // when distance was seen last; 0 before the first
+}
+
+// stepped reads the clocks and tells by how much the wall clock was set since the run's time from; 0 if it was not, or
+// the clocks could not be read close enough together to say.
+func (w *wallClock) stepped() (from int64, by time.Duration) {
+	for range readings {
+		before, wall, after := w.read()
+		if after-before > int64(closeReading) {
+			continue
+		}
+		first, last, distance := w.at == 0, w.at, wall-before
+		by = time.Duration(distance - w.distance)
+		w.at = before
+		if !first && by.Abs() < stepLimit {
+			return 0, 0
+		}
+		if w.distance = distance; first {
+			return 0, 0
+		}
+		return last, by
+	}
+	return 0, 0
+}
+
 // leaderEvery is how often the cluster is asked who leads. A change is known with this delay.
 const leaderEvery = 250 * time.Millisecond
 
-func watchLeader(ctx context.Context, cluster clusters.Led, recorder *Recorder) {
+func (r *Run) watchLeader(ctx context.Context, cluster clusters.Led) {
 	tick := time.NewTicker(leaderEvery)
 	defer tick.Stop()
 	last, known := "", false
@@ -48,9 +99,12 @@ func watchLeader(ctx context.Context, cluster clusters.Led, recorder *Recorder) 
 			return
 		}
 		if err == nil && (!known || leader != last) {
-			recorder.Record(history.Event{
+			r.recorder.Record(history.Event{
 				Process: history.HarnessProcess, Type: history.Info, F: history.Leader, Value: leader,
 			})
+			if known {
+				r.stage.moments.offer(nemesis.Moment{Kind: nemesis.AtLeader})
+			}
 			last, known = leader, true
 		}
 		select {

@@ -20,6 +20,7 @@ type worker struct {
 	fate   *rand.Rand // of what follows an unknown outcome
 	client *member
 	starts int // clients started so far
+	deaths int // of clients that nobody had killed
 }
 
 func newWorker(run *Run, number int, first *member) *worker {
@@ -73,6 +74,7 @@ func (w *worker) hold(ctx context.Context) {
 	}
 	// After its loss signal a release is still sent in half of the cases: real programs do, and some failures need it.
 	if _, _, holds := w.client.driver.Believes(); holds || releaseLost {
+		w.run.stage.releasing(ctx, w.client.name, hold, key)
 		w.release(ctx, hold, key)
 	}
 }
@@ -125,8 +127,9 @@ func (w *worker) afterUnknown(ctx context.Context) {
 	}
 }
 
-// mostStarts bounds how often a client that keeps dying is started again.
-const mostStarts = 20
+// mostDeaths bounds how often a client that keeps dying by itself is started again. Those that a fault or the harness
+// killed do not count.
+const mostDeaths = 20
 
 // replace starts a successor for a client that is gone. One that broke the protocol is not replaced: a client that does
 // not say what it should cannot be tested.
@@ -135,15 +138,13 @@ func (w *worker) replace(ctx context.Context) error {
 		return nil
 	}
 	why := w.client.driver.Err()
-	if errors.Is(why, client.ErrProtocol) {
-		return fmt.Errorf("client %s cannot be used: %w", w.client.name, why)
+	if err := w.mourn(why); err != nil {
+		return err
 	}
 	if err := w.client.kill(ctx); err != nil {
 		return err
 	}
-	if w.starts++; w.starts > mostStarts {
-		return fmt.Errorf("client %s ended %d times, last because %w", w.host, mostStarts, why)
-	}
+	w.starts++
 	bounded, cancel := context.WithTimeout(ctx, clientPatience)
 	defer cancel()
 	next, err := w.run.fleet.start(bounded, w.host, fmt.Sprintf("%s-%d", w.host, w.starts), w.fate.Int64())
@@ -151,6 +152,20 @@ func (w *worker) replace(ctx context.Context) error {
 		return err
 	}
 	w.client = next
+	return nil
+}
+
+// mourn refuses a successor to a client that broke the protocol, or that is the last of too many that ended by themselves.
+func (w *worker) mourn(why error) error {
+	if errors.Is(why, client.ErrProtocol) {
+		return fmt.Errorf("client %s cannot be used: %w", w.client.name, why)
+	}
+	if w.client.killed.Load() {
+		return nil
+	}
+	if w.deaths++; w.deaths > mostDeaths {
+		return fmt.Errorf("client %s ended by itself %d times, last because %w", w.host, w.deaths, why)
+	}
 	return nil
 }
 

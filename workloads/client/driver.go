@@ -169,6 +169,18 @@ func (d *Driver) Working() (hold, key string, ok bool) {
 	return "", "", false
 }
 
+// Waiting tells whether the client waits for a lock.
+func (d *Driver) Waiting() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, op := range d.pending {
+		if op.command.Cmd == CmdAcquire && !op.answered {
+			return true
+		}
+	}
+	return false
+}
+
 // Begin records an operation's invocation and sends it. The completion arrives on the channel, exactly once; a client
 // that ends completes everything open as info.
 func (d *Driver) Begin(command Command) <-chan Completion {

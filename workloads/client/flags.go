@@ -20,10 +20,10 @@ type flags struct {
 	broken error             // of the output; nothing is said any more
 	held   map[string]string // the holds believed in, each with its session
 	lost   map[string]bool   // sessions whose loss was signalled: a grant on one comes too late
-	leases map[string]lease  // by session: as last acknowledged
+	leases map[string]lease  // by session: what was answered last
 }
 
-// lease is an acknowledged request that set or extended a lease, by the client's own clock.
+// lease is an answered request that a session's time to live counts from, by the client's own clock.
 type lease struct {
 	sent time.Time // or a little before
 	ttl  time.Duration
@@ -121,14 +121,11 @@ func (f *flags) lose(session string, reason error) {
 	maps.DeleteFunc(f.held, func(_, of string) bool { return of == session })
 }
 
-// renewed prints a lease report and notes the lease for the guards. Acknowledgements may be read in any order: what
-// counts is the one that was sent last.
+// renewed prints a lease report and notes the lease for the guards.
 func (f *flags) renewed(session string, seen int64, ttl time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if sent := f.heard.read(seen); !f.lost[session] && !sent.Before(f.leases[session].sent) {
-		f.leases[session] = lease{sent: sent, ttl: ttl}
-	}
+	f.countFrom(session, seen, ttl)
 	f.sayLocked(Report{Msg: MsgLease, Session: session, Seen: seen, TTLMS: ttl.Milliseconds()})
 }
 

@@ -88,3 +88,24 @@ func (c *talk) write(guard Guard, workMS int) {
 	c.t.Helper()
 	c.send(fmt.Sprintf(`{"cmd":"write","op":2,"hold":"h1","key":"k","value":"v","guard":%q,"work_ms":%d}`, guard, workMS))
 }
+
+// An answer that proves nothing about the lease (a ZooKeeper follower's to a ping) moves the guards' deadline and is no
+// line.
+func TestAnAnswerMovesTheGuardsDeadlineAndIsNotReported(t *testing.T) {
+	c := start(t, &fakeLock{grant: &fakeGrant{session: "s"}})
+	c.send(acquireA)
+	c.want(MsgOK)
+	c.lock.watch.Lease("s", 0, time.Millisecond)
+	c.want(MsgLease)
+	time.Sleep(time.Millisecond)
+	Answered(c.lock.watch, "s", 0, time.Hour)
+	c.write(GuardBeforeWork, 0)
+	c.want(MsgStage)
+	c.want(MsgStage)
+	c.want(MsgOK)
+	Answered(c.lock.watch, "s", 0, time.Nanosecond)
+	c.write(GuardBeforeWork, 0)
+	if fail := c.want(MsgFail); fail.Code != history.CodeGuard {
+		t.Errorf("answered %+v", fail)
+	}
+}

@@ -47,3 +47,13 @@ type Watch interface {
 	// Lost says that the library told its user that the session, and with it all its grants, is gone.
 	Lost(session string, reason error)
 }
+
+type queuedKey struct{}
+
+// Queued says that the acquire whose context ctx is has its request in the queue of a lock that another holds. It may be
+// called more than once, and with any context.
+func Queued(ctx context.Context) {
+	if say, ok := ctx.Value(queuedKey{}).(func()); ok {
+		say()
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"sync"
 	"time"
 
 	"lockcheck/checker/history"
@@ -21,7 +22,8 @@ var operations = map[CommandName]func(*server, context.Context, Command){
 }
 
 func (s *server) acquire(ctx context.Context, cmd Command) {
-	grant, err := s.lock.Acquire(ctx, cmd.Key, cmd.Try)
+	queued := sync.OnceFunc(func() { s.flags.say(Report{Msg: MsgStage, Op: cmd.Op, Stage: StageQueued}) })
+	grant, err := s.lock.Acquire(context.WithValue(ctx, queuedKey{}, queued), cmd.Key, cmd.Try)
 	if err != nil {
 		s.flags.say(failure(Report{Op: cmd.Op}, err))
 		return

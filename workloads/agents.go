@@ -1,0 +1,113 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"lockcheck/clusters"
+	"lockcheck/nemesis"
+	"lockcheck/nemesis/agent"
+)
+
+// requestsFor says what an agent has to take for faults that need a power.
+var requestsFor = map[nemesis.Power][]string{
+	nemesis.PowerNetwork: {agent.NetworkBlock, agent.NetworkUnblock, agent.NetworkDropped, agent.NetworkCall, agent.NetworkHeard},
+	nemesis.PowerClock:   {agent.ClockSet, agent.ClockReset},
+}
+
+// agents are the helpers on the run's hosts that carry faults out, one a host. They end with the site.
+type agents struct {
+	cuts *cuts
+
+	mu sync.Mutex
+	on map[string]*agent.Agent // by host
+}
+
+func newAgents() *agents { return &agents{cuts: newCuts(), on: map[string]*agent.Agent{}} }
+
+// at is the agent on a host, started now if there is none yet.
+func (a *agents) at(ctx context.Context, host clusters.Host) (*agent.Agent, error) {
+	a.mu.Lock()
+	there := a.on[host.Name()]
+	a.mu.Unlock()
+	if there != nil {
+		return there, nil
+	}
+	started, err := agent.Start(ctx, host)
+	if err != nil {
+		return nil, fmt.Errorf("starting the agent on host %s: %w", host.Name(), err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if there = a.on[host.Name()]; there != nil { // somebody else was faster
+		return there, started.Close()
+	}
+	a.on[host.Name()] = started
+	return started, nil
+}
+
+// prepare starts the agents that the nemesis will need, so that a fault which waits for a moment meets it, and refuses
+// what they cannot do, by name.
+func (r *Run) prepareAgents(ctx context.Context) error {
+	powers := slices.DeleteFunc(r.config.Nemesis.Powers(), func(p nemesis.Power) bool { return len(requestsFor[p]) == 0 })
+	if len(powers) == 0 {
+		return nil
+	}
+	hosts := []clusters.Host{r.resourceHost}
+	for _, node := range r.cluster.Nodes() {
+		hosts = append(hosts, node.Host())
+	}
+	for _, m := range r.fleet.live() {
+		hosts = append(hosts, m.host)
+	}
+	failed := make([]error, len(hosts))
+	var wait sync.WaitGroup
+	for i, host := range hosts {
+		wait.Go(func() {
+			on, err := r.agents.at(ctx, host)
+			if err != nil {
+				failed[i] = err
+				return
+			}
+			for _, power := range powers {
+				for _, request := range requestsFor[power] {
+					if !on.Can(request) {
+						failed[i] = fmt.Errorf("%w: nemesis %s: the agent on host %s cannot %s", clusters.ErrUnavailable, r.plan.Nemesis, host.Name(), request)
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return errors.Join(failed...)
+}
+
+// clockOf changes the clock of a process through the agent on its host.
+type clockOf struct {
+	agents  *agents
+	host    clusters.Host
+	process func() clusters.Process // as it is now: a server may have been started again
+}
+
+func (c clockOf) set(ctx context.Context, skew nemesis.Skew) (seen agent.ClockSeen, err error) {
+	on, err := c.agents.at(ctx, c.host)
+	if err != nil {
+		return seen, err
+	}
+	err = on.Do(ctx, agent.ClockSet, agent.SetClock{Target: agent.TargetOf(c.process()), Skew: skew}, &seen)
+	return seen, err
+}
+
+func (c clockOf) reset(ctx context.Context) error {
+	if hasEnded(c.process()) {
+		return nil // its clock ended with it
+	}
+	on, err := c.agents.at(ctx, c.host)
+	if err != nil {
+		return err
+	}
+	return on.Do(ctx, agent.ClockReset, agent.TargetOf(c.process()), nil)
+}

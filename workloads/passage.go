@@ -1,0 +1,196 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"lockcheck/nemesis/agent"
+)
+
+// passage is one direction between two hosts, and whether packets are to pass.
+type passage struct {
+	from, to link
+	open     bool
+	word     string
+}
+
+func (p passage) way() [2]string { return [2]string{p.from.host.Name(), p.to.host.Name()} }
+
+// cuts is where packets are dropped now: all of them, not a share.
+type cuts struct {
+	mu   sync.Mutex
+	shut map[string][][2]string // by the name of the cut: from one host to another
+}
+
+func newCuts() *cuts { return &cuts{shut: map[string][][2]string{}} }
+
+func (c *cuts) add(name string, passages []passage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range passages {
+		if !p.open {
+			c.shut[name] = append(c.shut[name], p.way())
+		}
+	}
+}
+
+func (c *cuts) remove(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.shut, name)
+}
+
+// unshut leaves out those that should be open but for another cut than the named one.
+func (c *cuts) unshut(name string, passages []passage) []passage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.DeleteFunc(passages, func(p passage) bool {
+		for other, ways := range c.shut {
+			if p.open && other != name && slices.Contains(ways, p.way()) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// shut is how long a datagram is given to arrive on a link that is to be shut. On one machine it takes well under a
+// millisecond; packets that are not dropped would be heard in this time, or the cut is taken back as one that leaks.
+const shut = 15 * time.Millisecond
+
+// opened is how long packets may take to pass again after a cut.
+const opened = time.Second
+
+var calls atomic.Int64 // makes every word another
+
+// try calls on every passage and says which are not as they should be. Where packets should pass it calls again until
+// they do; all hosts are asked at once.
+func try(ctx context.Context, passages []passage) error {
+	for i := range passages {
+		p := &passages[i]
+		p.word = fmt.Sprintf("%s-%s-%d", p.from.host.Name(), p.to.host.Name(), calls.Add(1))
+	}
+	if _, err := hear(ctx, passages); err != nil { // has all of them listen
+		return err
+	}
+	silent := passages
+	for began := time.Now(); ; {
+		unsent, err := call(ctx, silent)
+		if err != nil {
+			return err
+		}
+		if len(silent) == len(passages) {
+			time.Sleep(shut)
+		} else {
+			time.Sleep(time.Millisecond)
+		}
+		heard, err := hear(ctx, passages)
+		if err != nil {
+			return err
+		}
+		silent = nil
+		for _, p := range passages {
+			switch {
+			case heard[p.word] && !p.open:
+				return fmt.Errorf("packets still pass from %s to %s", p.way()[0], p.way()[1])
+			case !heard[p.word] && p.open:
+				silent = append(silent, p)
+			}
+		}
+		// What was heard is not asked for again.
+		passages = slices.DeleteFunc(slices.Clone(passages), func(p passage) bool { return heard[p.word] })
+		if len(silent) == 0 {
+			return nil
+		}
+		if time.Since(began) > opened {
+			return notPassing(silent, unsent)
+		}
+	}
+}
+
+func notPassing(silent []passage, unsent agent.Unsent) error {
+	var errs []error
+	for _, p := range silent {
+		err := fmt.Errorf("packets do not pass from %s to %s", p.way()[0], p.way()[1])
+		if why := unsent[p.word]; why != "" {
+			err = fmt.Errorf("%w: %s", err, why)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// call sends a datagram on each passage.
+func call(ctx context.Context, passages []passage) (agent.Unsent, error) {
+	all := agent.Unsent{}
+	err := eachHost(passages, func(p passage) link { return p.from }, func(from link, passages []passage) (func(), error) {
+		var asks agent.Calls
+		for _, p := range passages {
+			asks.Calls = append(asks.Calls, agent.Call{Addr: p.to.host.Addr(), Word: p.word})
+		}
+		var unsent agent.Unsent
+		err := from.do(ctx, agent.NetworkCall, asks, &unsent)
+		return func() { maps.Copy(all, unsent) }, err
+	})
+	return all, err
+}
+
+// hear asks which datagrams have arrived.
+func hear(ctx context.Context, passages []passage) (map[string]bool, error) {
+	heard := map[string]bool{}
+	err := eachHost(passages, func(p passage) link { return p.to }, func(to link, passages []passage) (func(), error) {
+		var asks agent.Heard
+		for _, p := range passages {
+			asks.Words = append(asks.Words, p.word)
+		}
+		var words []string
+		err := to.do(ctx, agent.NetworkHeard, asks, &words)
+		return func() {
+			for _, word := range words {
+				heard[word] = true
+			}
+		}, err
+	})
+	return heard, err
+}
+
+// eachHost does something at once on every host that is an end of some passages, and then takes all results, one after
+// the other.
+func eachHost(passages []passage, end func(passage) link, do func(link, []passage) (take func(), err error)) error {
+	by := map[string][]passage{}
+	for _, p := range passages {
+		name := end(p).host.Name()
+		by[name] = append(by[name], p)
+	}
+	var mu sync.Mutex
+	var errs []error
+	var wait sync.WaitGroup
+	for _, some := range by {
+		wait.Go(func() {
+			take, err := do(end(some[0]), some)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				errs = append(errs, err)
+				return
+			}
+			take()
+		})
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+func (l link) do(ctx context.Context, what string, args, result any) error {
+	on, err := l.agents.at(ctx, l.host)
+	if err != nil {
+		return err
+	}
+	return on.Do(ctx, what, args, result)
+}

@@ -1,0 +1,200 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"lockcheck/clusters"
+	"lockcheck/nemesis"
+	"lockcheck/workloads/client"
+)
+
+// A target is what a fault can hit: a server, a client, the resource. What its process cannot suffer it says by an error
+// when it is asked to.
+
+// named is the name of a target.
+type named string
+
+func (n named) Name() string { return string(n) }
+
+// wounds is what has to be done again to a server that is started again.
+type wounds struct {
+	mu    sync.Mutex
+	skews map[string]nemesis.Skew // by node
+}
+
+func newWounds() *wounds { return &wounds{skews: map[string]nemesis.Skew{}} }
+
+func (w *wounds) set(node string, skew nemesis.Skew) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.skews[node] = skew
+}
+
+func (w *wounds) clear(node string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.skews, node)
+}
+
+func (w *wounds) of(node string) (nemesis.Skew, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	skew, ok := w.skews[node]
+	return skew, ok
+}
+
+// storage is the protected resource: it can be cut off from others, and nothing else is ever done to it.
+type storage struct {
+	named
+	link
+}
+
+// server is a node as a target. Its process may be another one each time: it can be killed and started again.
+type server struct {
+	named
+	link
+	node   clusters.Node
+	wounds *wounds
+}
+
+func (s *stage) nodeTarget(node clusters.Node) nemesis.Target { return s.server(node) }
+
+func (s *stage) server(node clusters.Node) server {
+	return server{named(node.Name()), link{s.run.agents, node.Host()}, node, s.wounds}
+}
+
+func (s server) Pause(ctx context.Context) error {
+	pauser, err := pauserOf(s.Name(), s.node.Process())
+	if err != nil {
+		return err
+	}
+	return pauser.Pause(ctx)
+}
+
+func (s server) Resume(ctx context.Context) error {
+	pauser, err := pauserOf(s.Name(), s.node.Process())
+	if err != nil {
+		return err
+	}
+	return pauser.Resume(ctx)
+}
+
+func pauserOf(name string, process clusters.Process) (clusters.Pauser, error) {
+	pauser, ok := process.(clusters.Pauser)
+	if !ok {
+		return nil, fmt.Errorf("%s runs where it cannot be paused", name)
+	}
+	return pauser, nil
+}
+
+func (s server) Kill(ctx context.Context) error {
+	process := s.node.Process()
+	if hasEnded(process) {
+		return fmt.Errorf("%s had ended before: %v", s.Name(), process.Err())
+	}
+	return process.Kill(ctx)
+}
+
+func hasEnded(process clusters.Process) bool {
+	select {
+	case <-process.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// Restart starts the server again, with the clock that it had.
+func (s server) Restart(ctx context.Context, empty bool) error {
+	restarter, ok := s.node.(clusters.Restarter)
+	if !ok {
+		return fmt.Errorf("%s cannot be started again", s.Name())
+	}
+	if err := restarter.Restart(ctx, empty); err != nil {
+		return err
+	}
+	return s.skewAgain(ctx)
+}
+
+// skewAgain gives the server's new process the clock that the old one had.
+func (s server) skewAgain(ctx context.Context) error {
+	if skew, ok := s.wounds.of(s.Name()); ok {
+		if _, err := s.SetClock(ctx, skew); err != nil {
+			return fmt.Errorf("giving %s its clock again: %w", s.Name(), err)
+		}
+	}
+	return nil
+}
+
+func (s server) clock() clockOf { return clockOf{s.agents, s.node.Host(), s.node.Process} }
+
+func (s server) SetClock(ctx context.Context, skew nemesis.Skew) (time.Duration, error) {
+	seen, err := s.clock().set(ctx, skew)
+	if err == nil {
+		s.wounds.set(s.Name(), skew)
+	}
+	return seen.Wall + seen.Monotonic, err // one of them is zero
+}
+
+func (s server) ResetClock(ctx context.Context) error {
+	s.wounds.clear(s.Name())
+	return s.clock().reset(ctx)
+}
+
+// lockClient is a client as a target; what it believed when it stopped it believes until it is let go (rule R4).
+type lockClient struct {
+	named
+	link
+	member *member
+	driver *client.Driver
+}
+
+func (s *stage) clientTarget(m *member) nemesis.Target {
+	return lockClient{named(m.name), link{s.run.agents, m.host}, m, m.driver}
+}
+
+func (c lockClient) Pause(ctx context.Context) error {
+	pauser, err := pauserOf(c.Name(), c.member.process)
+	if err != nil {
+		return err
+	}
+	if err := pauser.Pause(ctx); err != nil {
+		return err
+	}
+	c.driver.Frozen() // what cannot be seen to be drained is not counted; the pause itself is real
+	return nil
+}
+
+func (c lockClient) Resume(ctx context.Context) error {
+	pauser, err := pauserOf(c.Name(), c.member.process)
+	if err != nil {
+		return err
+	}
+	c.driver.Thaw()
+	if hasEnded(c.member.process) {
+		return nil // killed while it was stopped, as its end in the history says
+	}
+	return pauser.Resume(ctx)
+}
+
+// Kill ends the client. The worker that drives it starts another.
+func (c lockClient) Kill(ctx context.Context) error {
+	if hasEnded(c.member.process) {
+		return fmt.Errorf("%s had ended before: %v", c.Name(), c.member.process.Err())
+	}
+	return c.member.kill(ctx)
+}
+
+func (c lockClient) clock() clockOf {
+	return clockOf{c.agents, c.member.host, func() clusters.Process { return c.member.process }}
+}
+
+func (c lockClient) SetClock(ctx context.Context, skew nemesis.Skew) (time.Duration, error) {
+	seen, err := c.clock().set(ctx, skew)
+	return seen.Wall + seen.Monotonic, err
+}
+
+func (c lockClient) ResetClock(ctx context.Context) error { return c.clock().reset(ctx) }
