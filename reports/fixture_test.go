@@ -107,8 +107,8 @@ func (b *runBuilder) hold(client, key string, from, to int64) *checker.Hold {
 }
 
 func (b *runBuilder) write(h *checker.Hold, at int64, value, base string, outcome history.Outcome) int64 {
-	seq := int64(len(b.model.Requests) + 1)
-	b.model.Requests = append(b.model.Requests, history.Request{Seq: seq, Request: fmt.Sprint(seq), Key: h.Key, Kind: history.KindWrite,
+	seq := int64(b.model.Requests.Len() + 1)
+	b.model.Requests.Append(history.Request{Seq: seq, Request: fmt.Sprint(seq), Key: h.Key, Kind: history.KindWrite,
 		Hold: h.ID, Token: h.Token, Value: value, Base: base, Outcome: outcome, TimeNS: at})
 	return seq
 }
@@ -129,7 +129,7 @@ func (b *runBuilder) finding(old, newer *checker.Hold, late, now int64) {
 	fault := b.model.Faults[len(b.model.Faults)-1]
 	cause := checker.Cause{Kind: "pause of holder", Fault: fault.Op,
 		Text: fmt.Sprintf("%s was paused for 3.10 s while it held k1, with 1.86 s of its lease left.", old.Client)}
-	at := b.model.Requests[late-1].TimeNS
+	at := b.model.Requests.At(int(late) - 1).TimeNS
 	event := func(h *checker.Hold, n int) *int64 { return &h.Events()[n] }
 	story := []checker.Line{
 		{TimeNS: old.DoneNS, Text: fmt.Sprintf("%s acquired k1 with token %s.", old.Client, old.Token), Event: event(old, 1)},

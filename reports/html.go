@@ -88,6 +88,7 @@ type finding struct {
 	// Findings of other properties that the same fault caused, one each, and how many more it caused.
 	SameAs   []string
 	MoreSame int
+	CheckIt  string // the command that judges its witness
 }
 
 type faultRow struct {
@@ -145,7 +146,7 @@ func newPage(j Judgement, windows []windowLink) page {
 		Verdict:  string(j.Result.Verdict),
 		Plan:     j.Plan,
 		Facts:    planFacts(j.Plan),
-		Again:    again(j.Plan),
+		Again:    Again(j.Plan),
 		CheckIt:  "lockcheck check RUN",
 		Stats:    j.Result.Stats,
 		Figures:  figures(j),
@@ -202,6 +203,7 @@ func findingGroups(r *checker.Result, ix *index) []group {
 			item := newFinding(f, ix)
 			item.Face, item.Open = g.Face, len(groups) == 0 && i == 0
 			item.SameAs, item.MoreSame = same.others(f, p.Name)
+			item.CheckIt = checkWitness(r, whereResults(r), f)
 			faults[f.Cause.Fault] = true
 			if i < shownOpenly {
 				g.Items = append(g.Items, item)
@@ -284,9 +286,7 @@ func newFinding(f checker.Finding, ix *index) finding {
 		}
 		item.Holds, item.Class = append(item.Holds, h), append(item.Class, class)
 	}
-	for _, r := range ix.requestsWithin(f.Key, 1, 0, f.Requests) {
-		item.Writes = append(item.Writes, *r)
-	}
+	item.Writes = append(item.Writes, ix.requestsWithin(f.Key, 1, 0, f.Requests)...)
 	return item
 }
 
@@ -322,7 +322,11 @@ func planFacts(p history.Plan) []fact {
 		note = spanMS(p.TTLMS) + " asked for"
 	}
 	tokens := string(p.Tokens)
-	return []fact{
+	var facts []fact
+	if words := excerptWords(p); words != "" {
+		facts = append(facts, fact{"excerpt", p.Excerpt.Finding, words})
+	}
+	return append(facts, []fact{
 		{"backend", p.Backend, plural(int64(p.Nodes), "server", "servers")},
 		{"lock client", p.LockClient, plural(int64(p.Clients), "process", "processes")},
 		{"workload", p.Workload, map[bool]string{true: "the storage compares tokens", false: "the storage takes every write"}[p.Fenced]},
@@ -332,7 +336,7 @@ func planFacts(p history.Plan) []fact {
 		{"tokens", tokens, p.TokensReason},
 		{"provider", p.Provider, ""},
 		{"seed", strconv.FormatInt(p.Seed, 10), ""},
-	}
+	}...)
 }
 
 var guardNotes = map[string]string{

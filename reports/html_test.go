@@ -173,9 +173,10 @@ func hostileRun(text string) Judgement {
 	for i, h := range j.Model.Holds {
 		h.ID, h.Outcome = original.Model.Holds[i].ID, original.Model.Holds[i].Outcome
 	}
-	for i := range j.Model.Requests {
-		r, q := &j.Model.Requests[i], original.Model.Requests[i]
+	for i := range j.Model.Requests.Len() {
+		r, q := j.Model.Requests.At(i), original.Model.Requests.At(i)
 		r.Hold, r.Kind, r.Outcome = q.Hold, q.Kind, q.Outcome
+		j.Model.Requests.Set(i, r)
 	}
 	return j
 }
@@ -290,7 +291,7 @@ func TestALongRunIsThinnedOutButNoFindingIs(t *testing.T) {
 		at := 24*sec + i*(3500*sec/holds)
 		h := &checker.Hold{ID: fmt.Sprint("x", i), Key: "k1", Client: fmt.Sprint("c", i%5+1), Token: fmt.Sprint(i), InvokeNS: at, DoneNS: at, BelievedNS: at + 5e6, ReleaseNS: at + 5e6, Outcome: history.OK}
 		j.Model.Holds = append(j.Model.Holds, h)
-		j.Model.Requests = append(j.Model.Requests, history.Request{Seq: i + 1000, Key: "k1", Kind: history.KindWrite, Hold: h.ID, Outcome: history.Applied, TimeNS: at})
+		j.Model.Requests.Append(history.Request{Seq: i + 1000, Key: "k1", Kind: history.KindWrite, Hold: h.ID, Outcome: history.Applied, TimeNS: at})
 	}
 	line := newTimeline(j, newIndex(j))
 	if len(line.Holds) > maxTimelineHolds+100 || len(line.Writes) > maxTimelineWrites+100 {
@@ -306,8 +307,8 @@ func TestALongRunIsThinnedOutButNoFindingIs(t *testing.T) {
 	for _, w := range line.Writes {
 		writes += max(w.Count, 1)
 	}
-	if all != int64(len(j.Model.Holds)) || writes != int64(len(j.Model.Requests)) {
-		t.Errorf("blocks stand for %d of %d holds and %d of %d writes", all, len(j.Model.Holds), writes, len(j.Model.Requests))
+	if all != int64(len(j.Model.Holds)) || writes != int64(j.Model.Requests.Len()) {
+		t.Errorf("blocks stand for %d of %d holds and %d of %d writes", all, len(j.Model.Holds), writes, j.Model.Requests.Len())
 	}
 	if named != 6 || len(line.Findings) != 6 {
 		t.Errorf("%d of 6 named holds and %d of 6 findings are left", named, len(line.Findings))
@@ -323,13 +324,15 @@ func TestALongRunIsThinnedOutButNoFindingIs(t *testing.T) {
 
 func TestRejectedWritesAreListed(t *testing.T) {
 	j := etcdPauseRun()
-	for i := range j.Model.Requests {
+	for i := range j.Model.Requests.Len() {
 		if i%2 == 0 {
-			j.Model.Requests[i].Outcome, j.Model.Requests[i].Mark = history.Rejected, "9999"
+			q := j.Model.Requests.At(i)
+			q.Outcome, q.Mark = history.Rejected, "9999"
+			j.Model.Requests.Set(i, q)
 		}
 	}
 	first, all := rejectedWrites(j.Model)
-	if want := int64(len(j.Model.Requests)+1) / 2; all != want || len(first) != int(min(want, maxRejected)) {
+	if want := int64(j.Model.Requests.Len()+1) / 2; all != want || len(first) != int(min(want, maxRejected)) {
 		t.Errorf("%d of %d rejected writes are counted, %d listed", all, want, len(first))
 	}
 	page, _ := rendered(t, j)

@@ -22,8 +22,9 @@ type index struct {
 type keyIndex struct {
 	granted  []*checker.Hold
 	until    []int64
-	requests []*history.Request
-	inTime   bool // the requests' times never go back
+	requests []int   // indexes into the log
+	times    []int64 // when each was handled
+	inTime   bool    // the requests' times never go back
 }
 
 func newIndex(j Judgement) *index {
@@ -57,12 +58,15 @@ func newIndex(j Judgement) *index {
 			}
 		}
 	}
-	for i := range m.Requests {
-		r := &m.Requests[i]
+	if len(ix.keys) == 0 {
+		return ix
+	}
+	for i := range m.Requests.Len() {
+		r := m.Requests.At(i)
 		if k := ix.keys[r.Key]; k != nil {
 			n := len(k.requests)
-			k.inTime = k.inTime && (n == 0 || k.requests[n-1].TimeNS <= r.TimeNS)
-			k.requests = append(k.requests, r)
+			k.inTime = k.inTime && (n == 0 || k.times[n-1] <= r.TimeNS)
+			k.requests, k.times = append(k.requests, i), append(k.times, r.TimeNS)
 		}
 	}
 	return ix
@@ -83,27 +87,29 @@ func (ix *index) grantedWithin(key string, from, to int64) (holds []*checker.Hol
 }
 
 // requestsWithin are the requests of a lock handled in [from, to] and those of the numbers given, in the resource's order.
-func (ix *index) requestsWithin(key string, from, to int64, named []int64) (requests []*history.Request) {
+func (ix *index) requestsWithin(key string, from, to int64, named []int64) (requests []history.Request) {
 	k := ix.keys[key]
 	if k == nil {
 		return nil
 	}
 	within := k.requests
 	if k.inTime {
-		byTime := func(r *history.Request, ns int64) int { return cmp.Compare(r.TimeNS, ns) }
-		a, _ := slices.BinarySearchFunc(within, from, byTime)
-		b, _ := slices.BinarySearchFunc(within, to+1, byTime)
+		a, _ := slices.BinarySearch(k.times, from)
+		b, _ := slices.BinarySearch(k.times, to+1)
 		within = within[a:b]
 	}
-	requests = slices.Clone(within)
+	wanted := slices.Clone(within)
 	for _, seq := range named {
-		at, ok := slices.BinarySearchFunc(k.requests, seq, func(r *history.Request, seq int64) int { return cmp.Compare(r.Seq, seq) })
+		at, ok := slices.BinarySearchFunc(k.requests, seq, func(i int, seq int64) int { return cmp.Compare(ix.model.Requests.At(i).Seq, seq) })
 		if ok {
-			requests = append(requests, k.requests[at])
+			wanted = append(wanted, k.requests[at])
 		}
 	}
-	slices.SortFunc(requests, func(a, b *history.Request) int { return cmp.Compare(a.Seq, b.Seq) })
-	return slices.Compact(requests)
+	slices.Sort(wanted)
+	for _, i := range slices.Compact(wanted) {
+		requests = append(requests, ix.model.Requests.At(i))
+	}
+	return requests
 }
 
 // clientOf is who made the request at an index of the model; "" if that is not known.

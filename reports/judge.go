@@ -73,6 +73,16 @@ func (d *Dir) judge(plan history.Plan, events, requests recording, opts checker.
 	return Judgement{Plan: plan, Result: result, Model: model}, nil
 }
 
+// Recorded is how many bytes the recording has; what is not there counts nothing.
+func (d *Dir) Recorded() (bytes int64) {
+	for _, name := range []string{HistoryFile, ResourceFile} {
+		if file, err := os.Stat(d.file(name)); err == nil {
+			bytes += file.Size()
+		}
+	}
+	return bytes
+}
+
 func (d *Dir) open(name string) (*os.File, error) {
 	file, err := os.Open(d.file(name))
 	if errors.Is(err, os.ErrNotExist) {
@@ -84,13 +94,16 @@ func (d *Dir) open(name string) (*os.File, error) {
 	return file, nil
 }
 
-// Publish writes everything that a judgement leaves in the directory: results.json, Porcupine's pictures, report.html.
+// Publish writes everything that a judgement leaves in the directory: the witnesses of findings, results.json, Porcupine's
+// pictures, report.html. The findings of j are told where their witnesses are. What cannot be written does not keep the
+// rest from being written.
 func (d *Dir) Publish(j Judgement, now time.Time) error {
 	if err := os.MkdirAll(d.path, 0o755); err != nil { // that of another reading is made when it is first written
 		return fmt.Errorf("cannot write the results: %w", err)
 	}
-	if err := d.WriteResults(j, now); err != nil {
-		return err
+	err := d.writeWitnesses(j)
+	if written := d.WriteResults(j, now); written != nil {
+		return errors.Join(err, written)
 	}
-	return d.WriteReport(j)
+	return errors.Join(err, d.WriteReport(j))
 }

@@ -32,7 +32,7 @@ func againstRecorded(judge func(checker.Options) (Judgement, error), opts checke
 const readingDir = "failed-as-info"
 
 // ForReading is where the judgement of another reading of the run is published.
-func (d *Dir) ForReading() *Dir { return &Dir{path: d.file(readingDir)} }
+func (d *Dir) ForReading() *Dir { return &Dir{path: d.file(readingDir), recorded: d} }
 
 // readingWords say how failures were read and what depends on it; "" where they were read as recorded.
 func readingWords(r checker.OutcomeReading) string {

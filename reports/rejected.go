@@ -23,8 +23,8 @@ const (
 
 // rejectedWrites are the first of them, and how many there are.
 func rejectedWrites(m *checker.Model) (first []rejectedWrite, all int64) {
-	for i := range m.Requests {
-		r := &m.Requests[i]
+	for i := range m.Requests.Len() {
+		r := m.Requests.At(i)
 		if r.Outcome != history.Rejected || r.Kind != history.KindWrite {
 			continue
 		}
@@ -35,7 +35,7 @@ func rejectedWrites(m *checker.Model) (first []rejectedWrite, all int64) {
 		if h := m.Requester(i); h != nil {
 			client = h.Client
 		}
-		first = append(first, rejectedWrite{*r, client})
+		first = append(first, rejectedWrite{r, client})
 	}
 	return first, all
 }

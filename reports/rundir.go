@@ -27,7 +27,11 @@ const (
 )
 
 // Dir is the directory of one run.
-type Dir struct{ path string }
+type Dir struct {
+	path     string
+	recorded *Dir   // where the recording is; nil if here
+	before   string // what the link to the newest run said before this one; "" if there was none
+}
 
 // InputError is a fault of what the user handed in: a directory that is none of ours, a file that is missing, cut short
 // or malformed. Its message names the file, and the line where there is one. It means exit code 64.
@@ -58,10 +62,40 @@ func Create(out string, plan history.Plan, now time.Time) (*Dir, error) {
 	if err := os.Mkdir(d.NodesDir(), 0o755); err != nil {
 		return nil, fmt.Errorf("cannot make the directory for the servers' logs: %w", err)
 	}
+	d.before, _ = os.Readlink(latest)
 	if err := relink(latest, filepath.Base(path)); err != nil {
 		return nil, fmt.Errorf("cannot point %s at the new run: %w", latest, err)
 	}
 	return d, nil
+}
+
+// Kept says what an unfinished run has left in its directory; "" for nothing.
+func (d *Dir) Kept() string {
+	logs, _ := os.ReadDir(d.NodesDir())
+	_, err := os.Stat(d.HistoryPath())
+	switch {
+	case err == nil:
+		return "what was recorded and the servers' logs"
+	case len(logs) > 0:
+		return "the servers' logs"
+	}
+	return ""
+}
+
+// Discard removes the directory of a run of which nothing was kept, and points to the run before it as the newest again.
+func (d *Dir) Discard() error {
+	latest := filepath.Join(filepath.Dir(d.path), latestLink)
+	if now, err := os.Readlink(latest); err == nil && now == filepath.Base(d.path) {
+		if d.before == "" {
+			err = os.Remove(latest)
+		} else {
+			err = relink(latest, d.before)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.Remove(d.NodesDir()), os.Remove(d.path))
 }
 
 // maxSameSecond bounds how many runs may start in one directory in one second.

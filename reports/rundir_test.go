@@ -72,6 +72,53 @@ func TestLatestPointsAtTheNewestRunAndSurvivesMovingTheTree(t *testing.T) {
 	}
 }
 
+// The directory of a run that came to nothing is taken away, and the newest is again the one before it; whatever a run left
+// keeps it.
+func TestOnlyARunThatLeftNothingIsDiscarded(t *testing.T) {
+	out := t.TempDir()
+	create := func() *Dir {
+		t.Helper()
+		d, err := Create(out, testPlan(), morning)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	discard := func(d *Dir) {
+		t.Helper()
+		if kept := d.Kept(); kept != "" {
+			t.Errorf("an empty directory keeps %s", kept)
+		}
+		if err := d.Discard(); err != nil {
+			t.Error(err)
+		}
+	}
+	discard(create())
+	if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
+		t.Errorf("discarding the first run left %v (%v)", left, err)
+	}
+	first := create()
+	second := create()
+	discard(second)
+	if latest, err := os.Readlink(filepath.Join(out, latestLink)); err != nil || latest != filepath.Base(first.Path()) {
+		t.Errorf("the newest run is %s (%v), want %s", latest, err, first.Path())
+	}
+	overtaken, newest := create(), create()
+	discard(overtaken)
+	if latest, err := os.Readlink(filepath.Join(out, latestLink)); err != nil || latest != filepath.Base(newest.Path()) {
+		t.Errorf("the newest run is %s (%v), want %s", latest, err, newest.Path())
+	}
+	if err := os.Mkdir(filepath.Join(newest.NodesDir(), "n1"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if kept := newest.Kept(); kept != "the servers' logs" {
+		t.Errorf("a directory with logs keeps %q", kept)
+	}
+	if err := newest.Discard(); err == nil {
+		t.Error("a directory with logs was discarded")
+	}
+}
+
 func TestOddNamesCannotLeaveTheDirectory(t *testing.T) {
 	out := t.TempDir()
 	plan := testPlan()

@@ -129,7 +129,7 @@ func (sc *scene) addRequests(ix *index) {
 			left++
 			continue
 		}
-		sc.requests = append(sc.requests, *r)
+		sc.requests = append(sc.requests, r)
 	}
 	if left > 0 {
 		sc.leftOut = append(sc.leftOut, plural(int64(left), "write", "writes"))

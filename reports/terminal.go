@@ -54,10 +54,14 @@ func Summary(w io.Writer, j Judgement, d *Dir, opts SummaryOptions) error {
 	writeRejected(&out, j)
 	if p := headline(j.Result); p != nil && len(p.Findings) > 0 {
 		writeStory(&out, p.Findings[0])
+		writeWitnessOf(&out, j.Result, d, p.Findings[0])
 	}
 	out.WriteByte('\n')
+	if words := excerptWords(j.Plan); words != "" {
+		fmt.Fprintf(&out, "excerpt  %s\n", plain(words))
+	}
 	fmt.Fprintf(&out, "report   %s\n", plain(d.ReportPath()))
-	fmt.Fprintf(&out, "again    %s\n\n", again(j.Plan))
+	fmt.Fprintf(&out, "again    %s\n\n", Again(j.Plan))
 	fmt.Fprintln(&out, sentence)
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -187,5 +191,14 @@ func writeStory(w io.Writer, f checker.Finding) {
 	}
 	if f.Cause.Text != "" {
 		fmt.Fprintf(w, "  cause: %s\n", plain(f.Cause.Text))
+	}
+}
+
+func writeWitnessOf(w io.Writer, r *checker.Result, d *Dir, f checker.Finding) {
+	if command := checkWitness(r, d.path, f); command != "" {
+		fmt.Fprintf(w, "  proof: %s\n", plain(command))
+	}
+	if f.NoWitness != "" {
+		fmt.Fprintf(w, "  proof: not without the whole run: %s\n", plain(f.NoWitness))
 	}
 }

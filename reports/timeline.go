@@ -231,12 +231,13 @@ func (t *timeline) addWrites(j Judgement, ix *index, lanes map[string]int, parts
 			into.Token, into.Value, into.Lane = "", "", -1
 		}}
 	t.Writes = drawn.all(func(yield func(group int, at int64, keep bool, make func() timelineWrite)) {
-		for i := range j.Model.Requests {
-			r := &j.Model.Requests[i]
+		for i := range j.Model.Requests.Len() {
+			r := j.Model.Requests.At(i)
 			if r.Kind != history.KindWrite {
 				continue
 			}
 			yield(slices.Index(outcomes, r.Outcome), r.TimeNS, named[r.Seq], func() timelineWrite {
+				r := j.Model.Requests.At(i)
 				w := timelineWrite{TimeNS: r.TimeNS, Lane: -1, Key: clip(r.Key, maxTimelineText), Token: clip(r.Token, maxTimelineText),
 					Value: clip(r.Value, maxTimelineText), Outcome: r.Outcome}
 				if named[r.Seq] {

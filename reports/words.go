@@ -136,15 +136,19 @@ func violationWords(r *checker.Result) string {
 		words += ", first at " + clock(p.Findings[0].AtNS)
 	}
 	others := 0
+	var service []string
 	for _, q := range r.Properties {
 		if q.Verdict != checker.Violation || q.Name == p.Name {
 			continue
 		}
 		if q.Layer == checker.LayerService && p.Layer != checker.LayerService {
-			words += "; and the service itself is at fault: " + counted(&q)
+			service = append(service, counted(&q))
 			continue
 		}
 		others++
+	}
+	if len(service) > 0 {
+		words += "; and the service itself is at fault: " + strings.Join(service, ", ")
 	}
 	if others > 0 {
 		words += "; " + plural(int64(others), "other property", "other properties") + " violated"
@@ -254,8 +258,8 @@ func shellWords(command []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// again is the command that does a run once more.
-func again(plan history.Plan) string {
+// Again is the command that does a run once more, ready to be pasted into a shell.
+func Again(plan history.Plan) string {
 	if len(plan.Command) > 0 {
 		return plain(shellWords(plan.Command))
 	}

@@ -1,0 +1,296 @@
+package compare
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"lockcheck/checker"
+	"lockcheck/reports"
+)
+
+// Exit codes of a comparison, in the order in which they win. Those of runs that could not be made are passed on.
+const (
+	exitPass         = 0
+	exitViolation    = 1 // nothing was expected, and something was violated
+	exitInconclusive = 2
+	exitUnmet        = 3 // an expectation was not met
+	exitUsage        = 64
+	exitUnavailable  = 69
+	exitDefect       = 70
+	exitInterrupted  = 130
+)
+
+// Outcome is what became of a cell.
+type Outcome string
+
+// The outcomes. Without an expectation a cell is as good as its verdict: met for a pass, unmet for a violation.
+const (
+	Met     Outcome = "met"
+	Unmet   Outcome = "unmet"
+	Unclear Outcome = "inconclusive"
+	Failed  Outcome = "error"   // a run could not be made
+	NotRun  Outcome = "not-run" // the comparison ended before
+)
+
+// Result is one cell with its runs.
+type Result struct {
+	Cell
+	Verdict checker.Verdict `json:"verdict"` // the worst of the runs
+	Outcome Outcome         `json:"outcome"`
+	// Count is how many violations were found in all runs; Masked how many overlaps did no harm.
+	Count  int64 `json:"count"`
+	Masked int64 `json:"masked"`
+	// FirstNS is how soon the first violation came in the run that showed it soonest, nil if there is none.
+	FirstNS *int64 `json:"first_ns"`
+	// Violated of Conclusive runs showed a violation; the interval is Wilson's for 95 %. Made are all runs, those that
+	// could not tell included.
+	Violated     int                `json:"runs_violated"`
+	Conclusive   int                `json:"runs_conclusive"`
+	Made         int                `json:"runs_made"`
+	ShareLow     float64            `json:"share_low"`
+	ShareHigh    float64            `json:"share_high"`
+	StoppedEarly bool               `json:"stopped_at_first_hit"` // the share of such a cell is biased upwards
+	Ops          int64              `json:"ops"`
+	Availability float64            `json:"availability"` // the mean over the runs
+	Exposure     []checker.Exposure `json:"exposure"`     // added up over the runs
+	Expectation  *Expectation       `json:"expectation,omitempty"`
+	Problems     []Problem          `json:"problems"`
+	Runs         []Run              `json:"runs"`
+}
+
+// NewResult judges a cell by its runs. most is how many there might have been.
+func NewResult(cell Cell, expect *Expectation, runs []Run, most int) Result {
+	r := Result{Cell: cell, Expectation: expect, Runs: runs, Problems: []Problem{}, Exposure: []checker.Exposure{}}
+	if r.Runs == nil {
+		r.Runs = []Run{}
+	}
+	for _, run := range runs {
+		r.add(run)
+	}
+	if r.Made > 0 {
+		r.Availability /= float64(r.Made)
+	}
+	r.ShareLow, r.ShareHigh = Wilson(r.Violated, r.Conclusive)
+	r.StoppedEarly = r.Made < most && r.Made > 0 && expect.hit(runs)
+	r.Verdict = r.worst()
+	r.judge()
+	return r
+}
+
+func (r *Result) add(run Run) {
+	if run.Error != "" {
+		return
+	}
+	r.Made++
+	r.Count += run.of(checker.Violation)
+	r.Masked += run.of(checker.Masked)
+	r.Ops += run.Ops
+	r.Availability += run.Availability
+	if run.conclusive() {
+		r.Conclusive++
+	}
+	if run.Verdict == checker.Violation {
+		r.Violated++
+	}
+	if run.FirstNS != nil && (r.FirstNS == nil || *run.FirstNS < *r.FirstNS) {
+		r.FirstNS = run.FirstNS
+	}
+	for _, e := range run.Exposure {
+		at := slices.IndexFunc(r.Exposure, func(x checker.Exposure) bool { return x.Name == e.Name })
+		if at < 0 {
+			r.Exposure = append(r.Exposure, checker.Exposure{Name: e.Name, Count: e.Count, Min: e.Min})
+			continue
+		}
+		r.Exposure[at].Count += e.Count
+		r.Exposure[at].Min += e.Min
+	}
+}
+
+// worst is a violation if there is one, and a pass only if every run passed.
+func (r *Result) worst() checker.Verdict {
+	switch {
+	case r.Violated > 0:
+		return checker.Violation
+	case r.Made == 0, r.Made < len(r.Runs), r.Conclusive < r.Made:
+		return checker.Inconclusive
+	}
+	return checker.Pass
+}
+
+func (r *Result) judge() {
+	failed := slices.ContainsFunc(r.Runs, func(run Run) bool { return run.Error != "" })
+	if r.Expectation != nil {
+		r.Problems = append(r.Problems, r.Expectation.Judge(r.Runs)...)
+	}
+	unmet := slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind != Unknown })
+	switch {
+	case unmet, r.Expectation == nil && r.Verdict == checker.Violation:
+		r.Outcome = Unmet
+	case failed:
+		r.Outcome = Failed
+	case r.Made == 0:
+		r.Outcome = NotRun
+	case len(r.Problems) > 0, r.Expectation == nil && r.Verdict != checker.Pass:
+		r.Outcome = Unclear
+	default:
+		r.Outcome = Met
+	}
+}
+
+// Why is why the cell is not met, a sentence each.
+func (r Result) Why() (why []string) {
+	for _, p := range r.Problems {
+		why = append(why, p.Text)
+	}
+	for _, run := range r.Runs {
+		switch {
+		case run.Error != "":
+			why = append(why, fmt.Sprintf("a run with seed %d could not be made (exit %d): %s", run.Seed, run.ExitCode, run.Error))
+		case r.Expectation == nil && run.Verdict != checker.Pass:
+			why = append(why, run.Sentence)
+		}
+	}
+	if r.Outcome == NotRun {
+		why = append(why, "it was not run")
+	}
+	return why
+}
+
+// telling is the run that a reader wants to see first: one that is violated, else one that could not tell, else the last.
+func (r Result) telling() (Run, bool) {
+	for _, verdict := range []checker.Verdict{checker.Violation, "", checker.Inconclusive} {
+		for _, run := range r.Runs {
+			if run.Verdict == verdict {
+				return run, true
+			}
+		}
+	}
+	if len(r.Runs) == 0 {
+		return Run{}, false
+	}
+	return r.Runs[len(r.Runs)-1], true
+}
+
+// FormatVersion is the version of compare.json.
+const FormatVersion = 1
+
+// Comparison is compare.json. The names of its fields stay.
+type Comparison struct {
+	Version     int       `json:"version"`
+	Lockcheck   string    `json:"lockcheck"` // its version
+	StartedAt   time.Time `json:"started_at"`
+	DurationNS  int64     `json:"duration_ns"`
+	File        string    `json:"file,omitempty"` // of expectations
+	Expecting   bool      `json:"expecting"`
+	Seed        int64     `json:"seed"` // of each cell's first run; the next has the next
+	Shard       Shard     `json:"shard"`
+	Interrupted bool      `json:"interrupted,omitempty"`
+	// PartInterrupted is said of a merged comparison: a part ended early, so that what has no violation is unknown.
+	PartInterrupted bool     `json:"part_interrupted,omitempty"`
+	ExitCode        int      `json:"exit_code"`
+	Matrix          []Cell   `json:"matrix"` // of all shards
+	Cells           []Result `json:"cells"`
+}
+
+// Code is the exit code that the cells come to. A violation outranks whatever could not be found out.
+func (c *Comparison) Code() int {
+	if c.Interrupted {
+		return exitInterrupted
+	}
+	has := func(outcome Outcome) bool {
+		return slices.ContainsFunc(c.Cells, func(r Result) bool { return r.Outcome == outcome })
+	}
+	switch {
+	case has(Unmet) && c.Expecting:
+		return exitUnmet
+	case has(Unmet):
+		return exitViolation
+	case has(Failed):
+		return c.worstError()
+	case has(Unclear), has(NotRun), c.PartInterrupted:
+		return exitInconclusive
+	}
+	return exitPass
+}
+
+// worstError is the exit code of runs that could not be made: a bug of lockcheck's before what is missing on the machine.
+func (c *Comparison) worstError() int {
+	code := 0
+	for _, cell := range c.Cells {
+		for _, run := range cell.Runs {
+			if run.Error == "" {
+				continue
+			}
+			switch run.ExitCode {
+			case exitUnavailable, exitUsage:
+				code = max(code, run.ExitCode)
+			default:
+				code = exitDefect
+			}
+		}
+	}
+	return code
+}
+
+// Finish settles what follows from the cells.
+func (c *Comparison) Finish() {
+	c.Version = FormatVersion
+	c.ExitCode = c.Code()
+}
+
+// Worst is the verdict that the page and the last line show: what was expected counts, not whether it was harm.
+func (c *Comparison) Worst() checker.Verdict {
+	switch c.Code() {
+	case exitPass:
+		return checker.Pass
+	case exitViolation, exitUnmet:
+		return checker.Violation
+	}
+	return checker.Inconclusive
+}
+
+// Sentence is the whole in one sentence.
+func (c *Comparison) Sentence() string {
+	count := map[Outcome]int64{}
+	for _, cell := range c.Cells {
+		count[cell.Outcome]++
+	}
+	text := reports.Plural(int64(len(c.Cells)), "cell", "cells")
+	words := map[Outcome]string{Met: "passed", Unmet: "violated", Unclear: "inconclusive", Failed: "could not be run", NotRun: "not run"}
+	if c.Expecting {
+		words[Met], words[Unmet] = "as expected", "not as expected"
+	}
+	for _, o := range []Outcome{Unmet, Failed, Unclear, NotRun, Met} {
+		if count[o] > 0 {
+			text += fmt.Sprintf(", %d %s", count[o], words[o])
+		}
+	}
+	switch {
+	case c.Interrupted:
+		text += "; interrupted"
+	case c.PartInterrupted:
+		text += "; a part of it was interrupted"
+	}
+	return text
+}
+
+// Write writes compare.json.
+func (c *Comparison) Write(w io.Writer) error { return reports.EncodeIndented(w, c) }
+
+// Read reads compare.json.
+func Read(r io.Reader) (*Comparison, error) {
+	var c Comparison
+	if err := json.NewDecoder(r).Decode(&c); err != nil {
+		return nil, err
+	}
+	if c.Version != FormatVersion {
+		return nil, fmt.Errorf("it has version %d, this lockcheck reads version %d", c.Version, FormatVersion)
+	}
+	if c.Shard.Count < 1 || c.Shard.Index < 1 || c.Shard.Index > c.Shard.Count {
+		return nil, fmt.Errorf("it is shard %v, which cannot be", c.Shard)
+	}
+	return &c, nil
+}

@@ -1,0 +1,223 @@
+// Package config reads lockcheck.yaml, the file of a comparison. It is strict: whatever it does not know, or cannot be, is
+// refused with file, line and column, so that no slip of the pen makes an expectation vanish.
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"lockcheck/reports/compare"
+)
+
+// Name is what the file is called by default.
+const Name = "lockcheck.yaml"
+
+// Known is what the file may name. The functions say why a value cannot be; nil is fine.
+type Known struct {
+	Backends, Workloads, Guards, Providers []string
+	Nemesis                                func(spec string) error
+}
+
+// Error is a mistake in the file, at a place in it.
+type Error struct {
+	File         string
+	Line, Column int // from 1; 0 for the file as a whole
+	Text         string
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.File + ": " + e.Text
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Text)
+}
+
+// maxFile bounds what is read: a file of people is far smaller.
+const maxFile = 1 << 20
+
+// Read reads a file. Its errors are of type *Error, all of them joined, but for what the system says of the file.
+func Read(path string, known Known) (compare.Spec, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return compare.Spec{}, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err != nil {
+		return compare.Spec{}, err
+	}
+	if len(text) > maxFile {
+		return compare.Spec{}, &Error{File: path, Text: "it is larger than 1 MiB"}
+	}
+	return Parse(path, text, known)
+}
+
+// Parse is Read of a text at hand.
+func Parse(path string, text []byte, known Known) (compare.Spec, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var document yaml.Node
+	err := decoder.Decode(&document)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return compare.Spec{}, syntaxError(path, err)
+	}
+	var second yaml.Node
+	switch err := decoder.Decode(&second); {
+	case err == nil:
+		return compare.Spec{}, &Error{path, second.Line, max(second.Column, 1), "a second document; there may be only one"}
+	case !errors.Is(err, io.EOF):
+		return compare.Spec{}, syntaxError(path, err)
+	}
+	r := &reader{path: path, known: known}
+	r.spec.File = path
+	if len(document.Content) == 0 {
+		r.errorf(&yaml.Node{Line: 1, Column: 1}, "the file is empty; lockcheck init writes one to begin with")
+	} else {
+		r.file(document.Content[0])
+	}
+	return r.spec, errors.Join(r.errs...)
+}
+
+// syntaxError says where, as far as yaml does: "yaml: line 3: did not find expected key".
+func syntaxError(path string, err error) error {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	e := &Error{File: path, Text: text}
+	if n, _ := fmt.Sscanf(text, "line %d:", &e.Line); n == 1 {
+		_, e.Text, _ = strings.Cut(text, ": ")
+		e.Column = 1
+	}
+	e.Text = "this is no YAML: " + e.Text
+	return e
+}
+
+// reader goes through the document and gathers all that is wrong in it.
+type reader struct {
+	path    string
+	known   Known
+	spec    compare.Spec
+	errs    []error
+	entries []entry
+}
+
+func (r *reader) errorf(at *yaml.Node, format string, args ...any) {
+	r.errs = append(r.errs, &Error{r.path, at.Line, at.Column, fmt.Sprintf(format, args...)})
+}
+
+// field is one key that a mapping may have, and what reads its value.
+type field struct {
+	name string
+	read func(key, value *yaml.Node)
+}
+
+// mapping reads a mapping whose keys are all known. what names it in errors.
+func (r *reader) mapping(node *yaml.Node, what string, fields []field) {
+	r.each(node, what, func(key, value *yaml.Node) {
+		for _, f := range fields {
+			if f.name == key.Value {
+				f.read(key, value)
+				return
+			}
+		}
+		names := make([]string, len(fields))
+		for i, f := range fields {
+			names[i] = f.name
+		}
+		r.errorf(key, "%s has no key %q; there are: %s", what, key.Value, strings.Join(names, ", "))
+	})
+}
+
+// each goes through the pairs of a mapping without duplicates, anchors or merges: what a reader cannot see at a glance has
+// no place among expectations.
+func (r *reader) each(node *yaml.Node, what string, pair func(key, value *yaml.Node)) {
+	if node.Kind != yaml.MappingNode {
+		r.errorf(node, "%s is a mapping (name: value), not %s", what, kindOf(node))
+		return
+	}
+	seen := map[string]int{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		switch {
+		case key.Kind != yaml.ScalarNode || key.Tag == "!!merge":
+			r.errorf(key, "%s: a key is a plain word", what)
+		case seen[key.Value] > 0:
+			r.errorf(key, "%s has %q twice, first in line %d", what, key.Value, seen[key.Value])
+		default:
+			seen[key.Value] = key.Line
+			pair(key, value)
+		}
+	}
+}
+
+func kindOf(node *yaml.Node) string {
+	switch node.Kind {
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.AliasNode:
+		return "an alias (write it out)"
+	}
+	if node.Tag == "!!null" {
+		return "nothing"
+	}
+	return fmt.Sprintf("%q", node.Value)
+}
+
+// scalar reads one word.
+func (r *reader) scalar(node *yaml.Node, what string) (string, bool) {
+	if node.Kind != yaml.ScalarNode || node.Tag == "!!null" || node.Value == "" {
+		r.errorf(node, "%s is a word, not %s", what, kindOf(node))
+		return "", false
+	}
+	return node.Value, true
+}
+
+// words reads a word or a list of them, which may not be empty, and hands each to check.
+func (r *reader) words(node *yaml.Node, what string, check func(at *yaml.Node, word string)) (words []string) {
+	list := []*yaml.Node{node}
+	if node.Kind == yaml.SequenceNode {
+		if list = node.Content; len(list) == 0 {
+			r.errorf(node, "%s is empty; leave it out, or name something", what)
+		}
+	}
+	for _, item := range list {
+		word, ok := r.scalar(item, what)
+		switch {
+		case !ok:
+		case slices.Contains(words, word):
+			r.errorf(item, "%s names %q twice", what, word)
+		default:
+			words = append(words, word)
+			if check != nil {
+				check(item, word)
+			}
+		}
+	}
+	return words
+}
+
+// sequence goes through a list.
+func (r *reader) sequence(node *yaml.Node, what string, item func(*yaml.Node)) {
+	if node.Kind != yaml.SequenceNode {
+		r.errorf(node, "%s is a list, not %s", what, kindOf(node))
+		return
+	}
+	for _, n := range node.Content {
+		item(n)
+	}
+}
+
+// oneOf refuses what a table does not have.
+func (r *reader) oneOf(what string, table []string) func(*yaml.Node, string) {
+	return func(at *yaml.Node, word string) {
+		if !slices.Contains(table, word) {
+			r.errorf(at, "there is no %s %q; there are: %s", what, word, strings.Join(table, ", "))
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockcheck/checker"
+	"lockcheck/reports/compare"
+)
+
+var menu = Known{
+	Backends: []string{"etcd", "redis"}, Workloads: []string{"lock", "fencing"}, Guards: []string{"none", "before-work"}, Providers: []string{"auto", "local"},
+	Nemesis: func(spec string) error {
+		if slices.Contains([]string{"none", "pause", "pause:holder,1.5ttl"}, spec) {
+			return nil
+		}
+		return errors.New("there is no such fault")
+	},
+}
+
+const whole = `
+defaults: {ttl: 2s, set: {b: "2"}}
+backends:
+  etcd:
+  ours: {backend: etcd, client: ./ours, ttl: 3s}
+matrix:
+  nemeses: [none, "pause:holder,1.5ttl"]
+  workloads: lock
+exclude:
+  - {backend: ours, nemesis: none}
+repeat: 3
+expectations:
+  - nemesis: "pause:holder,1.5ttl"
+    backend: [etcd, ours]
+    expect:
+      mutual-exclusion: violation
+      lost-update: [pass, violation]
+    reason: because
+    repeat: 7
+`
+
+func TestRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "l.yaml")
+	if err := os.WriteFile(path, []byte(whole), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	spec, err := Read(path, menu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := spec.Tasks(compare.Whole)
+	if len(tasks) != 3 || !spec.Expecting || spec.Repeat != 3 {
+		t.Fatalf("read as %+v", spec)
+	}
+	ours := tasks[2]
+	want := []compare.Flag{{Name: "backend", Value: "etcd"}, {Name: "nemesis", Value: "pause:holder,1.5ttl"}, {Name: "workload", Value: "lock"},
+		{Name: "client", Value: "./ours"}, {Name: "ttl", Value: "3s"}, {Name: "set", Value: "b=2"}}
+	if !slices.Equal(ours.Flags, want) || ours.Repeat != 7 || ours.Cell.Backend != "ours" {
+		t.Errorf("the last cell is %+v", ours)
+	}
+	e := ours.Expect
+	if e.File != path || e.Line != 15 || e.Reason != "because" || len(e.Expect) != 2 || e.Expect[0].Line != 16 || e.Expect[1].Line != 17 ||
+		!slices.Equal(e.Expect[1].Verdicts, []checker.Verdict{checker.Pass, checker.Violation}) {
+		t.Errorf("its expectation is %+v", e)
+	}
+	if calm := tasks[0].Expect; !calm.Implicit || calm.Line != 12 {
+		t.Errorf("the cell without an entry is held against %+v", calm)
+	}
+	if _, err := Read(path+".no", menu); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func TestExampleIsRight(t *testing.T) {
+	spec, err := Parse(Name, []byte(Example), menu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cells := spec.Cells(); len(cells) != 4 {
+		t.Errorf("it has the cells %v", cells)
+	}
+}
+
+// Each is a change to the file above, and the place and some words of what is said of it.
+func TestRefused(t *testing.T) {
+	for name, test := range map[string]struct{ old, with, want string }{
+		"unknown key":                 {"repeat: 3", "repaet: 3", `l.yaml:11:1: the file has no key "repaet"; there are: defaults,`},
+		"unknown key deep down":       {"    reason: because", "    reasons: because", "l.yaml:18:5: an expectation has no key"},
+		"unknown default":             {"{ttl: 2s,", "{tll: 2s,", `l.yaml:2:12: defaults has no key "tll"`},
+		"backend key in defaults":     {"{ttl: 2s,", "{backend: etcd,", `l.yaml:2:12: defaults has no key "backend"`},
+		"bad duration":                {"{ttl: 2s,", "{ttl: 2,", `l.yaml:2:17: ttl: "2" is no length of time`},
+		"bad number":                  {"{ttl: 2s,", "{clients: many,", `l.yaml:2:21: clients: "many" is no number from 2 to 100`},
+		"bad guard":                   {"{ttl: 2s,", "{guard: after,", "l.yaml:2:19: guard: there is no"},
+		"a key twice":                 {"repeat: 3", "repeat: 3\nrepeat: 4", `l.yaml:12:1: the file has "repeat" twice, first in line 11`},
+		"unknown service":             {"backend: etcd, client", "backend: consul, client", `l.yaml:5:19: there is no backend "consul"; there are: etcd, redis`},
+		"unknown nemesis":             {"[none, ", "[nine, ", `l.yaml:7:13: nemesis "nine": there is no such fault`},
+		"unknown workload":            {"workloads: lock", "workloads: [lock, lok]", `l.yaml:8:21: there is no workload "lok"`},
+		"a nemesis twice":             {"[none, ", "[none, none, ", `l.yaml:7:19: nemeses names "none" twice`},
+		"empty list":                  {"workloads: lock", "workloads: []", "l.yaml:8:14: workloads is empty"},
+		"exclude of what is not":      {"- {backend: ours, nemesis: none}", "- {backend: redis}", "l.yaml:10:15: there is no backend in the matrix called"},
+		"exclude of everything":       {"- {backend: ours, nemesis: none}", "- {}", "nothing is left of the matrix"},
+		"repeat of none":              {"repeat: 3", "repeat: 0", `l.yaml:11:9: repeat is a number from 1 to 1000, not "0"`},
+		"unknown property":            {"mutual-exclusion:", "mutual-exclusoin:", `l.yaml:16:7: there is no property "mutual-exclusoin"`},
+		"unknown verdict":             {"mutual-exclusion: violation", "mutual-exclusion: violated", `l.yaml:16:25: there is no verdict "violated"; there are: violation, masked, pass, n/a`},
+		"an unknown that is expected": {"mutual-exclusion: violation", "mutual-exclusion: inconclusive", "l.yaml:16:25: inconclusive cannot be expected"},
+		"no reason":                   {"    reason: because\n", "", "l.yaml:13:5: an expectation needs a reason"},
+		"no expect":                   {"    expect:\n      mutual-exclusion: violation\n      lost-update: [pass, violation]\n", "", "l.yaml:13:5: an expectation needs expect"},
+		"an entry for no cell":        {"expectations:", "expectations:\n  - {backend: ours, nemesis: none, expect: {}, reason: r}", "l.yaml:13:5: this picks no cell of the matrix"},
+		"two entries for one cell":    {"expectations:", "expectations:\n  - {backend: etcd, expect: {}, reason: r}", "l.yaml:14:5: the cell etcd / pause:holder,1.5ttl / lock is picked in line 13 already"},
+		"a word for a mapping":        {"defaults: {ttl: 2s, set: {b: \"2\"}}", "defaults: fast", `l.yaml:2:11: defaults is a mapping (name: value), not "fast"`},
+		"an alias":                    {"defaults: {ttl: 2s, set: {b: \"2\"}}", "defaults: &d {ttl: 2s}\nexclude: *d", "l.yaml:3:10: exclude is a list, not an alias"},
+		"no matrix":                   {"matrix:\n  nemeses: [none, \"pause:holder,1.5ttl\"]\n  workloads: lock\n", "", "matrix is missing"},
+		"no YAML":                     {"repeat: 3", "repeat: [3", "this is no YAML"},
+		"two documents":               {"repeat: 3", "repeat: 3\n---\na: 1", "a second document"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(whole, test.old) {
+				t.Fatal("the file has no such place")
+			}
+			text := strings.Replace(whole, test.old, test.with, 1)
+			if name == "two documents" {
+				text = whole + "---\na: 1\n"
+			}
+			_, err := Parse("l.yaml", []byte(text), menu)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("said %v; want %s", err, test.want)
+			}
+		})
+	}
+	for _, text := range []string{"", "# nothing\n", "- a\n", "a\n", "null\n", "\x00", "a: &a [*a]\n"} {
+		var place *Error
+		if _, err := Parse("l.yaml", []byte(text), menu); !errors.As(err, &place) {
+			t.Errorf("%q: %v, want an error with a place", text, err)
+		}
+	}
+}
+
+// Whatever the file is, reading it ends without harm.
+func FuzzParse(f *testing.F) {
+	f.Add(whole)
+	f.Add(Example)
+	f.Fuzz(func(t *testing.T, text string) {
+		spec, err := Parse("l.yaml", []byte(text), menu)
+		if err == nil && len(spec.Cells()) == 0 {
+			t.Errorf("a matrix without cells is taken: %s", fmt.Sprintf("%+v", spec))
+		}
+	})
+}

@@ -1,0 +1,231 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+
+	"gopkg.in/yaml.v3"
+
+	"lockcheck/checker"
+	"lockcheck/reports/compare"
+)
+
+// maxRepeat bounds what a slip of the finger can ask for.
+const maxRepeat = 1000
+
+// entry is an expectation whose places are still known.
+type entry struct {
+	at *yaml.Node
+	compare.Expectation
+}
+
+// file reads the whole document. The matrix comes before what picks from it, whatever their order in the file.
+func (r *reader) file(node *yaml.Node) {
+	later := map[string][2]*yaml.Node{}
+	keep := func(key, value *yaml.Node) { later[key.Value] = [2]*yaml.Node{key, value} }
+	order := []string{"defaults", "backends", "matrix", "exclude", "repeat", "expectations"}
+	fields := make([]field, len(order))
+	for i, name := range order {
+		fields[i] = field{name, keep}
+	}
+	r.mapping(node, "the file", fields)
+	read := map[string]func(key, value *yaml.Node){
+		"defaults": func(_, value *yaml.Node) { r.spec.Defaults = r.flags(value, "defaults", nil) },
+		"backends": r.backends, "matrix": r.matrix, "exclude": r.exclude,
+		"repeat": func(_, value *yaml.Node) { r.spec.Repeat = r.repeat(value) }, "expectations": r.expectations,
+	}
+	for _, name := range order {
+		if pair, ok := later[name]; ok {
+			read[name](pair[0], pair[1])
+			continue
+		}
+		switch name {
+		case "backends", "matrix":
+			r.errorf(node, "%s is missing", name)
+		case "repeat":
+			r.spec.Repeat = 1
+		}
+	}
+	if len(r.errs) == 0 && len(r.spec.Cells()) == 0 {
+		r.errorf(later["matrix"][0], "nothing is left of the matrix")
+	}
+	r.hold()
+}
+
+// backends reads a mapping of names to what is set for each: `etcd: {}` or `mine: {backend: etcd, client: ./my-client}`.
+func (r *reader) backends(key, node *yaml.Node) {
+	r.each(node, "backends", func(name, value *yaml.Node) {
+		b := compare.Backend{Name: name.Value, Kind: name.Value}
+		kindAt := name
+		if value.Tag != "!!null" { // `etcd:` alone is fine
+			b.Flags = r.flags(value, "backend "+name.Value, func(_, value *yaml.Node) {
+				kindAt = value
+				b.Kind, _ = r.scalar(value, "backend")
+			})
+		}
+		if b.Kind != "" {
+			r.oneOf("backend", r.known.Backends)(kindAt, b.Kind)
+		}
+		r.spec.Backends = append(r.spec.Backends, b)
+	})
+	if node.Kind == yaml.MappingNode && len(r.spec.Backends) == 0 {
+		r.errorf(key, "backends names none")
+	}
+}
+
+func (r *reader) matrix(key, node *yaml.Node) {
+	var names []string
+	for _, b := range r.spec.Backends {
+		names = append(names, b.Name)
+	}
+	r.mapping(node, "matrix", []field{
+		{"backends", func(_, value *yaml.Node) {
+			wanted := r.words(value, "backends", r.oneOf("entry of backends called", names))
+			var chosen []compare.Backend
+			for _, name := range wanted { // in the order of the matrix
+				if i := slices.Index(names, name); i >= 0 {
+					chosen = append(chosen, r.spec.Backends[i])
+				}
+			}
+			r.spec.Backends = chosen
+		}},
+		{"nemeses", func(_, value *yaml.Node) {
+			r.spec.Nemeses = r.words(value, "nemeses", func(at *yaml.Node, word string) {
+				if err := r.known.Nemesis(word); err != nil {
+					r.errorf(at, "nemesis %q: %v", word, err)
+				}
+			})
+		}},
+		{"workloads", func(_, value *yaml.Node) {
+			r.spec.Workloads = r.words(value, "workloads", r.oneOf("workload", r.known.Workloads))
+		}},
+	})
+	if len(r.errs) == 0 && (len(r.spec.Nemeses) == 0 || len(r.spec.Workloads) == 0) {
+		r.errorf(key, "matrix needs nemeses and workloads")
+	}
+}
+
+// pattern reads the keys that pick cells; other takes what else the mapping has.
+func (r *reader) pattern(node *yaml.Node, what string, other []field) (p compare.Pattern) {
+	var backends []string
+	for _, b := range r.spec.Backends {
+		backends = append(backends, b.Name)
+	}
+	p.Line = node.Line
+	r.mapping(node, what, append([]field{
+		{"backend", func(_, v *yaml.Node) {
+			p.Backends = r.words(v, "backend", r.oneOf("backend in the matrix called", backends))
+		}},
+		{"nemesis", func(_, v *yaml.Node) {
+			p.Nemeses = r.words(v, "nemesis", r.oneOf("nemesis in the matrix", r.spec.Nemeses))
+		}},
+		{"workload", func(_, v *yaml.Node) {
+			p.Workloads = r.words(v, "workload", r.oneOf("workload in the matrix", r.spec.Workloads))
+		}},
+	}, other...))
+	return p
+}
+
+func (r *reader) exclude(_, node *yaml.Node) {
+	r.sequence(node, "exclude", func(item *yaml.Node) {
+		whole := r.spec
+		whole.Exclude = nil
+		before := len(r.errs)
+		p := r.pattern(item, "an entry of exclude", nil)
+		if len(r.errs) == before && !slices.ContainsFunc(whole.Cells(), p.Matches) {
+			r.errorf(item, "this picks no cell of the matrix")
+		}
+		r.spec.Exclude = append(r.spec.Exclude, p)
+	})
+}
+
+func (r *reader) repeat(node *yaml.Node) int {
+	n, err := strconv.Atoi(node.Value)
+	if node.Kind != yaml.ScalarNode || err != nil || n < 1 || n > maxRepeat {
+		r.errorf(node, "repeat is a number from 1 to %d, not %s", maxRepeat, kindOf(node))
+		return 1
+	}
+	return n
+}
+
+func (r *reader) expectations(key, node *yaml.Node) {
+	r.spec.Expecting, r.spec.ExpectingLine = true, key.Line
+	r.sequence(node, "expectations", func(item *yaml.Node) {
+		e := compare.Expectation{File: r.path, Line: item.Line}
+		expects := false
+		e.Pattern = r.pattern(item, "an expectation", []field{
+			{"expect", func(key, value *yaml.Node) {
+				expects = true
+				e.Line = key.Line
+				e.Expect = r.wanted(value)
+			}},
+			{"reason", func(_, value *yaml.Node) { e.Reason, _ = r.scalar(value, "reason") }},
+			{"repeat", func(_, value *yaml.Node) { e.Repeat = r.repeat(value) }},
+		})
+		switch {
+		case item.Kind != yaml.MappingNode:
+			return // has been said
+		case !expects:
+			r.errorf(item, "an expectation needs expect; {} is that nothing is violated")
+		case e.Reason == "":
+			r.errorf(item, "an expectation needs a reason: whoever meets it next wants to know why it is so")
+		}
+		r.entries = append(r.entries, entry{item, e})
+	})
+}
+
+func (r *reader) wanted(node *yaml.Node) (all []compare.Wanted) {
+	all = []compare.Wanted{}
+	r.each(node, "expect", func(key, value *yaml.Node) {
+		names := make([]string, len(checker.AllProperties))
+		for i, name := range checker.AllProperties {
+			names[i] = string(name)
+		}
+		r.oneOf("property", names)(key, key.Value)
+		w := compare.Wanted{Property: checker.Name(key.Value), Line: key.Line}
+		verdicts := make([]string, len(compare.Expectable))
+		for i, v := range compare.Expectable {
+			verdicts[i] = string(v)
+		}
+		for _, word := range r.words(value, "what is expected of "+key.Value, func(at *yaml.Node, word string) {
+			if word == string(checker.Inconclusive) {
+				r.errorf(at, "inconclusive cannot be expected: it would be met by a run that showed nothing")
+				return
+			}
+			r.oneOf("verdict", verdicts)(at, word)
+		}) {
+			w.Verdicts = append(w.Verdicts, checker.Verdict(word))
+		}
+		all = append(all, w)
+	})
+	return all
+}
+
+// hold refuses expectations that pick no cell, and cells that two expectations pick.
+func (r *reader) hold() {
+	for _, e := range r.entries {
+		r.spec.Expectations = append(r.spec.Expectations, e.Expectation)
+	}
+	if len(r.errs) > 0 {
+		return
+	}
+	cells := r.spec.Cells()
+	for i, e := range r.entries {
+		picked := false
+		for _, cell := range cells {
+			if !e.Matches(cell) {
+				continue
+			}
+			picked = true
+			for _, before := range r.entries[:i] {
+				if before.Matches(cell) {
+					r.errorf(e.at, "the cell %v is picked in line %d already; only one expectation may hold for a cell", cell, before.at.Line)
+					return
+				}
+			}
+		}
+		if !picked {
+			r.errorf(e.at, "this picks no cell of the matrix")
+		}
+	}
+}

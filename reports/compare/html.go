@@ -1,0 +1,145 @@
+package compare
+
+import (
+	"embed"
+	"html/template"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"lockcheck/reports"
+)
+
+// The page is one file that needs nothing else: its style is inlined, it has no script, and a content policy forbids the
+// browser to fetch or run anything, whatever a run may have said.
+//
+//go:embed page
+var pageFiles embed.FS
+
+var pageTemplate = template.Must(template.New("compare").Funcs(template.FuncMap{
+	"words": reports.ShellWords, "clock": reports.Clock, "grouped": reports.Grouped, "percent": reports.Percent, "shape": reports.Shape, "class": reports.Class,
+}).ParseFS(pageFiles, "page/*.tmpl"))
+
+type page struct {
+	*Comparison
+	Style    template.CSS
+	Title    string
+	Sentence string
+	Face     string // shape
+	Class    string
+	Columns  []string // of the picture of the matrix
+	Lines    []pageLine
+	Rows     []pageRow
+	Notes    []string
+	Started  string
+}
+
+// pageLine is one line of the picture: a backend under a workload, a cell for each nemesis.
+type pageLine struct {
+	Name  string
+	Cells []*pageRow // nil where the matrix has none
+}
+
+type pageRow struct {
+	row
+	ID     int
+	Link   template.URL // of the run that a click opens, "" for none
+	Detail []pageRun
+	Why    []pageWhy
+}
+
+type pageWhy struct{ Kind, Text string }
+
+type pageRun struct {
+	Run
+	Link  template.URL
+	Shape string
+	Class string
+}
+
+// HTML writes the page of the matrix. Links to runs are relative: the directory can be moved, and opened from disk.
+func HTML(w io.Writer, c *Comparison) error {
+	style, err := pageFiles.ReadFile("page/style.css")
+	if err != nil {
+		return err
+	}
+	p := page{
+		Comparison: c, Style: template.CSS(style), Title: "lockcheck compare: " + c.Sentence(), Sentence: c.Sentence(),
+		Face: reports.Shape(c.Worst()), Class: reports.Class(c.Worst()), Notes: c.notes(), Started: c.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC"),
+	}
+	p.Rows = make([]pageRow, len(c.Cells))
+	for i, r := range c.Cells {
+		p.Rows[i] = newPageRow(i+1, r)
+	}
+	p.picture()
+	var out strings.Builder
+	if err := pageTemplate.ExecuteTemplate(&out, "compare.html.tmpl", p); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.IsControl(r) { // HTML has no way to write these
+			return '·'
+		}
+		return r
+	}, out.String()))
+	return err
+}
+
+func newPageRow(id int, r Result) pageRow {
+	line := pageRow{row: newRow(r), ID: id}
+	for _, run := range r.Runs {
+		line.Detail = append(line.Detail, pageRun{run, link(run.Report), reports.Shape(run.Verdict), reports.Class(run.Verdict)})
+	}
+	if run, ok := r.telling(); ok {
+		line.Link = link(run.Report)
+	}
+	for i, why := range r.Why() {
+		kind := ""
+		if i < len(r.Problems) {
+			kind = string(r.Problems[i].Kind) + at(r.Problems[i])
+		}
+		line.Why = append(line.Why, pageWhy{kind, why})
+	}
+	return line
+}
+
+// link is a path as an address that leads nowhere but to a file: never to another scheme or host.
+func link(path string) template.URL {
+	if path == "" {
+		return ""
+	}
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		parts[i] = url.PathEscape(part)
+	}
+	address := strings.Join(parts, "/")
+	if !strings.HasPrefix(address, "../") {
+		address = "./" + strings.TrimLeft(address, "/")
+	}
+	return template.URL(address)
+}
+
+func (p *page) picture() {
+	var names []string
+	for _, r := range p.Rows {
+		if !slices.Contains(p.Columns, r.Nemesis) {
+			p.Columns = append(p.Columns, r.Nemesis)
+		}
+		if name := r.Backend + ", " + r.Workload; !slices.Contains(names, name) {
+			names = append(names, name)
+			p.Lines = append(p.Lines, pageLine{Name: name})
+		}
+	}
+	for i := range p.Lines {
+		p.Lines[i].Cells = make([]*pageRow, len(p.Columns))
+	}
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		p.Lines[slices.Index(names, r.Backend+", "+r.Workload)].Cells[slices.Index(p.Columns, r.Nemesis)] = r
+	}
+}
+
+// Bad tells whether a cell is to be marked beside its verdict.
+func (r pageRow) Bad() bool { return r.Outcome != Met }

@@ -1,0 +1,154 @@
+// Package compare holds several runs beside each other: which cells a matrix has, what was expected of each, whether
+// that came, and how the whole is shown. It is pure but for Execute, which asks a Runner, and WriteFiles: it starts no
+// process itself and never looks at a cluster.
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Cell is one combination that is run.
+type Cell struct {
+	Backend  string `json:"backend"` // its name in the matrix, which may differ from the lock service's
+	Nemesis  string `json:"nemesis"`
+	Workload string `json:"workload"`
+}
+
+func (c Cell) String() string { return c.Backend + " / " + c.Nemesis + " / " + c.Workload }
+
+// Flag is one flag of lockcheck run, without its dashes.
+type Flag struct{ Name, Value string }
+
+// Backend is one row of the matrix: a lock service, and what is set for it alone.
+type Backend struct {
+	Name  string
+	Kind  string // what --backend is given
+	Flags []Flag
+}
+
+// Pattern picks cells; an empty list picks all.
+type Pattern struct {
+	Backends, Nemeses, Workloads []string
+	Line                         int // in the file it was read from
+}
+
+// Matches tells whether the pattern picks the cell.
+func (p Pattern) Matches(c Cell) bool {
+	has := func(list []string, word string) bool { return len(list) == 0 || slices.Contains(list, word) }
+	return has(p.Backends, c.Backend) && has(p.Nemeses, c.Nemesis) && has(p.Workloads, c.Workload)
+}
+
+// Spec is a comparison as asked for.
+type Spec struct {
+	File               string // where it was read from; "" for flags alone
+	Backends           []Backend
+	Nemeses, Workloads []string
+	Exclude            []Pattern
+	Defaults           []Flag // for every run; those of a backend go before them
+	Override           []Flag // go before all
+	Repeat             int    // the most runs of a cell; at least 1
+	Expecting          bool   // every cell is held against an expectation
+	ExpectingLine      int
+	Expectations       []Expectation
+}
+
+// Cells is the whole matrix in its order: backends, then nemeses, then workloads.
+func (s Spec) Cells() (cells []Cell) {
+	for _, b := range s.Backends {
+		for _, nemesis := range s.Nemeses {
+			for _, workload := range s.Workloads {
+				cell := Cell{b.Name, nemesis, workload}
+				if !slices.ContainsFunc(s.Exclude, func(p Pattern) bool { return p.Matches(cell) }) {
+					cells = append(cells, cell)
+				}
+			}
+		}
+	}
+	return cells
+}
+
+// Task is one cell to be run.
+type Task struct {
+	Cell
+	Flags  []Flag // of lockcheck run, all but those that differ from run to run
+	Repeat int
+	Expect *Expectation // nil if nothing is expected
+}
+
+// Tasks is what is to be run for a shard of the matrix.
+func (s Spec) Tasks(shard Shard) (tasks []Task) {
+	for i, cell := range s.Cells() {
+		if !shard.Has(i) {
+			continue
+		}
+		task := Task{Cell: cell, Repeat: max(s.Repeat, 1), Expect: s.expectation(cell)}
+		if task.Expect != nil && task.Expect.Repeat > 0 {
+			task.Repeat = task.Expect.Repeat
+		}
+		b := s.Backends[slices.IndexFunc(s.Backends, func(b Backend) bool { return b.Name == cell.Backend })]
+		task.Flags = []Flag{{"backend", b.Kind}, {"nemesis", cell.Nemesis}, {"workload", cell.Workload}}
+		task.Flags = append(task.Flags, layered(s.Override, b.Flags, s.Defaults)...)
+		tasks = append(tasks, task)
+	}
+	return tasks
+}
+
+// layered joins flags; of a name that several layers have, the first counts. A layer may repeat a name (--set).
+func layered(layers ...[]Flag) (flags []Flag) {
+	taken := map[string]bool{}
+	for _, layer := range layers {
+		for _, f := range layer {
+			if !taken[f.Name] {
+				flags = append(flags, f)
+			}
+		}
+		for _, f := range layer {
+			taken[f.Name] = true
+		}
+	}
+	return flags
+}
+
+func (s Spec) expectation(cell Cell) *Expectation {
+	if !s.Expecting {
+		return nil
+	}
+	for _, e := range s.Expectations {
+		if e.Matches(cell) {
+			return &e
+		}
+	}
+	return &Expectation{File: s.File, Line: s.ExpectingLine, Implicit: true, Reason: "no entry picks this cell, so that nothing may be violated"}
+}
+
+// Shard is one part of a matrix that several jobs share: every Count-th cell, beginning with the Index-th.
+type Shard struct {
+	Index int `json:"index"` // from 1
+	Count int `json:"count"`
+}
+
+// Whole is the shard that has all cells.
+var Whole = Shard{1, 1}
+
+// Has tells whether the cell of that position, from 0, is in the shard.
+func (s Shard) Has(position int) bool { return position%s.Count == s.Index-1 }
+
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
+
+// maxShards bounds what a slip of the finger can ask for.
+const maxShards = 1000
+
+// ParseShard reads "2/5".
+func ParseShard(text string) (Shard, error) {
+	first, second, found := strings.Cut(text, "/")
+	index, err1 := strconv.Atoi(first)
+	count, err2 := strconv.Atoi(second)
+	if !found || errors.Join(err1, err2) != nil || count < 1 || count > maxShards || index < 1 || index > count {
+		return Whole, fmt.Errorf("%q is no shard: say 2/5 for the second of five", text)
+	}
+	return Shard{index, count}, nil
+}

@@ -1,0 +1,156 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+
+	"lockcheck/reports"
+)
+
+// dispensable are the columns that a narrow terminal goes without, the first first; the page has them all.
+var dispensable = []int{9, 8, 7, 5}
+
+// Table draws the cells for a terminal of a width in columns, 0 for any.
+func Table(w io.Writer, results []Result, color bool, width int) error {
+	shown := make([]int, len(columns))
+	for i := range shown {
+		shown[i] = i
+	}
+	for _, leave := range dispensable {
+		var out strings.Builder
+		if err := table(&out, rows(results), shown, false); err != nil {
+			return err
+		}
+		if width <= 0 || widest(out.String()) <= width {
+			break
+		}
+		shown = slices.DeleteFunc(shown, func(i int) bool { return i == leave })
+	}
+	return table(w, rows(results), shown, color)
+}
+
+func widest(text string) (columns int) {
+	for line := range strings.Lines(text) {
+		columns = max(columns, displaywidth.String(strings.TrimRight(line, "\n")))
+	}
+	return columns
+}
+
+// rightAligned are the columns of figures.
+var rightAligned = []int{4, 5, 7, 8}
+
+func table(w io.Writer, all []row, shown []int, color bool) error {
+	head, align, most := make([]string, len(shown)), make([]tw.Align, len(shown)), tw.Mapper[int, int]{}
+	for at, i := range shown {
+		head[at], align[at] = columns[i], tw.AlignLeft
+		if slices.Contains(rightAligned, i) {
+			align[at] = tw.AlignRight
+		}
+		if i == 9 || i == 1 { // what may be long
+			most[at] = 30
+		}
+	}
+	table := tablewriter.NewTable(w,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders:  tw.Border{Left: tw.Off, Right: tw.Off, Top: tw.Off, Bottom: tw.Off},
+			Settings: tw.Settings{Separators: tw.Separators{BetweenColumns: tw.Off, BetweenRows: tw.Off}},
+		})),
+		tablewriter.WithConfig(tablewriter.Config{
+			Header: tw.CellConfig{Alignment: tw.CellAlignment{Global: tw.AlignLeft}},
+			Row: tw.CellConfig{
+				Formatting:   tw.CellFormatting{AutoWrap: tw.WrapNormal},
+				Alignment:    tw.CellAlignment{PerColumn: align},
+				ColMaxWidths: tw.CellWidth{PerColumn: most},
+			},
+		}))
+	table.Header(head)
+	for _, r := range all {
+		cells := r.cells()
+		line := make([]string, len(shown))
+		for at, i := range shown {
+			line[at] = cells[i]
+			if i == 3 && color && r.Outcome != NotRun {
+				line[at] = reports.Paint(r.Result.Verdict, cells[i])
+			}
+		}
+		if err := table.Append(line); err != nil {
+			return err
+		}
+	}
+	return table.Render()
+}
+
+// Line is a cell in one line, for where a table cannot be drawn anew.
+func Line(r Result) string {
+	w := newRow(r)
+	parts := []string{w.Shape + " " + r.Cell.String(), w.Verdict}
+	if r.Made > 0 {
+		parts = append(parts, reports.Plural(r.Count, "violation", "violations"), "violated "+w.Runs, w.Exposure)
+	}
+	if r.Expectation != nil {
+		parts = append(parts, "expected: "+w.Expected)
+	}
+	return reports.Plain(strings.Join(parts, " | "))
+}
+
+// Summary shows the end of a comparison: the table, what is not as it should be, and last, where the eye rests, one
+// sentence. dir is the comparison's directory.
+func Summary(w io.Writer, c *Comparison, dir string, color, quiet bool) error {
+	var out strings.Builder
+	if !quiet {
+		columns, _, _ := reports.TerminalSize(w)
+		if err := Table(&out, c.Cells, color, columns); err != nil {
+			return fmt.Errorf("cannot draw the table: %w", err)
+		}
+		out.WriteByte('\n')
+		for _, note := range c.notes() {
+			fmt.Fprintf(&out, "  %s\n", note)
+		}
+		writeWhy(&out, c, dir)
+		fmt.Fprintf(&out, "\nreport   %s\n\n", reports.Plain(filepath.Join(dir, HTMLFile)))
+	}
+	sentence := reports.Shape(c.Worst()) + " " + c.Sentence()
+	if color {
+		sentence = reports.Paint(c.Worst(), sentence)
+	}
+	fmt.Fprintln(&out, sentence)
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func writeWhy(w io.Writer, c *Comparison, dir string) {
+	for _, cell := range c.Cells {
+		if cell.Outcome == Met {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s %s\n", newRow(cell).Shape, reports.Plain(cell.Cell.String()))
+		for _, p := range cell.Problems {
+			fmt.Fprintf(w, "  %s: %s%s\n", p.Kind, reports.Plain(p.Text), reports.Plain(at(p)))
+		}
+		for _, why := range cell.Why()[len(cell.Problems):] {
+			fmt.Fprintf(w, "  %s\n", reports.Plain(why))
+		}
+		if e := cell.Expectation; e != nil {
+			fmt.Fprintf(w, "  expected because: %s\n", reports.Plain(e.Reason))
+		}
+		if run, ok := cell.telling(); ok && run.Error == "" {
+			fmt.Fprintf(w, "  run: %s\n  again: %s\n", reports.Plain(filepath.Join(dir, filepath.FromSlash(run.Dir))), reports.Plain(reports.ShellWords(run.Command)))
+		}
+	}
+}
+
+// at is the place of an expectation: " (lockcheck.yaml:12)".
+func at(p Problem) string {
+	if p.File == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s:%d)", p.File, p.Line)
+}

@@ -1,0 +1,437 @@
+package compare
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"lockcheck/checker"
+)
+
+// nasty is what a client may have called its key.
+const nasty = "</script><script>alert(1)</script> | `x` ]]> &amp; \x1b[2J\x00 %0A::error::x\n::error::y ![](http://e.example/)\ufffe"
+
+// sample has a cell of each outcome, one of them full of nasty text.
+func sample() *Comparison {
+	hostile := overlapAndStale()
+	hostile.Sentence, hostile.Story, hostile.Reason = nasty, []string{nasty, nasty}, nasty
+	hostile.Command = []string{"lockcheck", nasty}
+	hostile.Report = "runs/a b#?c%/javascript:x/report.html"
+	for i := range hostile.Properties {
+		hostile.Properties[i].Why = nasty
+	}
+	unlucky := failed(69)
+	unlucky.Error = nasty
+	e := pauseHarms()
+	e.Reason = nasty
+	c := &Comparison{StartedAt: time.Unix(0, 0), Lockcheck: nasty, Expecting: true, File: "lockcheck.yaml", Shard: Whole, Cells: []Result{
+		NewResult(Cell{"etcd", "pause", "lock"}, e, []Run{calm(), hostile}, 3),
+		NewResult(Cell{"etcd", "pause", "fencing"}, pauseHarms(), []Run{calm()}, 1),
+		NewResult(Cell{"etcd", nasty, "lock"}, expecting(), []Run{hostile}, 1),
+		NewResult(Cell{nasty, "pause", "lock"}, expecting(), []Run{unexposed()}, 1),
+		NewResult(Cell{"redis", "pause", "lock"}, expecting(), []Run{unlucky}, 1),
+		NewResult(Cell{"redis", "none", "lock"}, expecting(), nil, 1),
+	}}
+	for _, cell := range c.Cells {
+		c.Matrix = append(c.Matrix, cell.Cell)
+	}
+	c.Finish()
+	return c
+}
+
+// junitElement is what the common schema (Jenkins' junit-10.xsd) allows: attributes, needed ones first, and children in
+// their order.
+type junitElement struct {
+	needs, may, children []string
+}
+
+var junitSchema = map[string]junitElement{
+	"testsuites": {nil, []string{"name", "time", "tests", "failures", "disabled", "errors"}, []string{"testsuite"}},
+	"testsuite": {[]string{"name", "tests"}, []string{"failures", "errors", "time", "disabled", "skipped", "timestamp", "hostname", "id", "package"},
+		[]string{"properties", "testcase", "system-out", "system-err"}},
+	"properties": {nil, nil, []string{"property"}},
+	"property":   {[]string{"name", "value"}, nil, nil},
+	"testcase": {[]string{"name"}, []string{"assertions", "time", "classname", "status", "class", "file", "line", "group", "url"},
+		[]string{"skipped", "error", "failure", "system-out", "system-err"}},
+	"error":      {nil, []string{"type", "message"}, nil},
+	"failure":    {nil, []string{"type", "message"}, nil},
+	"system-out": {},
+}
+
+func TestJUnitFitsTheCommonSchema(t *testing.T) {
+	var out bytes.Buffer
+	if err := JUnit(&out, sample()); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	decoder := xml.NewDecoder(strings.NewReader(text))
+	type open struct {
+		name string
+		last int // position of the last child in the schema's order
+	}
+	var stack []open
+	for {
+		token, err := decoder.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			name := token.Name.Local
+			element, known := junitSchema[name]
+			if !known {
+				t.Fatalf("the schema has no element %s", name)
+			}
+			var has []string
+			for _, a := range token.Attr {
+				has = append(has, a.Name.Local)
+				if !slices.Contains(element.needs, a.Name.Local) && !slices.Contains(element.may, a.Name.Local) {
+					t.Errorf("%s has no attribute %s", name, a.Name.Local)
+				}
+			}
+			for _, need := range element.needs {
+				if !slices.Contains(has, need) {
+					t.Errorf("%s lacks its %s", name, need)
+				}
+			}
+			if len(stack) > 0 {
+				parent := &stack[len(stack)-1]
+				at := slices.Index(junitSchema[parent.name].children, name)
+				if at < parent.last {
+					t.Errorf("%s stands in %s at the wrong place, or not at all", name, parent.name)
+				}
+				parent.last = at
+			}
+			stack = append(stack, open{name, 0})
+		case xml.EndElement:
+			stack = stack[:len(stack)-1]
+		}
+	}
+	var suites junitSuites
+	if err := xml.Unmarshal(out.Bytes(), &suites); err != nil {
+		t.Fatal(err)
+	}
+	if suites.Tests != 6 || suites.Failures != 2 || suites.Errors != 3 || len(suites.Suites) != 3 {
+		t.Errorf("%d tests, %d failures, %d errors in %d suites; want 6, 2, 3 in 3", suites.Tests, suites.Failures, suites.Errors, len(suites.Suites))
+	}
+	cases := suites.Suites[0].Cases
+	if c := cases[0]; c.Failure != nil || c.Error != nil || !strings.Contains(c.SystemOut, "alert(1)") {
+		t.Errorf("an expected violation that was seen: %+v", c)
+	}
+	if c := cases[1]; c.Failure == nil || c.Failure.Type != "missing" || c.Line != 11 || !strings.Contains(c.Failure.Text, "lockcheck.yaml:12") {
+		t.Errorf("one that did not come: %+v", c)
+	}
+	if c := cases[2]; c.Failure == nil || c.Failure.Type != "unexpected" || c.Line != 10 {
+		t.Errorf("one that nobody expected: %+v", c)
+	}
+	for _, suite := range suites.Suites[1:] {
+		for _, c := range suite.Cases {
+			if c.Error == nil || c.Error.Message == "" {
+				t.Errorf("an unknown is no error: %+v", c)
+			}
+		}
+	}
+	if seconds, err := strconv.ParseFloat(suites.Suites[0].Time, 64); err != nil || seconds != 4 {
+		t.Errorf("the suite took %q, want 4 runs of 1 s", suites.Suites[0].Time)
+	}
+}
+
+func TestMarkdownTablesRender(t *testing.T) {
+	text := Markdown(sample(), MaxSummary)
+	var table []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "|") {
+			table = append(table, strings.TrimSpace(line))
+		}
+	}
+	if len(table) != 2+6 {
+		t.Fatalf("the table has %d lines, want 8:\n%s", len(table), text)
+	}
+	for _, line := range table {
+		if cells := strings.Count(line, "|") - 1; cells != len(columns) || !strings.HasSuffix(line, "|") {
+			t.Errorf("%d cells, want %d: %s", cells, len(columns), line)
+		}
+	}
+	if !regexp.MustCompile(`^\|( --- \|)+$`).MatchString(table[1]) {
+		t.Errorf("no line below the heading: %s", table[1])
+	}
+	at := strings.Index(text, table[0])
+	if !strings.HasSuffix(text[:at], "\n\n") { // a table that follows text at once is text
+		t.Error("no blank line before the table")
+	}
+	for _, wrong := range []string{"<script", "`x`", "\x1b", "\x00", "http://", "]["} {
+		if strings.Contains(text, wrong) {
+			t.Errorf("it has %q", wrong)
+		}
+	}
+	if strings.Count(text, "<details>") != strings.Count(text, "</details>") {
+		t.Error("a story is not closed")
+	}
+}
+
+func TestSummaryStaysSmall(t *testing.T) {
+	c := sample()
+	long := overlapAndStale()
+	for range 200 {
+		long.Story = append(long.Story, strings.Repeat("much ", 100))
+	}
+	for i := range 30 {
+		c.Cells = append(c.Cells, NewResult(Cell{"b" + strconv.Itoa(i), "pause", "lock"}, nil, []Run{long}, 1))
+	}
+	path := filepath.Join(t.TempDir(), "summary.md")
+	if err := os.WriteFile(path, []byte("others' words\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		err := AppendSummary(path, c)
+		text, _ := os.ReadFile(path)
+		if len(text) >= 1<<20 || !strings.HasPrefix(string(text), "others' words\n## lockcheck") || !strings.Contains(string(text), "left out") {
+			t.Fatalf("%d bytes (%v)", len(text), err)
+		}
+		if strings.Count(string(text), "<details>") != strings.Count(string(text), "</details>") {
+			t.Error("a story was cut in two")
+		}
+	}
+	if err := os.WriteFile(path, make([]byte, MaxSummary), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := AppendSummary(path, c); err == nil || !strings.Contains(err.Error(), "full") {
+		t.Errorf("a full summary: %v", err)
+	}
+}
+
+func TestPageHoldsOnlyText(t *testing.T) {
+	var out bytes.Buffer
+	if err := HTML(&out, sample()); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	for _, wrong := range []string{"<script", "javascript:x\"", "src=", "\x1b", "http://e.example\"", "href=\"runs/a b"} {
+		if strings.Contains(text, wrong) {
+			t.Errorf("the page has %q", wrong)
+		}
+	}
+	for _, want := range []string{"default-src 'none'", `href="./runs/a%20b%23%3Fc%25/javascript:x/report.html"`, "prefers-color-scheme: dark", "lockcheck.yaml:12",
+		"at most 80 %", "stale-write: expected violation did not come", "&lt;/script&gt;", "not in the matrix"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, m := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		if !strings.HasPrefix(m[1], "#") && !strings.HasPrefix(m[1], "./") && !strings.HasPrefix(m[1], "../") {
+			t.Errorf("a link leads away: %s", m[1])
+		}
+	}
+}
+
+func TestAnnotations(t *testing.T) {
+	c := sample()
+	var out bytes.Buffer
+	if err := Annotations(&out, c, ""); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	for _, line := range lines {
+		if !regexp.MustCompile(`^::(error|warning) (file=[^:,]+,line=\d+,)?title=[^:,]*(%3A[^:,]*)*::[^\n]+$`).MatchString(line) {
+			t.Errorf("malformed: %s", line)
+		}
+	}
+	if !strings.HasPrefix(lines[0], "::error file=lockcheck.yaml,line=11,title=lockcheck%3A etcd / pause / fencing::mutual-exclusion: expected violation did not come") {
+		t.Errorf("the first is %s", lines[0])
+	}
+	for i := range 30 {
+		c.Cells = append(c.Cells, NewResult(Cell{"b" + strconv.Itoa(i), "pause", "lock"}, expecting(), []Run{overlapAndStale()}, 1))
+	}
+	all := len(c.annotations(true)) + len(c.annotations(false))
+	out.Reset()
+	if err := Annotations(&out, c, ""); err != nil {
+		t.Fatal(err)
+	}
+	lines = strings.Split(strings.TrimSpace(out.String()), "\n")
+	if want := fmt.Sprintf("::error title=lockcheck::%d more", all-9); len(lines) != 10 || lines[9] != want {
+		t.Errorf("%d lines, the last is %s; want 10 and %s", len(lines), lines[len(lines)-1], want)
+	}
+	if got := (annotation{"error", "a,b:c%.yaml", "t\n", "100 %\r\n::x", 1}).String(); got != "::error file=a%2Cb%3Ac%25.yaml,line=1,title=t ::100 %25  ::x\n" {
+		t.Errorf("escaped as %q", got)
+	}
+	dir := t.TempDir()
+	if got := below(dir, filepath.Join(dir, "ci", "l.yaml")); got != "ci/l.yaml" {
+		t.Errorf("seen from the root the file is %s", got)
+	}
+	if got := below(filepath.Join(dir, "x"), filepath.Join(dir, "l.yaml")); got != filepath.Join(dir, "l.yaml") {
+		t.Errorf("a file outside of the root is %s", got)
+	}
+}
+
+// Readers of compare.json rely on these names.
+func TestFieldNames(t *testing.T) {
+	var out bytes.Buffer
+	if err := sample().Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	var c map[string]any
+	if err := json.Unmarshal(out.Bytes(), &c); err != nil {
+		t.Fatal(err)
+	}
+	has := func(what string, object any, names ...string) {
+		for _, name := range names {
+			if _, ok := object.(map[string]any)[name]; !ok {
+				t.Errorf("%s has no %s", what, name)
+			}
+		}
+	}
+	has("compare.json", c, "version", "lockcheck", "started_at", "duration_ns", "file", "expecting", "seed", "shard", "exit_code", "matrix", "cells")
+	cell := c["cells"].([]any)[1].(map[string]any)
+	has("a cell", cell, "backend", "nemesis", "workload", "verdict", "outcome", "count", "masked", "first_ns", "runs_violated", "runs_conclusive",
+		"runs_made", "share_low", "share_high", "stopped_at_first_hit", "ops", "availability", "exposure", "expectation", "problems", "runs")
+	has("an expectation", cell["expectation"], "file", "line", "reason", "expect")
+	has("what is expected", cell["expectation"].(map[string]any)["expect"].([]any)[0], "property", "verdicts", "line")
+	has("a problem", cell["problems"].([]any)[0], "kind", "property", "text", "file", "line")
+	has("a run", cell["runs"].([]any)[0], "seed", "command", "dir", "report", "exit_code", "duration_ns", "verdict", "first_ns", "properties", "exposure",
+		"ops", "availability", "outlived_leases", "story")
+}
+
+func TestMerge(t *testing.T) {
+	whole := sample()
+	root := t.TempDir()
+	var parts []Part
+	for i := 1; i <= 2; i++ {
+		part := *whole
+		part.Shard, part.Cells = Shard{i, 2}, nil
+		for n, cell := range whole.Cells {
+			if part.Shard.Has(n) {
+				part.Cells = append(part.Cells, cell)
+			}
+		}
+		part.Finish()
+		var text bytes.Buffer
+		if err := part.Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		back, err := Read(&text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, Part{filepath.Join(root, fmt.Sprintf("part-%d", i)), back})
+	}
+	merged, err := Merge([]Part{parts[1], parts[0]}, filepath.Join(root, "whole"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if merged.ExitCode != whole.ExitCode || merged.Sentence() != whole.Sentence() || merged.Shard != Whole {
+		t.Errorf("merged: exit %d, %s; whole: exit %d, %s", merged.ExitCode, merged.Sentence(), whole.ExitCode, whole.Sentence())
+	}
+	for i, cell := range merged.Cells {
+		if w := whole.Cells[i]; cell.Cell != w.Cell || cell.Outcome != w.Outcome || cell.StoppedEarly != w.StoppedEarly || len(cell.Problems) != len(w.Problems) {
+			t.Errorf("cell %d is %v %s, want %v %s", i, cell.Cell, cell.Outcome, w.Cell, w.Outcome)
+		}
+	}
+	if report := merged.Cells[1].Runs[0].Report; report != "../part-2/runs/a/report.html" {
+		t.Errorf("the report is linked as %s", report)
+	}
+	if _, err := Merge([]Part{parts[0], parts[0]}, root); err == nil || !strings.Contains(err.Error(), "once") {
+		t.Errorf("one shard twice: %v", err)
+	}
+	half, err := Merge(parts[:1], root)
+	if err != nil || len(half.Cells) != 6 || half.Cells[1].Outcome != NotRun {
+		t.Fatalf("half of it: %+v, %v", half, err)
+	}
+	other := *parts[1].Comparison
+	other.Matrix = other.Matrix[1:]
+	if _, err := Merge([]Part{parts[0], {"x", &other}}, root); err == nil {
+		t.Error("parts of two comparisons are merged")
+	}
+}
+
+// A calm shard does not hide that the others are missing.
+func TestMissingShardIsUnknown(t *testing.T) {
+	c := &Comparison{Version: FormatVersion, Expecting: true, Shard: Shard{1, 2}, Matrix: []Cell{{"a", "none", "lock"}, {"b", "none", "lock"}},
+		Cells: []Result{NewResult(Cell{"a", "none", "lock"}, expecting(), []Run{calm()}, 1)}}
+	merged, err := Merge([]Part{{"p", c}}, "whole")
+	if err != nil || merged.ExitCode != 2 {
+		t.Errorf("exit %v, %v; want 2", merged, err)
+	}
+}
+
+// A part that somebody stopped leaves unknown what it has not shown, and hides no violation.
+func TestInterruptedPart(t *testing.T) {
+	for want, run := range map[int]Run{2: calm(), 3: overlapAndStale()} {
+		cell := Cell{"a", "none", "lock"}
+		c := &Comparison{Version: FormatVersion, Expecting: true, Interrupted: true, Shard: Whole, Matrix: []Cell{cell},
+			Cells: []Result{NewResult(cell, expecting(), []Run{run}, 3)}}
+		merged, err := Merge([]Part{{"p", c}}, "whole")
+		if err != nil || merged.ExitCode != want || !strings.Contains(merged.Sentence(), "interrupted") {
+			t.Errorf("%+v, %v; want exit %d", merged, err, want)
+		}
+	}
+}
+
+// What cannot be written is said for each file, and nothing is half written.
+func TestFilesThatCannotBeWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gone")
+	err := WriteFiles(dir, sample())
+	if err == nil || strings.Count(err.Error(), "cannot write") != 4 {
+		t.Errorf("four files that cannot be written: %v", err)
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFiles(dir, sample()); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 4 {
+		t.Errorf("%d files, want 4 (%v)", len(files), err)
+	}
+	if back, err := ReadDir(dir); err != nil || back.ExitCode != 3 {
+		t.Errorf("read back: %+v, %v", back, err)
+	}
+}
+
+func TestTerminal(t *testing.T) {
+	var out bytes.Buffer
+	c := sample()
+	if err := Summary(&out, c, "x", false, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"missing: stale-write: expected violation did not come in 1 run that could tell; it was pass (lockcheck.yaml:12)", "0 of 1 (at most 80 %)", "1 of 2", "x/compare.html", "  run: x/runs/a\n",
+		"✗ 6 cells, 2 not as expected, 1 could not be run, 1 inconclusive, 1 not run, 1 as expected\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it lacks %q:\n%s", want, out.String())
+		}
+	}
+	for _, wrong := range []string{"\x1b", "\n::error", "safe"} {
+		if strings.Contains(strings.ReplaceAll(out.String(), "not safety", ""), wrong) {
+			t.Errorf("it has %q", wrong)
+		}
+	}
+	small := []Result{c.Cells[0], c.Cells[1]}
+	for width := 200; width >= 100; width -= 10 {
+		out.Reset()
+		if err := Table(&out, small, true, width); err != nil {
+			t.Fatal(err)
+		}
+		if got := widest(regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(out.String(), "")); got > width {
+			t.Errorf("the table is %d wide, the terminal %d:\n%s", got, width, out.String())
+		}
+		if !strings.Contains(out.String(), string(checker.Violation)) {
+			t.Error("it lacks the verdict")
+		}
+	}
+	out.Reset()
+	if err := Summary(&out, c, "x", false, true); err != nil || strings.Count(out.String(), "\n") != 1 {
+		t.Errorf("quiet: %q %v", out.String(), err)
+	}
+}
