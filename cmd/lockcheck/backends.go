@@ -7,11 +7,17 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/etcd"
+	"lockcheck/clusters/redis"
+	"lockcheck/clusters/redlock"
+	"lockcheck/clusters/zookeeper"
 )
 
 // backends is the table of lock services: adding one is one line here and a folder below clusters.
 var backends = []clusters.Backend{
 	etcd.Backend{},
+	redis.Backend{},
+	redlock.Backend{},
+	zookeeper.Backend{},
 }
 
 func backendNames() []string {
@@ -34,7 +40,8 @@ func backendNamed(name string) (clusters.Backend, error) {
 // clientProgram is what starts a lock client: one that comes with the backend, "" for its first, or any program that
 // speaks the client protocol: a command line with a slash or a space in it, which no built-in name has.
 func clientProgram(backend clusters.Backend, client string) (name string, command clusters.Command, err error) {
-	if words := strings.Fields(client); len(words) > 0 && strings.ContainsAny(client, "/ ") {
+	if isProgram(client) {
+		words := strings.Fields(client)
 		program, err := exec.LookPath(words[0])
 		if err != nil {
 			return "", command, fmt.Errorf("the lock client %s cannot be run: %w", words[0], err)

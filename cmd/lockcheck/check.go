@@ -62,6 +62,7 @@ func check(path string, opts checker.Options, partial bool, how shown) error {
 	if err != nil {
 		return asUsage(err)
 	}
+	boundHeap(dir.Recorded())
 	judge := dir.Judge
 	if partial {
 		judge = dir.JudgeSoFar

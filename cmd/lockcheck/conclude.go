@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"lockcheck/checker"
@@ -22,7 +23,9 @@ func conclude(dir *reports.Dir, j reports.Judgement, publish bool, how shown) er
 	now := time.Now()
 	if publish {
 		if err := dir.Publish(j, now); err != nil {
-			fmt.Fprintf(how.errOut, "lockcheck: warning: %v\n", err)
+			for line := range strings.Lines(err.Error()) { // one for each thing that could not be written
+				fmt.Fprintf(how.errOut, "lockcheck: warning: %s\n", strings.TrimSuffix(line, "\n"))
+			}
 		}
 	}
 	var err error

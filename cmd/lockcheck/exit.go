@@ -12,6 +12,7 @@ const (
 	exitPass         = 0
 	exitViolation    = 1
 	exitInconclusive = 2
+	exitUnmet        = 3 // compare only
 	exitUsage        = 64
 	exitUnavailable  = 69
 	exitDefect       = 70

@@ -43,13 +43,16 @@ func rootCommand() *cobra.Command {
 		Short:         "Can I trust this distributed lock?",
 		Long:          "lockcheck runs real lock services, disturbs the holders of their locks, and proves from the recorded history\nwhether two of them held one lock at once and whether the data was harmed.",
 		Example:       "  lockcheck run --backend=etcd --nemesis=pause\n  lockcheck check lockcheck-out/latest",
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w\nTry: %s --help", err, cmd.CommandPath())}
 	})
-	root.AddCommand(runCommand(), checkCommand(), nodeCommand(), janitorCommand())
+	root.AddCommand(runCommand(), planCommand(), checkCommand(), listCommand(), doctorCommand(), cleanCommand())
+	root.AddCommand(compareCommand(), mergeCommand(), initCommand())
+	root.AddCommand(nodeCommand(), janitorCommand(), holderCommand(), agentCommand(), abilitiesCommand())
 	root.AddCommand(clientCommand(), resourceCommand())
 	return root
 }

@@ -31,7 +31,7 @@ func resourceCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&listen, "listen", "127.0.0.1:0", "address and port")
-	flags.StringVar(&log, "log", "", "the file to make for the log of handled requests")
+	flags.StringVar(&log, "log", "", "the file to make for the log of handled requests; - prints it on standard output")
 	flags.Int64Var(&epochNS, "epoch-ns", 0, "the run's start on the kernel's monotonic clock")
 	flags.BoolVar(&fenced, "fenced", false, "reject tokens lower than the highest seen")
 	mode := plantResource(cmd, func() resource.Mode {
@@ -50,7 +50,7 @@ func resourceCommand() *cobra.Command {
 }
 
 func serveResource(ctx context.Context, listen, log string, epochNS int64, mode resource.Mode) error {
-	file, err := resource.OpenLog(log)
+	file, err := openResourceLog(log)
 	if err != nil {
 		return err
 	}
@@ -74,4 +74,32 @@ func serveResource(ctx context.Context, listen, log string, epochNS int64, mode 
 		return fmt.Errorf("telling that the resource listens: %w", err)
 	}
 	return resource.Serve(ctx, l, store)
+}
+
+// resourceLog is a log that has to be closed.
+type resourceLog interface {
+	resource.Log
+	io.Closer
+}
+
+// openResourceLog makes the log; "-" is for a resource whose files nobody else sees.
+func openResourceLog(name string) (resourceLog, error) {
+	if name != "-" {
+		return resource.OpenLog(name)
+	}
+	file, err := os.CreateTemp("", "resource-*.jsonl")
+	if err != nil {
+		return nil, fmt.Errorf("making the resource's log: %w", err)
+	}
+	return printedLog{file}, os.Remove(file.Name()) // open, it can still be read
+}
+
+// printedLog prints every line before the request that it is about is answered (rule R9), and keeps it to be read back.
+type printedLog struct{ *os.File }
+
+func (l printedLog) Write(line []byte) (int, error) {
+	if n, err := l.File.Write(line); err != nil {
+		return n, err
+	}
+	return os.Stdout.Write(line)
 }

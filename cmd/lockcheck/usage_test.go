@@ -3,9 +3,17 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters"
+	"lockcheck/reports"
 )
 
 // Every mistake on the command line is answered with what was wrong and what is allowed, and exit code 64; nothing is
@@ -15,27 +23,44 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		args []string
 		says []string
 	}{
-		"no backend":         {[]string{"run"}, []string{"--backend is missing", "etcd"}},
-		"unknown command":    {[]string{"walk"}, []string{"unknown command", "walk"}},
-		"unknown flag":       {[]string{"run", "--backends=etcd"}, []string{"unknown flag", "--backends", "lockcheck run --help"}},
-		"unknown backend":    {[]string{"run", "--backend=floppy"}, []string{"floppy", "etcd"}},
-		"unknown client":     {[]string{"run", "--backend=etcd", "--client=none"}, []string{"none", "concurrency"}},
-		"no such program":    {[]string{"run", "--backend=etcd", "--client=./no/client"}, []string{"--client", "./no/client"}},
-		"unknown nemesis":    {[]string{"run", "--backend=etcd", "--nemesis=comet"}, []string{"comet", "none, pause"}},
-		"unknown workload":   {[]string{"run", "--backend=etcd", "--workload=sleep"}, []string{"sleep", "lock, fencing"}},
-		"unknown guard":      {[]string{"run", "--backend=etcd", "--guard=dog"}, []string{"dog", "none, before-work, before-write"}},
-		"unknown provider":   {[]string{"run", "--backend=etcd", "--provider=cloud"}, []string{"cloud", "local"}},
-		"unknown setting":    {[]string{"run", "--backend=etcd", "--set=colour=red"}, []string{"colour", "heartbeat-ms"}},
-		"one client":         {[]string{"run", "--backend=etcd", "--clients=1"}, []string{"--clients=1", "2 to 100"}},
-		"no key":             {[]string{"run", "--backend=etcd", "--keys=0"}, []string{"--keys=0", "1 to 1000"}},
-		"no time":            {[]string{"run", "--backend=etcd", "--time-limit=1ms"}, []string{"--time-limit=1ms", "1s to 24h"}},
-		"no lease":           {[]string{"run", "--backend=etcd", "--ttl=0s"}, []string{"--ttl=0s"}},
-		"an odd lease":       {[]string{"run", "--backend=etcd", "--ttl=2500ms"}, []string{"2.5s", "3s"}},
-		"arguments to run":   {[]string{"run", "etcd"}, []string{"unknown command \"etcd\""}},
-		"nothing to check":   {[]string{"check"}, []string{"one run directory"}},
-		"no such directory":  {[]string{"check", "no/such/run"}, []string{"no/such/run"}},
-		"unknown property":   {[]string{"check", "x", "--property=beauty"}, []string{"beauty", "mutual-exclusion"}},
-		"a number that isnt": {[]string{"run", "--backend=etcd", "--clients=many"}, []string{"many", "--clients"}},
+		"no backend":                     {[]string{"run"}, []string{"--backend is missing", "etcd"}},
+		"unknown command":                {[]string{"walk"}, []string{"unknown command", "walk"}},
+		"unknown flag":                   {[]string{"run", "--backends=etcd"}, []string{"unknown flag", "--backends", "lockcheck run --help"}},
+		"unknown backend":                {[]string{"run", "--backend=floppy"}, []string{"floppy", "etcd"}},
+		"unknown client":                 {[]string{"run", "--backend=etcd", "--client=none"}, []string{"none", "concurrency"}},
+		"no such program":                {[]string{"run", "--backend=etcd", "--client=./no/client"}, []string{"--client", "./no/client"}},
+		"unknown nemesis":                {[]string{"run", "--backend=etcd", "--nemesis=comet"}, []string{"comet", "none, pause"}},
+		"unknown workload":               {[]string{"run", "--backend=etcd", "--workload=sleep"}, []string{"sleep", "lock, fencing"}},
+		"unknown guard":                  {[]string{"run", "--backend=etcd", "--guard=dog"}, []string{"dog", "none, before-work, before-write"}},
+		"unknown provider":               {[]string{"run", "--backend=etcd", "--provider=cloud"}, []string{"cloud", "local"}},
+		"unknown setting":                {[]string{"run", "--backend=etcd", "--set=colour=red"}, []string{"colour", "heartbeat-interval"}},
+		"one client":                     {[]string{"run", "--backend=etcd", "--clients=1"}, []string{"--clients=1", "2 to 100"}},
+		"no key":                         {[]string{"run", "--backend=etcd", "--keys=0"}, []string{"--keys=0", "1 to 1000"}},
+		"no time":                        {[]string{"run", "--backend=etcd", "--time-limit=1ms"}, []string{"--time-limit=1ms", "1s to 24h"}},
+		"no lease":                       {[]string{"run", "--backend=etcd", "--ttl=0s"}, []string{"--ttl=0s"}},
+		"an odd lease":                   {[]string{"run", "--backend=etcd", "--ttl=2500ms"}, []string{"2.5s", "3s"}},
+		"an image without containers":    {[]string{"run", "--backend=redis", "--provider=local", "--image=redis:7"}, []string{"--image", "--provider=docker", "--server-bin"}},
+		"a program in containers":        {[]string{"run", "--backend=redis", "--provider=docker", "--server-bin=/usr/bin/redis-server"}, []string{"--server-bin", "--provider=local", "--image"}},
+		"a jar in containers":            {[]string{"run", "--backend=zookeeper", "--provider=docker", "--server-jar=/opt"}, []string{"--server-jar", "--provider=local", "--image"}},
+		"one's own client in containers": {[]string{"run", "--backend=redis", "--provider=docker", "--client=/bin/true"}, []string{"--client", "this machine's programs", "--provider=local"}},
+		"an image and a program":         {[]string{"run", "--backend=redis", "--server-bin=/bin/true", "--image=redis:7"}, []string{"--server-bin", "--image", "leave one"}},
+		"a server for etcd":              {[]string{"run", "--backend=etcd", "--server-bin=/usr/bin/etcd"}, []string{"--server-bin", "built into lockcheck", "--image"}},
+		"a jar for redis":                {[]string{"run", "--backend=redis", "--server-jar=/opt"}, []string{"--server-jar", "zookeeper"}},
+		"a server that is not there":     {[]string{"run", "--backend=etcd", "--nemesis=kill:node(4)"}, []string{"node(4)", "3 servers"}},
+		"a client that is not there":     {[]string{"run", "--backend=etcd", "--nemesis=partition:node(1)-client(2,6)"}, []string{"client(6)", "5 clients"}},
+		"no such target":                 {[]string{"run", "--backend=etcd", "--nemesis=pause:leadr"}, []string{"pause:leadr", "leader"}},
+		"no such trigger":                {[]string{"plan", "--backend=etcd", "--nemesis=pause:holder@wrok"}, []string{"@wrok", "@work"}},
+		"a value of a setting":           {[]string{"plan", "--backend=redis", "--set=appendfsync=sometimes"}, []string{"appendfsync", "everysec"}},
+		"a setting without a value":      {[]string{"run", "--backend=redis", "--set=appendfsync"}, []string{"--set", "key=value"}},
+		"two servers of three":           {[]string{"plan", "--backend=redis", "--nodes=2"}, []string{"2 Redis servers", "3 to 7"}},
+		"a lease under two ticks":        {[]string{"plan", "--backend=zookeeper", "--ttl=100ms"}, []string{"100ms", "nearest it can is 400ms"}},
+		"nothing to replay":              {[]string{"run", "--replay=no/such/run"}, []string{"--replay", "no/such/run"}},
+		"a replay of another run":        {[]string{"run", "--replay=x", "--seed=3", "--ttl=1s"}, []string{"leave out", "--seed", "--ttl"}},
+		"arguments to run":               {[]string{"run", "etcd"}, []string{"unknown command \"etcd\""}},
+		"nothing to check":               {[]string{"check"}, []string{"one run directory"}},
+		"no such directory":              {[]string{"check", "no/such/run"}, []string{"no/such/run"}},
+		"unknown property":               {[]string{"check", "x", "--property=beauty"}, []string{"beauty", "mutual-exclusion"}},
+		"a number that isnt":             {[]string{"run", "--backend=etcd", "--clients=many"}, []string{"many", "--clients"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -73,4 +98,77 @@ func mistake(t *testing.T, args []string) (int, string) {
 		t.Fatal(err)
 	}
 	return code, text.String()
+}
+
+// A flag that means something at one provider only decides where a run is made, if nothing else does.
+func TestFlagsOfOneProviderChooseIt(t *testing.T) {
+	cases := map[string]struct {
+		asked runFlags
+		want  string
+	}{
+		"nothing":          {runFlags{}, auto},
+		"an image":         {runFlags{where: where{image: "redis:7"}}, "docker"},
+		"a program":        {runFlags{where: where{places: clusters.Places{Bin: "/bin/true"}}}, "local"},
+		"one's own client": {runFlags{client: "./mine"}, "local"},
+		"a built-in one":   {runFlags{client: "setnx"}, auto},
+	}
+	for name, c := range cases {
+		c.asked.where.provider = auto
+		if err := c.asked.place(); err != nil || c.asked.where.provider != c.want {
+			t.Errorf("%s: provider %s (%v), want %s", name, c.asked.where.provider, err, c.want)
+		}
+	}
+}
+
+// A run that was made with a program of one machine can be made again in containers.
+func TestReplayElsewhereLeavesOutWhatOnlyTheFirstPlaceHad(t *testing.T) {
+	dir := t.TempDir()
+	plan := history.Plan{Version: history.FormatVersion, Tokens: history.TokensNone, Command: []string{
+		"lockcheck", "run", "--backend=redis", "--client=setnx", "--provider=local", "--server-bin=/opt/redis-server", "--seed=7",
+	}}
+	text, err := json.Marshal(plan)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, reports.PlanFile), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for provider, bin := range map[string]string{"": "/opt/redis-server", "local": "/opt/redis-server", "docker": ""} {
+		given := pflag.NewFlagSet("run", pflag.ContinueOnError)
+		new(runFlags).bind(given)
+		given.String("replay", "", "")
+		args := []string{"--replay=" + dir}
+		if provider != "" {
+			args = append(args, "--provider="+provider)
+		}
+		if err := given.Parse(args); err != nil {
+			t.Fatal(err)
+		}
+		f, _, err := replayed(dir, given)
+		if err == nil {
+			err = f.check()
+		}
+		if err != nil || f.where.places.Bin != bin || f.seed != 7 {
+			t.Errorf("provider %q: %v, --server-bin=%s, seed %d", provider, err, f.where.places.Bin, f.seed)
+		}
+	}
+}
+
+// What a new user tries first ends well, and without starting anything.
+func TestFirstSteps(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{{}, {"--help"}, {"--version"}, {"run", "--help"}, {"list"}, {"list", "--json"}, {"plan", "--backend=redlock", "--nemesis=pause"}} {
+		stdout := os.Stdout
+		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.Stdout = null
+		code, stderr := mistake(t, args)
+		os.Stdout = stdout
+		null.Close()
+		if code != exitPass || stderr != "" {
+			t.Errorf("lockcheck %s: exit %d\n%s", strings.Join(args, " "), code, stderr)
+		}
+	}
 }

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"lockcheck/clusters/docker"
+	"lockcheck/clusters/local"
+)
+
+func cleanCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "clean", Short: "Remove what earlier runs left, and only that", Args: cobra.NoArgs,
+		Long: "clean removes what runs left that were killed: containers, networks and volumes that bear lockcheck's labels and whose\n" +
+			"run is over, and directories and processes of local runs that nobody looks after any more. Runs that are under way\n" +
+			"and everything that is not lockcheck's stay untouched; so do run directories.",
+		Example: "  lockcheck clean",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			removed, err := sweepAll(cmd.Context())
+			for _, what := range removed {
+				fmt.Fprintln(cmd.OutOrStdout(), "removed "+what)
+			}
+			if err == nil && len(removed) == 0 {
+				fmt.Fprintln(cmd.OutOrStdout(), "nothing was left")
+			}
+			return err
+		},
+	}
+}
+
+// sweepers remove what killed runs left; each says what it removed.
+var sweepers = []func(context.Context) ([]string, error){
+	func(context.Context) ([]string, error) { return local.Sweep() },
+	docker.Sweep,
+}
+
+func sweepAll(ctx context.Context) ([]string, error) {
+	var removed []string
+	var errs []error
+	for _, sweep := range sweepers {
+		some, err := sweep(ctx)
+		removed, errs = append(removed, some...), append(errs, err)
+	}
+	return removed, errors.Join(errs...)
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"lockcheck/checker"
+	"lockcheck/reports/compare"
+	"lockcheck/reports/compare/config"
+)
+
+// Every cell is looked at before the first run: a mistake in the last one costs no hour.
+func TestMistakesOfComparisons(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		file string
+		says []string
+	}{
+		"no matrix":                   {[]string{"compare"}, "", []string{"lockcheck.yaml", "lockcheck init", "--backends=etcd"}},
+		"unknown backend":             {[]string{"compare", "--backends=etcd,floppy"}, "", []string{"floppy / none / lock", "there is no backend"}},
+		"unknown nemesis":             {[]string{"compare", "--nemeses=none,comet"}, "", []string{"comet", "none, pause"}},
+		"unknown workload":            {[]string{"compare", "--workloads=sleep"}, "", []string{"sleep", "lock, fencing"}},
+		"a backend twice":             {[]string{"compare", "--backends=etcd,etcd"}, "", []string{"--backends=etcd,etcd", "twice"}},
+		"a lease that one cannot":     {[]string{"compare", "--backends=redis,etcd", "--ttl=2500ms"}, "", []string{"etcd / none / lock", "2.5s", "3s"}},
+		"no shard":                    {[]string{"compare", "--backends=etcd", "--shard=3/2"}, "", []string{"--shard", "2/5"}},
+		"no repeat":                   {[]string{"compare", "--backends=etcd", "--repeat=0"}, "", []string{"--repeat=0"}},
+		"two for standard output":     {[]string{"compare", "--backends=etcd", "--json", "--annotations"}, "", []string{"--annotations", "--json"}},
+		"no such file":                {[]string{"compare", "--file=no.yaml"}, "", []string{"no.yaml"}},
+		"a file that is none":         {[]string{"compare"}, "backends: {etcd: }\nmatrix: {nemesis: none}\n", []string{"lockcheck.yaml:2:10", "nemeses"}},
+		"what the file does not have": {[]string{"compare", "--file=lockcheck.yaml", "--backends=redis"}, config.Example, []string{"--backends", `no "redis"`, "etcd"}},
+		"an unknown setting":          {[]string{"compare"}, strings.Replace(config.Example, "  etcd:\n", "  etcd: {set: {colour: red}}\n", 1), []string{"colour", "heartbeat-interval"}},
+		"nothing to merge":            {[]string{"merge"}, "", []string{"directories of comparisons"}},
+		"no comparison":               {[]string{"merge", "."}, "", []string{"compare.json is missing"}},
+		"a file that exists":          {[]string{"init"}, "mine", []string{"lockcheck.yaml exists", "left as it is"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			if c.file != "" {
+				if err := os.WriteFile(config.Name, []byte(c.file), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			code, stderr := mistake(t, c.args)
+			if code != exitUsage {
+				t.Errorf("exit %d, want %d", code, exitUsage)
+			}
+			for _, say := range c.says {
+				if !strings.Contains(stderr, say) {
+					t.Errorf("it does not say %q:\n%s", say, stderr)
+				}
+			}
+			left, err := filepath.Glob("*")
+			if err != nil || len(left) > 1 || len(left) == 1 && left[0] != config.Name {
+				t.Errorf("it left %q (%v)", left, err)
+			}
+			if text, _ := os.ReadFile(config.Name); string(text) != c.file {
+				t.Errorf("the file was changed:\n%s", text)
+			}
+		})
+	}
+}
+
+func TestNemesesAreTakenApart(t *testing.T) {
+	got := splitNemeses([]string{"none,pause", "pause:holder,1.5ttl", "partition", "kill:leader,pause"})
+	want := []string{"none", "pause", "pause:holder,1.5ttl", "partition", "kill:leader,pause"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Flags go before the file, and the file's own project example is one that can be run.
+func TestFlagsGoBeforeTheFile(t *testing.T) {
+	var f compareFlags
+	flags := pflag.NewFlagSet("compare", pflag.ContinueOnError)
+	f.bind(flags)
+	if err := flags.Parse([]string{"--file=../../scripts/compare.yaml", "--nemeses=pause", "--repeat=9", "--ttl=4s", "--set=b=2", "--set=a=1"}); err != nil {
+		t.Fatal(err)
+	}
+	spec, err := f.spec(flags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := spec.Tasks(compare.Whole)
+	if len(tasks) != 8 {
+		t.Errorf("%d cells, want 4 backends with 2 workloads under pause", len(tasks))
+	}
+	for _, task := range tasks {
+		args := arguments(task.Flags)
+		for _, want := range []string{"--nemesis=pause", "--ttl=4s", "--time-limit=15s", "--set=a=1", "--set=b=2"} {
+			if !slices.Contains(args, want) {
+				t.Errorf("%v: %q lacks %s", task.Cell, args, want)
+			}
+		}
+		if task.Repeat != 9 || task.Expect == nil || task.Expect.Implicit {
+			t.Errorf("%v: at most %d runs, expected is %+v", task.Cell, task.Repeat, task.Expect)
+		}
+	}
+}
+
+// A run that says one thing and exits with another has told nothing.
+func TestResultsAgreeWithTheExitCode(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		code int
+		want checker.Verdict // "": refused
+	}{
+		{`{"verdict":"pass"}`, 0, checker.Pass}, {`{"verdict":"violation"}`, 1, checker.Violation}, {`{"verdict":"inconclusive"}`, 2, checker.Inconclusive},
+		{`{"verdict":"pass"}`, 1, ""}, {`{"verdict":"violation"}`, 0, ""}, {`{"verdict":"viol`, 1, ""}, {"", 0, ""}, {`{"verdict":"pass"}`, 69, ""}, {`{}`, 0, ""},
+	} {
+		run, err := read([]byte(test.text), test.code)
+		if run.Verdict != test.want || (err == nil) != (test.want != "") {
+			t.Errorf("%q with exit %d is read as %q (%v)", test.text, test.code, run.Verdict, err)
+		}
+	}
+}
+
+func TestTail(t *testing.T) {
+	kept := &tail{most: 5}
+	for _, text := range []string{"abc", "def", "0123456789", "x"} {
+		if n, err := kept.Write([]byte(text)); n != len(text) || err != nil {
+			t.Errorf("writing %q gives %d, %v", text, n, err)
+		}
+	}
+	if kept.String() != "6789x" {
+		t.Errorf("kept %q", kept)
+	}
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"lockcheck/checker"
+	"lockcheck/reports"
+	"lockcheck/reports/compare"
+)
+
+// processRunner makes each run as a process of its own: a run enters namespaces by starting its program again, which it
+// can do only once.
+type processRunner struct {
+	program string
+	dir     string // of the comparison
+}
+
+// killAfter is how long a run that was asked to stop may take to clean up.
+const killAfter = 2 * time.Minute
+
+// Run makes one run and reads what it says.
+func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
+	flags := append(arguments(job.Flags), fmt.Sprintf("--seed=%d", job.Seed))
+	runs := filepath.Join(r.dir, compare.RunsDir)
+	failed := compare.Run{Seed: job.Seed, Command: append([]string{"lockcheck", "run"}, flags...), ExitCode: exitDefect,
+		Properties: []compare.Property{}, Exposure: []checker.Exposure{}, Story: []string{}}
+
+	// The signal below comes when the thread that started the process ends.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd := exec.CommandContext(ctx, r.program, append(append([]string{"run"}, flags...), "--out="+runs, "--json", "--quiet")...)
+	var stdout bytes.Buffer
+	stderr := &tail{most: 4 << 10}
+	cmd.Stdout, cmd.Stderr = &stdout, stderr
+	// A process group of its own: a terminal's Ctrl-C reaches this program alone, which passes it on once; twice would be
+	// an impatient user's. Should this program be killed, the run is asked to end, and cleans up.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = killAfter
+	before := latest(runs)
+	err := cmd.Run()
+	if after := latest(runs); after != before {
+		failed.Dir = path.Join(compare.RunsDir, after)
+	}
+	if cmd.ProcessState == nil {
+		failed.Error = fmt.Sprintf("cannot start %s: %v", r.program, err)
+		return failed
+	}
+	code := cmd.ProcessState.ExitCode()
+	if code < 0 {
+		failed.Error = fmt.Sprintf("the run was ended from outside (%v)", cmd.ProcessState)
+		return failed
+	}
+	run, err := read(stdout.Bytes(), code)
+	if err != nil {
+		failed.ExitCode, failed.Error = code, strings.TrimSpace(stderr.String())
+		if _, verdict := verdictOf[code]; verdict || failed.Error == "" {
+			failed.Error = strings.TrimSpace(err.Error() + "\n" + failed.Error)
+		}
+		return failed
+	}
+	run.Seed, run.Command, run.Dir, run.ExitCode = job.Seed, failed.Command, failed.Dir, code
+	if report := path.Join(run.Dir, reports.ReportFile); run.Dir != "" {
+		if _, err := os.Stat(filepath.Join(r.dir, filepath.FromSlash(report))); err == nil {
+			run.Report = report
+		}
+	}
+	return run
+}
+
+// verdictOf are the exit codes of runs that came to a verdict.
+var verdictOf = map[int]checker.Verdict{exitPass: checker.Pass, exitViolation: checker.Violation, exitInconclusive: checker.Inconclusive}
+
+// read takes the results that a run printed. They have to agree with its exit code.
+func read(text []byte, code int) (compare.Run, error) {
+	verdict, ok := verdictOf[code]
+	if !ok {
+		return compare.Run{}, fmt.Errorf("the run came to no verdict (exit %d)", code)
+	}
+	var results reports.Results
+	if err := json.Unmarshal(text, &results); err != nil {
+		return compare.Run{}, fmt.Errorf("the run exited with %d, and its results cannot be read: %w", code, err)
+	}
+	if results.Verdict != verdict {
+		return compare.Run{}, errors.New("the run exited with " + fmt.Sprint(code) + ", and its results say " + string(results.Verdict))
+	}
+	return compare.NewRun(results), nil
+}
+
+// latest is the name of the newest run in a directory, "" if there is none.
+func latest(runs string) string {
+	name, err := os.Readlink(filepath.Join(runs, "latest"))
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	most int
+	kept []byte
+}
+
+func (t *tail) Write(text []byte) (int, error) {
+	t.kept = append(t.kept, text...)
+	if over := len(t.kept) - t.most; over > 0 {
+		t.kept = append(t.kept[:0], t.kept[over:]...)
+	}
+	return len(text), nil
+}
+
+func (t *tail) String() string { return string(t.kept) }

@@ -1,0 +1,230 @@
+//go:build e2e
+
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockcheck/checker"
+	"lockcheck/checker/history"
+	"lockcheck/clusters/docker"
+	"lockcheck/reports"
+)
+
+// hasTokens says which backends' default clients have a fencing token.
+var hasTokens = map[string]bool{"etcd": true, "zookeeper": true, "redis": false, "redlock": false}
+
+var everyBackend = []string{"etcd", "zookeeper", "redis", "redlock"}
+
+// needDocker skips without an engine, or without the images of the servers; with CI=true it fails.
+func needDocker(t *testing.T) {
+	t.Helper()
+	if err := docker.Available(context.Background()); err != nil {
+		skip(t, "no container engine: %v", err)
+	}
+	for _, backend := range everyBackend {
+		if name := "LOCKCHECK_IMAGE_" + strings.ToUpper(backend); os.Getenv(name) == "" {
+			skip(t, "%s is not set: exports=$(scripts/images) && eval \"$exports\"", name)
+		}
+	}
+}
+
+func skip(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// The promise to whoever compares backends: the same commands with only --backend and --provider changed.
+func TestEveryBackendOnEveryProvider(t *testing.T) {
+	cells := []struct {
+		name  string
+		args  []string
+		judge func(*testing.T, string, outcome)
+	}{
+		{"calm", []string{"--nemesis=none", "--workload=lock", "--time-limit=5s"}, calmPasses},
+		{"pause", []string{"--nemesis=pause", "--workload=lock", "--time-limit=12s"}, pauseHarms},
+		{"pause, fenced", []string{"--nemesis=pause", "--workload=fencing", "--time-limit=12s"}, pauseMeetsTheFence},
+	}
+	for _, provider := range []string{"local", "docker"} {
+		for _, backend := range everyBackend {
+			for _, cell := range cells {
+				for _, seed := range seeds() {
+					t.Run(fmt.Sprintf("%s/%s/%s/%d", provider, backend, cell.name, seed), func(t *testing.T) {
+						t.Parallel() // a run waits most of its time
+						if provider == "docker" {
+							needDocker(t)
+						}
+						o := lockcheck(t, program, slices.Concat([]string{"run", "--backend=" + backend, "--provider=" + provider, fmt.Sprintf("--seed=%d", seed)}, cell.args)...)
+						cell.judge(t, backend, o)
+						if provider == "docker" {
+							nothingLeft(t, o)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+func calmPasses(t *testing.T, _ string, o outcome) {
+	t.Helper()
+	if o.code != 0 || len(o.violated()) > 0 {
+		t.Errorf("exit %d, violated %v; want a pass", o.code, o.violated())
+	}
+}
+
+func pauseHarms(t *testing.T, _ string, o outcome) {
+	t.Helper()
+	if o.code != 1 {
+		t.Errorf("exit %d, want 1", o.code)
+	}
+	for _, name := range []checker.Name{checker.MutualExclusion, checker.StaleWrite} {
+		if p := o.of(t, name); p.Verdict != checker.Violation || p.Count == 0 {
+			t.Errorf("%s is %s, want violation", name, p.Verdict)
+		}
+	}
+	for _, name := range serviceProperties {
+		if p := o.of(t, name); p.Verdict == checker.Violation {
+			t.Errorf("%s is violated (%d): pauses of clients make no service grant twice", name, p.Count)
+		}
+	}
+}
+
+func pauseMeetsTheFence(t *testing.T, backend string, o outcome) {
+	t.Helper()
+	if !hasTokens[backend] {
+		pauseHarms(t, backend, o)
+		if p := o.of(t, checker.TokenMonotonicity); p.Verdict != checker.NotApplicable || p.Reason == "" {
+			t.Errorf("token-monotonicity is %s (%q), want n/a with the reason that there is no token", p.Verdict, p.Reason)
+		}
+		return
+	}
+	if o.code != 0 {
+		t.Errorf("exit %d, violated %v, want 0", o.code, o.violated())
+	}
+	if p := o.of(t, checker.MutualExclusion); p.Verdict != checker.Masked || p.Count == 0 {
+		t.Errorf("mutual-exclusion is %s with %d, want masked", p.Verdict, p.Count)
+	}
+	if o.results.Stats.Rejected == 0 {
+		t.Error("no stale write was rejected")
+	}
+}
+
+// nothingLeft looks for what bears the label of the run.
+func nothingLeft(t *testing.T, o outcome) {
+	t.Helper()
+	for _, list := range [][]string{{"ps", "-aq"}, {"network", "ls", "-q"}, {"volume", "ls", "-q"}} {
+		out, err := exec.Command("docker", append(list, "--filter", "label=lockcheck.run="+planOf(t, o).Run)...).CombinedOutput()
+		if err != nil || len(out) > 0 {
+			t.Errorf("docker %s lists what the run left: %s (%v)", strings.Join(list, " "), out, err)
+		}
+	}
+}
+
+func planOf(t *testing.T, o outcome) history.Plan {
+	t.Helper()
+	file, err := os.Open(filepath.Join(o.run(), reports.PlanFile))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, o.stderr)
+	}
+	defer file.Close()
+	plan, err := history.ReadPlan(file, file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// Every other client, with what its description lets expect.
+func TestEveryClient(t *testing.T) {
+	const none, pause = "none", "pause"
+	lost := []checker.Name{checker.MutualExclusion, checker.StaleWrite}
+	cases := []struct {
+		backend, client, nemesis string
+		violated                 []checker.Name // at least; none: exit 0
+	}{
+		{"etcd", "election", none, nil}, {"etcd", "election", pause, lost},
+		{"etcd", "lease-txn", none, nil}, {"etcd", "lease-txn", pause, lost},
+		// Lease ids are not ordered across members: no fault is needed to see it.
+		{"etcd", "lease-id-token", none, []checker.Name{checker.TokenMonotonicity}},
+		{"zookeeper", "election", none, nil}, {"zookeeper", "election", pause, lost},
+		{"zookeeper", "go-zookeeper", none, nil}, {"zookeeper", "go-zookeeper", pause, lost},
+		{"redis", "setnx-incr", none, nil}, {"redis", "setnx-incr", pause, lost},
+		{"redis", "get-del", none, nil}, {"redis", "get-del", pause, lost},
+		{"redis", "setnx-norenew", none, nil}, {"redis", "setnx-norenew", pause, lost},
+		{"redlock", "redsync", none, nil}, {"redlock", "redsync", pause, lost},
+	}
+	for _, c := range cases {
+		for _, seed := range seeds() {
+			t.Run(fmt.Sprintf("%s/%s/%s/%d", c.backend, c.client, c.nemesis, seed), func(t *testing.T) {
+				t.Parallel()
+				limit := "--time-limit=10s"
+				if c.nemesis == none {
+					limit = "--time-limit=5s"
+				}
+				o := lockcheck(t, program, "run", "--provider=local", "--backend="+c.backend, "--client="+c.client, "--nemesis="+c.nemesis,
+					limit, fmt.Sprintf("--seed=%d", seed))
+				want := 0
+				if len(c.violated) > 0 {
+					want = 1
+				}
+				if o.code != want {
+					t.Errorf("exit %d, violated %v; want exit %d", o.code, o.violated(), want)
+				}
+				for _, name := range c.violated {
+					if p := o.of(t, name); p.Verdict != checker.Violation {
+						t.Errorf("%s is %s, want violation", name, p.Verdict)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A seed decides the plan, whatever the provider.
+func TestOnePlanOnBothProviders(t *testing.T) {
+	for _, backend := range everyBackend {
+		var plans []string
+		for _, provider := range []string{"local", "docker"} {
+			out, err := exec.Command(program, "plan", "--backend="+backend, "--nemesis=pause,partition,clock", "--seed=11", "--json", "--provider="+provider).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var plan history.Plan
+			if err := json.Unmarshal(out, &plan); err != nil {
+				t.Fatal(err)
+			}
+			if len(plan.Steps) < 5 {
+				t.Errorf("%s: a plan of %d steps", backend, len(plan.Steps))
+			}
+			plans = append(plans, fmt.Sprint(plan.Steps, plan.Settings, plan.Clients, plan.EffectiveMS))
+		}
+		if plans[0] != plans[1] {
+			t.Errorf("%s: one seed, two plans:\n%s\n%s", backend, plans[0], plans[1])
+		}
+	}
+}
+
+// What a run did can be done again.
+func TestReplay(t *testing.T) {
+	first := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=pause:holder,1.5ttl", "--time-limit=6s", "--seed=5", "--guard=none")
+	again := lockcheck(t, program, "run", "--replay="+first.run())
+	a, b := planOf(t, first), planOf(t, again)
+	if !slices.Equal(a.Steps, b.Steps) || !slices.Equal(a.Command, b.Command) {
+		t.Errorf("replayed\n%v\n%v\nas\n%v\n%v", a.Command, a.Steps, b.Command, b.Steps)
+	}
+	if o := lockcheck(t, program, "run", "--replay="+first.run(), "--seed=6"); o.code != 64 || !strings.Contains(o.stderr, "--seed") {
+		t.Errorf("--replay with --seed: exit %d, want 64 and the flag by name\n%s", o.code, o.stderr)
+	}
+}

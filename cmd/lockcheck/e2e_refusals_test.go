@@ -1,0 +1,49 @@
+//go:build e2e
+
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// What turns out to be impossible only once a run has begun is refused by name, with the exit code that says whose it is to
+// change; a run that left nothing leaves no directory.
+func TestWhatCannotBeIsRefusedByName(t *testing.T) {
+	cases := []struct {
+		name  string
+		env   string
+		args  []string
+		code  int
+		says  []string
+		leave bool // a run directory, with the servers' logs
+	}{
+		{"no engine", "DOCKER_HOST=unix:///nonexistent", []string{"--backend=etcd", "--provider=docker"}, 69, []string{"unix:///nonexistent", "systemctl start docker", "--provider=local"}, false},
+		{"no such program", "", []string{"--backend=redis", "--server-bin=/nonexistent/redis-server"}, 69, []string{"--server-bin=/nonexistent/redis-server"}, false},
+		{"no redis-server", "", []string{"--backend=redis", "--server-bin=/bin/true"}, 69, []string{"n1 ended", "redis.log"}, true},
+		{"no networks", "LOCKCHECK_NAMESPACES=off", []string{"--backend=etcd", "--provider=local", "--nemesis=partition"}, 69, []string{"nemesis partition", "unset it"}, false},
+		{"no leader", "", []string{"--backend=redlock", "--provider=local", "--nemesis=failover"}, 64, []string{"redlock", "no leader to change"}, true},
+		{"no lock client", "", []string{"--backend=etcd", "--provider=local", "--client=/bin/true"}, 64, []string{"/bin/true", "workloads/client/README.md"}, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			o := outcome{out: t.TempDir()}
+			cmd := exec.Command(program, append([]string{"run", "--out=" + o.out, "--time-limit=2s"}, c.args...)...)
+			cmd.Env = append(os.Environ(), c.env)
+			o = finish(t, cmd, o)
+			if o.code != c.code {
+				t.Errorf("exit %d, want %d", o.code, c.code)
+			}
+			for _, say := range c.says {
+				if !strings.Contains(o.stderr, say) {
+					t.Errorf("it does not say %q", say)
+				}
+			}
+			if left, err := os.ReadDir(o.out); err != nil || (len(left) > 0) != c.leave {
+				t.Errorf("it left %v (%v)", left, err)
+			}
+		})
+	}
+}

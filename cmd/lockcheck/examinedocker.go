@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"lockcheck/clusters/docker"
+)
+
+// examineDocker tells of the engine, and of the image that a run of each backend would start its servers from. It pulls
+// nothing.
+func examineDocker(ctx context.Context, at where) []symptom {
+	engine := symptom{Name: "docker engine", Without: "--provider=docker, and with it every backend whose server is not on this machine"}
+	facts, err := docker.Describe(ctx)
+	if err != nil {
+		engine.Found = err.Error()
+		return []symptom{engine}
+	}
+	engine.OK, engine.Found = true, facts.String()
+	all := []symptom{engine}
+	for _, b := range backends {
+		s := symptom{Name: "image " + b.Name()}
+		image, err := docker.DescribeImage(ctx, b.Software(), at.image)
+		s.OK = err == nil && image.There
+		switch variable := "LOCKCHECK_IMAGE_" + strings.ToUpper(b.Name()); {
+		case err != nil:
+			s.Found, s.Without = err.Error(), "--provider=docker for "+b.Name()
+		case image.There:
+			s.Found = fmt.Sprintf("%s (%s), in the engine", image.Name, image.Chosen)
+		default:
+			s.Found = fmt.Sprintf("%s (%s) is not in the engine", image.Name, image.Chosen)
+			s.Without = "the first run with --provider=docker pulls it; where no registry can be reached, set " + variable + " or build one: scripts/images"
+		}
+		all = append(all, s)
+	}
+	return all
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"lockcheck/nemesis"
+	"lockcheck/workloads"
+	"lockcheck/workloads/client"
+)
+
+// listed is one thing that a flag of run can name.
+type listed struct {
+	Name    string   `json:"name"`
+	About   string   `json:"about"`
+	Usual   string   `json:"usual,omitempty"`   // of a nemesis: the mix that its bare name stands for
+	Clients []listed `json:"clients,omitempty"` // of a backend; the first is the default
+}
+
+// menu is all that run can be asked for, by the flag that asks.
+type menu struct {
+	Backends  []listed `json:"backends"`
+	Workloads []listed `json:"workloads"`
+	Nemeses   []listed `json:"nemeses"`
+	Targets   []listed `json:"targets"`  // of a nemesis
+	Triggers  []listed `json:"triggers"` // of a nemesis
+	Guards    []listed `json:"guards"`
+	Providers []listed `json:"providers"`
+}
+
+func listCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List backends, lock clients, workloads and faults", Args: cobra.NoArgs,
+		Example: "  lockcheck list\n  lockcheck list --json | jq -r '.backends[].name'",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON {
+				encoder := json.NewEncoder(cmd.OutOrStdout())
+				encoder.SetIndent("", "  ")
+				return encoder.Encode(everything())
+			}
+			return everything().print(cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as one JSON object")
+	return cmd
+}
+
+func everything() menu {
+	var m menu
+	for _, b := range backends {
+		backend := listed{Name: b.Name(), About: b.About()}
+		for _, c := range b.Clients() {
+			backend.Clients = append(backend.Clients, listed{Name: c.Name, About: c.About})
+		}
+		m.Backends = append(m.Backends, backend)
+	}
+	for _, w := range workloads.All {
+		m.Workloads = append(m.Workloads, listed{Name: w.Name, About: w.About})
+	}
+	for _, k := range nemesis.Kinds {
+		m.Nemeses = append(m.Nemeses, listed{Name: k.Name, About: k.About, Usual: k.Usual})
+	}
+	for _, word := range nemesis.Targets() {
+		m.Targets = append(m.Targets, listed{Name: word.Name, About: word.About})
+	}
+	for _, word := range nemesis.Triggers() {
+		m.Triggers = append(m.Triggers, listed{Name: word.Name, About: word.About})
+	}
+	m.Guards = []listed{
+		{Name: string(client.GuardNone), About: "never looks at its lock before it writes"},
+		{Name: string(client.GuardBeforeWork), About: "looks once, works, writes: what most code does (default)"},
+		{Name: string(client.GuardBeforeWrite), About: "looks again just before it sends the write"},
+	}
+	m.Providers = []listed{{Name: auto, About: "the first of the following that can run the backend here (default)"}}
+	for _, p := range providers {
+		m.Providers = append(m.Providers, listed{Name: p.name, About: p.about})
+	}
+	return m
+}
+
+func (m menu) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "--backend, and its lock clients for --client (the first is the default)")
+	for _, b := range m.Backends {
+		fmt.Fprintf(w, "  %s\t%s\n", b.Name, b.About)
+		for _, c := range b.Clients {
+			fmt.Fprintf(w, "    %s\t%s\n", c.Name, c.About)
+		}
+	}
+	fmt.Fprintln(w, "    ./PROGRAM\tany program that speaks the client protocol (workloads/client/README.md); --provider=local")
+	for _, section := range []struct {
+		flag string
+		of   []listed
+	}{
+		{"--workload", m.Workloads}, {"--nemesis: KIND[:TARGET[-OTHER SIDE]][+SHIFT][@TRIGGER][,OPTION...], mixed by commas, in sequence by semicolons", m.Nemeses},
+		{"--nemesis: targets", m.Targets}, {"--nemesis: triggers", m.Triggers}, {"--guard", m.Guards}, {"--provider", m.Providers},
+	} {
+		fmt.Fprintf(w, "\n%s\n", section.flag)
+		for _, l := range section.of {
+			fmt.Fprintf(w, "  %s\t%s\n", l.Name, l.About)
+			if l.Usual != "" {
+				fmt.Fprintf(w, "  \t  by itself: %s\n", l.Usual)
+			}
+		}
+	}
+	fmt.Fprintf(w, "\n--nemesis: magnitudes and options\n  1.5ttl, 1..2ttl, 90s, 200ms..2s\thow long (,1.5ttl) or how far (+90s); TTLs are those of the lease as granted\n  30%%\tshare of packets that are lost\n  drift=5%%\thow much faster a clock runs\n  %s\n", strings.Join(nemesis.Options(), ", "))
+	return w.Flush()
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lockcheck/checker/history"
+	"lockcheck/reports"
+)
+
+func planCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use: "plan", Short: "Print the whole plan of a run without making it", Args: cobra.NoArgs,
+		Long: "plan takes the flags of run and prints what such a run would do: its servers and their settings, its clients, and every\n" +
+			"step of the nemesis as the seed draws it. Nothing is started.",
+		Example: "  lockcheck plan --backend=redis --nemesis=partition --seed=7\n  lockcheck plan --backend=etcd --nemesis='pause:holder@acquire,1.5ttl' --seed=7 --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return usageError{err}
+			}
+			if !cmd.Flags().Changed("seed") {
+				f.seed = rand.Int64N(1 << 31)
+			}
+			config, err := prepare(f)
+			if err != nil {
+				return err
+			}
+			config.Plan.Command = f.again(config.Plan.LockClient)
+			if f.json {
+				encoder := json.NewEncoder(cmd.OutOrStdout())
+				encoder.SetIndent("", "  ")
+				return encoder.Encode(config.Plan)
+			}
+			printPlan(cmd.OutOrStdout(), config.Plan, config.Layout.Nodes)
+			return nil
+		},
+	}
+	f.bind(cmd.Flags())
+	return cmd
+}
+
+func printPlan(out io.Writer, plan history.Plan, nodes []string) {
+	fmt.Fprintf(out, "backend   %s: %s\n", plan.Backend, strings.Join(nodes, ", "))
+	fmt.Fprintf(out, "clients   %d of %s on %d locks, workload %s, guard %s\n", plan.Clients, plan.LockClient, plan.Keys, plan.Workload, plan.Guard)
+	fmt.Fprintf(out, "lease     %d ms asked for, %d ms granted\n", plan.TTLMS, plan.EffectiveMS)
+	fmt.Fprintf(out, "seed      %d\n", plan.Seed)
+	for i, name := range slices.Sorted(maps.Keys(plan.Settings)) {
+		fmt.Fprintf(out, "%-9s %s=%s\n", first(i, "settings"), name, plan.Settings[name])
+	}
+	for i, need := range plan.Exposure {
+		fmt.Fprintf(out, "%-9s %d %s\n", first(i, "needs"), need.Min, need.Name)
+	}
+	fmt.Fprintf(out, "nemesis   %s\n", plan.Nemesis)
+	for i, step := range plan.Steps {
+		fmt.Fprintf(out, "%9d %s\n", i+1, step)
+	}
+	fmt.Fprintf(out, "run       %s\n", reports.Again(plan))
+}
+
+func first(i int, word string) string {
+	if i == 0 {
+		return word
+	}
+	return ""
+}
