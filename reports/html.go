@@ -127,7 +127,7 @@ func renderPage(w io.Writer, j Judgement, windows []windowLink) error {
 	}
 	p := newPage(j, windows)
 	p.Style = template.CSS(style)
-	for _, name := range []string{"page/page.js", "page/timeline.js"} {
+	for _, name := range pageScripts {
 		script, err := pageFiles.ReadFile(name)
 		if err != nil {
 			return err

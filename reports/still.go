@@ -12,103 +12,166 @@ const (
 	stillBar     = 12
 	stillHeader  = 30
 	stillFinding = 22
+	stillLocks   = 8 // lanes of locks; the others share the last one
 )
 
 // still draws the timeline without JavaScript: for print, and for whoever has it switched off. Marks that fall on one
 // column of pixels become one, so that its size does not grow with the run.
+type still struct {
+	*timeline
+	sheet *sheet
+	axis  axis
+	names []stillName
+	// The first lanes of clients and locks, and the lanes of what need not be there.
+	clients, locks, faults, leaders int
+}
+
+type stillName struct{ name, class string }
+
 func (t *timeline) still() *sheet {
-	s := &sheet{ID: "still", Title: "Timeline of the whole run", Width: drawingWidth}
-	a := axis{from: 0, to: t.EndNS, x0: gutter, x1: drawingWidth - margin}
-	top := float64(stillHeader + stillFinding)
-	bottom := top + float64(len(t.Lanes))*stillLane
-	s.Height = bottom + 24
-	for i, phase := range t.Phases {
-		x, to := a.x(phase.FromNS), a.x(phase.ToNS)
-		if i%2 == 1 {
-			s.rect("stripe", x, 0, to-x, bottom, "")
+	s := &still{timeline: t, sheet: &sheet{ID: "still", Title: "Timeline of the whole run", Width: drawingWidth},
+		axis: axis{from: 0, to: t.EndNS, x0: gutter, x1: drawingWidth - margin}}
+	if len(t.Faults) > 0 {
+		s.faults = s.lane("faults", "server")
+	}
+	if len(t.Leaders) > 0 {
+		s.leaders = s.lane("leader", "server")
+	}
+	s.clients = len(s.names)
+	for _, name := range t.Clients {
+		s.lane(name, "client")
+	}
+	s.locks = len(s.names)
+	for i, name := range t.Locks {
+		if i == stillLocks {
+			s.lane("other locks", "storage")
+			break
 		}
-		if to-x > textWidth(phase.Words)+6 {
-			s.text("small", x+4, 14, "start", phase.Words)
-		}
+		s.lane(name, "storage")
 	}
-	for _, mark := range a.ticks(10) {
-		s.line("grid", a.x(mark.ns), stillHeader, a.x(mark.ns), bottom, "")
-		s.text("tick", a.x(mark.ns), bottom+17, "middle", mark.label)
-	}
-	for i, lane := range t.Lanes {
-		y := top + float64(i)*stillLane
-		s.line("rule", 0, y, drawingWidth, y, "")
-		s.text("lane "+lane.Kind, 8, y+stillLane/2+4, "start", clip(lane.Name, 14))
-	}
-	for _, f := range t.Faults {
-		x := a.x(f.FromNS)
-		s.rect("fault", x, top+float64(f.Lane)*stillLane+2, max(a.x(f.ToNS)-x, 1), stillLane-4, f.Words)
-	}
-	t.stillHolds(s, a, top)
-	t.stillWrites(s, a, top)
+	s.frame()
+	s.drawFaults()
+	s.drawHolds()
+	s.drawWrites()
 	for _, stall := range t.Stalls {
-		x := a.x(stall.FromNS)
-		s.rect("stall", x, top, max(a.x(stall.ToNS)-x, 1), bottom-top, stall.Words)
+		x := s.axis.x(stall.FromNS)
+		s.sheet.rect("stall", x, s.y(0), max(s.axis.x(stall.ToNS)-x, 1), s.y(len(s.names))-s.y(0), stall.Words)
 	}
-	s.text("lane server", 8, stillHeader+15, "start", "findings")
 	for _, f := range t.Findings {
-		x, y, class := a.x(f.AtNS), float64(stillHeader+10), "mark"
+		x, y, class := s.axis.x(f.AtNS), float64(stillHeader+10), "mark"
 		if f.Masked {
 			class = "mark masked"
 		}
-		s.path(class, fmt.Sprintf("M%s %sl5 6l-5 6l-5 -6z", px(x), px(y-6)), clock(f.AtNS)+" "+f.ID+": "+f.Summary)
+		s.sheet.path(class, fmt.Sprintf("M%s %sl5 6l-5 6l-5 -6z", px(x), px(y-6)), clock(f.AtNS)+" "+f.ID+": "+f.Summary)
 	}
-	return s
+	return s.sheet
 }
 
-func (t *timeline) stillHolds(s *sheet, a axis, top float64) {
-	paths := make([]strings.Builder, len(t.Lanes))
-	ends := make([]float64, len(t.Lanes)) // where the last bar of each lane ended
-	for _, h := range t.Holds {
-		from, to := a.x(h.DoneNS), a.x(h.BelievNS)
-		from, to = max(from, ends[h.Lane]), max(to, from+0.8)
-		y := top + float64(h.Lane)*stillLane + (stillLane-stillBar)/2
-		if h.Part != partNone || to-from < 0.4 {
+func (s *still) lane(name, class string) int {
+	s.names = append(s.names, stillName{name, class})
+	return len(s.names) - 1
+}
+
+// y is the top of a lane.
+func (s *still) y(lane int) float64 { return stillHeader + stillFinding + float64(lane)*stillLane }
+
+func (s *still) frame() {
+	bottom := s.y(len(s.names))
+	s.sheet.Height = bottom + 24
+	for i, phase := range s.Phases {
+		x, to := s.axis.x(phase.FromNS), s.axis.x(phase.ToNS)
+		if i%2 == 1 {
+			s.sheet.rect("stripe", x, 0, to-x, bottom, "")
+		}
+		if to-x > textWidth(phase.Words)+6 {
+			s.sheet.text("small", x+4, 14, "start", phase.Words)
+		}
+	}
+	for _, mark := range s.axis.ticks(10) {
+		s.sheet.line("grid", s.axis.x(mark.ns), stillHeader, s.axis.x(mark.ns), bottom, "")
+		s.sheet.text("tick", s.axis.x(mark.ns), bottom+17, "middle", mark.label)
+	}
+	s.sheet.text("lane server", 8, stillHeader+15, "start", "findings")
+	for i, lane := range s.names {
+		s.sheet.line("rule", 0, s.y(i), drawingWidth, s.y(i), "")
+		s.sheet.text("lane "+lane.class, 8, s.y(i)+stillLane/2+4, "start", clip(lane.name, 14))
+	}
+}
+
+func (s *still) drawFaults() {
+	for _, f := range s.Faults {
+		x := s.axis.x(f.FromNS)
+		width := max(s.axis.x(f.ToNS)-x, 1)
+		s.sheet.rect("fault", x, s.y(s.faults)+2, width, stillLane-4, f.Words)
+		if f.Client >= 0 {
+			s.sheet.rect("fault", x, s.y(s.clients+f.Client)+2, width, stillLane-4, f.Words)
+		}
+	}
+	ends := 0.0 // where the last name ended
+	for _, l := range s.Leaders {
+		x, to := s.axis.x(l.FromNS), s.axis.x(l.ToNS)
+		if l.Words != "" {
+			s.sheet.rect("hold other", x, s.y(s.leaders)+stillLane-6, max(to-x, 1), 3, l.Words+" leads")
+		}
+		if name := clip(firstOf(l.Words, "none"), 14); x > ends && to-x > textWidth(name)/2 {
+			s.sheet.text("small", x+2, s.y(s.leaders)+stillLane/2+2, "start", name)
+			ends = x + textWidth(name)
+		}
+	}
+}
+
+func (s *still) drawHolds() {
+	paths := make([]strings.Builder, len(s.Clients))
+	ends := make([]float64, len(s.Clients)) // where the last bar of each lane ended
+	for _, h := range s.holds {
+		if h.part != partNone || !h.granted {
 			continue
 		}
-		ends[h.Lane] = to
-		fmt.Fprintf(&paths[h.Lane], "M%s %sh%sv%dh-%sz", px(from), px(y), px(to-from), stillBar, px(to-from))
+		from, to := s.axis.x(h.doneNS), s.axis.x(h.believedNS)
+		if from, to = max(from, ends[h.client]), max(to, from+0.8); to-from < 0.4 {
+			continue
+		}
+		ends[h.client] = to
+		fmt.Fprintf(&paths[h.client], "M%s %sh%sv%dh-%sz", px(from), px(s.barY(h.client)), px(to-from), stillBar, px(to-from))
 	}
 	for i := range paths {
 		if paths[i].Len() > 0 {
-			s.path("hold other", paths[i].String(), "")
+			s.sheet.path("hold other", paths[i].String(), "")
 		}
 	}
-	for _, h := range t.Holds {
-		if h.Part != partNone {
-			x, y := a.x(h.DoneNS), top+float64(h.Lane)*stillLane+(stillLane-stillBar)/2
-			s.rect("hold "+h.Part.class(), x, y, max(a.x(h.BelievNS)-x, 1.5), stillBar, "")
+	for _, h := range s.holds {
+		if h.part != partNone && h.granted {
+			x := s.axis.x(h.doneNS)
+			s.sheet.rect("hold "+h.part.class(), x, s.barY(h.client), max(s.axis.x(h.believedNS)-x, 1.5), stillBar, "")
 		}
 	}
 }
 
-func (t *timeline) stillWrites(s *sheet, a axis, top float64) {
-	y := top + float64(len(t.Lanes)-1)*stillLane + stillLane/2
+func (s *still) barY(client int) float64 { return s.y(s.clients+client) + (stillLane-stillBar)/2 }
+
+func (s *still) drawWrites() {
 	type spot struct {
-		column  int
-		outcome history.Outcome
-		part    part
+		column, lock int
+		outcome      history.Outcome
+		part         part
 	}
 	seen := map[spot]bool{}
-	for _, w := range t.Writes {
-		x := a.x(w.TimeNS)
-		at := spot{int(x / 2), w.Outcome, w.Part}
+	for _, w := range s.writes {
+		x := s.axis.x(w.timeNS)
+		lock := min(w.lock, stillLocks)
+		at := spot{int(x / 2), lock, w.outcome, w.part}
 		if seen[at] {
 			continue
 		}
 		seen[at] = true
+		y := s.y(min(s.locks+lock, len(s.names)-1)) + stillLane/2
 		switch {
-		case w.Outcome == history.Rejected:
-			s.cross("rejected", x, y, 3.5, "")
-		case w.Part != partNone:
-			s.circle("applied named "+w.Part.class(), x, y, 4, "")
+		case w.outcome == history.Rejected:
+			s.sheet.cross("rejected", x, y, 3.5, "")
+		case w.part != partNone:
+			s.sheet.circle("applied named "+w.part.class(), x, y, 4, "")
 		default:
-			s.circle("applied other", x, y, 2, "")
+			s.sheet.circle("applied other", x, y, 2, "")
 		}
 	}
 }

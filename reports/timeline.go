@@ -6,67 +6,40 @@ import (
 	"strings"
 
 	"lockcheck/checker"
-	"lockcheck/checker/history"
 )
 
-// timeline is the whole run as page/timeline.js draws it, and as a still picture for print and for browsers without
-// JavaScript. Its size is bounded whatever the length of the run: beyond the limits neighbours are drawn as one block
-// with a count. What a finding names is never thinned out.
+// timeline is the whole run as the scripts in page/timeline draw it, and as a still picture for print and for browsers
+// without JavaScript. A run of a million operations is in it whole, packed (see packing.go); what a longer one has beyond
+// the limits is thinned (see thinner.go), and LeftOut says so. What a finding names is never thinned.
 type timeline struct {
 	EndNS    int64             `json:"end"`
-	Lanes    []timelineLane    `json:"lanes"`
-	Holds    []timelineHold    `json:"holds"`
-	Writes   []timelineWrite   `json:"writes"`
+	Clients  []string          `json:"clients"` // a lane each
+	Locks    []string          `json:"locks"`   // a lane each for the first of them; a lock beyond is len(Locks)
 	Faults   []timelineFault   `json:"faults"`
 	Findings []timelineFinding `json:"findings"`
 	Phases   []timelineMark    `json:"phases"`
 	Leaders  []timelineMark    `json:"leaders"`
 	Stalls   []timelineMark    `json:"stalls"`
+	Texts    []string          `json:"texts"`  // that columns of the tables refer to
+	Origin   string            `json:"origin"` // the number that tokens are counted from
+	Holds    packedTable       `json:"holds"`
+	Writes   packedTable       `json:"writes"`
 
-	LeftOut []string `json:"-"`
+	LeftOut []string    `json:"-"`
+	holds   []lineHold  // what Holds packs
+	writes  []lineWrite // what Writes packs
 }
 
-type timelineLane struct {
-	Name string `json:"name"`
-	Kind string `json:"kind"` // client, server, storage
-}
+// pageScripts are the scripts of the page in the order in which they are run. The parts of the timeline share one object,
+// which its last part puts to work.
+var pageScripts = []string{"page/page.js",
+	"page/timeline/data.js", "page/timeline/view.js", "page/timeline/words.js", "page/timeline/lanes.js", "page/timeline/theme.js",
+	"page/timeline/paint.js", "page/timeline/paintholds.js", "page/timeline/paintwrites.js", "page/timeline/minimap.js",
+	"page/timeline/items.js", "page/timeline/filter.js", "page/timeline/table.js", "page/timeline/start.js"}
 
-type timelineHold struct {
-	Lane     int    `json:"l"`
-	DoneNS   int64  `json:"d"`
-	BelievNS int64  `json:"b"`
-	EndNS    int64  `json:"e"`
-	LeaseNS  int64  `json:"x,omitempty"`
-	Key      string `json:"k"`
-	Token    string `json:"t,omitempty"`
-	Part     part   `json:"f,omitempty"`
-	Count    int64  `json:"n,omitempty"` // of holds in this block; 0: one
-}
-
-// part is what a hold is in the findings: none, the older of two, or the newer or wronged one.
-type part int
-
-const (
-	partNone part = iota
-	partOlder
-	partNewer
-)
-
-func (p part) class() string { return [...]string{"other", "older", "newer"}[p] }
-
-type timelineWrite struct {
-	TimeNS  int64           `json:"t"`
-	Lane    int             `json:"l"` // of the client that wrote; -1 if unknown
-	Key     string          `json:"k"`
-	Token   string          `json:"o,omitempty"`
-	Value   string          `json:"v,omitempty"`
-	Outcome history.Outcome `json:"r"`
-	Part    part            `json:"f,omitempty"`
-	Count   int64           `json:"n,omitempty"`
-}
-
+// timelineFault is one fault. Client is the lane of the client it hit, -1 if it hit none of those.
 type timelineFault struct {
-	Lane   int    `json:"l"`
+	Client int    `json:"c"`
 	FromNS int64  `json:"a"`
 	ToNS   int64  `json:"b"`
 	Words  string `json:"w"`
@@ -76,6 +49,7 @@ type timelineFault struct {
 type timelineFinding struct {
 	ID      string       `json:"id"`
 	Name    checker.Name `json:"p"`
+	Lock    int          `json:"k"`
 	AtNS    int64        `json:"t"`
 	FromNS  int64        `json:"a"`
 	ToNS    int64        `json:"b"`
@@ -89,34 +63,55 @@ type timelineMark struct {
 	Words  string `json:"w"`
 }
 
-// Limits of what is embedded for the timeline; some 90 bytes each.
+// timelineLimits bound what is embedded. A hold and its write take some 10 bytes; the others some 100 each.
+type timelineLimits struct {
+	holds, writes     int
+	values            int // writes up to which each comes with its value
+	faults, marks     int
+	clients, locks    int
+	textCharacters    int // of one name, token or value
+	textBytes         int // of all tokens and values that are no numbers
+	summaryCharacters int
+}
+
+var defaultLimits = timelineLimits{holds: 300_000, writes: 300_000, values: 20_000, faults: 2_000, marks: 2_000, clients: 64, locks: 100,
+	textCharacters: 80, textBytes: 512 << 10, summaryCharacters: 300}
+
+func newTimeline(j Judgement, ix *index) *timeline { return newTimelineWithin(j, ix, defaultLimits) }
+
+func newTimelineWithin(j Judgement, ix *index, limits timelineLimits) *timeline {
+	b := &timelineBuilder{timeline: &timeline{EndNS: max(j.Model.EndNS, 1)}, limits: limits, model: j.Model, result: j.Result, parts: holdParts(j.Result)}
+	b.chooseClients()
+	b.chooseLocks()
+	b.addFindings()
+	b.addFaults()
+	b.addMarks()
+	b.addHolds()
+	b.addWrites(ix)
+	b.pack()
+	return b.timeline
+}
+
+type timelineBuilder struct {
+	*timeline
+	limits  timelineLimits
+	model   *checker.Model
+	result  *checker.Result
+	parts   map[string]part
+	clients map[string]int // lanes
+	locks   map[string]int
+}
+
+// part is what a hold is in the findings: none, the older of two, or the newer or wronged one.
+type part int
+
 const (
-	maxTimelineHolds  = 20_000
-	maxTimelineWrites = 20_000
-	maxTimelineFaults = 2_000
-	maxTimelineMarks  = 2_000
-	maxTimelineLanes  = 64
-	maxTimelineText   = 80 // characters of a key, token or value
+	partNone part = iota
+	partOlder
+	partNewer
 )
 
-func newTimeline(j Judgement, ix *index) *timeline {
-	m := j.Model
-	t := &timeline{EndNS: max(m.EndNS, 1)}
-	parts := holdParts(j.Result)
-	lanes := t.makeLanes(m, ix, parts)
-	t.addHolds(m, lanes, parts)
-	t.addWrites(j, ix, lanes, parts)
-	t.addFaults(m, lanes)
-	for _, p := range j.Result.Properties {
-		for _, f := range p.Findings {
-			t.Findings = append(t.Findings, timelineFinding{f.ID, p.Name, f.AtNS, f.FromNS, f.ToNS, f.Summary, p.Verdict == checker.Masked})
-			t.EndNS = max(t.EndNS, f.AtNS)
-		}
-	}
-	slices.SortStableFunc(t.Findings, func(a, b timelineFinding) int { return cmp.Compare(a.AtNS, b.AtNS) })
-	t.addMarks(m)
-	return t
-}
+func (p part) class() string { return [...]string{"other", "older", "newer"}[p] }
 
 // holdParts says which holds the findings name. One that was the older in any finding stays the older: that is the one
 // that did harm.
@@ -138,48 +133,83 @@ func holdParts(r *checker.Result) map[string]part {
 	return parts
 }
 
-const storageLaneName = "storage"
+func (b *timelineBuilder) clip(s string) string { return clip(s, b.limits.textCharacters) }
 
-// makeLanes gives every client a lane while there are lanes left, those of findings first, then every server that a
-// fault hit, then the storage.
-func (t *timeline) makeLanes(m *checker.Model, ix *index, parts map[string]part) map[string]int {
-	var clients []string
-	wanted, rest := map[string]bool{}, 0
+func (b *timelineBuilder) leaveOut(n int64, one, many string) {
+	if n > 0 {
+		b.LeftOut = append(b.LeftOut, plural(n, one, many))
+	}
+}
+
+// chooseClients gives every client a lane while there are lanes left, those of findings first.
+func (b *timelineBuilder) chooseClients() {
+	var names []string
+	b.clients = map[string]int{}
+	rest := int64(0)
 	for _, first := range []bool{true, false} {
-		for _, h := range m.Holds {
-			switch {
-			case (parts[h.ID] != partNone) != first || wanted[h.Client]:
-			case len(clients) < maxTimelineLanes:
-				clients = append(clients, h.Client)
-				wanted[h.Client] = true
-			default:
+		for _, h := range b.model.Holds {
+			if (b.parts[h.ID] != partNone) != first {
+				continue
+			}
+			if _, known := b.clients[h.Client]; known {
+				continue
+			}
+			if len(names) >= b.limits.clients {
 				rest++
+				continue
+			}
+			names = append(names, h.Client)
+			b.clients[h.Client] = 0
+		}
+	}
+	b.leaveOut(rest, "acquire of clients beyond the lanes shown is not drawn", "acquires of clients beyond the lanes shown are not drawn")
+	slices.SortFunc(names, natural)
+	for i, name := range names {
+		b.clients[name] = i
+		b.Clients = append(b.Clients, b.clip(name))
+	}
+}
+
+// chooseLocks names locks, those of findings first; the rest share one lane.
+func (b *timelineBuilder) chooseLocks() {
+	var named, others []string
+	b.locks = map[string]int{}
+	add := func(list *[]string, key string) {
+		if _, known := b.locks[key]; !known && len(b.locks) < b.limits.locks {
+			b.locks[key] = 0
+			*list = append(*list, key)
+		}
+	}
+	for _, p := range b.result.Properties {
+		for _, f := range p.Findings {
+			if f.Key != "" {
+				add(&named, f.Key)
 			}
 		}
 	}
-	if rest > 0 {
-		t.LeftOut = append(t.LeftOut, plural(int64(rest), "hold of clients beyond the lanes shown", "holds of clients beyond the lanes shown"))
+	for _, h := range b.model.Holds {
+		add(&others, h.Key)
 	}
-	slices.SortFunc(clients, natural)
-	for _, name := range clients {
-		t.Lanes = append(t.Lanes, timelineLane{name, "client"})
-	}
-	var servers []string
-	for _, f := range m.Faults {
-		if !ix.clients[f.Target] && !slices.Contains(servers, f.Target) && len(servers) < maxTimelineLanes {
-			servers = append(servers, f.Target)
+	for i := range b.model.Requests.Len() {
+		if len(b.locks) >= b.limits.locks || len(b.model.Holds) > 0 {
+			break // whoever writes has asked for the lock, but in made-up recordings
 		}
+		add(&others, b.model.Requests.At(i).Key)
 	}
-	slices.SortFunc(servers, natural)
-	for _, name := range servers {
-		t.Lanes = append(t.Lanes, timelineLane{name, "server"})
+	slices.SortFunc(named, natural)
+	slices.SortFunc(others, natural)
+	for i, key := range append(named, others...) {
+		b.locks[key] = i
+		b.Locks = append(b.Locks, b.clip(key))
 	}
-	lanes := map[string]int{}
-	for i, lane := range t.Lanes {
-		lanes[lane.Name] = i
+}
+
+// lockOf is the number of a lock; that of all the others if it has none of its own.
+func (b *timelineBuilder) lockOf(key string) int {
+	if i, ok := b.locks[key]; ok {
+		return i
 	}
-	t.Lanes = append(t.Lanes, timelineLane{storageLaneName, "storage"})
-	return lanes
+	return len(b.Locks)
 }
 
 // natural orders c2 before c10.
@@ -190,142 +220,16 @@ func natural(a, b string) int {
 	return cmp.Or(cmp.Compare(pa, pb), cmp.Compare(la, lb), cmp.Compare(a, b))
 }
 
-func (t *timeline) addHolds(m *checker.Model, lanes map[string]int, parts map[string]part) {
-	drawn := thinner[timelineHold]{limit: maxTimelineHolds, end: t.EndNS, groups: len(t.Lanes),
-		merge: func(into, h *timelineHold) {
-			into.Count = max(into.Count, 1) + 1
-			into.DoneNS, into.BelievNS, into.EndNS = min(into.DoneNS, h.DoneNS), max(into.BelievNS, h.BelievNS), max(into.EndNS, h.EndNS)
-			into.Token, into.LeaseNS = "", 0
-		}}
-	t.Holds = drawn.all(func(yield func(group int, at int64, keep bool, make func() timelineHold)) {
-		for _, h := range m.Holds {
-			lane, ok := lanes[h.Client]
-			if !ok || h.Outcome != history.OK {
-				continue
-			}
-			part := parts[h.ID]
-			yield(lane, h.DoneNS, part != partNone, func() timelineHold {
-				return timelineHold{Lane: lane, DoneNS: h.DoneNS, BelievNS: max(h.BelievedNS, h.DoneNS),
-					EndNS: holdEnd(h, m.EndNS), LeaseNS: h.LeaseNS, Key: clip(h.Key, maxTimelineText),
-					Token: clip(h.Token, maxTimelineText), Part: part}
-			})
-		}
-	})
-	slices.SortStableFunc(t.Holds, func(a, b timelineHold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
-	t.noteThinned(drawn.n, len(t.Holds), "holds")
-}
-
-func (t *timeline) addWrites(j Judgement, ix *index, lanes map[string]int, parts map[string]part) {
-	named := map[int64]bool{}
-	for _, p := range j.Result.Properties {
+func (b *timelineBuilder) addFindings() {
+	untold := int64(0)
+	for _, p := range b.result.Properties {
+		untold += max(p.Count-int64(len(p.Findings)), 0)
 		for _, f := range p.Findings {
-			for _, seq := range f.Requests {
-				named[seq] = true
-			}
+			b.Findings = append(b.Findings, timelineFinding{f.ID, p.Name, b.lockOf(f.Key), f.AtNS, f.FromNS, f.ToNS,
+				clip(f.Summary, b.limits.summaryCharacters), p.Verdict == checker.Masked})
+			b.EndNS = max(b.EndNS, f.AtNS)
 		}
 	}
-	outcomes := []history.Outcome{history.Applied, history.Rejected, history.Duplicate}
-	drawn := thinner[timelineWrite]{limit: maxTimelineWrites, end: t.EndNS, groups: len(outcomes),
-		merge: func(into, _ *timelineWrite) {
-			into.Count = max(into.Count, 1) + 1
-			into.Token, into.Value, into.Lane = "", "", -1
-		}}
-	t.Writes = drawn.all(func(yield func(group int, at int64, keep bool, make func() timelineWrite)) {
-		for i := range j.Model.Requests.Len() {
-			r := j.Model.Requests.At(i)
-			if r.Kind != history.KindWrite {
-				continue
-			}
-			yield(slices.Index(outcomes, r.Outcome), r.TimeNS, named[r.Seq], func() timelineWrite {
-				r := j.Model.Requests.At(i)
-				w := timelineWrite{TimeNS: r.TimeNS, Lane: -1, Key: clip(r.Key, maxTimelineText), Token: clip(r.Token, maxTimelineText),
-					Value: clip(r.Value, maxTimelineText), Outcome: r.Outcome}
-				if named[r.Seq] {
-					w.Part = max(parts[r.Hold], partOlder)
-				}
-				if lane, ok := lanes[ix.clientOf(i)]; ok {
-					w.Lane = lane
-				}
-				return w
-			})
-		}
-	})
-	t.noteThinned(drawn.n, len(t.Writes), "writes")
-}
-
-func (t *timeline) addFaults(m *checker.Model, lanes map[string]int) {
-	left := 0
-	for _, f := range m.Faults {
-		lane, ok := lanes[f.Target]
-		if !ok || len(t.Faults) >= maxTimelineFaults {
-			left++
-			continue
-		}
-		from, to := faultSpan(f, m.EndNS)
-		t.Faults = append(t.Faults, timelineFault{lane, from, to, clip(f.Target+" "+faultWords(f, m.EndNS), 2*maxTimelineText), f.EffectiveNS == 0})
-	}
-	if left > 0 {
-		t.LeftOut = append(t.LeftOut, plural(int64(left), "fault", "faults"))
-	}
-}
-
-func (t *timeline) addMarks(m *checker.Model) {
-	open := func(marks []checker.Mark) []timelineMark {
-		var out []timelineMark
-		for i, mark := range marks[:min(len(marks), maxTimelineMarks)] {
-			to := t.EndNS
-			if i+1 < len(marks) {
-				to = marks[i+1].TimeNS
-			}
-			out = append(out, timelineMark{mark.TimeNS, to, clip(mark.Value, maxTimelineText)})
-		}
-		return out
-	}
-	t.Phases, t.Leaders = open(m.Phases), open(m.Leaders)
-	for _, s := range m.Stalls[:min(len(m.Stalls), maxTimelineMarks)] {
-		t.Stalls = append(t.Stalls, timelineMark{s.FromNS, s.ToNS, "stalled " + span(s.ToNS-s.FromNS)})
-	}
-	if left := max(len(m.Stalls)-maxTimelineMarks, 0) + max(len(m.Leaders)-maxTimelineMarks, 0); left > 0 {
-		t.LeftOut = append(t.LeftOut, plural(int64(left), "stall or change of leader", "stalls or changes of leader"))
-	}
-}
-
-func (t *timeline) noteThinned(all, drawn int, what string) {
-	if drawn < all {
-		t.LeftOut = append(t.LeftOut, grouped(int64(all))+" "+what+" drawn as "+grouped(int64(drawn))+" blocks")
-	}
-}
-
-// thinner merges neighbours of one group that fall into one slot of time, once there are more items than the limit. What
-// is to be kept is kept as it is. Items are made when they are needed: a run may have a million, and few are drawn.
-type thinner[T any] struct {
-	limit  int
-	end    int64
-	groups int
-	merge  func(into, item *T)
-	n      int // items there are
-}
-
-// all draws the items, which are gone through twice: to count them first.
-func (t *thinner[T]) all(items func(yield func(group int, at int64, keep bool, make func() T))) (out []T) {
-	items(func(int, int64, bool, func() T) { t.n++ })
-	slot := max(t.end*int64(max(t.groups, 1))/int64(t.limit), 1)
-	type bucket struct {
-		group int
-		slot  int64
-	}
-	at := map[bucket]int{}
-	items(func(group int, ns int64, keep bool, make func() T) {
-		b := bucket{group, ns / slot}
-		item := make()
-		if into, ok := at[b]; ok && !keep && t.n > t.limit {
-			t.merge(&out[into], &item)
-			return
-		}
-		if !keep {
-			at[b] = len(out)
-		}
-		out = append(out, item)
-	})
-	return out
+	slices.SortStableFunc(b.Findings, func(x, y timelineFinding) int { return cmp.Compare(x.AtNS, y.AtNS) })
+	b.leaveOut(untold, "finding is counted and has no mark", "findings are counted and have no mark")
 }

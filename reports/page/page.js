@@ -5,7 +5,8 @@
 
   // A link to a finding opens it, wherever the link came from.
   function reveal() {
-    const id = decodeURIComponent(location.hash.slice(1));
+    let id = location.hash.slice(1);
+    try { id = decodeURIComponent(id); } catch { /* a stray %: taken as it is */ }
     const target = id && document.getElementById(id);
     if (!target) return;
     for (let d = target; d; d = d.parentElement) if (d.tagName === "DETAILS") d.open = true;

@@ -1,0 +1,108 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"lockcheck/reports/browsertest"
+)
+
+// What the page does in a real browser. Every page opened here must ask for nothing, write nothing to the console and throw
+// nothing: browsertest fails the test otherwise.
+
+// written is the report of a judgement, on disk.
+func written(t testing.TB, j Judgement) string {
+	t.Helper()
+	d := &Dir{path: t.TempDir()}
+	if err := d.WriteReport(j); err != nil {
+		t.Fatal(err)
+	}
+	return d.ReportPath()
+}
+
+func TestTheReportInABrowser(t *testing.T) {
+	b := browsertest.Start(t)
+	path := written(t, etcdPauseRun())
+	open := func(t *testing.T, v browsertest.View) *browsertest.Page {
+		t.Helper()
+		p := b.Open(t, path, v)
+		switch {
+		case v.NoScript:
+		case v.Print:
+			p.Until(`document.documentElement.classList.contains("timeline-live")`)
+		default:
+			p.Until(`document.documentElement.dataset.timeline`)
+			if state := browsertest.Eval[string](p, `document.documentElement.dataset.timeline`); state != "drawn" {
+				t.Fatalf("the timeline %s", state)
+			}
+		}
+		return p
+	}
+
+	t.Run("opens from disk", func(t *testing.T) {
+		p := open(t, browsertest.View{})
+		if got := p.Text("h1"); !strings.Contains(got, "UNSAFE: etcd under pause: 3 stale writes accepted") {
+			t.Errorf("the headline says %q", got)
+		}
+		p.ShotWhole("report-light")
+		p.ShotOf("timeline-light", "#live")
+	})
+
+	t.Run("dark", func(t *testing.T) {
+		p := open(t, browsertest.View{Dark: true})
+		p.ShotWhole("report-dark")
+		p.ShotOf("timeline-dark", "#live")
+		dark := ink(p)
+		p.Click("#theme")
+		if light := ink(p); dark < 2*light {
+			t.Errorf("letters are of brightness %v in the dark and %v in the light", dark, light)
+		}
+	})
+
+	t.Run("narrow", func(t *testing.T) {
+		p := open(t, browsertest.View{Width: 390, Height: 800})
+		p.ShotWhole("report-narrow")
+		if wide := browsertest.Eval[float64](p, `document.documentElement.scrollWidth`); wide > 390 {
+			t.Errorf("the page is %v wide in a window of 390", wide)
+		}
+	})
+
+	t.Run("a link to a story opens it", func(t *testing.T) {
+		p := open(t, browsertest.View{Hash: "#v=mutual-exclusion-2"})
+		if !browsertest.Eval[bool](p, `document.getElementById("v=mutual-exclusion-2").open`) {
+			t.Error("the story is closed")
+		}
+		if top := browsertest.Eval[float64](p, `document.getElementById("v=mutual-exclusion-2").getBoundingClientRect().top`); top < 0 || top > 450 {
+			t.Errorf("the story is %v below the top of the window", top)
+		}
+	})
+
+	t.Run("without JavaScript", func(t *testing.T) {
+		p := open(t, browsertest.View{NoScript: true})
+		if height := browsertest.Eval[float64](p, `document.getElementById("still").getBoundingClientRect().height`); height < 100 {
+			t.Errorf("the still timeline is %v tall", height)
+		}
+		if height := browsertest.Eval[float64](p, `document.getElementById("live").getBoundingClientRect().height`); height > 0 {
+			t.Errorf("the live timeline, which cannot work, is %v tall", height)
+		}
+		p.ShotOf("timeline-still", "#still")
+	})
+
+	t.Run("on paper", func(t *testing.T) {
+		p := open(t, browsertest.View{Print: true})
+		if shown := browsertest.Eval[string](p, `["still", "live", "theme"].filter((id) => document.getElementById(id).getBoundingClientRect().height > 0).join()`); shown != "still" {
+			t.Errorf("of the timelines and buttons paper shows %q, want the still one alone", shown)
+		}
+	})
+}
+
+// ink is how bright the letters of the page are, from 0 to 765.
+func ink(p *browsertest.Page) (sum float64) {
+	for part := range strings.SplitSeq(strings.Trim(browsertest.Eval[string](p, `getComputedStyle(document.body).color`), "rgb()"), ",") {
+		var n float64
+		fmt.Sscan(strings.TrimSpace(part), &n)
+		sum += n
+	}
+	return sum
+}

@@ -1,0 +1,47 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+
+	"lockcheck/checker"
+)
+
+func (b *timelineBuilder) addFaults() {
+	left := int64(0)
+	for _, f := range b.model.Faults {
+		if len(b.Faults) >= b.limits.faults {
+			left++
+			continue
+		}
+		client, ok := b.clients[f.Target]
+		if !ok {
+			client = -1
+		}
+		from, to := faultSpan(f, b.model.EndNS)
+		b.Faults = append(b.Faults, timelineFault{client, from, to, clip(f.Target+" "+faultWords(f, b.model.EndNS), 2*b.limits.textCharacters), f.EffectiveNS == 0})
+	}
+	slices.SortStableFunc(b.Faults, func(x, y timelineFault) int { return cmp.Compare(x.FromNS, y.FromNS) })
+	b.leaveOut(left, "fault is not drawn", "faults are not drawn")
+}
+
+func (b *timelineBuilder) addMarks() {
+	open := func(marks []checker.Mark) []timelineMark {
+		var out []timelineMark
+		for i, mark := range marks[:min(len(marks), b.limits.marks)] {
+			to := b.EndNS
+			if i+1 < len(marks) {
+				to = marks[i+1].TimeNS
+			}
+			out = append(out, timelineMark{mark.TimeNS, to, b.clip(mark.Value)})
+		}
+		return out
+	}
+	m := b.model
+	b.Phases, b.Leaders = open(m.Phases), open(m.Leaders)
+	for _, s := range m.Stalls[:min(len(m.Stalls), b.limits.marks)] {
+		b.Stalls = append(b.Stalls, timelineMark{s.FromNS, s.ToNS, "stalled " + span(s.ToNS-s.FromNS)})
+	}
+	left := max(len(m.Stalls)-b.limits.marks, 0) + max(len(m.Leaders)-b.limits.marks, 0)
+	b.leaveOut(int64(left), "stall or change of leader is not drawn", "stalls or changes of leader are not drawn")
+}
