@@ -274,6 +274,8 @@ func (b *builder) mark(e *history.Event) error {
 		b.m.Leaders = append(b.m.Leaders, Mark{e.TimeNS, e.Value})
 	case history.Stall:
 		b.m.Stalls = append(b.m.Stalls, Span{e.FromNS, e.TimeNS})
+	case history.ClockStep:
+		b.m.Steps = append(b.m.Steps, ClockStep{Span{e.FromNS, e.TimeNS}, e.SkewNS})
 	case history.Probe:
 		at, known := b.probes[e.Op]
 		switch {

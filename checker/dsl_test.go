@@ -21,7 +21,7 @@ import (
 //	                              nth=1 an older request of h1)
 //	1.80 c1 lost session=s1       1.80 c1 close         1.90 c1 exit h1 held=1.75
 //	2.00 nemesis pause:invoke 1 target=c1 (pause:ok, pause:heal, pause:healed)
-//	2.00 harness phase final      2.00 harness stall from=1.0
+//	2.00 harness phase final      2.00 harness stall from=1.0      2.00 harness clock-step from=1.9 by=-0.5
 //	2.00 harness probe:invoke 7   (probe:ok, probe:info)
 //
 // Times are seconds. The register's initial value is the empty one; what a read finds is worked out. A line "final"
@@ -152,6 +152,8 @@ func (s *script) mark(at int64, f, kind string, args []string, fields map[string
 		e.Type, e.Op = history.Type(kind), 2_000_000+op
 	case history.Stall:
 		e.FromNS = ns(fields["from"])
+	case history.ClockStep:
+		e.FromNS, e.SkewNS = ns(fields["from"]), ns(fields["by"])
 	default:
 		e.Value = args[0]
 	}

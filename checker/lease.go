@@ -87,18 +87,35 @@ func (m *Model) lastEnd(leases []Lease) int64 {
 // leaseUntil is stamp(seen) + TTL less the allowed drift. A stall ends the promise where it begins: whatever let the
 // machine stand still (a suspended host, a stopped virtual machine) may have moved the clocks that the harness and the
 // server compare time with by different amounts, so nothing after it may be held against the server (R10).
+//
+// A wall clock that was set forward while the lease ran takes off as much as it was set by, and no more: a server that
+// counts by the wall clock ends the lease that much earlier, one that counts by a monotonic clock not at all, and neither
+// before the clock was set. One that was set back makes no lease shorter.
 func (m *Model) leaseUntil(l Lease) int64 {
 	until := l.SeenNS + l.TTLNS - m.Plan.DriftMS*1e6
-	at, _ := slices.BinarySearchFunc(m.Stalls, l.SeenNS, func(s Span, t int64) int {
-		if s.ToNS < t {
+	for _, s := range m.Steps[firstAfter(m.Steps, l.SeenNS, func(s ClockStep) int64 { return s.ToNS }):] {
+		if s.FromNS >= until {
+			break
+		}
+		if s.ByNS > 0 {
+			until = max(s.FromNS, until-s.ByNS)
+		}
+	}
+	if at := firstAfter(m.Stalls, l.SeenNS, func(s Span) int64 { return s.ToNS }); at < len(m.Stalls) {
+		until = min(until, m.Stalls[at].FromNS)
+	}
+	return until
+}
+
+// firstAfter is the place of the first of some things, in the order of their ends, that ends at a time or after it.
+func firstAfter[T any](things []T, ns int64, end func(T) int64) int {
+	at, _ := slices.BinarySearchFunc(things, ns, func(t T, ns int64) int {
+		if end(t) < ns {
 			return -1
 		}
 		return 1
 	})
-	if at < len(m.Stalls) {
-		until = min(until, m.Stalls[at].FromNS)
-	}
-	return until
+	return at
 }
 
 // protectionStop is when the service may take the grant back although its lease runs: any invoked release (whatever came

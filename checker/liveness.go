@@ -75,8 +75,8 @@ func firstGranted(acquires []*Hold) int {
 	return at
 }
 
-// waited is how much of [from, to] counts: what stalls leave of the stretch after the service was last seen to refuse a
-// plain write. Works tells whether, after that, it was seen to take one.
+// waited is how much of [from, to] counts: what stalls and settings of the clock leave of the stretch after the service was
+// last seen to refuse a plain write. Works tells whether, after that, it was seen to take one.
 func (m *Model) waited(from, to int64) (ns int64, works bool) {
 	for _, p := range m.Probes {
 		switch {
@@ -88,7 +88,19 @@ func (m *Model) waited(from, to int64) (ns int64, works bool) {
 		}
 	}
 	from = min(from, to)
-	return to - from - within(m.Stalls, from, to), works
+	return to - from - within(m.Stalls, from, to) - m.stepped(from, to), works
+}
+
+// stepped is by how much the wall clock was set in [from, to], all told. A lease that is counted by a clock that was set
+// back keeps the next client waiting for that much longer.
+func (m *Model) stepped(from, to int64) int64 {
+	sum := int64(0)
+	for _, s := range m.Steps {
+		if s.ToNS >= from && s.FromNS <= to {
+			sum = min(sum+max(s.ByNS, -s.ByNS), history.MaxNS) // no run is longer
+		}
+	}
+	return sum
 }
 
 // zombies finds acquires that still wait one bound after the service had confirmed the end of their own session: nobody
@@ -124,7 +136,7 @@ func (j *judge) zombies(k *keyView, o *outcome) {
 		for _, f := range j.m.Faults {
 			disturbed = append(disturbed, Span{f.BeginNS, f.goneNS(j.m.EndNS)})
 		}
-		waited := until - s.EndedNS - within(merged(disturbed), s.EndedNS, until)
+		waited := until - s.EndedNS - within(merged(disturbed), s.EndedNS, until) - j.m.stepped(s.EndedNS, until)
 		if waited > bound {
 			o.hits = append(o.hits, hit{k.name, s.EndedNS + bound, func() Finding { return j.zombieFinding(h, s, waited) }})
 		}

@@ -16,6 +16,7 @@ type Model struct {
 	Clients  map[string]*Client
 	Faults   []*Fault
 	Stalls   []Span
+	Steps    []ClockStep // in the order of time
 	Requests RequestLog
 	Phases   []Mark
 	Leaders  []Mark
@@ -30,6 +31,12 @@ type Model struct {
 	byID     map[string]*Hold // where Requests does not know whose they are
 	rejected int64            // writes that the resource refused
 	believed map[string]*sway // by client; made when first asked for
+}
+
+// ClockStep is a setting of the machine's wall clock by ByNS, at some moment of the span.
+type ClockStep struct {
+	Span
+	ByNS int64
 }
 
 // Requester is the hold under which Requests.At(i) was made.

@@ -216,7 +216,8 @@ func (o *oracle) believed(h *fact) int64 {
 	return until
 }
 
-// promised is R5: the maximum over acknowledged requests of stamp(seen) + TTL less drift, as far as no stall ends it.
+// promised is R5: the maximum over acknowledged requests of stamp(seen) + TTL less drift, less what the wall clock was set forward by meanwhile, as
+// far as no stall ends it.
 func (o *oracle) promised(h *fact) int64 {
 	if !o.plan.SameKernel || h.outcome != history.OK {
 		return 0
@@ -230,6 +231,11 @@ func (o *oracle) promised(h *fact) int64 {
 			continue
 		}
 		end := l.SeenNS + l.TTLNS - o.plan.DriftMS*1e6
+		for _, s := range o.events {
+			if s.F == history.ClockStep && s.TimeNS >= l.SeenNS && s.FromNS < end && s.SkewNS > 0 {
+				end = max(end-s.SkewNS, s.FromNS)
+			}
+		}
 		for _, s := range o.events {
 			if s.F == history.Stall && s.TimeNS >= l.SeenNS {
 				end = min(end, o.stallBegan(s.FromNS))

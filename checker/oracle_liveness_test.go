@@ -26,6 +26,17 @@ func (o *oracle) stalledIn(s int64) bool {
 	})
 }
 
+// set is by how many seconds the wall clock was set, forward or back, from one second to another.
+func (o *oracle) set(from, to int64) int64 {
+	sum := int64(0)
+	for _, e := range o.events {
+		if e.F == history.ClockStep && e.TimeNS >= from*aSecond && e.FromNS <= to*aSecond {
+			sum += max(e.SkewNS/aSecond, -e.SkewNS/aSecond)
+		}
+	}
+	return sum
+}
+
 // deadLock: twice in a row somebody has to get the lock, and the wait goes on over requests that came to nothing.
 func (o *oracle) deadLock(bound, end int64) bool {
 	final := o.first(func(e *history.Event) bool { return e.F == history.Phase && e.Value == history.PhaseFinal })
@@ -69,7 +80,7 @@ func (o *oracle) deadLock(bound, end int64) bool {
 				from, works = max(from, done, e.TimeNS/aSecond), false
 			}
 		}
-		waited := int64(0)
+		waited := -o.set(from, until)
 		for s := from; s < until; s++ {
 			if !o.stalledIn(s) {
 				waited++
@@ -119,7 +130,7 @@ func (o *oracle) zombie(bound, end int64) bool {
 				until = min(until, at/aSecond)
 			}
 		}
-		waited := int64(0)
+		waited := -o.set(ended/aSecond, until)
 		for s := ended / aSecond; s < until; s++ {
 			if !o.stalledIn(s) && !o.disturbedIn(s, end) {
 				waited++
@@ -213,6 +224,12 @@ func randomEnding(seed uint64) *scribe {
 		e := harness(history.Info, history.Stall, "")
 		e.FromNS = from * aSecond
 		add(from+upTo(10), e)
+	}
+	for range r.IntN(3) {
+		from := upTo(int(end))
+		e := harness(history.Info, history.ClockStep, "")
+		e.FromNS, e.SkewNS = from*aSecond, (upTo(30)-10)*aSecond
+		add(from+upTo(2), e)
 	}
 	for range r.IntN(2) {
 		fault := history.Event{Process: history.NemesisProcess, F: "pause", Target: "z", Type: history.Invoke}

@@ -92,6 +92,12 @@ func historyFrom(source rand.Source, t taste) *scribe {
 			s.now += tick * s.r.Int64N(4)
 			s.mark("", from)
 		}
+		if s.r.IntN(40) == 0 {
+			e := history.Event{Process: history.HarnessProcess, Type: history.Info, F: history.ClockStep, FromNS: s.now}
+			s.now += tick * s.r.Int64N(2)
+			e.SkewNS = tick * (s.r.Int64N(9) - 2) / 2
+			s.add(e)
+		}
 		if len(s.inFlight) > 0 && s.chance(0.3) {
 			at := s.r.IntN(len(s.inFlight))
 			do := s.inFlight[at]

@@ -139,6 +139,8 @@ type Stats struct {
 	StalePerOutlived float64 `json:"stale_writes_per_outlived_lease"`
 	Stalls           int64   `json:"stalls"`
 	StalledNS        int64   `json:"stalled_ns"`
+	ClockSteps       int64   `json:"clock_steps"`      // how often the machine's wall clock was set, forward or back,
+	ClockSteppedNS   int64   `json:"clock_stepped_ns"` // and by how much all told
 }
 
 // Quantiles summarise a set of durations.

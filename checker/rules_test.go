@@ -152,6 +152,34 @@ func TestHistoriesThatBrokeSimplerRules(t *testing.T) {
 			2.80 harness stall from=1.5
 			2.81 b acquire h2
 			2.90 b acquire:ok h2 token=2 session=sb seen=2.85`, ""},
+		"a lease that the wall clock, set forward, ended sooner": {plainPlan(), `
+			1.00 a lease:ok session=sa ttl=2 seen=1.00
+			1.01 a acquire h1
+			1.02 a acquire:ok h1 token=1 session=sa
+			1.51 harness clock-step from=1.50 by=0.6
+			2.31 b acquire h2
+			2.45 b acquire:ok h2 token=2 session=sb seen=2.41`, ""},
+		"a lease lost sooner than the wall clock, set forward, explains": {plainPlan(), `
+			1.00 a lease:ok session=sa ttl=2 seen=1.00
+			1.01 a acquire h1
+			1.02 a acquire:ok h1 token=1 session=sa
+			1.51 harness clock-step from=1.50 by=0.6
+			2.31 b acquire h2
+			2.35 b acquire:ok h2 token=2 session=sb seen=2.32`, "lock-linearizability:1 early-expiry:1"},
+		"a lease lost before the wall clock was set": {plainPlan(), `
+			1.00 a lease:ok session=sa ttl=2 seen=1.00
+			1.01 a acquire h1
+			1.02 a acquire:ok h1 token=1 session=sa
+			1.11 b acquire h2
+			1.15 b acquire:ok h2 token=2 session=sb seen=1.12
+			1.51 harness clock-step from=1.20 by=600`, "lock-linearizability:1 early-expiry:1"},
+		"a clock set back excuses nothing": {plainPlan(), `
+			1.00 a lease:ok session=sa ttl=2 seen=1.00
+			1.01 a acquire h1
+			1.02 a acquire:ok h1 token=1 session=sa
+			1.51 harness clock-step from=1.50 by=-0.6
+			2.81 b acquire h2
+			2.85 b acquire:ok h2 token=2 session=sb seen=2.82`, "lock-linearizability:1 early-expiry:1"},
 	} {
 		t.Run(name, func(t *testing.T) { verdicts(t, test.plan, test.text, test.want) })
 	}

@@ -88,6 +88,7 @@ func (j *judge) stats(c *counts) Stats {
 	if m.EndNS > 0 {
 		s.OpsPerSecond = rounded(float64(c.invoked)/(float64(m.EndNS)/1e9), 10)
 	}
+	s.ClockSteps, s.ClockSteppedNS = int64(len(m.Steps)), m.stepped(0, m.EndNS)
 	for _, stall := range m.Stalls {
 		s.StalledNS += stall.ToNS - stall.FromNS
 	}

@@ -179,7 +179,7 @@ func (in *where) event(e *history.Event) {
 		}
 	case e.Process == history.HarnessProcess:
 		for _, g := range in.all {
-			if e.F == history.Stall || e.F == history.Phase && e.Value != history.PhaseEnd && e.Value != history.PhaseStopped || e.F == history.Probe && g.probes {
+			if e.F == history.Stall || e.F == history.ClockStep || e.F == history.Phase && e.Value != history.PhaseEnd && e.Value != history.PhaseStopped || e.F == history.Probe && g.probes {
 				g.event(e)
 			}
 		}

@@ -173,6 +173,10 @@ func writeFigures(w io.Writer, j Judgement) {
 		fmt.Fprintf(w, "stalls   the harness or the machine stood still %s, %s in all; nothing is blamed on those\n",
 			plural(s.Stalls, "time", "times"), span(s.StalledNS))
 	}
+	if s.ClockSteps > 0 {
+		fmt.Fprintf(w, "clock    the machine's wall clock was set %s, by %s in all; leases that ran then count as shorter by that\n",
+			plural(s.ClockSteps, "time", "times"), span(s.ClockSteppedNS))
+	}
 	if j.Plan.TTLMS != j.Plan.EffectiveMS {
 		fmt.Fprintf(w, "lease    %s asked for, %s granted\n", spanMS(j.Plan.TTLMS), spanMS(j.Plan.EffectiveMS))
 	}

@@ -2,7 +2,6 @@ package workloads
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"lockcheck/checker/history"
@@ -34,8 +33,7 @@ func watchStalls(ctx context.Context, recorder *Recorder) {
 		}
 		if from, by := wall.stepped(); by != 0 {
 			recorder.Record(history.Event{
-				Process: history.HarnessProcess, Type: history.Info, F: history.Stall, FromNS: from,
-				Error: fmt.Sprintf("the machine's wall clock was set by %v", by),
+				Process: history.HarnessProcess, Type: history.Info, F: history.ClockStep, FromNS: from, SkewNS: int64(by),
 			})
 		}
 		now := recorder.Now()
@@ -50,12 +48,16 @@ func watchStalls(ctx context.Context, recorder *Recorder) {
 
 // The wall clock of the machine is compared with the run's at every tick. It may be set at any moment (by a time service,
 // by the host of a virtual machine), and a server that keeps leases by it (Redis) ends them early by that much, through no
-// fault of its own. To the judgement it is what a stall is.
+// fault of its own. The judgement takes it off the leases that ran then.
 const (
 	stepLimit    = time.Millisecond // less is not looked at
 	closeReading = 200 * time.Microsecond
 	readings     = 3
 )
+
+// expiryRounding is what a correct server may end a lease early by: it counts in whole milliseconds, and steps of the
+// clock below stepLimit are not seen.
+const expiryRounding = time.Millisecond + stepLimit
 
 // wallClock tells when the wall clock was set: its distance to the run's clock changed. Slewing changes both alike.
 type wallClock struct {

@@ -49,6 +49,9 @@ const (
 	Phase F = "phase"
 	// Stall says that the harness or the machine stood still from FromNS to TimeNS.
 	Stall F = "stall"
+	// ClockStep says that the machine's wall clock was set, at some moment from FromNS to TimeNS, by SkewNS: forward if it
+	// is positive. (Recordings made before this mark existed say Stall.)
+	ClockStep F = "clock-step"
 	// Probe is a plain write to the lock service in the final phase: Invoke, then OK or Fail.
 	Probe F = "probe"
 	// Leader says that the backend's leader is now the node Value ("" while there is none).
@@ -122,7 +125,8 @@ type Event struct {
 	DurNS  int64  `json:"dur_ns,omitempty"`
 	Heal   bool   `json:"heal,omitempty"`
 	FromNS int64  `json:"from_ns,omitempty"`
-	// Detail says a fault's effect in words, as it was read back; SkewNS is how far a clock was seen to be off.
+	// Detail says a fault's effect in words, as it was read back; SkewNS is how far a clock was seen to be off,
+	// or by how much it was set.
 	Detail string `json:"detail,omitempty"`
 	SkewNS int64  `json:"skew_ns,omitempty"`
 	Code   string `json:"code,omitempty"`

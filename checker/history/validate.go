@@ -22,7 +22,7 @@ var (
 	operations = []F{Acquire, Release, Renew, Read, Write}
 	// signals stand alone: they are what clients say unasked and what the harness knows of them.
 	signals = []F{Renew, Lost, Exit}
-	marks   = []F{Phase, Stall, Probe, Leader}
+	marks   = []F{Phase, Stall, ClockStep, Probe, Leader}
 )
 
 // Validate says what is wrong with an event taken by itself; the error is an ErrMalformed.
@@ -44,7 +44,7 @@ func (e *Event) Validate() error {
 		return mistakef("from_ns is %d, after time_ns (%d)", e.FromNS, e.TimeNS)
 	case e.Op < 0 || e.TTLNS < 0 || e.ValidNS < 0 || e.WorkNS < 0 || e.DurNS < 0:
 		return mistakef("a number is negative")
-	case max(e.TimeNS, e.TTLNS, e.ValidNS, e.WorkNS, e.DurNS) > MaxNS:
+	case max(e.TimeNS, e.TTLNS, e.ValidNS, e.WorkNS, e.DurNS, e.SkewNS) > MaxNS, e.SkewNS < -MaxNS:
 		return mistakef("a time is longer than %d ns", int64(MaxNS))
 	}
 	if err := validToken(e.Token); err != nil {
