@@ -35,6 +35,7 @@ func compared(t *testing.T, o outcome) (*compare.Comparison, string) {
 // A team's pipeline: the file that lockcheck init writes comes as expected; with one expectation changed it does not, and
 // its line is named.
 func TestCompare(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), config.Name)
 	if out, err := exec.Command(program, "init", file).CombinedOutput(); err != nil {
 		t.Fatalf("init: %v\n%s", err, out)
@@ -132,6 +133,7 @@ func merges(t *testing.T, dir string) {
 
 // A shard is a part of the whole; alone it says nothing of the rest.
 func TestCompareShard(t *testing.T) {
+	t.Parallel()
 	o := lockcheck(t, program, "compare", "--backends=etcd", "--nemeses=none", "--provider=local", "--time-limit=3s", "--shard=2/2", "--seed=1")
 	if o.code != 0 {
 		t.Fatalf("exit %d, want 0\n%s%s", o.code, o.stdout, o.stderr)
@@ -147,6 +149,7 @@ func TestCompareShard(t *testing.T) {
 
 // Ctrl-C ends the run at work, which cleans up and keeps what it has.
 func TestInterruptedComparison(t *testing.T) {
+	t.Parallel()
 	o := outcome{out: t.TempDir()}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

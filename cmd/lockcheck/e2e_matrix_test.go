@@ -37,6 +37,16 @@ func needDocker(t *testing.T) {
 	}
 }
 
+// The engine makes and removes a dozen containers for each run. Two runs at once are enough for it: with more it was seen
+// to answer nobody for a minute, on two cores.
+var inDocker = make(chan struct{}, 2)
+
+// oneOfAFewInDocker waits until few enough runs are in Docker; the run is over when what it returns is called.
+func oneOfAFewInDocker() (over func()) {
+	inDocker <- struct{}{}
+	return func() { <-inDocker }
+}
+
 func skip(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -47,6 +57,7 @@ func skip(t *testing.T, format string, args ...any) {
 
 // The promise to whoever compares backends: the same commands with only --backend and --provider changed.
 func TestEveryBackendOnEveryProvider(t *testing.T) {
+	t.Parallel()
 	cells := []struct {
 		name  string
 		args  []string
@@ -64,6 +75,7 @@ func TestEveryBackendOnEveryProvider(t *testing.T) {
 						t.Parallel() // a run waits most of its time
 						if provider == "docker" {
 							needDocker(t)
+							defer oneOfAFewInDocker()()
 						}
 						o := lockcheck(t, program, slices.Concat([]string{"run", "--backend=" + backend, "--provider=" + provider, fmt.Sprintf("--seed=%d", seed)}, cell.args)...)
 						cell.judge(t, backend, o)
@@ -148,6 +160,7 @@ func planOf(t *testing.T, o outcome) history.Plan {
 
 // Every other client, with what its description lets expect.
 func TestEveryClient(t *testing.T) {
+	t.Parallel()
 	const none, pause = "none", "pause"
 	lost := []checker.Name{checker.MutualExclusion, checker.StaleWrite}
 	cases := []struct {
@@ -218,6 +231,7 @@ func TestOnePlanOnBothProviders(t *testing.T) {
 
 // What a run did can be done again.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	first := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=pause:holder,1.5ttl", "--time-limit=6s", "--seed=5", "--guard=none")
 	again := lockcheck(t, program, "run", "--replay="+first.run())
 	a, b := planOf(t, first), planOf(t, again)

@@ -13,6 +13,7 @@ import (
 // Each planted defect turns the verdict red for its own property. (Under pauses an honest client's belief breaks too; what
 // the one that swallows lost does beyond that, in a history without pauses, is TestASwallowedLoss of the checker.)
 func TestPlantedDefectsAreCaught(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		plant    string
 		args     []string
@@ -46,6 +47,7 @@ func TestPlantedDefectsAreCaught(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.plant, func(t *testing.T) {
+			t.Parallel()
 			binary, args := planted, slices.Concat([]string{"run", "--backend=etcd", "--time-limit=5s", "--seed=5"}, c.args)
 			if i := slices.Index(args, "--set-resource=ignore-token"); i >= 0 {
 				binary, args = plantedResource, slices.Delete(args, i, i+1)

@@ -98,11 +98,21 @@ func (o outcome) violated() []checker.Name {
 }
 
 // lockcheck runs the command to its end, in a directory of its own unless the arguments name one.
+//
+// A run during which the machine's own wall clock was set by a good part of a lease (a virtual machine that was halted
+// and got its time back) shows something, but not what the case is about: it is run once more, and says so.
 func lockcheck(t *testing.T, binary string, args ...string) outcome {
 	t.Helper()
-	o := outcome{out: t.TempDir()}
-	cmd := exec.Command(binary, append(args, "--out="+o.out)...)
-	return finish(t, cmd, o)
+	for again := 2; ; again-- {
+		o := outcome{out: t.TempDir()}
+		cmd := exec.Command(binary, append(args, "--out="+o.out)...)
+		o = finish(t, cmd, o)
+		by := time.Duration(o.results.Stats.ClockSteppedNS)
+		if again == 0 || by < time.Duration(o.results.EffectiveMS)*time.Millisecond/4 || by == 0 {
+			return o
+		}
+		t.Logf("the machine's wall clock was set by %v while this ran (exit %d): once more", by, o.code)
+	}
 }
 
 func finish(t *testing.T, cmd *exec.Cmd, o outcome) outcome {
@@ -147,8 +157,10 @@ var (
 
 // A lease cannot keep a paused holder from believing that it still holds: exclusion breaks and stale writes get through.
 func TestPauseBreaksThePlainLock(t *testing.T) {
+	t.Parallel()
 	for _, seed := range seeds() {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			t.Parallel()
 			o := lockcheck(t, program, slices.Concat(pauseRun, []string{"--workload=lock", fmt.Sprintf("--seed=%d", seed)})...)
 			if o.code != 1 {
 				t.Errorf("exit %d, want 1", o.code)
@@ -242,8 +254,10 @@ func withoutTime(t *testing.T, path string) string {
 // On storage that checks tokens the same pauses do no harm: the overlap is counted as masked, the stale writes are
 // rejected.
 func TestFencingMasksPauses(t *testing.T) {
+	t.Parallel()
 	for _, seed := range seeds() {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			t.Parallel()
 			o := lockcheck(t, program, slices.Concat(pauseRun, []string{"--workload=fencing", fmt.Sprintf("--seed=%d", seed)})...)
 			if o.code != 0 {
 				t.Errorf("exit %d, want 0", o.code)
@@ -263,9 +277,11 @@ func TestFencingMasksPauses(t *testing.T) {
 
 // Without a fault there is never a finding.
 func TestCalmRunsPass(t *testing.T) {
+	t.Parallel()
 	for _, workload := range []string{"lock", "fencing"} {
 		for _, seed := range seeds() {
 			t.Run(fmt.Sprintf("%s/%d", workload, seed), func(t *testing.T) {
+				t.Parallel()
 				o := lockcheck(t, program, "run", "--backend=etcd", "--nemesis=none", "--workload="+workload, "--time-limit=5s",
 					fmt.Sprintf("--seed=%d", seed))
 				if o.code != 0 || len(o.violated()) > 0 {
@@ -318,6 +334,7 @@ func leaseWasLost(t *testing.T, o outcome) bool {
 
 // On loopback, where namespaces are refused, pauses work all the same.
 func TestPauseWithoutNamespaces(t *testing.T) {
+	t.Parallel()
 	o := outcome{out: t.TempDir()}
 	cmd := exec.Command(program, slices.Concat(pauseRun, []string{"--seed=3", "--time-limit=10s", "--out=" + o.out})...)
 	cmd.Env = append(os.Environ(), "LOCKCHECK_NAMESPACES=off")
@@ -330,6 +347,7 @@ func TestPauseWithoutNamespaces(t *testing.T) {
 const nobody = 65534
 
 func TestPauseAsAnUnprivilegedUser(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("all other tests of this run are this test: it runs as an unprivileged user")
 	}
@@ -350,6 +368,7 @@ func TestPauseAsAnUnprivilegedUser(t *testing.T) {
 
 // A run that the user stops leaves with 130 and keeps what it has.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	o := outcome{out: t.TempDir()}
 	cmd := exec.Command(program, "run", "--backend=etcd", "--nemesis=pause", "--time-limit=60s", "--out="+o.out)
 	time.AfterFunc(8*time.Second, func() { cmd.Process.Signal(os.Interrupt) })
