@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/cmd/harness"
 	"lockcheck/reports"
 )
 
@@ -30,7 +30,7 @@ func checkCommand() *cobra.Command {
 		Example: "  lockcheck check lockcheck-out/latest\n  lockcheck check lockcheck-out/latest --property=stale-write,lost-update\n  lockcheck check lockcheck-out/latest --json | jq .verdict\n  lockcheck check --format=jepsen --model=mutex store/latest/history.edn",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageError{fmt.Errorf("check takes one run directory, such as lockcheck-out/latest; %d were given", len(args))}
+				return harness.Usage(fmt.Errorf("check takes one run directory, such as lockcheck-out/latest; %d were given", len(args)))
 			}
 			return nil
 		},
@@ -60,7 +60,7 @@ func checkCommand() *cobra.Command {
 func check(path string, opts checker.Options, partial bool, how shown) error {
 	dir, err := reports.Open(path)
 	if err != nil {
-		return asUsage(err)
+		return harness.AsUsage(err)
 	}
 	boundHeap(dir.Recorded())
 	judge := dir.Judge
@@ -69,22 +69,13 @@ func check(path string, opts checker.Options, partial bool, how shown) error {
 	}
 	judgement, err := judge(opts)
 	if err != nil {
-		return asUsage(err)
+		return harness.AsUsage(err)
 	}
 	// Part of a verdict must not take the place of the whole, nor another reading that of what was recorded.
 	if opts.FailedAs == history.Info {
 		dir = dir.ForReading()
 	}
 	return conclude(dir, judgement, opts.Properties == nil, how)
-}
-
-// asUsage makes what is wrong with the user's files the user's mistake, and leaves all else a defect.
-func asUsage(err error) error {
-	var input *reports.InputError
-	if errors.As(err, &input) {
-		return usageError{err}
-	}
-	return err
 }
 
 func propertyNames(wanted []string, given bool) ([]checker.Name, error) {
@@ -95,12 +86,12 @@ func propertyNames(wanted []string, given bool) ([]checker.Name, error) {
 	for _, word := range wanted {
 		name := checker.Name(strings.TrimSpace(word))
 		if !slices.Contains(checker.AllProperties, name) {
-			return nil, usageError{fmt.Errorf("unknown property %q; known are %s", word, knownProperties())}
+			return nil, harness.Usage(fmt.Errorf("unknown property %q; known are %s", word, knownProperties()))
 		}
 		names = append(names, name)
 	}
 	if names == nil {
-		return nil, usageError{fmt.Errorf("--property names no property; known are %s", knownProperties())}
+		return nil, harness.Usage(fmt.Errorf("--property names no property; known are %s", knownProperties()))
 	}
 	return names, nil
 }

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"lockcheck/cmd/harness"
 	"lockcheck/reports"
 	"lockcheck/reports/compare"
 )
@@ -33,10 +32,10 @@ func compareCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			spec, err := f.spec(cmd.Flags())
 			if err != nil {
-				return usageError{err}
+				return harness.Usage(err)
 			}
 			if !cmd.Flags().Changed("seed") {
-				f.run.seed = rand.Int64N(1 << 31)
+				f.run.Seed = rand.Int64N(1 << 31)
 			}
 			return compareAll(cmd.Context(), f, spec, shown{f.run.json, f.run.quiet, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 		},
@@ -48,45 +47,41 @@ func compareCommand() *cobra.Command {
 func compareAll(ctx context.Context, f compareFlags, spec compare.Spec, how shown) error {
 	shard, err := compare.ParseShard(f.shard)
 	if err != nil {
-		return usageError{fmt.Errorf("--shard: %w", err)}
+		return harness.Usage(fmt.Errorf("--shard: %w", err))
 	}
 	if err := f.show.check(how); err != nil {
-		return usageError{err}
+		return harness.Usage(err)
 	}
 	matrix, tasks := spec.Cells(), spec.Tasks(shard)
 	if len(matrix) == 0 {
-		return usageError{errors.New("the matrix has no cell")}
+		return harness.Usage(errors.New("the matrix has no cell"))
 	}
 	for _, task := range tasks { // all of them before the first run
-		if err := prepared(task, f.run.seed); err != nil {
+		if err := prepared(task, f.run.Seed); err != nil {
 			return fmt.Errorf("the cell %v: %w", task.Cell, err)
 		}
 	}
 	now := time.Now()
-	dir, err := compare.CreateDir(f.run.out, now)
+	dir, err := compare.CreateDir(f.run.Out, now)
 	if err != nil {
-		return usageError{fmt.Errorf("--out=%s: %w", f.run.out, err)}
+		return harness.Usage(fmt.Errorf("--out=%s: %w", f.run.Out, err))
 	}
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot find lockcheck's own program, which makes the runs: %w", err)
 	}
-	ends := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		ends = append(ends, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(ctx, ends...)
+	ctx, stop := harness.UntilEnded(ctx)
 	defer stop()
 	// The first signal ends the run at work, which cleans up; a second one ends this program, and the run with it.
 	context.AfterFunc(ctx, stop)
 	if !how.quiet {
-		fmt.Fprintf(how.errOut, "lockcheck: %s of %d, seed %d, in %s\n", reports.Plural(int64(len(tasks)), "cell", "cells"), len(matrix), f.run.seed, dir)
+		fmt.Fprintf(how.errOut, "lockcheck: %s of %d, seed %d, in %s\n", reports.Plural(int64(len(tasks)), "cell", "cells"), len(matrix), f.run.Seed, dir)
 	}
 	screen := compare.NewScreen(how.errOut, tasks, how.quiet)
 	c := &compare.Comparison{
-		Lockcheck: version(), StartedAt: now.UTC(), File: spec.File, Expecting: spec.Expecting, Seed: f.run.seed, Shard: shard, Matrix: matrix,
+		Lockcheck: harness.Version(), StartedAt: now.UTC(), File: spec.File, Expecting: spec.Expecting, Seed: f.run.Seed, Shard: shard, Matrix: matrix,
 	}
-	c.Cells = compare.Execute(ctx, tasks, f.run.seed, &processRunner{program: program, dir: dir}, screen)
+	c.Cells = compare.Execute(ctx, tasks, f.run.Seed, &processRunner{program: program, dir: dir}, screen)
 	screen.Close()
 	c.Interrupted = ctx.Err() != nil
 	c.DurationNS = time.Since(now).Nanoseconds()
@@ -128,7 +123,7 @@ func (f *showFlags) conclude(c *compare.Comparison, dir string, how shown) error
 		}
 	}
 	if c.ExitCode != exitPass {
-		return exitError(c.ExitCode)
+		return harness.Ended(c.ExitCode)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"lockcheck/cmd/harness"
 	"lockcheck/nemesis"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
@@ -33,7 +34,7 @@ var ofEveryRun = []string{"guard", "provider", "server-bin", "server-jar", "imag
 var ofWhole = []string{"seed", "out", "json", "quiet"}
 
 func (f *compareFlags) bind(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&f.backends, "backends", nil, "lock services (default: all): "+strings.Join(backendNames(), ", ")+"; with --file: only these of its backends")
+	flags.StringSliceVar(&f.backends, "backends", nil, "lock services (default: all): "+strings.Join(harness.BackendNames(), ", ")+"; with --file: only these of its backends")
 	flags.StringArrayVar(&f.nemeses, "nemeses", nil, "what disturbs them (default: none,pause): names joined by commas, or one description of faults; may be repeated; with --file: only these of its nemeses")
 	flags.StringSliceVar(&f.workloads, "workloads", nil, "what clients do (default: all): "+strings.Join(workloads.Names(), ", ")+"; with --file: only these of its workloads")
 	flags.StringVar(&f.file, "file", "", "read matrix and expectations from there (default: "+config.Name+", if no matrix is given)")
@@ -76,8 +77,8 @@ func (f *compareFlags) spec(given *pflag.FlagSet) (compare.Spec, error) {
 		switch {
 		case !given.Changed(name):
 		case name == "set":
-			for _, key := range slices.Sorted(maps.Keys(f.run.set)) {
-				spec.Override = append(spec.Override, compare.Flag{Name: name, Value: key + "=" + f.run.set[key]})
+			for _, key := range slices.Sorted(maps.Keys(f.run.Set)) {
+				spec.Override = append(spec.Override, compare.Flag{Name: name, Value: key + "=" + f.run.Set[key]})
 			}
 		default:
 			spec.Override = append(spec.Override, compare.Flag{Name: name, Value: given.Lookup(name).Value.String()})
@@ -99,7 +100,7 @@ func (f *compareFlags) base() (compare.Spec, error) {
 	spec, err := config.Read(path, known())
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.file == "":
-		return spec, fmt.Errorf("there is no %s here: write one with lockcheck init, or name a matrix, such as --backends=%s", config.Name, strings.Join(backendNames(), ","))
+		return spec, fmt.Errorf("there is no %s here: write one with lockcheck init, or name a matrix, such as --backends=%s", config.Name, strings.Join(harness.BackendNames(), ","))
 	case err != nil:
 		return spec, err
 	}
@@ -112,7 +113,7 @@ func (f *compareFlags) plain() (compare.Spec, error) {
 		spec.Backends = append(spec.Backends, compare.Backend{Name: name, Kind: name})
 	}
 	if len(f.backends) == 0 {
-		for _, name := range backendNames() {
+		for _, name := range harness.BackendNames() {
 			spec.Backends = append(spec.Backends, compare.Backend{Name: name, Kind: name})
 		}
 	}
@@ -173,7 +174,7 @@ func splitNemeses(values []string) (nemeses []string) {
 // known is what a file may name.
 func known() config.Known {
 	return config.Known{
-		Backends: backendNames(), Workloads: workloads.Names(), Guards: guards(), Providers: providerNames(),
+		Backends: harness.BackendNames(), Workloads: workloads.Names(), Guards: harness.Guards(), Providers: harness.ProviderNames(),
 		Nemesis: func(spec string) error { _, err := nemesis.Parse(spec); return err },
 	}
 }
@@ -184,13 +185,13 @@ func prepared(task compare.Task, seed int64) error {
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	f.bind(flags)
 	if err := flags.Parse(arguments(task.Flags)); err != nil {
-		return usageError{err}
+		return harness.Usage(err)
 	}
-	f.seed = seed
-	if err := f.check(); err != nil {
-		return usageError{err}
+	f.Seed = seed
+	if err := f.Check(); err != nil {
+		return err
 	}
-	_, err := prepare(f)
+	_, err := harness.Prepare(f.Options)
 	return err
 }
 

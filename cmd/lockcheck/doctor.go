@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/docker"
 	"lockcheck/clusters/local"
+	"lockcheck/cmd/harness"
 )
 
 // symptom is one line of doctor: something that lockcheck can use, whether it is there, and what its absence costs.
@@ -24,7 +26,7 @@ type symptom struct {
 
 func doctorCommand() *cobra.Command {
 	var asJSON bool
-	var at where
+	var at harness.Where
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Say what this machine can do, and what each missing thing costs", Args: cobra.NoArgs,
 		Long:    "doctor tries what runs need: namespaces, nftables, ptrace, server programs, the Docker engine and its images. It changes\nnothing and pulls nothing.\n\nExit codes: 0 at least one provider can run each backend · 69 some backend can run nowhere here",
@@ -44,9 +46,9 @@ func doctorCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON list")
-	cmd.Flags().StringVar(&at.places.Bin, "server-bin", "", "as for run")
-	cmd.Flags().StringVar(&at.places.Jar, "server-jar", "", "as for run")
-	cmd.Flags().StringVar(&at.image, "image", "", "as for run")
+	cmd.Flags().StringVar(&at.Places.Bin, "server-bin", "", "as for run")
+	cmd.Flags().StringVar(&at.Places.Jar, "server-jar", "", "as for run")
+	cmd.Flags().StringVar(&at.Image, "image", "", "as for run")
 	return cmd
 }
 
@@ -66,7 +68,10 @@ var costs = map[string]string{
 	local.AbilityVDSO:       "no clock skew",
 }
 
-func examine(ctx context.Context, at where) []symptom {
+// examinations are what there is to say of a provider beyond what is said of every backend.
+var examinations = map[string]func(context.Context, harness.Where) []symptom{docker.Name: examineDocker}
+
+func examine(ctx context.Context, at harness.Where) []symptom {
 	all := []symptom{{Name: "platform", OK: runtime.GOOS == "linux", Found: platform(), Without: "lockcheck runs servers on Linux only"}}
 	abilities, err := local.Abilities(ctx)
 	if err != nil {
@@ -79,9 +84,9 @@ func examine(ctx context.Context, at where) []symptom {
 		}
 		all = append(all, s)
 	}
-	for _, b := range backends {
+	for _, b := range harness.Backends {
 		s := symptom{Name: "server " + b.Name(), Without: "--provider=local for " + b.Name()}
-		words, err := serverWords(b.Software(), at.places)
+		words, err := serverWords(b.Software(), at.Places)
 		if s.OK = err == nil; s.OK {
 			s.Found = words
 		} else {
@@ -89,9 +94,9 @@ func examine(ctx context.Context, at where) []symptom {
 		}
 		all = append(all, s)
 	}
-	for _, p := range providers {
-		if p.examine != nil {
-			all = append(all, p.examine(ctx, at)...)
+	for _, p := range harness.Providers {
+		if examine := examinations[p.Name]; examine != nil {
+			all = append(all, examine(ctx, at)...)
 		}
 	}
 	for i := range all {
@@ -117,7 +122,7 @@ func serverWords(software clusters.Software, places clusters.Places) (string, er
 }
 
 func platform() string {
-	facts := hostFacts()
+	facts := harness.HostFacts()
 	return fmt.Sprintf("%s/%s, kernel %s, %s processors", facts["os"], facts["arch"], facts["kernel"], facts["cpus"])
 }
 
@@ -135,11 +140,11 @@ func printSymptoms(out io.Writer, symptoms []symptom) {
 }
 
 // homeless is an error if some backend can run nowhere here.
-func homeless(ctx context.Context, at where) error {
-	at.provider = auto
+func homeless(ctx context.Context, at harness.Where) error {
+	at.Provider = harness.Auto
 	var names []string
-	for _, b := range backends {
-		if _, _, err := chooseProvider(ctx, at, b.Software()); err != nil {
+	for _, b := range harness.Backends {
+		if _, _, err := harness.Choose(ctx, at, b.Software()); err != nil {
 			names = append(names, b.Name())
 		}
 	}
@@ -159,7 +164,7 @@ func abilitiesCommand() *cobra.Command {
 			if err != nil || here {
 				return err
 			}
-			return exitError(code)
+			return harness.Ended(code)
 		},
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "only wait for the end of the input")

@@ -46,7 +46,7 @@ func build(m *testing.M) int {
 	for _, args := range [][]string{
 		{"build", "-o", program, "."},
 		{"build", "-tags", "planted", "-o", planted, "."},
-		{"build", "-tags", "planted", "-ldflags", "-X main.resourcePlant=ignore-token", "-o", plantedResource, "."},
+		{"build", "-tags", "planted", "-ldflags", "-X lockcheck/cmd/harness.resourcePlant=ignore-token", "-o", plantedResource, "."},
 	} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go %v: %v\n%s", args, err, out)

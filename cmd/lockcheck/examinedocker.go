@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"lockcheck/clusters/docker"
+	"lockcheck/cmd/harness"
 )
 
 // examineDocker tells of the engine, and of the image that a run of each backend would start its servers from. It pulls
 // nothing.
-func examineDocker(ctx context.Context, at where) []symptom {
+func examineDocker(ctx context.Context, at harness.Where) []symptom {
 	engine := symptom{Name: "docker engine", Without: "--provider=docker, and with it every backend whose server is not on this machine"}
 	facts, err := docker.Describe(ctx)
 	if err != nil {
@@ -19,9 +20,9 @@ func examineDocker(ctx context.Context, at where) []symptom {
 	}
 	engine.OK, engine.Found = true, facts.String()
 	all := []symptom{engine}
-	for _, b := range backends {
+	for _, b := range harness.Backends {
 		s := symptom{Name: "image " + b.Name()}
-		image, err := docker.DescribeImage(ctx, b.Software(), at.image)
+		image, err := docker.DescribeImage(ctx, b.Software(), at.Image)
 		s.OK = err == nil && image.There
 		switch variable := "LOCKCHECK_IMAGE_" + strings.ToUpper(b.Name()); {
 		case err != nil:

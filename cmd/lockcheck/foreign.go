@@ -12,6 +12,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/checker/history/jepsen"
 	"lockcheck/checker/models"
+	"lockcheck/cmd/harness"
 )
 
 // Formats of histories that check reads.
@@ -35,30 +36,30 @@ func (f *foreignFlags) add(cmd *cobra.Command) {
 // wanted tells whether a foreign file is to be judged, and by what model; an error is a flag that does not fit.
 func (f *foreignFlags) wanted(cmd *cobra.Command) (*models.Model, error) {
 	if f.failedAs != string(history.Fail) && f.failedAs != string(history.Info) {
-		return nil, usageError{fmt.Errorf("unknown --read-failed-as=%s; known are fail, info", f.failedAs)}
+		return nil, harness.Usage(fmt.Errorf("unknown --read-failed-as=%s; known are fail, info", f.failedAs))
 	}
 	switch f.format {
 	case formatOurs:
 		if cmd.Flags().Changed("model") {
-			return nil, usageError{fmt.Errorf("--model goes with --format=%s; a run of lockcheck's own is judged by its properties", formatJepsen)}
+			return nil, harness.Usage(fmt.Errorf("--model goes with --format=%s; a run of lockcheck's own is judged by its properties", formatJepsen))
 		}
 		return nil, nil
 	case formatJepsen:
 	default:
-		return nil, usageError{fmt.Errorf("unknown format %q; known are %s", f.format, knownFormats)}
+		return nil, harness.Usage(fmt.Errorf("unknown format %q; known are %s", f.format, knownFormats))
 	}
 	if cmd.Flags().Changed("property") {
-		return nil, usageError{fmt.Errorf("--property goes with --format=%s; a history of another tool is judged by a --model: %s", formatOurs, models.Names())}
+		return nil, harness.Usage(fmt.Errorf("--property goes with --format=%s; a history of another tool is judged by a --model: %s", formatOurs, models.Names()))
 	}
 	if cmd.Flags().Changed("partial") {
-		return nil, usageError{fmt.Errorf("--partial goes with --format=%s; what is unfinished in a history of another tool is of unknown outcome anyway", formatOurs)}
+		return nil, harness.Usage(fmt.Errorf("--partial goes with --format=%s; what is unfinished in a history of another tool is of unknown outcome anyway", formatOurs))
 	}
 	if f.model == "" {
-		return nil, usageError{fmt.Errorf("--model is missing: what is the history of? known are %s", models.Names())}
+		return nil, harness.Usage(fmt.Errorf("--model is missing: what is the history of? known are %s", models.Names()))
 	}
 	model := models.Named(f.model)
 	if model == nil {
-		return nil, usageError{fmt.Errorf("unknown model %q; known are %s", f.model, models.Names())}
+		return nil, harness.Usage(fmt.Errorf("unknown model %q; known are %s", f.model, models.Names()))
 	}
 	return model, nil
 }
@@ -105,7 +106,7 @@ func judgeForeign(path string, model *models.Model, failedAs history.Type) (*for
 		var wrong *jepsen.Mistake
 		if errors.As(err, &wrong) {
 			wrong.File = path
-			return result, usageError{wrong}
+			return result, harness.Usage(wrong)
 		}
 		return result, err
 	}
@@ -132,19 +133,19 @@ var verdicts = map[models.Answer]checker.Verdict{
 func readForeign(path string) (*jepsen.History, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("cannot read a history: %w", err)}
+		return nil, harness.Usage(fmt.Errorf("cannot read a history: %w", err))
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, usageError{fmt.Errorf("cannot read a history: %w", err)}
+		return nil, harness.Usage(fmt.Errorf("cannot read a history: %w", err))
 	}
 	if info.IsDir() {
-		return nil, usageError{fmt.Errorf("%s is a directory; --format=%s takes a file, such as %s/history.edn (a run of lockcheck's own is judged without --format)", path, formatJepsen, path)}
+		return nil, harness.Usage(fmt.Errorf("%s is a directory; --format=%s takes a file, such as %s/history.edn (a run of lockcheck's own is judged without --format)", path, formatJepsen, path))
 	}
 	h, err := jepsen.Read(io.Reader(file), path)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, harness.Usage(err)
 	}
 	return h, nil
 }

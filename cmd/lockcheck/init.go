@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockcheck/cmd/harness"
 	"lockcheck/reports/compare/config"
 )
 
@@ -25,9 +26,9 @@ func initCommand() *cobra.Command {
 			file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 			switch {
 			case errors.Is(err, fs.ErrExist):
-				return usageError{fmt.Errorf("%s exists and is left as it is; init writes only where nothing is: move it away, or give another name", name)}
+				return harness.Usage(fmt.Errorf("%s exists and is left as it is; init writes only where nothing is: move it away, or give another name", name))
 			case err != nil:
-				return usageError{fmt.Errorf("cannot write %s: %w", name, err)}
+				return harness.Usage(fmt.Errorf("cannot write %s: %w", name, err))
 			}
 			_, err = file.WriteString(config.Example)
 			if err = errors.Join(err, file.Close()); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockcheck/cmd/harness"
 	"lockcheck/nemesis"
 	"lockcheck/workloads"
 	"lockcheck/workloads/client"
@@ -53,7 +54,7 @@ func listCommand() *cobra.Command {
 
 func everything() menu {
 	var m menu
-	for _, b := range backends {
+	for _, b := range harness.Backends {
 		backend := listed{Name: b.Name(), About: b.About()}
 		for _, c := range b.Clients() {
 			backend.Clients = append(backend.Clients, listed{Name: c.Name, About: c.About})
@@ -77,9 +78,9 @@ func everything() menu {
 		{Name: string(client.GuardBeforeWork), About: "looks once, works, writes: what most code does (default)"},
 		{Name: string(client.GuardBeforeWrite), About: "looks again just before it sends the write"},
 	}
-	m.Providers = []listed{{Name: auto, About: "the first of the following that can run the backend here (default)"}}
-	for _, p := range providers {
-		m.Providers = append(m.Providers, listed{Name: p.name, About: p.about})
+	m.Providers = []listed{{Name: harness.Auto, About: "the first of the following that can run the backend here (default)"}}
+	for _, p := range harness.Providers {
+		m.Providers = append(m.Providers, listed{Name: p.Name, About: p.About})
 	}
 	return m
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockcheck/clusters/local"
+	"lockcheck/cmd/harness"
 )
 
 func main() {
@@ -28,7 +29,7 @@ func execute(ctx context.Context, args []string) int {
 		return exitPass
 	}
 	if !began { // cobra found no command to run, or not with these arguments
-		err = usageError{err}
+		err = harness.Usage(err)
 	}
 	if message := err.Error(); message != "" {
 		fmt.Fprintln(os.Stderr, "lockcheck: "+message)
@@ -43,16 +44,16 @@ func rootCommand() *cobra.Command {
 		Short:         "Can I trust this distributed lock?",
 		Long:          "lockcheck runs real lock services, disturbs the holders of their locks, and proves from the recorded history\nwhether two of them held one lock at once and whether the data was harmed.",
 		Example:       "  lockcheck run --backend=etcd --nemesis=pause\n  lockcheck check lockcheck-out/latest",
-		Version:       version(),
+		Version:       harness.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w\nTry: %s --help", err, cmd.CommandPath())}
+		return harness.Usage(fmt.Errorf("%w\nTry: %s --help", err, cmd.CommandPath()))
 	})
 	root.AddCommand(runCommand(), planCommand(), checkCommand(), listCommand(), doctorCommand(), cleanCommand())
 	root.AddCommand(compareCommand(), mergeCommand(), initCommand())
-	root.AddCommand(nodeCommand(), janitorCommand(), holderCommand(), agentCommand(), abilitiesCommand())
-	root.AddCommand(clientCommand(), resourceCommand())
+	root.AddCommand(abilitiesCommand())
+	root.AddCommand(roleCommands()...)
 	return root
 }

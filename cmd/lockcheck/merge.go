@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockcheck/cmd/harness"
 	"lockcheck/reports/compare"
 )
 
@@ -22,26 +23,26 @@ func mergeCommand() *cobra.Command {
 		Example: "  lockcheck merge part-1/compare-* part-2/compare-* --out=whole",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{fmt.Errorf("merge takes the directories of comparisons, such as lockcheck-out/compare-*; none was given")}
+				return harness.Usage(fmt.Errorf("merge takes the directories of comparisons, such as lockcheck-out/compare-*; none was given"))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			how := shown{asJSON, quiet, cmd.OutOrStdout(), cmd.ErrOrStderr()}
 			if err := show.check(how); err != nil {
-				return usageError{err}
+				return harness.Usage(err)
 			}
 			var parts []compare.Part
 			for _, dir := range args {
 				c, err := compare.ReadDir(dir)
 				if err != nil {
-					return usageError{err}
+					return harness.Usage(err)
 				}
 				parts = append(parts, compare.Part{Dir: dir, Comparison: c})
 			}
 			whole, err := compare.Merge(parts, out)
 			if err != nil {
-				return usageError{err}
+				return harness.Usage(err)
 			}
 			// A directory that cannot be made does not keep the verdict back: conclude says what it could not write.
 			if err := os.MkdirAll(out, 0o755); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockcheck/checker/history"
+	"lockcheck/cmd/harness"
 	"lockcheck/reports"
 )
 
@@ -23,17 +24,16 @@ func planCommand() *cobra.Command {
 			"step of the nemesis as the seed draws it. Nothing is started.",
 		Example: "  lockcheck plan --backend=redis --nemesis=partition --seed=7\n  lockcheck plan --backend=etcd --nemesis='pause:holder@acquire,1.5ttl' --seed=7 --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return usageError{err}
+			if err := f.Check(); err != nil {
+				return err
 			}
 			if !cmd.Flags().Changed("seed") {
-				f.seed = rand.Int64N(1 << 31)
+				f.Seed = rand.Int64N(1 << 31)
 			}
-			config, err := prepare(f)
+			config, err := harness.Prepare(f.Options)
 			if err != nil {
 				return err
 			}
-			config.Plan.Command = f.again(config.Plan.LockClient)
 			if f.json {
 				encoder := json.NewEncoder(cmd.OutOrStdout())
 				encoder.SetIndent("", "  ")

@@ -10,6 +10,7 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/cmd/harness"
 	"lockcheck/reports"
 )
 
@@ -93,7 +94,7 @@ func TestPartOfAnotherReadingLeavesNothing(t *testing.T) {
 
 // A disagreement of the two judges is shouted as a defect, never a verdict and never the user's mistake.
 func TestADisagreementExits70(t *testing.T) {
-	if code := exitCode(asUsage(fmt.Errorf("cannot judge: %w", checker.ErrDisagreement))); code != exitDefect {
+	if code := exitCode(harness.AsUsage(fmt.Errorf("cannot judge: %w", checker.ErrDisagreement))); code != exitDefect {
 		t.Errorf("exit %d", code)
 	}
 }

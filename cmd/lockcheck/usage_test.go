@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters"
 	"lockcheck/reports"
 )
 
@@ -100,26 +99,6 @@ func mistake(t *testing.T, args []string) (int, string) {
 	return code, text.String()
 }
 
-// A flag that means something at one provider only decides where a run is made, if nothing else does.
-func TestFlagsOfOneProviderChooseIt(t *testing.T) {
-	cases := map[string]struct {
-		asked runFlags
-		want  string
-	}{
-		"nothing":          {runFlags{}, auto},
-		"an image":         {runFlags{where: where{image: "redis:7"}}, "docker"},
-		"a program":        {runFlags{where: where{places: clusters.Places{Bin: "/bin/true"}}}, "local"},
-		"one's own client": {runFlags{client: "./mine"}, "local"},
-		"a built-in one":   {runFlags{client: "setnx"}, auto},
-	}
-	for name, c := range cases {
-		c.asked.where.provider = auto
-		if err := c.asked.place(); err != nil || c.asked.where.provider != c.want {
-			t.Errorf("%s: provider %s (%v), want %s", name, c.asked.where.provider, err, c.want)
-		}
-	}
-}
-
 // A run that was made with a program of one machine can be made again in containers.
 func TestReplayElsewhereLeavesOutWhatOnlyTheFirstPlaceHad(t *testing.T) {
 	dir := t.TempDir()
@@ -144,12 +123,12 @@ func TestReplayElsewhereLeavesOutWhatOnlyTheFirstPlaceHad(t *testing.T) {
 		if err := given.Parse(args); err != nil {
 			t.Fatal(err)
 		}
-		f, _, err := replayed(dir, given)
+		f, err := replayed(dir, given)
 		if err == nil {
-			err = f.check()
+			err = f.Check()
 		}
-		if err != nil || f.where.places.Bin != bin || f.seed != 7 {
-			t.Errorf("provider %q: %v, --server-bin=%s, seed %d", provider, err, f.where.places.Bin, f.seed)
+		if err != nil || f.Where.Places.Bin != bin || f.Seed != 7 {
+			t.Errorf("provider %q: %v, --server-bin=%s, seed %d", provider, err, f.Where.Places.Bin, f.Seed)
 		}
 	}
 }

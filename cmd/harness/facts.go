@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"fmt"
@@ -13,11 +13,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// version is lockcheck's own: the module's version where it was installed from one, else the commit it was built from.
-func version() string {
+// module is lockcheck's own.
+const module = "lockcheck"
+
+// Version is lockcheck's own: the module's version where it was installed from one or is a dependency of this program,
+// else the commit it was built from.
+func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
+	}
+	if info.Main.Path != module { // a team's own test binary
+		for _, dependency := range info.Deps {
+			if dependency.Path == module {
+				return dependency.Version
+			}
+		}
 	}
 	for _, setting := range info.Settings {
 		if setting.Key == "vcs.revision" {
@@ -27,8 +38,8 @@ func version() string {
 	return info.Main.Version
 }
 
-// hostFacts are what a reader of a report wants to know of the machine.
-func hostFacts() map[string]string {
+// HostFacts are what a reader of a report wants to know of the machine.
+func HostFacts() map[string]string {
 	facts := map[string]string{"os": runtime.GOOS, "arch": runtime.GOARCH, "cpus": strconv.Itoa(runtime.NumCPU())}
 	var name unix.Utsname
 	if unix.Uname(&name) == nil {

@@ -1,12 +1,12 @@
 //go:build !planted
 
-package main
+package harness
 
 import (
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"lockcheck/workloads/resource"
 )
 
 // plantResource leaves the resource as it is: only builds with the tag "planted" can break it.
-func plantResource(_ *cobra.Command, mode func() resource.Mode) func() resource.Mode { return mode }
+func plantResource(_ *pflag.FlagSet, mode func() resource.Mode) func() resource.Mode { return mode }

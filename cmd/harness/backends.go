@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"fmt"
@@ -12,29 +12,30 @@ import (
 	"lockcheck/clusters/zookeeper"
 )
 
-// backends is the table of lock services: adding one is one line here and a folder below clusters.
-var backends = []clusters.Backend{
+// Backends is the table of lock services: adding one is one line here and a folder below clusters.
+var Backends = []clusters.Backend{
 	etcd.Backend{},
 	redis.Backend{},
 	redlock.Backend{},
 	zookeeper.Backend{},
 }
 
-func backendNames() []string {
+// BackendNames are what --backend can be.
+func BackendNames() []string {
 	var names []string
-	for _, b := range backends {
+	for _, b := range Backends {
 		names = append(names, b.Name())
 	}
 	return names
 }
 
 func backendNamed(name string) (clusters.Backend, error) {
-	for _, b := range backends {
+	for _, b := range Backends {
 		if b.Name() == name {
 			return b, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no backend %q; there are: %s", name, strings.Join(backendNames(), ", "))
+	return nil, fmt.Errorf("there is no backend %q; there are: %s", name, strings.Join(BackendNames(), ", "))
 }
 
 // clientProgram is what starts a lock client: one that comes with the backend, "" for its first, or any program that
@@ -52,9 +53,15 @@ func clientProgram(backend clusters.Backend, client string) (name string, comman
 	return builtIn.Name, clusters.Command{Args: []string{"client", backend.Name(), builtIn.Name}}, err
 }
 
-// clientNamed finds one of a backend's own lock clients; "" is its first.
+// clientNamed finds one of a backend's lock clients, or one that was added; "" is the backend's first.
 func clientNamed(backend clusters.Backend, name string) (clusters.LockClient, error) {
 	var names []string
+	for _, c := range added {
+		if c.Name == name {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
 	for i, c := range backend.Clients() {
 		if c.Name == name || (name == "" && i == 0) {
 			return c, nil

@@ -1,14 +1,15 @@
-package main
+package harness
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"lockcheck/workloads/resource"
 )
@@ -20,33 +21,27 @@ type resourceReady struct {
 	Mode      resource.Mode `json:"mode"`
 }
 
-// resourceCommand is hidden: the harness starts it for each run. It serves until its standard input closes, so that it
-// does not outlive the harness.
-func resourceCommand() *cobra.Command {
-	var listen, log string
-	var epochNS int64
-	var fenced bool
-	cmd := &cobra.Command{
-		Use: "resource", Short: "Be the protected storage", Hidden: true, Args: cobra.NoArgs,
-	}
-	flags := cmd.Flags()
-	flags.StringVar(&listen, "listen", "127.0.0.1:0", "address and port")
-	flags.StringVar(&log, "log", "", "the file to make for the log of handled requests; - prints it on standard output")
-	flags.Int64Var(&epochNS, "epoch-ns", 0, "the run's start on the kernel's monotonic clock")
-	flags.BoolVar(&fenced, "fenced", false, "reject tokens lower than the highest seen")
-	mode := plantResource(cmd, func() resource.Mode {
-		if fenced {
+// runResource is the protected storage. It serves until its standard input closes, so that it does not outlive the
+// harness.
+func runResource(ctx context.Context, args []string) error {
+	flags := pflag.NewFlagSet("resource", pflag.ContinueOnError)
+	listen := flags.String("listen", "127.0.0.1:0", "address and port")
+	log := flags.String("log", "", "the file to make for the log of handled requests; - prints it on standard output")
+	epochNS := flags.Int64("epoch-ns", 0, "the run's start on the kernel's monotonic clock")
+	fenced := flags.Bool("fenced", false, "reject tokens lower than the highest seen")
+	mode := plantResource(flags, func() resource.Mode {
+		if *fenced {
 			return resource.Fenced
 		}
 		return resource.Plain
 	})
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if log == "" {
-			return usageError{fmt.Errorf("--log is missing: without its log a resource proves nothing")}
-		}
-		return serveResource(cmd.Context(), listen, log, epochNS, mode())
+	if err := flags.Parse(args); err != nil {
+		return Usage(err)
 	}
-	return cmd
+	if *log == "" {
+		return Usage(errors.New("--log is missing: without its log a resource proves nothing"))
+	}
+	return serveResource(ctx, *listen, *log, *epochNS, mode())
 }
 
 func serveResource(ctx context.Context, listen, log string, epochNS int64, mode resource.Mode) error {

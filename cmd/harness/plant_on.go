@@ -1,11 +1,11 @@
 //go:build planted
 
-package main
+package harness
 
 import (
 	"context"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"lockcheck/clusters"
 	"lockcheck/workloads/client/plant"
@@ -15,10 +15,10 @@ import (
 // Built with the tag "planted", lockcheck can be broken on purpose: every lock client NAME also exists as NAME+PLANT
 // (package plant), and the resource takes --plant=ignore-token, which can be made its default when linking:
 //
-//	go build -tags planted -ldflags '-X main.resourcePlant=ignore-token' ./cmd/lockcheck
+//	go build -tags planted -ldflags '-X lockcheck/cmd/harness.resourcePlant=ignore-token' ./cmd/lockcheck
 func init() {
-	for i, backend := range backends {
-		backends[i] = plantedBackend{backend}
+	for i, backend := range Backends {
+		Backends[i] = plantedBackend{backend}
 	}
 }
 
@@ -35,7 +35,7 @@ func (b plantedBackend) Clients() []clusters.LockClient {
 	return all
 }
 
-// RunNode passes on the one optional ability of a backend that commands look for.
+// RunNode passes on the one optional ability of a backend that roles look for.
 func (b plantedBackend) RunNode(ctx context.Context, args []string) error {
 	return b.Backend.(nodeRunner).RunNode(ctx, args)
 }
@@ -44,8 +44,8 @@ func (b plantedBackend) RunNode(ctx context.Context, args []string) error {
 var resourcePlant string
 
 // plantResource adds --plant: ignore-token makes a resource that is asked to be fenced plain.
-func plantResource(cmd *cobra.Command, mode func() resource.Mode) func() resource.Mode {
-	flag := cmd.Flags().String("plant", resourcePlant, "break it on purpose: ignore-token")
+func plantResource(flags *pflag.FlagSet, mode func() resource.Mode) func() resource.Mode {
+	flag := flags.String("plant", resourcePlant, "break it on purpose: ignore-token")
 	return func() resource.Mode {
 		if *flag == "ignore-token" {
 			return resource.Plain
