@@ -7,15 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
-	"time"
 
 	"lockcheck/checker"
+	"lockcheck/cmd/harness"
 	"lockcheck/reports"
 	"lockcheck/reports/compare"
 )
@@ -27,9 +24,6 @@ type processRunner struct {
 	dir     string // of the comparison
 }
 
-// killAfter is how long a run that was asked to stop may take to clean up.
-const killAfter = 2 * time.Minute
-
 // Run makes one run and reads what it says.
 func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 	flags := append(arguments(job.Flags), fmt.Sprintf("--seed=%d", job.Seed))
@@ -37,20 +31,12 @@ func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 	failed := compare.Run{Seed: job.Seed, Command: append([]string{"lockcheck", "run"}, flags...), ExitCode: exitDefect,
 		Properties: []compare.Property{}, Exposure: []checker.Exposure{}, Story: []string{}}
 
-	// The signal below comes when the thread that started the process ends.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	cmd := exec.CommandContext(ctx, r.program, append(append([]string{"run"}, flags...), "--out="+runs, "--json", "--quiet")...)
+	cmd := harness.Process(ctx, r.program, append(append([]string{"run"}, flags...), "--out="+runs, "--json", "--quiet")...)
 	var stdout bytes.Buffer
-	stderr := &tail{most: 4 << 10}
+	stderr := &harness.Tail{Most: 4 << 10}
 	cmd.Stdout, cmd.Stderr = &stdout, stderr
-	// A process group of its own: a terminal's Ctrl-C reaches this program alone, which passes it on once; twice would be
-	// an impatient user's. Should this program be killed, the run is asked to end, and cleans up.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = killAfter
 	before := latest(runs)
-	err := cmd.Run()
+	err := harness.RunProcess(cmd)
 	if after := latest(runs); after != before {
 		failed.Dir = path.Join(compare.RunsDir, after)
 	}
@@ -107,19 +93,3 @@ func latest(runs string) string {
 	}
 	return name
 }
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	most int
-	kept []byte
-}
-
-func (t *tail) Write(text []byte) (int, error) {
-	t.kept = append(t.kept, text...)
-	if over := len(t.kept) - t.most; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
-	}
-	return len(text), nil
-}
-
-func (t *tail) String() string { return string(t.kept) }

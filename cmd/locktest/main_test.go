@@ -1,0 +1,9 @@
+package locktest_test
+
+import (
+	"testing"
+
+	"lockcheck/cmd/locktest"
+)
+
+func TestMain(m *testing.M) { locktest.Main(m, ours) }

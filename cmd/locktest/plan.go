@@ -1,0 +1,88 @@
+package locktest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"lockcheck/cmd/harness"
+)
+
+// seedVariable is the environment variable that chooses the seed where the plan does not.
+const seedVariable = "LOCKCHECK_SEED"
+
+// options are the plan with everything that was left out.
+func (p Plan) options(test string) (harness.Options, error) {
+	o := harness.Default()
+	for _, field := range []struct {
+		to   *string
+		from string
+	}{
+		{&o.Backend, p.Backend}, {&o.Client, p.Client}, {&o.Workload, p.Workload}, {&o.Nemesis, p.Nemesis}, {&o.Guard, p.Guard},
+		{&o.Where.Provider, p.Provider}, {&o.Where.Image, p.Image}, {&o.Where.Places.Bin, p.ServerBin}, {&o.Where.Places.Jar, p.ServerJar},
+		{&o.Out, p.Out},
+	} {
+		if field.from != "" {
+			*field.to = field.from
+		}
+	}
+	for _, field := range []struct {
+		to   *int
+		from int
+	}{{&o.Clients, p.Clients}, {&o.Keys, p.Keys}, {&o.Nodes, p.Nodes}} {
+		if field.from != 0 {
+			*field.to = field.from
+		}
+	}
+	if p.TTL != 0 {
+		o.TTL = p.TTL
+	}
+	if p.TimeLimit != 0 {
+		o.TimeLimit = p.TimeLimit
+	}
+	o.Set = p.Set
+	var err error
+	if o.Seed, err = seed(p.Seed); err != nil {
+		return o, err
+	}
+	if o.Out, err = filepath.Abs(o.Out); err != nil {
+		return o, err
+	}
+	if _, own := registered[p.Client]; own {
+		o.Command = again(test, o.Seed)
+	}
+	return o, nil
+}
+
+func seed(asked int64) (int64, error) {
+	word, given := os.LookupEnv(seedVariable)
+	switch {
+	case asked != 0:
+		return asked, nil
+	case !given:
+		return rand.Int64N(1 << 31), nil
+	}
+	n, err := strconv.ParseInt(word, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s=%q is no seed: a whole number is", seedVariable, word)
+	}
+	return n, nil
+}
+
+// again is the command that makes the same run once more of a lock that lockcheck's own program does not know.
+func again(test string, seed int64) []string {
+	parts := strings.Split(test, "/")
+	for i, part := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(part) + "$"
+	}
+	where := "."
+	if info, ok := debug.ReadBuildInfo(); ok && strings.HasSuffix(info.Path, ".test") {
+		where = strings.TrimSuffix(info.Path, ".test")
+	}
+	return []string{"env", fmt.Sprintf("%s=%d", seedVariable, seed), "go", "test", "-count=1", "-run=" + strings.Join(parts, "/"), where}
+}
