@@ -199,7 +199,7 @@ func (r *Run) watchRecording(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-r.resource.Done():
-			r.fail(fmt.Errorf("the resource, which no fault ever targets, ended by itself: %v", r.resource.Err()))
+			r.fail(r.resourceEnded())
 			return
 		case <-tick.C:
 			if err := r.recorder.Err(); err != nil {
@@ -212,6 +212,25 @@ func (r *Run) watchRecording(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// exitUnavailable is the exit code of a resource to which something is not there: room for its log.
+const exitUnavailable = 69
+
+// resourceEnded is why the resource, which no fault ever targets, ended by itself. Its own words are in a log that may be on
+// the same full disk as the history, of which it is known here first hand.
+func (r *Run) resourceEnded() error {
+	if err := r.recorder.Flush(); err != nil {
+		return fmt.Errorf("writing the history: %w", err)
+	}
+	err := r.resource.Err()
+	if code, ok := errors.AsType[interface {
+		error
+		ExitCode() int
+	}](err); ok && code.ExitCode() == exitUnavailable {
+		return fmt.Errorf("%w: the resource ended by itself (%w): no room for its log %s", clusters.ErrUnavailable, err, r.config.ResourcePath)
+	}
+	return fmt.Errorf("the resource, which no fault ever targets, ended by itself: %w", err)
 }
 
 func (r *Run) workers() []*worker {

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lockcheck/checker"
+	"lockcheck/cmd/internal/disktest"
+	"lockcheck/reports"
+	"lockcheck/reports/compare"
+)
+
+// withoutRoom are the ways in which a disk takes nothing any more.
+var withoutRoom = map[string]struct {
+	fill func(*testing.T, string)
+	says string
+}{
+	"a full disk":      {disktest.Fill, "no space left on device"},
+	"a read-only disk": {disktest.ReadOnly, "read-only file system"},
+}
+
+// What is recorded is judged whatever becomes of the report, and the exit code is the verdict's.
+func TestCheckWhereNothingCanBeWritten(t *testing.T) {
+	for name, disk := range withoutRoom {
+		for stale, want := range map[bool]int{false: exitPass, true: exitViolation} {
+			t.Run(name, func(t *testing.T) {
+				dir := disktest.Small(t, 1<<20)
+				run := filepath.Join(dir, "run")
+				if err := os.CopyFS(run, os.DirFS(record(t, stale))); err != nil {
+					t.Fatal(err)
+				}
+				disk.fill(t, dir)
+				got := lockcheck(t, "check", run)
+				if got.code != want || !strings.Contains(got.stdout, map[bool]string{false: "✓ PASS: ", true: "✗ UNSAFE: "}[stale]) {
+					t.Errorf("exit %d, want %d: the verdict is gone\n%s", got.code, want, got.stdout)
+				}
+				for _, file := range []string{reports.ResultsFile, reports.ReportFile} {
+					if _, err := os.Stat(filepath.Join(run, file)); err == nil {
+						t.Errorf("%s was written after all", file)
+					}
+				}
+				if !strings.Contains(got.stderr, "warning: ") || !strings.Contains(got.stderr, disk.says) {
+					t.Errorf("no warning in %q", got.stderr)
+				}
+				if left, _ := filepath.Glob(filepath.Join(run, ".*")); len(left) > 0 {
+					t.Errorf("half of a file is left: %q", left)
+				}
+				as := lockcheck(t, "check", run, "--json")
+				if as.code != want || !strings.Contains(as.stdout, `"verdict": "`) {
+					t.Errorf("--json: %+v", as)
+				}
+			})
+		}
+	}
+}
+
+// part writes a comparison of one cell, which is not as expected.
+func part(t *testing.T) (dir string) {
+	t.Helper()
+	cell := compare.Cell{Backend: "etcd", Nemesis: "none", Workload: "lock"}
+	run := compare.Run{Seed: 1, Verdict: checker.Violation, Sentence: "S", Properties: []compare.Property{{Name: checker.StaleWrite, Verdict: checker.Violation, Count: 1}}}
+	c := &compare.Comparison{StartedAt: time.Unix(0, 0), Expecting: true, File: "lockcheck.yaml", Shard: compare.Whole, Matrix: []compare.Cell{cell}, Cells: []compare.Result{
+		compare.NewResult(cell, &compare.Expectation{File: "lockcheck.yaml", Line: 7, Reason: "nothing disturbs"}, []compare.Run{run}, 1),
+	}}
+	c.Finish()
+	dir = t.TempDir()
+	if err := compare.WriteFiles(dir, c); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Neither the page nor the summary of a comparison decides about it.
+func TestComparisonWhereNothingCanBeWritten(t *testing.T) {
+	for name, disk := range withoutRoom {
+		t.Run(name, func(t *testing.T) {
+			whole := part(t)
+			dir := disktest.Small(t, 64<<10)
+			disk.fill(t, dir)
+			got := lockcheck(t, "merge", whole, "--out="+filepath.Join(dir, "whole"), "--summary="+filepath.Join(dir, "summary.md"), "--annotations")
+			if got.code != exitUnmet || !strings.Contains(got.stdout, "✗ 1 cell, 1 not as expected") || !strings.Contains(got.stdout, "::error file=lockcheck.yaml,line=7,") {
+				t.Errorf("exit %d, want %d: the verdict is gone\n%s", got.code, exitUnmet, got.stdout)
+			}
+			if strings.Count(got.stderr, "warning: ") < 2 || !strings.Contains(got.stderr, disk.says) || !strings.Contains(got.stderr, "summary") {
+				t.Errorf("no warnings in %q", got.stderr)
+			}
+		})
+	}
+}
+
+// Standard output may be the full disk.
+func TestVerdictThatCannotBeShown(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	stdout := os.Stdout
+	os.Stdout = full
+	defer func() { os.Stdout = stdout }()
+	run, whole := record(t, true), part(t)
+	for want, args := range map[int][]string{exitViolation: {"check", run}, exitUnmet: {"merge", whole, "--out=" + t.TempDir(), "--annotations"}} {
+		code, stderr := mistake(t, args)
+		if code != want || !strings.Contains(stderr, "warning: ") {
+			t.Errorf("%q: exit %d, want %d\n%s", args, code, want, stderr)
+		}
+	}
+}
