@@ -3,8 +3,8 @@ package history
 import (
 	"fmt"
 	"io"
-	"strconv"
-	"unicode/utf8"
+
+	"lockcheck/checker/history/flatjson"
 )
 
 // Writer appends lines to a recording. Every line goes out in one call of Write, so that a run that is killed leaves at
@@ -56,138 +56,54 @@ func (w *Writer) Request(q Request) error {
 
 // AppendEvent appends e as one JSON object, without a newline. Absent fields are left out; the bytes depend on e alone.
 func AppendEvent(dst []byte, e *Event) []byte {
-	o := object{dst: append(dst, '{')}
-	o.int("index", e.Index)
-	o.int("time_ns", e.TimeNS)
-	o.text("process", e.Process)
-	o.word("client", e.Client)
-	o.text("type", string(e.Type))
-	o.text("f", string(e.F))
-	o.number("op", e.Op)
-	o.word("key", e.Key)
-	o.word("hold", e.Hold)
-	o.word("session", e.Session)
-	o.word("token", e.Token)
-	o.word("value", e.Value)
-	o.word("base", e.Base)
-	o.number("seen_ns", e.SeenNS)
-	o.number("ttl_ns", e.TTLNS)
-	o.number("valid_ns", e.ValidNS)
-	o.number("held_ns", e.HeldNS)
+	o := flatjson.Begin(dst)
+	o.Int("index", e.Index)
+	o.Int("time_ns", e.TimeNS)
+	o.Text("process", e.Process)
+	o.Word("client", e.Client)
+	o.Text("type", string(e.Type))
+	o.Text("f", string(e.F))
+	o.Number("op", e.Op)
+	o.Word("key", e.Key)
+	o.Word("hold", e.Hold)
+	o.Word("session", e.Session)
+	o.Word("token", e.Token)
+	o.Word("value", e.Value)
+	o.Word("base", e.Base)
+	o.Number("seen_ns", e.SeenNS)
+	o.Number("ttl_ns", e.TTLNS)
+	o.Number("valid_ns", e.ValidNS)
+	o.Number("held_ns", e.HeldNS)
 	if e.Owned != nil {
-		o.bool("owned", *e.Owned)
+		o.Bool("owned", *e.Owned)
 	}
-	o.flag("try", e.Try)
-	o.number("work_ns", e.WorkNS)
-	o.word("target", e.Target)
-	o.word("role", e.Role)
-	o.number("dur_ns", e.DurNS)
-	o.flag("heal", e.Heal)
-	o.number("from_ns", e.FromNS)
-	o.word("detail", e.Detail)
-	o.number("skew_ns", e.SkewNS)
-	o.word("code", e.Code)
-	o.word("error", e.Error)
-	return append(o.dst, '}')
+	o.Flag("try", e.Try)
+	o.Number("work_ns", e.WorkNS)
+	o.Word("target", e.Target)
+	o.Word("role", e.Role)
+	o.Number("dur_ns", e.DurNS)
+	o.Flag("heal", e.Heal)
+	o.Number("from_ns", e.FromNS)
+	o.Word("detail", e.Detail)
+	o.Number("skew_ns", e.SkewNS)
+	o.Word("code", e.Code)
+	o.Word("error", e.Error)
+	return o.End()
 }
 
 // AppendRequest appends q as one JSON object, without a newline.
 func AppendRequest(dst []byte, q *Request) []byte {
-	o := object{dst: append(dst, '{')}
-	o.int("seq", q.Seq)
-	o.text("request", q.Request)
-	o.text("key", q.Key)
-	o.text("kind", string(q.Kind))
-	o.word("hold", q.Hold)
-	o.word("token", q.Token)
-	o.word("value", q.Value)
-	o.word("base", q.Base)
-	o.text("outcome", string(q.Outcome))
-	o.word("mark", q.Mark)
-	o.int("time_ns", q.TimeNS)
-	return append(o.dst, '}')
-}
-
-// object appends the fields of one JSON object. word, number and flag leave out zero values; text and int do not.
-type object struct {
-	dst  []byte
-	some bool
-}
-
-func (o *object) name(n string) {
-	if o.some {
-		o.dst = append(o.dst, ',')
-	}
-	o.some = true
-	o.dst = append(o.dst, '"')
-	o.dst = append(o.dst, n...)
-	o.dst = append(o.dst, '"', ':')
-}
-
-func (o *object) int(n string, v int64) {
-	o.name(n)
-	o.dst = strconv.AppendInt(o.dst, v, 10)
-}
-
-func (o *object) number(n string, v int64) {
-	if v != 0 {
-		o.int(n, v)
-	}
-}
-
-func (o *object) text(n, v string) {
-	o.name(n)
-	o.dst = appendString(o.dst, v)
-}
-
-func (o *object) word(n, v string) {
-	if v != "" {
-		o.text(n, v)
-	}
-}
-
-func (o *object) bool(n string, v bool) {
-	o.name(n)
-	o.dst = strconv.AppendBool(o.dst, v)
-}
-
-func (o *object) flag(n string, v bool) {
-	if v {
-		o.bool(n, v)
-	}
-}
-
-const hex = "0123456789abcdef"
-
-// appendString appends s as a JSON string. What comes from a client can be anything: quotes, newlines and bytes that are
-// no UTF-8 must not end a line or a string.
-func appendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			switch {
-			case c == '"' || c == '\\':
-				dst = append(dst, '\\', c)
-			case c == '\n':
-				dst = append(dst, '\\', 'n')
-			case c == '\t':
-				dst = append(dst, '\\', 't')
-			case c < ' ' || c == 0x7f:
-				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-			default:
-				dst = append(dst, c)
-			}
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 {
-			dst = append(dst, `\ufffd`...)
-		} else {
-			dst = append(dst, s[i:i+size]...)
-		}
-		i += size
-	}
-	return append(dst, '"')
+	o := flatjson.Begin(dst)
+	o.Int("seq", q.Seq)
+	o.Text("request", q.Request)
+	o.Text("key", q.Key)
+	o.Text("kind", string(q.Kind))
+	o.Word("hold", q.Hold)
+	o.Word("token", q.Token)
+	o.Word("value", q.Value)
+	o.Word("base", q.Base)
+	o.Text("outcome", string(q.Outcome))
+	o.Word("mark", q.Mark)
+	o.Int("time_ns", q.TimeNS)
+	return o.End()
 }

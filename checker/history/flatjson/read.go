@@ -1,0 +1,168 @@
+package flatjson
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math"
+)
+
+// Reader reads lines as Object writes them: one flat object, no white space, no escapes in strings. Its methods return
+// false for anything else; what they have stored by then means nothing. The zero Reader is ready. It is not safe for
+// concurrent use.
+type Reader struct {
+	line []byte
+	at   int
+	// words keeps one copy of each short string for a while: processes, keys and functions repeat on every line, holds and
+	// values on lines that are near one another. Each has one place it can be in, and whatever comes later takes it over:
+	// so a file of a million different strings costs no more memory, and finding a word no more than comparing it.
+	words [maxWords]string
+}
+
+const (
+	maxWords   = 1 << 10
+	maxWordLen = 32
+)
+
+// seed keeps a hostile file from putting all its words in one place.
+var seed = maphash.MakeSeed()
+
+// Object walks {"field":value,...}, which has to be the whole line. For each field it calls value, which reads what follows
+// with the method of the field's type, and returns what that returned; false for a field that it does not know.
+func (r *Reader) Object(line []byte, value func(field []byte) bool) bool {
+	r.line, r.at = line, 0
+	if !r.take('{') {
+		return false
+	}
+	for {
+		field, ok := r.quoted()
+		if !ok || !r.take(':') || !value(field) {
+			return false
+		}
+		if r.take('}') {
+			return r.at == len(r.line)
+		}
+		if !r.take(',') {
+			return false
+		}
+	}
+}
+
+func (r *Reader) take(c byte) bool {
+	if r.at < len(r.line) && r.line[r.at] == c {
+		r.at++
+		return true
+	}
+	return false
+}
+
+// quoted reads a string of plain ASCII without escapes.
+func (r *Reader) quoted() ([]byte, bool) {
+	if !r.take('"') {
+		return nil, false
+	}
+	for i := r.at; i < len(r.line); i++ {
+		switch c := r.line[i]; {
+		case c == '"':
+			s := r.line[r.at:i]
+			r.at = i + 1
+			return s, true
+		case !plain(c):
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// Word reads a string that is likely to be met again soon, or was met lately.
+func (r *Reader) Word(s *string) bool {
+	b, ok := r.quoted()
+	if !ok || len(b) > maxWordLen {
+		*s = string(b)
+		return ok
+	}
+	at := &r.words[maphash.Bytes(seed, b)%maxWords]
+	if *at != string(b) {
+		*at = string(b)
+	}
+	*s = *at
+	return true
+}
+
+// Text reads a string that is not likely to be met again.
+func (r *Reader) Text(s *string) bool {
+	b, ok := r.quoted()
+	*s = string(b)
+	return ok
+}
+
+// Words reads a list of strings that are likely to be met again.
+func (r *Reader) Words(list *[]string) bool {
+	if !r.take('[') {
+		return false
+	}
+	*list = []string{}
+	if r.take(']') {
+		return true
+	}
+	for {
+		var word string
+		if !r.Word(&word) {
+			return false
+		}
+		*list = append(*list, word)
+		if r.take(']') {
+			return true
+		}
+		if !r.take(',') {
+			return false
+		}
+	}
+}
+
+// Int reads an integer without sign, fraction, exponent or leading zero: all that Object writes but for negative numbers.
+func (r *Reader) Int(n *int64) bool {
+	start, v := r.at, int64(0)
+	for r.at < len(r.line) {
+		c := r.line[r.at]
+		if c < '0' || c > '9' {
+			break
+		}
+		digit := int64(c - '0')
+		if v > (math.MaxInt64-digit)/10 {
+			return false
+		}
+		v = v*10 + digit
+		r.at++
+	}
+	length := r.at - start
+	*n = v
+	return length == 1 || length > 1 && r.line[start] != '0'
+}
+
+// Bool reads a boolean.
+func (r *Reader) Bool(b *bool) bool {
+	for _, v := range [...]struct {
+		text string
+		is   bool
+	}{{"true", true}, {"false", false}} {
+		if bytes.HasPrefix(r.line[r.at:], []byte(v.text)) {
+			r.at += len(v.text)
+			*b = v.is
+			return true
+		}
+	}
+	return false
+}
+
+// yes and no are what an optional boolean points to: nobody writes to it.
+var yes, no = true, false
+
+// MaybeBool reads a boolean that can be absent.
+func (r *Reader) MaybeBool(b **bool) bool {
+	is := false
+	ok := r.Bool(&is)
+	if *b = &no; is {
+		*b = &yes
+	}
+	return ok
+}
