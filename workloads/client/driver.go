@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -49,6 +48,7 @@ type Driver struct {
 	notify   func(Moment) // called with the driver's lock held; must not block
 
 	send sync.Mutex // one line at a time on stdin, in the order of their stamps
+	line []byte     // the one that is being sent
 
 	mu      sync.Mutex
 	process string
@@ -58,7 +58,8 @@ type Driver struct {
 	beliefs beliefs
 	pending map[int64]*pendingOp
 	orphans []Orphan
-	frozen  bool   // seen stopped with nothing left to read (R4)
+	frozen  bool // seen stopped with nothing left to read (R4)
+	lines   lineReader
 	partial []byte // the beginning of a line whose end was not read yet
 	failure error  // why the client cannot be used any more
 	closing bool
@@ -257,11 +258,12 @@ func (d *Driver) write(command Command) error {
 }
 
 func (d *Driver) writeLine(command Command) error {
-	line, err := json.Marshal(command)
+	line, err := appendCommand(d.line[:0], &command)
 	if err != nil {
 		return err
 	}
-	_, err = d.stdin.Write(append(line, '\n'))
+	d.line = line
+	_, err = d.stdin.Write(line)
 	return err
 }
 

@@ -295,6 +295,21 @@ func TestTheEndOfAClientCompletesWhatIsOpen(t *testing.T) {
 	}
 }
 
+// The kernel tells once that there is something to read, for the last line and the end alike.
+func TestAnEndThatComesTogetherWithTheLastLineIsSeen(t *testing.T) {
+	p := newPuppet(t)
+	p.grant("h1")
+	p.driver.mu.Lock() // nothing is read before both are there
+	p.say(`{"msg":"pong","n":0}`)
+	p.says.Close()
+	p.driver.mu.Unlock()
+	select {
+	case <-p.driver.Gone():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the end was not seen")
+	}
+}
+
 func TestWhatIsNotTheProtocolEndsTheConversation(t *testing.T) {
 	for _, line := range []string{`{"msg":"hello"}`, `Traceback (most recent call last):`, `{"msg":"error","error":"no library"}`} {
 		p := newPuppet(t)

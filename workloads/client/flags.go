@@ -1,7 +1,6 @@
 package client
 
 import (
-	"encoding/json"
 	"io"
 	"maps"
 	"slices"
@@ -17,6 +16,7 @@ type flags struct {
 
 	mu     sync.Mutex
 	out    io.Writer
+	line   []byte            // the one that is being printed
 	broken error             // of the output; nothing is said any more
 	held   map[string]string // the holds believed in, each with its session
 	lost   map[string]bool   // sessions whose loss was signalled: a grant on one comes too late
@@ -57,9 +57,10 @@ func (f *flags) sayLocked(r Report) {
 	if len(r.Error) > mostText {
 		r.Error = r.Error[:mostText] + "..."
 	}
-	line, err := json.Marshal(r)
+	line, err := appendReport(f.line[:0], &r)
+	f.line = line
 	if err == nil && f.broken == nil {
-		_, err = f.out.Write(append(line, '\n'))
+		_, err = f.out.Write(line)
 	}
 	if err != nil && f.broken == nil {
 		f.broken = err

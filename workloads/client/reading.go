@@ -2,7 +2,7 @@ package client
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,32 +22,18 @@ const maxLine = 1 << 20
 func (d *Driver) readLoop() {
 	defer close(d.gone)
 	raw, err := d.stdout.SyscallConn()
-	buffer := make([]byte, 1<<16)
-	for err == nil {
-		var failed error
-		err = raw.Read(func(fd uintptr) bool {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			n, readErr := unix.Read(int(fd), buffer)
-			switch {
-			case errors.Is(readErr, unix.EAGAIN):
-				return false
-			case errors.Is(readErr, unix.EINTR):
-				return true
-			case readErr != nil:
-				failed = readErr
-			case n == 0:
-				failed = io.EOF
-			default:
-				if failed = d.feedLocked(buffer[:n]); failed != nil {
-					failed = protocolError("%w", failed)
-				}
+	if err == nil {
+		buffer := make([]byte, 1<<16)
+		var ended error
+		err = raw.Read(func(fd uintptr) bool { // called again whenever there is something to read
+			for some := true; some && ended == nil; {
+				// Until nothing is there, even if the buffer was not filled: the end of the output may have been told of
+				// together with its last line, and is not told again.
+				some, ended = d.read(int(fd), buffer)
 			}
-			return true
+			return ended != nil
 		})
-		if err == nil {
-			err = failed
-		}
+		err = cmp.Or(ended, err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,10 +46,35 @@ func (d *Driver) readLoop() {
 	d.endLocked(err)
 }
 
+// read takes in what is there to be read, as much as fits into the buffer, and tells whether that was anything. An error
+// is the end of the reading.
+func (d *Driver) read(fd int, buffer []byte) (some bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n, err := unix.Read(fd, buffer)
+	switch {
+	case errors.Is(err, unix.EINTR):
+		return true, nil
+	case errors.Is(err, unix.EAGAIN):
+		return false, nil
+	case err != nil:
+		return false, err
+	case n == 0:
+		return false, io.EOF
+	}
+	if err := d.feedLocked(buffer[:n]); err != nil {
+		return false, protocolError("%w", err)
+	}
+	return true, nil
+}
+
 // feedLocked takes in whole lines and keeps the rest.
 func (d *Driver) feedLocked(data []byte) error {
-	d.partial = append(d.partial, data...)
-	rest := d.partial
+	rest := data
+	if len(d.partial) > 0 {
+		d.partial = append(d.partial, data...)
+		rest = d.partial
+	}
 	for {
 		line, after, found := bytes.Cut(rest, []byte{'\n'})
 		if !found {
@@ -82,8 +93,8 @@ func (d *Driver) feedLocked(data []byte) error {
 }
 
 func (d *Driver) takeLocked(line []byte) error {
-	var report Report
-	if err := json.Unmarshal(line, &report); err != nil {
+	report, err := d.lines.report(line)
+	if err != nil {
 		return fmt.Errorf("it printed %q, which is no report: %w", clip(line), err)
 	}
 	take := takers[report.Msg]

@@ -3,7 +3,6 @@ package client
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -32,8 +31,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, factory Factory) er
 	s := &server{
 		factory: factory, heard: heard, flags: newFlags(out, heard), ctx: ctx,
 		grants: map[string]Grant{}, pending: map[int64]context.CancelFunc{}, stop: make(chan error, 2),
+		idle: make(chan func()),
 	}
-	go func() { s.stop <- s.listen(in) }()
+	go func() { s.stop <- s.listen(pollable(in)) }()
 	var err error
 	select {
 	case err = <-s.stop:
@@ -53,6 +53,7 @@ type server struct {
 	ctx     context.Context // of all operations
 	stop    chan error      // why serving ends: nil in good order
 	running sync.WaitGroup
+	idle    chan func() // to a goroutine that waits for an operation to carry out
 
 	mu       sync.Mutex
 	started  bool
@@ -70,9 +71,10 @@ const maxCommand = 1 << 20
 func (s *server) listen(in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 1<<16), maxCommand)
+	var reader lineReader
 	for lines.Scan() {
-		var cmd Command
-		if err := json.Unmarshal(lines.Bytes(), &cmd); err != nil {
+		cmd, err := reader.command(lines.Bytes())
+		if err != nil {
 			return protocolError("%.200q: %w", lines.Bytes(), err)
 		}
 		if cmd.Cmd == CmdClose {
@@ -129,7 +131,9 @@ func (s *server) take(cmd Command) error {
 		return nil
 	}
 	s.pending[cmd.Op] = cancel
-	s.running.Go(func() {
+	s.running.Add(1)
+	s.carryOut(func() {
+		defer s.running.Done()
 		defer cancel()
 		operation(s, ctx, cmd)
 		s.mu.Lock()
@@ -137,6 +141,26 @@ func (s *server) take(cmd Command) error {
 		delete(s.pending, cmd.Op)
 	})
 	return nil
+}
+
+// carryOut has an operation carried out in a goroutine of its own, at once. One that is done with its last serves again:
+// its stack has grown to what a library needs, and growing one anew for every operation takes longer than all else here.
+func (s *server) carryOut(operation func()) {
+	select {
+	case s.idle <- operation:
+		return
+	default:
+	}
+	go func() {
+		for {
+			operation()
+			select {
+			case operation = <-s.idle:
+			case <-s.ctx.Done():
+				return
+			}
+		}
+	}()
 }
 
 // check refuses an operation that lacks what it needs.

@@ -76,6 +76,24 @@ func TestPingsAreAnsweredWhileEverythingElseWaits(t *testing.T) {
 	c.holds(2, "h1")
 }
 
+// One that waits holds up no other, however many goroutines have carried out operations before.
+func TestOperationsDoNotWaitForOneAnother(t *testing.T) {
+	c := start(t, &fakeLock{grant: &fakeGrant{session: "s"}, wait: make(chan error)})
+	for op := 1; op <= 5; op++ {
+		c.send(fmt.Sprintf(`{"cmd":"acquire","op":%d,"hold":"h%d","key":"k"}`, op, op))
+	}
+	for op := int64(6); op <= 20; op++ {
+		c.send(fmt.Sprintf(`{"cmd":"release","op":%d,"hold":"none"}`, op))
+		if fail := c.want(MsgFail); fail.Op != op {
+			t.Errorf("operation %d answered while %d was to", fail.Op, op)
+		}
+	}
+	for range 5 {
+		c.lock.wait <- nil
+		c.want(MsgOK)
+	}
+}
+
 func TestLostIsPrintedBeforeTheFlagIsCleared(t *testing.T) {
 	c := start(t, &fakeLock{grant: &fakeGrant{session: "s"}})
 	c.send(acquireA)
