@@ -6,11 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
-	"strconv"
-	"sync"
 	"testing"
 
 	"lockcheck/checker/history"
@@ -77,69 +73,25 @@ func number(line []byte, after string) string {
 }
 
 // BenchmarkHarness drives five client processes that answer at once, one operation after the other each, and records
-// everything. An iteration is one operation. It reports operations a second and the heap after the run.
+// everything. An iteration is one operation. It reports operations a second and the memory that the harness has taken.
 func BenchmarkHarness(b *testing.B) {
-	recorder, err := NewRecorder(filepath.Join(b.TempDir(), "history.jsonl"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	const clients = 5
-	var drivers []*client.Driver
-	for i := range clients {
-		drivers = append(drivers, startClient(b, "c"+strconv.Itoa(i+1), recorder, echoing))
-	}
+	harness := startHarness(b, echoing)
+	commands := [...]client.CommandName{client.CmdAcquire, client.CmdRead, client.CmdWrite, client.CmdRelease}
+	harness.ping(b)
 	b.ResetTimer()
-	var wait sync.WaitGroup
-	for i, driver := range drivers {
-		wait.Go(func() {
-			hold := "h" + strconv.Itoa(i)
-			for op := i + 1; op <= b.N; op += clients {
-				command := client.Command{Cmd: [...]client.CommandName{client.CmdAcquire, client.CmdRead, client.CmdWrite, client.CmdRelease}[op/clients%4], Op: int64(op), Hold: hold, Key: "k1"}
-				if c := <-driver.Begin(command); c.Type != history.OK {
-					b.Errorf("operation %d came to %s", op, c.Type)
-					return
-				}
+	harness.each(func(i int, w *worker) {
+		for n := range (b.N + benchClients - 1 - i) / benchClients {
+			hold := fmt.Sprintf("h%d.%d", i, n/len(commands))
+			command := client.Command{Cmd: commands[n%len(commands)], Hold: hold, Key: "k1"}
+			if c := w.do(b.Context(), command); c.Type != history.OK {
+				b.Errorf("%s came to %s: %s", command.Cmd, c.Type, c.Report.Error)
+				return
 			}
-		})
-	}
-	wait.Wait()
+		}
+	})
 	b.StopTimer()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "ops/s")
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	b.ReportMetric(float64(memory.Sys)/(1<<20), "MB")
-	for _, driver := range drivers {
-		driver.Close()
-		<-driver.Gone()
-	}
-	if err := recorder.Close(); err != nil {
-		b.Fatal(err)
-	}
-}
-
-// startClient starts the test's program as a client, in the role that the variable names.
-func startClient(b *testing.B, name string, recorder *Recorder, role string) *client.Driver {
-	b.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), role+"=1")
-	inRead, inWrite, err := os.Pipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	outRead, outWrite, err := os.Pipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	cmd.Stdin, cmd.Stdout = inRead, outWrite
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	inRead.Close()
-	outWrite.Close()
-	b.Cleanup(func() {
-		inWrite.Close()
-		cmd.Wait()
-		outRead.Close()
-	})
-	return client.NewDriver(name, inWrite, outRead, recorder, nil)
 }
