@@ -59,6 +59,12 @@ func inParallel(t *testing.T, n int, do func(seed uint64) error) {
 	t.Logf("%d histories, %.0f a second", n, float64(n)/time.Since(began).Seconds())
 }
 
+// blameless are the properties that no pause, crash, delay or slow harness may ever make a correct lock violate.
+var blameless = []Name{LockLinearizability, EarlyExpiry, ReleaseByOwner, TokenMonotonicity, Liveness}
+
+// harmless are those that hold, too, where tokens are compared by the storage.
+var harmless = []Name{StaleWrite, LostUpdate, ResourceLinearizability}
+
 // anyWorld draws a world without a defect.
 func anyWorld(seed uint64) simulated.Options {
 	r := rand.New(rand.NewPCG(seed, 1))

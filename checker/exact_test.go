@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/anishathalye/porcupine"
@@ -28,21 +29,14 @@ func randomStays(r *rand.Rand) []stay {
 	return stays
 }
 
-func pointers(stays []stay) []*stay {
-	all := make([]*stay, len(stays))
-	for i := range stays {
-		all[i] = &stays[i]
-	}
-	return all
-}
-
 func TestLockOrderAgreesWithPorcupine(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	seen := map[bool]int{}
 	for n := range randomHistories {
 		stays := randomStays(r)
-		conflicts := lockOrder(stays)
-		legally := porcupine.CheckOperations(lockModel, lockOps(pointers(stays), 0, openEnd))
+		inOrder := inTurn(slices.Values(stays))
+		conflicts := lockOrder(inOrder)
+		legally := porcupine.CheckOperations(lockModel, lockOps(stays, 0, openEnd))
 		seen[legally]++
 		if legally != (len(conflicts) == 0) {
 			t.Fatalf("history %d: Porcupine says %v, conflicts %+v: %+v", n, legally, conflicts, stays)
@@ -52,8 +46,10 @@ func TestLockOrderAgreesWithPorcupine(t *testing.T) {
 				t.Fatalf("history %d: %v: %+v", n, err, stays)
 			}
 		}
-		if legally && searchWindows(pointers(stays)) != legal {
-			t.Fatalf("history %d: legal as a whole, not in windows: %+v", n, stays)
+		for size := 1; legally && size <= 3; size++ {
+			if searchWindows(inOrder, size) != legal {
+				t.Fatalf("history %d: legal as a whole, not in windows of %d: %+v", n, size, stays)
+			}
 		}
 	}
 	if min(seen[true], seen[false]) < randomHistories/20 {
@@ -66,7 +62,7 @@ func TestAcquiresOfUnknownOutcomeHelpNobody(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for n := range randomHistories / 3 {
 		stays := randomStays(r)
-		without := lockOps(pointers(stays), 0, openEnd)
+		without := lockOps(stays, 0, openEnd)
 		with := without
 		for i := range 1 + r.IntN(2) {
 			at := r.Int64N(20)
@@ -137,7 +133,7 @@ func TestRegisterOrderAgreesWithPorcupine(t *testing.T) {
 				t.Fatalf("history %d: the witness %q from %q is legal:%s", n, c.text, c.before, spell(updates))
 			}
 		}
-		if legally && len(chains) == 1 && searchChain(chains[0]) != legal {
+		if legally && len(chains) == 1 && searchForced(chains[0].inOrder(), 1+r.IntN(3)) != legal {
 			t.Fatalf("history %d: legal as a whole, not as a chain:%s", n, spell(updates))
 		}
 	}

@@ -121,50 +121,63 @@ func (m *Model) ofClient(f *Fault) bool { return m.Clients[f.Target] != nil }
 // contended counts grants that another client's acquire of the same lock waited for while they were held.
 func (j *judge) contended() (n int64) {
 	for _, k := range j.keys {
-		// waits[i] is for the acquires up to the i-th, by invocation, until when the longest of any client waits, and
-		// until when the longest of any other client than that one does.
-		waits := make([]longestWaits, len(k.acquires))
-		asked := make([]int64, len(k.acquires))
-		for i, h := range k.acquires {
-			until := h.DoneNS
-			if h.Outcome == history.Invoke {
-				until = never
-			}
-			if i > 0 {
-				waits[i] = waits[i-1]
-			}
-			waits[i].take(h.client, until)
-			asked[i] = h.InvokeNS
-		}
-		before := 0
+		before, by := queued{acquires: k.acquires}, queued{acquires: k.acquires} // asked for before the grant, and by then
+		run := sameClient{acquires: k.acquires}
 		for _, h := range k.grants {
-			before = sought(asked, max(h.DoneNS, h.BelievedNS, h.ProvenNS), before)
-			if before > 0 && waits[before-1].other(h.client) > h.DoneNS {
+			before.until(h.DoneNS)
+			by.until(h.DoneNS + 1)
+			heldNS := max(h.DoneNS, h.BelievedNS, h.ProvenNS)
+			switch {
+			case before.other(h.client) > h.DoneNS:
 				n++
+			case heldNS == h.DoneNS:
+			case by.other(h.client) > h.DoneNS:
+				n++
+			default: // whoever asked later has waited for longer than up to the grant
+				if at := run.end(by.n, h.client); at < len(k.acquires) && k.acquires[at].InvokeNS < heldNS {
+					n++
+				}
 			}
 		}
 	}
 	return n
 }
 
-// sought is where ns stands in a sorted list, found from near where it is.
-func sought(list []int64, ns int64, near int) int {
-	for step := 1; near < len(list) && list[near] < ns; step *= 2 {
-		if near+step >= len(list) || list[near+step] >= ns {
-			n, _ := slices.BinarySearch(list[near:min(near+step, len(list))], ns)
-			return near + n
+// queued is until when those wait that have asked for a lock so far.
+type queued struct {
+	acquires []*Hold
+	n        int // so many have been looked at
+	longestWaits
+}
+
+// until looks at all that asked before a moment.
+func (q *queued) until(ns int64) {
+	for ; q.n < len(q.acquires) && q.acquires[q.n].InvokeNS < ns; q.n++ {
+		h, until := q.acquires[q.n], int64(never)
+		if h.Outcome != history.Invoke {
+			until = h.DoneNS
 		}
-		near += step
+		q.take(h.client, until)
 	}
-	for step := 1; near > 0 && list[near-1] >= ns; step *= 2 {
-		if near < step || list[near-step] < ns {
-			from := max(near-step, 0)
-			n, _ := slices.BinarySearch(list[from:near], ns)
-			return from + n
-		}
-		near -= step
+}
+
+// sameClient finds the ends of runs of acquires by one client. It remembers the last, so that one is not gone over for
+// each place in it.
+type sameClient struct {
+	acquires []*Hold
+	from, to int
+	client   int32
+}
+
+// end is the first acquire from a place on that is not that client's.
+func (r *sameClient) end(from int, client int32) int {
+	if client != r.client || from < r.from || from > r.to {
+		r.from, r.to, r.client = from, from, client
 	}
-	return near
+	for r.to < len(r.acquires) && r.acquires[r.to].client == client {
+		r.to++
+	}
+	return r.to
 }
 
 // longestWaits is until when the two clients that wait longest do.
@@ -221,55 +234,47 @@ func (m *Model) outlivesLease(f *Fault, h *Hold) bool {
 	return latest != 0 && over > latest
 }
 
-// sway is the holds that one client believed in, in the order of their grants, and of those up to each until when the
-// longest lasted.
-type sway struct {
-	holds []*Hold
-	until []int64
+// heldBy are the holds that the target of a fault was known to believe in when the fault took effect, in the order of
+// their grants.
+func (m *Model) heldBy(f *Fault) []*Hold {
+	if m.hit == nil {
+		m.hit = m.holdsHit()
+	}
+	return m.hit[f]
 }
 
-// heldBy are the holds that the target of a fault was known to believe in when the fault took effect.
-func (m *Model) heldBy(f *Fault) (held []*Hold) {
-	if f.EffectiveNS == 0 {
-		return nil
-	}
-	s := m.swayOf(f.Target)
-	if s == nil {
-		return nil
-	}
-	granted, _ := slices.BinarySearchFunc(s.holds, f.EffectiveNS+1, func(h *Hold, t int64) int { return cmp.Compare(h.DoneNS, t) })
-	for i := granted - 1; i >= 0 && s.until[i] >= f.EffectiveNS; i-- {
-		if s.holds[i].BelievedNS >= f.EffectiveNS {
-			held = append(held, s.holds[i])
+// holdsHit are those of all faults, found in one pass over the holds.
+func (m *Model) holdsHit() map[*Fault][]*Hold {
+	hit, faults := map[*Fault][]*Hold{}, map[string][]*Fault{} // by target, in the order of their effects
+	for _, f := range m.Faults {
+		if f.EffectiveNS != 0 {
+			faults[f.Target] = append(faults[f.Target], f)
 		}
 	}
-	slices.Reverse(held)
-	return held
-}
-
-func (m *Model) swayOf(client string) *sway {
-	if m.believed == nil {
-		m.believed = map[string]*sway{}
-		for _, h := range m.Holds {
-			if h.BelievedNS == 0 {
-				continue
-			}
-			s := m.believed[h.Client]
-			if s == nil {
-				s = &sway{}
-				m.believed[h.Client] = s
-			}
-			s.holds = append(s.holds, h)
+	byEffect := func(a, b *Fault) int { return cmp.Compare(a.EffectiveNS, b.EffectiveNS) }
+	for _, list := range faults {
+		slices.SortStableFunc(list, byEffect)
+	}
+	if len(faults) == 0 {
+		return hit
+	}
+	for _, h := range m.Holds {
+		if h.BelievedNS == 0 {
+			continue
 		}
-		for _, s := range m.believed {
-			sortInOrder(s.holds, func(a, b *Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
-			s.until = make([]int64, len(s.holds))
-			for i, h := range s.holds {
-				s.until[i] = max(s.until[max(i-1, 0)], h.BelievedNS)
+		list := faults[h.Client]
+		first, _ := slices.BinarySearchFunc(list, &Fault{EffectiveNS: h.DoneNS}, byEffect)
+		for _, f := range list[first:] {
+			if f.EffectiveNS > h.BelievedNS {
+				break
 			}
+			hit[f] = append(hit[f], h)
 		}
 	}
-	return m.believed[client]
+	for _, holds := range hit {
+		sortInOrder(holds, func(a, b *Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
+	}
+	return hit
 }
 
 // leaseAt is when the lease of a hold, as acknowledged up to t, can have run out at the earliest and at the latest; zeros

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -8,19 +10,82 @@ import (
 	"lockcheck/checker/history"
 )
 
-func TestSoughtIsBinarySearchFromNearby(t *testing.T) {
-	r := rand.New(rand.NewPCG(4, 2))
-	for range 20_000 {
-		list := make([]int64, r.IntN(40))
-		for i := range list {
-			list[i] = r.Int64N(30)
+// randomKey is a lock that few clients ask for, often at one moment.
+func randomKey(r *rand.Rand) *keyView {
+	k := &keyView{name: "k"}
+	for now := int64(0); len(k.acquires) < 12; now += r.Int64N(3) {
+		h := &Hold{client: int32(r.IntN(3)), Key: "k", InvokeNS: now, DoneNS: now + r.Int64N(6), Outcome: history.OK}
+		h.Client = fmt.Sprint("c", h.client)
+		switch r.IntN(6) {
+		case 0:
+			h.Outcome = history.Fail
+		case 1:
+			h.Outcome, h.DoneNS = history.Invoke, 0
+		default:
+			h.BelievedNS, h.ProvenNS = h.DoneNS+r.Int64N(9)-2, h.DoneNS+r.Int64N(9)-2
+			k.grants = append(k.grants, h)
 		}
-		slices.Sort(list)
-		ns, near := r.Int64N(34)-2, r.IntN(len(list)+1)
-		if want, _ := slices.BinarySearch(list, ns); sought(list, ns, near) != want {
-			t.Fatalf("%d in %v from %d: got %d, want %d", ns, list, near, sought(list, ns, near), want)
+		k.acquires = append(k.acquires, h)
+	}
+	slices.SortStableFunc(k.grants, func(a, b *Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
+	return k
+}
+
+func TestContendedGrantsAreThoseThatSomebodyElseWaitedFor(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 2))
+	seen := map[bool]int{}
+	for range 5_000 {
+		k := randomKey(r)
+		want := int64(0)
+		for _, h := range k.grants {
+			waitedFor := slices.ContainsFunc(k.acquires, func(g *Hold) bool {
+				return g.client != h.client && g.InvokeNS < max(h.DoneNS, h.BelievedNS, h.ProvenNS) && (g.Outcome == history.Invoke || g.DoneNS > h.DoneNS)
+			})
+			if seen[waitedFor]++; waitedFor {
+				want++
+			}
+		}
+		if got := newJudge(&Model{keys: []*keyView{k}}, Options{}).contended(); got != want {
+			t.Fatalf("%d, want %d:%s", got, want, spellHolds(k.acquires))
 		}
 	}
+	if min(seen[true], seen[false]) < 3000 {
+		t.Errorf("one-sided: %v", seen)
+	}
+}
+
+func TestHoldsHitAreThoseBelievedInWhenTheFaultTookEffect(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 3))
+	found := 0
+	for range 3_000 {
+		m := &Model{Holds: randomKey(r).acquires}
+		for range r.IntN(4) {
+			m.Faults = append(m.Faults, &Fault{Target: fmt.Sprint("c", r.IntN(4)), EffectiveNS: r.Int64N(20)})
+		}
+		for _, f := range m.Faults {
+			var want []*Hold
+			for _, h := range m.Holds {
+				if f.EffectiveNS != 0 && h.Client == f.Target && h.BelievedNS > 0 && h.DoneNS <= f.EffectiveNS && f.EffectiveNS <= h.BelievedNS {
+					want = append(want, h)
+				}
+			}
+			slices.SortStableFunc(want, func(a, b *Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
+			if got := m.heldBy(f); !slices.Equal(got, want) {
+				t.Fatalf("%s at %d: %s, want %s", f.Target, f.EffectiveNS, spellHolds(got), spellHolds(want))
+			}
+			found += len(want)
+		}
+	}
+	if found < 500 {
+		t.Errorf("%d found: nothing was tested", found)
+	}
+}
+
+func spellHolds(holds []*Hold) (text string) {
+	for _, h := range holds {
+		text += fmt.Sprintf("\n%s %s [%d,%d] believed %d proven %d", h.Client, h.Outcome, h.InvokeNS, h.DoneNS, h.BelievedNS, h.ProvenNS)
+	}
+	return text
 }
 
 // A majority whose members are hit one after the other never was one.

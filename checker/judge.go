@@ -11,6 +11,14 @@ import (
 )
 
 // judge holds a model sorted the ways the properties need it, and what they have found so far.
+//
+// A property goes over the acquires, grants or requests of a key in their order, and keeps of those it has passed only
+// what something later can still go against: holds that last, acquires that wait, grants that are read late. That is
+// memory for the clients, for operations of unknown outcome and for what is found, however long the history is; each
+// algorithm's comment says what it drops, and why it may. Three things cannot be had so, and are made only where they are
+// needed: the chains of a register whose updates do not follow one another, because an old value may be found again at
+// any time (eachInTurn); the clean-ups that may have removed a grant that was lost early (cleanupIndex); and the cores
+// that tries refused as busy are held against (coreSpans).
 type judge struct {
 	m        *Model
 	opts     Options
@@ -33,25 +41,8 @@ type keyView struct {
 	handled  []*Access // those that were applied, in the resource's order
 	writes   int       // how many there are, applied or not
 
-	tokensOnce sync.Once
-	tokened    []*Hold // the grants that carry a token
-	risen      bool    // tokens rise from each of them to the next
-	orderOnce  sync.Once
-	disordered bool // some of them are shared, or fell
-}
-
-// tokens are the grants that carry a token, in the order of their completions, and whether these rise all along.
-func (k *keyView) tokens() (grants []*Hold, risen bool) {
-	k.tokensOnce.Do(func() {
-		k.tokened, k.risen = k.grants, true
-		if slices.ContainsFunc(k.grants, func(h *Hold) bool { return h.Token == "" }) {
-			k.tokened = slices.DeleteFunc(slices.Clone(k.grants), func(h *Hold) bool { return h.Token == "" })
-		}
-		for i := 1; i < len(k.tokened) && k.risen; i++ {
-			k.risen = compareTokens(k.tokened[i-1].Token, k.tokened[i].Token) < 0
-		}
-	})
-	return k.tokened, k.risen
+	orderOnce sync.Once
+	order     tokenOrder
 }
 
 func newJudge(m *Model, opts Options) *judge {
@@ -110,11 +101,8 @@ func (j *judge) tokensProve(k *keyView) bool {
 	if !j.ordered() {
 		return false
 	}
-	k.orderOnce.Do(func() {
-		grants, risen := k.tokens()
-		k.disordered = !risen && (len(j.sharedTokens(k, grants, map[*Hold]bool{})) > 0 || len(j.fallenTokens(k, grants, map[*Hold]bool{})) > 0)
-	})
-	return !k.disordered
+	order := k.tokens()
+	return len(order.repeated) == 0 && len(order.fallen) == 0
 }
 
 // nextOther is the first grant after the i-th that went to another client.

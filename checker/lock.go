@@ -3,6 +3,8 @@ package checker
 import (
 	"cmp"
 	"fmt"
+	"iter"
+	"math"
 	"slices"
 
 	"lockcheck/checker/history"
@@ -39,30 +41,48 @@ func (s *stay) impossible() bool { return s.from > s.by || s.lo > s.by }
 // to there, that moment included; so the moments from there on are all that have to be looked at.
 func (s *stay) window() (lo, hi int64) { return max(s.lo, s.from), s.granted() }
 
-// staysOf are the grants of a key as the service's properties see them. Acquires and releases of unknown outcome are
-// optional: nothing observes that a lock is held but by another's failed try, so leaving them out is the best choice
-// for all others at once, and the answer is exact without them.
-func (j *judge) staysOf(k *keyView) []stay {
-	stays := make([]stay, 0, len(k.grants))
+// staysOf are the grants of a key as the service's properties see them, in the order of their completions. They are made
+// as they are ranged over, and none is kept. Acquires and releases of unknown outcome are optional: nothing observes that a
+// lock is held but by another's failed try, so leaving them out is the best choice for all others at once, and the answer
+// is exact without them.
+func (j *judge) staysOf(k *keyView) iter.Seq[stay] {
 	again := k.askedAgain()
-	for _, h := range k.grants {
-		s := stay{hold: h, lo: h.startNS(), hi: h.DoneNS, from: max(h.LeaseNS, h.ProvenNS), by: never}
-		if h.EndedNS != 0 {
-			s.by = h.EndedNS
-		}
-		for _, a := range h.Attempts {
-			if a.gone() && a.InvokeNS >= h.DoneNS {
-				s.by = min(s.by, a.DoneNS)
+	return func(yield func(stay) bool) {
+		for _, h := range k.grants {
+			s := stay{hold: h, lo: h.startNS(), hi: h.DoneNS, from: max(h.LeaseNS, h.ProvenNS), by: never}
+			if h.EndedNS != 0 {
+				s.by = h.EndedNS
+			}
+			for _, a := range h.Attempts {
+				if a.gone() && a.InvokeNS >= h.DoneNS {
+					s.by = min(s.by, a.DoneNS)
+				}
+			}
+			// A session that asks again for a lock it has not been seen to lose may be answered with the record it has: from
+			// there on nothing is proven of the first grant alone, and the second may end with the first.
+			if len(again) > 0 {
+				if next := again[h]; next != 0 {
+					s.from = min(s.from, next)
+				}
+			}
+			if !yield(s) {
+				return
 			}
 		}
-		// A session that asks again for a lock it has not been seen to lose may be answered with the record it has: from
-		// there on nothing is proven of the first grant alone, and the second may end with the first.
-		if len(again) > 0 {
-			if next := again[h]; next != 0 {
-				s.from = min(s.from, next)
-			}
+	}
+}
+
+// inTurn are stays in the order of their latest grants. Mostly that is the order they come in, and nothing is kept of them;
+// only where somebody was granted the lock by a session that ended before the grant was read is it another.
+func inTurn(stays iter.Seq[stay]) iter.Seq[stay] {
+	last := int64(math.MinInt64)
+	for s := range stays {
+		if s.granted() < last {
+			sorted := slices.Collect(stays)
+			slices.SortStableFunc(sorted, func(a, b stay) int { return cmp.Compare(a.granted(), b.granted()) })
+			return slices.Values(sorted)
 		}
-		stays = append(stays, s)
+		last = s.granted()
 	}
 	return stays
 }
@@ -109,51 +129,82 @@ type lockConflict struct {
 }
 
 // lockOrder decides exactly whether an order of the stays exists: the cores must not overlap, and each stay without a
-// core must find a free moment in its window.
+// core must find a free moment in its window. The stays come in the order of their latest grants (inTurn).
 //
 // Necessary: every core is held throughout, and a granted lock is granted at a free moment. Sufficient: grant at hi and
 // end at from wherever there is a core; these are the shortest stays possible, so they leave the most room, and all
 // moments not inside a core are free. A window that meets no such moment lies inside one core: disjoint open intervals
 // leave the points between them free. So a conflict is never more than two stays.
-func lockOrder(stays []stay) []lockConflict {
-	var conflicts []lockConflict
-	cores, moments := make([]*stay, 0, len(stays)), []*stay(nil)
-	for i := range stays {
-		switch s := &stays[i]; {
-		case s.impossible():
-			conflicts = append(conflicts, lockConflict{atNS: s.granted(), then: s})
-		case s.hasCore():
-			cores = append(cores, s)
-		default:
-			moments = append(moments, s)
+//
+// One pass does it, and of the stays seen nothing is kept but the cores that may still last (lasting): at most one as
+// long as nothing is violated, and one more for each core that is granted inside another.
+func lockOrder(stays iter.Seq[stay]) []lockConflict {
+	var impossible, overlapping, homeless []lockConflict
+	var cores lasting
+	for s := range stays {
+		now := s.granted()
+		if s.impossible() {
+			impossible = append(impossible, lockConflict{atNS: now, then: keep(s)})
+			continue
 		}
+		cores.over(now)
+		if !s.hasCore() {
+			lo, hi := s.window()
+			if core := cores.longest(lo); core != nil && core.from > hi {
+				homeless = append(homeless, lockConflict{hi, keep(*core), keep(s)})
+			}
+			continue
+		}
+		if core := cores.longest(never); core != nil && core.from > now {
+			overlapping = append(overlapping, lockConflict{now, keep(*core), keep(s)})
+		}
+		cores.add(s)
 	}
-	sortInOrder(cores, func(a, b *stay) int { return cmp.Compare(a.granted(), b.granted()) })
-	longest := make([]*stay, len(cores)) // of the cores up to each, the one that lasts longest
-	for i, s := range cores {
-		longest[i] = s
-		if i > 0 && longest[i-1].from >= s.from {
-			longest[i] = longest[i-1]
-		}
-		if i > 0 && longest[i-1].from > s.granted() {
-			conflicts = append(conflicts, lockConflict{s.granted(), longest[i-1], s})
-		}
+	return slices.Concat(impossible, overlapping, homeless)
+}
+
+// keep makes a stay that outlives the pass over them.
+func keep(s stay) *stay { return &s }
+
+// lasting are cores that have not ended yet, of which each was granted later than the one before it, and lasts longer. One
+// that was granted later and does not last longer is left out: whatever it would prove, the longer one does.
+type lasting struct {
+	cores []stay
+	ended int // so many of the first are of no use any more
+}
+
+// over drops the cores that have ended by now: what is granted from now on cannot lie inside them.
+func (l *lasting) over(now int64) {
+	for l.ended < len(l.cores) && l.cores[l.ended].from <= now {
+		l.ended++
 	}
-	for _, s := range moments {
-		lo, hi := s.window()
-		n, _ := slices.BinarySearchFunc(cores, lo, func(c *stay, t int64) int { return cmp.Compare(c.granted(), t) })
-		if n > 0 && longest[n-1].from > hi {
-			conflicts = append(conflicts, lockConflict{hi, longest[n-1], s})
-		}
+	if l.ended > len(l.cores)/2 { // the list is only moved once half of it is of no use
+		l.cores = l.cores[:copy(l.cores, l.cores[l.ended:])]
+		l.ended = 0
 	}
-	return conflicts
+}
+
+// longest is, of the cores granted before a moment, the one that lasts longest; nil if none of them lasts still.
+func (l *lasting) longest(before int64) *stay {
+	going := l.cores[l.ended:]
+	n, _ := slices.BinarySearchFunc(going, before, func(c stay, t int64) int { return cmp.Compare(c.granted(), t) })
+	if n == 0 {
+		return nil
+	}
+	return &going[n-1]
+}
+
+func (l *lasting) add(core stay) {
+	if last := l.longest(never); last == nil || last.from < core.from {
+		l.cores = append(l.cores, core)
+	}
 }
 
 // lockLinearizability is J6.
 func (j *judge) lockLinearizability() outcome {
 	o := j.toConfirm()
 	for _, k := range j.keys {
-		stays := j.staysOf(k)
+		stays := inTurn(j.staysOf(k))
 		conflicts := lockOrder(stays)
 		if len(conflicts) == 0 {
 			j.confirmLock(k, stays, &o)

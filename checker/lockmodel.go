@@ -1,9 +1,9 @@
 package checker
 
 import (
-	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"sync"
 
@@ -78,11 +78,11 @@ var lockModel = porcupine.Model{
 
 // lockOps turns stays into operations: granted, where there is a core still held at its end, and ended. First and last
 // clip the intervals to a window.
-func lockOps(stays []*stay, first, last int64) []porcupine.Operation {
+func lockOps(stays []stay, first, last int64) []porcupine.Operation {
 	return appendLockOps(make([]porcupine.Operation, 0, 3*len(stays)), stays, first, last)
 }
 
-func appendLockOps(ops []porcupine.Operation, stays []*stay, first, last int64) []porcupine.Operation {
+func appendLockOps(ops []porcupine.Operation, stays []stay, first, last int64) []porcupine.Operation {
 	for i, s := range stays {
 		add := func(step lockStep, from, to int64) {
 			ops = append(ops, porcupine.Operation{
@@ -111,7 +111,7 @@ const lockWindow = 48
 // The windows are cut at moments at which the order found by lockOrder has the lock free, and every interval is clipped
 // to its window. Clipping only forbids orders, so orders of all windows one after the other are an order of the whole:
 // a pass found this way is a pass. (Violations are confirmed on their own two stays, unclipped.)
-func (j *judge) confirmLock(k *keyView, stays []stay, o *outcome) {
+func (j *judge) confirmLock(k *keyView, stays iter.Seq[stay], o *outcome) {
 	busy := j.busyOps(k, stays)
 	if j.opts.Unconfirmed {
 		if len(busy) > 0 {
@@ -119,16 +119,12 @@ func (j *judge) confirmLock(k *keyView, stays []stay, o *outcome) {
 		}
 		return
 	}
-	all := make([]*stay, len(stays))
-	for i := range stays {
-		all[i] = &stays[i]
-	}
-	verdict := undecided
-	if len(all) <= lockWindow || len(busy) > 0 && len(all)+len(busy) <= maxSearchOps {
-		verdict = search(lockModel, append(lockOps(all, 0, openEnd), busy...))
+	verdict, n := undecided, len(k.grants)
+	if n <= lockWindow || len(busy) > 0 && n+len(busy) <= maxSearchOps {
+		verdict = search(lockModel, append(lockOps(slices.Collect(stays), 0, openEnd), busy...))
 	}
 	if verdict == undecided && len(busy) == 0 {
-		verdict = searchWindows(all)
+		verdict = searchWindows(stays, lockWindow)
 	}
 	switch {
 	case verdict == legal:
@@ -143,60 +139,74 @@ func (j *judge) confirmLock(k *keyView, stays []stay, o *outcome) {
 	}
 }
 
-// scheduled orders stays as lockOrder proves that they can be: cores as they are, the others at their first free moment.
-type scheduled struct {
-	*stay
-	begin, end int64
+// schedule orders stays as lockOrder proves that they can be: cores as they are, each of the others at the last free
+// moment up to its grant. They come in the order of their latest grants, and go on in that of the moments at which the
+// lock is taken; nothing is held back but the core that lasts, because those that are granted inside it go before it.
+func schedule(stays iter.Seq[stay]) iter.Seq2[int64, stay] {
+	return func(yield func(int64, stay) bool) {
+		var core stay
+		held := false // core is held back
+		for s := range stays {
+			at := s.granted()
+			switch {
+			case held && core.from > at && !s.hasCore():
+				at = core.granted()
+			case held:
+				if held = false; !yield(core.granted(), core) {
+					return
+				}
+			}
+			if s.hasCore() {
+				core, held = s, true
+			} else if !yield(at, s) {
+				return
+			}
+		}
+		if held {
+			yield(core.granted(), core)
+		}
+	}
 }
 
-func schedule(stays []*stay) []scheduled {
-	cores, all := make([]scheduled, 0, len(stays)), []scheduled(nil)
-	for _, s := range stays {
-		if s.hasCore() {
-			cores = append(cores, scheduled{s, s.granted(), s.from})
-		}
-	}
-	byTime := func(a, b scheduled) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) }
-	sortInOrder(cores, byTime)
-	all = slices.Clone(cores)
-	for _, s := range stays {
-		if s.hasCore() {
-			continue
-		}
-		at, _ := s.window()
-		n, _ := slices.BinarySearchFunc(cores, at, func(c scheduled, t int64) int { return cmp.Compare(c.begin, t) })
-		if n > 0 {
-			at = max(at, cores[n-1].end)
-		}
-		all = append(all, scheduled{s, at, at})
-	}
-	sortInOrder(all, byTime)
-	return all
+// lockStretch is one window: stays that are ordered between two moments at which the lock is free.
+type lockStretch struct {
+	stays       []stay
+	first, last int64
+	ops         []porcupine.Operation // that they were turned into
 }
 
-func searchWindows(stays []*stay) answer {
-	order := schedule(stays)
-	type window struct {
-		stays []*stay
-		ops   []porcupine.Operation
+// stretches cuts stays into windows of so many. The lists of spare ones serve the next.
+func stretches(stays iter.Seq[stay], size int, spare *sync.Pool) iter.Seq[*lockStretch] {
+	next := func(first int64) *lockStretch {
+		w, _ := spare.Get().(*lockStretch)
+		if w == nil {
+			w = &lockStretch{}
+		}
+		w.stays, w.first, w.last = w.stays[:0], first, openEnd
+		return w
 	}
-	spare := sync.Pool{New: func() any { return &window{} }} // a window's lists serve the next
-	return searchAll((len(order)+lockWindow-1)/lockWindow, func(i int) answer {
-		from, to := i*lockWindow, min((i+1)*lockWindow, len(order))
-		first, last := int64(0), int64(openEnd)
-		if i > 0 {
-			first = order[from].begin
+	return func(yield func(*lockStretch) bool) {
+		w := next(0)
+		for at, s := range schedule(stays) {
+			if len(w.stays) == size {
+				if w.last = at; !yield(w) {
+					return
+				}
+				w = next(at)
+			}
+			w.stays = append(w.stays, s)
 		}
-		if to < len(order) {
-			last = order[to].begin
+		if len(w.stays) > 0 {
+			yield(w)
 		}
-		w := spare.Get().(*window)
+	}
+}
+
+func searchWindows(stays iter.Seq[stay], size int) answer {
+	var spare sync.Pool
+	return searchInTurn(stretches(stays, size, &spare), func(w *lockStretch) answer {
 		defer spare.Put(w)
-		w.stays = w.stays[:0]
-		for _, s := range order[from:to] {
-			w.stays = append(w.stays, s.stay)
-		}
-		w.ops = appendLockOps(w.ops[:0], w.stays, first, last)
+		w.ops = appendLockOps(w.ops[:0], w.stays, w.first, w.last)
 		if slices.ContainsFunc(w.ops, func(op porcupine.Operation) bool { return op.Call > op.Return }) {
 			return illegal // the cut went through an operation: the order it was made from is none
 		}
@@ -208,9 +218,9 @@ func searchWindows(stays []*stay) answer {
 // takes a grant away from an order that works, or an acquire of unknown outcome, leaves an order that works, so two
 // grants without an order have none among any others either.
 func confirmConflict(key string, c lockConflict) error {
-	stays := []*stay{c.then}
+	stays := []stay{*c.then}
 	if c.first != nil {
-		stays = append(stays, c.first)
+		stays = append(stays, *c.first)
 	}
 	if search(lockModel, lockOps(stays, 0, openEnd)) != illegal {
 		return disagreementf("the grants of %s to %s exclude each other by the former, and Porcupine finds an order (grant %s)",
@@ -221,11 +231,11 @@ func confirmConflict(key string, c lockConflict) error {
 
 // busyOps are the failed tries of a key where they are evidence (R7), and the acquires of unknown outcome, or given up,
 // that may explain them. A try that meets a core is explained whatever the order, and is left out.
-func (j *judge) busyOps(k *keyView, stays []stay) (ops []porcupine.Operation) {
-	if !j.m.Plan.TryAtomic {
+func (j *judge) busyOps(k *keyView, stays iter.Seq[stay]) (ops []porcupine.Operation) {
+	if !j.m.Plan.TryAtomic || !slices.ContainsFunc(k.acquires, (*Hold).wasBusy) {
 		return nil
 	}
-	some, grants := false, len(stays)
+	some, grants := false, len(k.grants)
 	cores := coresOf(stays)
 	for i, h := range k.acquires {
 		add := func(step lockStep, from, to int64) {
@@ -233,7 +243,7 @@ func (j *judge) busyOps(k *keyView, stays []stay) (ops []porcupine.Operation) {
 				Input: lockInput{step, grants + i + 1, h}})
 		}
 		switch {
-		case h.Outcome == history.Fail && h.Try && h.Code == history.CodeBusy:
+		case h.wasBusy():
 			if cores.meet(h.startNS(), h.DoneNS) {
 				continue
 			}
@@ -256,23 +266,26 @@ func (j *judge) busyOps(k *keyView, stays []stay) (ops []porcupine.Operation) {
 	return ops
 }
 
+// wasBusy tells whether an acquire that did not wait was told that somebody has the lock.
+func (h *Hold) wasBusy() bool {
+	return h.Outcome == history.Fail && h.Try && h.Code == history.CodeBusy
+}
+
 // coreSpans are the cores of some stays in the order of their beginnings, and of those up to each how long the longest
 // lasts.
 type coreSpans struct{ begin, until []int64 }
 
-func coresOf(stays []stay) (c coreSpans) {
-	var cores []*stay
-	for i := range stays {
-		if stays[i].hasCore() {
-			cores = append(cores, &stays[i])
+// coresOf takes stays in the order of their latest grants.
+func coresOf(stays iter.Seq[stay]) (c coreSpans) {
+	for s := range stays {
+		if !s.hasCore() {
+			continue
 		}
-	}
-	sortInOrder(cores, func(a, b *stay) int { return cmp.Compare(a.granted(), b.granted()) })
-	for i, s := range cores {
-		c.begin, c.until = append(c.begin, s.granted()), append(c.until, s.from)
-		if i > 0 {
-			c.until[i] = max(c.until[i], c.until[i-1])
+		until := s.from
+		if n := len(c.until); n > 0 {
+			until = max(until, c.until[n-1])
 		}
+		c.begin, c.until = append(c.begin, s.granted()), append(c.until, until)
 	}
 	return c
 }
@@ -300,21 +313,23 @@ func (j *judge) busyFinding(k *keyView) Finding {
 const drawn = 16
 
 // drawLock is a picture of the stays around a conflict.
-func (j *judge) drawLock(k *keyView, stays []stay, c lockConflict) Window {
-	var near []*stay
+func (j *judge) drawLock(k *keyView, stays iter.Seq[stay], c lockConflict) Window {
 	from, to := c.then.lo, c.then.hi
 	if c.first != nil {
 		from, to = min(from, c.first.granted()), max(to, c.first.from)
 	}
-	for i := range stays {
-		s := &stays[i]
-		if s != c.then && s != c.first && s.hi >= from && s.lo <= to && !s.impossible() {
+	var near []stay
+	for s := range stays {
+		if len(near) == drawn-2 {
+			break
+		}
+		if s.hold != c.then.hold && (c.first == nil || s.hold != c.first.hold) && s.hi >= from && s.lo <= to && !s.impossible() {
 			near = append(near, s)
 		}
 	}
-	near = append(near[:min(len(near), drawn-2)], c.then)
+	near = append(near, *c.then)
 	if c.first != nil {
-		near = append(near, c.first)
+		near = append(near, *c.first)
 	}
 	return Window{Property: LockLinearizability, Key: k.name, FromNS: from, ToNS: to, Draw: func(w io.Writer) error {
 		return draw(w, lockModel, lockOps(near, 0, max(j.m.EndNS, to)+1))

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 
 	"lockcheck/checker/history"
 )
@@ -11,7 +12,7 @@ import (
 func (j *judge) lostUpdate() outcome {
 	var o outcome
 	for _, k := range j.keys {
-		var standing []int32 // where the writes are that nobody has overwritten so yet, in the order of the log
+		log := standing{handled: k.handled}
 		for at, w := range k.handled {
 			if w.F != history.Write {
 				continue
@@ -21,19 +22,56 @@ func (j *judge) lostUpdate() outcome {
 				o.defect = defectf("the write of %q to %s (seq %d) was built on %q, a value that nobody had written", w.Value, k.name, w.Seq(), w.Base)
 				return o
 			}
-			from := len(standing)
-			for from > 0 && k.handled[standing[from-1]].place > base {
-				from--
-			}
-			for _, n := range standing[from:] {
-				if u := k.handled[n]; u.Outcome == history.OK {
-					o.hits = append(o.hits, hit{k.name, w.handledNS, func() Finding { return j.lostFinding(k, u, w) }})
+			for _, u := range log.write(at, base) {
+				if by := w; u.Outcome == history.OK {
+					o.hits = append(o.hits, hit{k.name, by.handledNS, func() Finding { return j.lostFinding(k, u, by) }})
 				}
 			}
-			standing = append(standing[:from], int32(at))
 		}
 	}
 	return o
+}
+
+// standing is which writes of a log nobody has overwritten yet that was not built on them. As long as each is built on the
+// one before it that is all of them, one stretch of the log; each write that is not begins another.
+type standing struct {
+	handled   []*Access
+	stretches []stretch
+	lost      []*Access
+}
+
+// stretch is a part of a log, from the first to the last of its writes.
+type stretch struct{ first, last int }
+
+// write adds a write, and tells which it overwrites that came after its base. What it returns is good until the next.
+func (s *standing) write(at int, base int32) []*Access {
+	s.lost = s.lost[:0]
+	n := len(s.stretches)
+	for n > 0 {
+		top := &s.stretches[n-1]
+		for ; top.last >= top.first; top.last-- {
+			u := s.handled[top.last]
+			if u.F != history.Write {
+				continue
+			}
+			if u.place <= base {
+				break
+			}
+			s.lost = append(s.lost, u)
+		}
+		if top.last >= top.first {
+			break
+		}
+		n--
+	}
+	s.stretches = s.stretches[:n]
+	if n > 0 && len(s.lost) == 0 {
+		s.stretches[n-1].last = at
+	} else {
+		s.stretches = append(s.stretches, stretch{at, at})
+	}
+	slices.Reverse(s.lost)
+	return s.lost
 }
 
 // builtOn is the place of the write that w was built on, 0 for the initial value. A client whose write has not taken

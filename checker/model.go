@@ -27,10 +27,10 @@ type Model struct {
 	Closed   bool     // the harness closed the history, complete or not: it was not cut short
 	Lines    int64    // events read
 
-	keys     []*keyView       // in the order of their names
-	byID     map[string]*Hold // where Requests does not know whose they are
-	rejected int64            // writes that the resource refused
-	believed map[string]*sway // by client; made when first asked for
+	keys     []*keyView         // in the order of their names
+	byID     map[string]*Hold   // where Requests does not know whose they are
+	rejected int64              // writes that the resource refused
+	hit      map[*Fault][]*Hold // what heldBy knows; made when first asked for
 }
 
 // ClockStep is a setting of the machine's wall clock by ByNS, at some moment of the span.

@@ -61,6 +61,8 @@ var mutants = []struct {
 }{
 	{"", on(simulated.Queue, calm), nil, "a correct lock, undisturbed"},
 	{"", on(simulated.Polling, calm), nil, "a correct lock, undisturbed"},
+	{"", fenced(on(simulated.Queue, calm)), nil, "a correct lock, undisturbed"},
+	{"", fenced(on(simulated.Polling, calm)), nil, "a correct lock, undisturbed"},
 	{"", on(simulated.Queue, kills), nil, "the dead write nothing"},
 	{"", on(simulated.Polling, kills), nil, "the dead write nothing"},
 	{"", fenced(on(simulated.Queue, stops)), nil, "belief overlaps, and is masked"},

@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"runtime"
 	"sync"
@@ -73,31 +74,48 @@ func boundedSearch(model porcupine.Model, ops []porcupine.Operation) answer {
 	return illegal
 }
 
-// searchAll searches n windows on all processors and returns the answer of the first that is not legal, so that it is the
-// same however many there are.
-func searchAll(n int, window func(i int) answer) answer {
-	answers := make([]answer, n)
-	var next, worst atomic.Int64
-	worst.Store(int64(n))
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		workers.Go(func() {
-			for {
-				i := next.Add(1) - 1
-				if i >= worst.Load() { // what comes before the first that is not legal is searched all the same
-					return
+// searchInTurn searches windows on all processors as they are handed over, and returns the answer of the first that is not
+// legal, so that it is the same however many processors there are. However many windows come, few wait at a time.
+func searchInTurn[W any](windows iter.Seq[W], search func(W) answer) answer {
+	type numbered struct {
+		n      int64
+		window W
+	}
+	type verdict struct {
+		n int64
+		answer
+	}
+	workers := runtime.GOMAXPROCS(0)
+	waiting := make(chan numbered, 2*workers)
+	var first atomic.Pointer[verdict] // of those that are not legal
+	var done sync.WaitGroup
+	for range workers {
+		done.Go(func() {
+			for w := range waiting {
+				if v := first.Load(); v != nil && v.n < w.n {
+					continue // what comes before the first that is not legal is searched all the same
 				}
-				if answers[i] = window(int(i)); answers[i] == legal {
-					continue
-				}
-				for w := worst.Load(); i < w && !worst.CompareAndSwap(w, i); w = worst.Load() {
+				found := search(w.window)
+				for v := first.Load(); found != legal && (v == nil || w.n < v.n); v = first.Load() {
+					if first.CompareAndSwap(v, &verdict{w.n, found}) {
+						break
+					}
 				}
 			}
 		})
 	}
-	workers.Wait()
-	if first := worst.Load(); first < int64(n) {
-		return answers[first]
+	n := int64(0)
+	for w := range windows {
+		if first.Load() != nil {
+			break
+		}
+		waiting <- numbered{n, w}
+		n++
+	}
+	close(waiting)
+	done.Wait()
+	if v := first.Load(); v != nil {
+		return v.answer
 	}
 	return legal
 }

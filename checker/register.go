@@ -70,23 +70,35 @@ func updatesOf(k *keyView) (updates []update, values int32) {
 		if len(buffer) == 0 {
 			continue
 		}
-		u := update{hold: h, call: never}
-		for _, a := range buffer {
-			u.call, u.ret = min(u.call, a.InvokeNS), max(u.ret, a.endNS())
-			switch {
-			case a.F == history.Write:
-				u.wrote, u.left = a, a.number
-			case !u.looks() && !u.writes():
-				u.read, u.found = a, number(a)
-			case u.writes() && a.Value != u.leaves():
-				u.torn = fmt.Sprintf("found %s after it had written %s", valueName(a.Value), u.leaves())
-			case !u.writes() && a.Value != u.finds():
-				u.torn = fmt.Sprintf("found %s after it had found %s", valueName(a.Value), valueName(u.finds()))
-			}
+		u := updateOf(h, buffer)
+		if u.looks() {
+			u.found = number(u.read)
+		}
+		if u.writes() {
+			u.left = u.wrote.number
 		}
 		updates = append(updates, u)
 	}
 	return updates, values
+}
+
+// updateOf makes one update of what a hold did; its values are not numbered yet.
+func updateOf(h *Hold, effective []*Access) update {
+	u := update{hold: h, call: never}
+	for _, a := range effective {
+		u.call, u.ret = min(u.call, a.InvokeNS), max(u.ret, a.endNS())
+		switch {
+		case a.F == history.Write:
+			u.wrote = a
+		case !u.looks() && !u.writes():
+			u.read = a
+		case u.writes() && a.Value != u.leaves():
+			u.torn = fmt.Sprintf("found %s after it had written %s", valueName(a.Value), u.leaves())
+		case !u.writes() && a.Value != u.finds():
+			u.torn = fmt.Sprintf("found %s after it had found %s", valueName(a.Value), valueName(u.finds()))
+		}
+	}
+	return u
 }
 
 // effective adds the accesses to a list that did something or saw something, in the resource's order. An applied read that

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 
@@ -57,32 +58,47 @@ const registerWindow = 128
 func (j *judge) resourceLinearizability() outcome {
 	o := j.toConfirm()
 	for _, k := range j.keys {
-		updates, values := updatesOf(k)
-		conflicts, chains := orderUpdates(updates, values)
-		switch {
-		case len(conflicts) > 0:
-			o.windows = append(o.windows, j.drawRegister(k, conflicts[0]))
-		case !j.opts.Unconfirmed:
-			confirmRegister(k.name, updates, chains, &o)
+		if !k.eachInTurn(func(update) bool { return true }) {
+			j.orderedByChains(k, &o)
+		} else if !j.opts.Unconfirmed {
+			confirmRegister(k.name, k.updatesInTurn(), true, &o)
 		}
-		for _, c := range conflicts {
-			// The updates of a conflict are forced into their order by their values alone, so what comes before, between
-			// and after them cannot help: where they have no order, the whole has none.
-			switch j.refute(c) {
-			case legal:
-				o.defect = disagreementf("updates of %s exclude each other by the former (%s %s), and Porcupine finds an order",
-					k.name, c.updates[len(c.updates)-1].hold.ID, c.text)
-				return o
-			case undecided:
-				o.unconfirmed = fmt.Sprintf("a violation on %s is not confirmed by Porcupine: the search needs more than %d steps", k.name, maxSteps)
-			}
-			o.hits = append(o.hits, hit{k.name, c.atNS(), func() Finding { return j.registerFinding(k, c) }})
+		if o.defect != nil {
+			return o
 		}
 	}
 	if o.unconfirmed != "" {
 		o.confirmedBy = ""
 	}
 	return o
+}
+
+// orderedByChains judges a key of which some updates did not follow one another in the storage's own order.
+func (j *judge) orderedByChains(k *keyView, o *outcome) {
+	updates, values := updatesOf(k)
+	conflicts, chains := orderUpdates(updates, values)
+	switch {
+	case len(conflicts) > 0:
+		o.windows = append(o.windows, j.drawRegister(k, conflicts[0]))
+	case j.opts.Unconfirmed:
+	case len(chains) == 1:
+		confirmRegister(k.name, chains[0].inOrder(), true, o)
+	default:
+		confirmRegister(k.name, eachOf(updates), false, o)
+	}
+	for _, c := range conflicts {
+		// The updates of a conflict are forced into their order by their values alone, so what comes before, between
+		// and after them cannot help: where they have no order, the whole has none.
+		switch j.refute(c) {
+		case legal:
+			o.defect = disagreementf("updates of %s exclude each other by the former (%s %s), and Porcupine finds an order",
+				k.name, c.updates[len(c.updates)-1].hold.ID, c.text)
+			return
+		case undecided:
+			o.unconfirmed = fmt.Sprintf("a violation on %s is not confirmed by Porcupine: the search needs more than %d steps", k.name, maxSteps)
+		}
+		o.hits = append(o.hits, hit{k.name, c.atNS(), func() Finding { return j.registerFinding(k, c) }})
+	}
 }
 
 // refute asks Porcupine for an order of a conflict's updates.
@@ -93,20 +109,21 @@ func (j *judge) refute(c registerConflict) answer {
 	return search(registerModel(c.before), registerOps(c.updates, openEnd))
 }
 
-// confirmRegister has Porcupine confirm that a key's updates can be ordered: in one search if they are few, else in
-// windows of the order that the chain forces, each from the value the one before it left. One window after the other is
-// an order of the whole if nobody in a later window returned before one in an earlier was called.
-func confirmRegister(key string, updates []update, chains []*chain, o *outcome) {
+// confirmRegister has Porcupine confirm that a key's updates can be ordered: in one search if they are few, else, if the
+// order they come in is the one that their values force, in windows of that.
+func confirmRegister(key string, updates iter.Seq[*update], forced bool, o *outcome) {
+	var few []*update
+	for u := range updates {
+		if few = append(few, u); len(few) > 2*registerWindow {
+			break
+		}
+	}
 	verdict := undecided
-	all := make([]*update, len(updates))
-	for i := range updates {
-		all[i] = &updates[i]
+	if len(few) <= 2*registerWindow {
+		verdict = search(registerModel(""), registerOps(few, openEnd))
 	}
-	if len(all) <= 2*registerWindow {
-		verdict = search(registerModel(""), registerOps(all, openEnd))
-	}
-	if verdict == undecided && len(chains) == 1 {
-		verdict = searchChain(chains[0])
+	if verdict == undecided && forced {
+		verdict = searchForced(updates, registerWindow)
 	}
 	switch verdict {
 	case illegal:
@@ -116,40 +133,57 @@ func confirmRegister(key string, updates []update, chains []*chain, o *outcome) 
 	}
 }
 
-func searchChain(c *chain) answer {
-	sortInOrder(c.links, func(a, b link) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.call, b.call)) })
-	earliest := make([]int64, len(c.links)+1) // return, from each link on
-	earliest[len(c.links)] = never
-	for i, l := range slices.Backward(c.links) {
-		earliest[i] = min(l.ret, earliest[i+1])
-	}
-	type window struct {
-		from, to int
-		value    string // in the register before it
-	}
-	var windows []window
-	value, latest := "", int64(0)
-	for from := 0; from < len(c.links); from += registerWindow {
-		to := min(from+registerWindow, len(c.links))
-		windows = append(windows, window{from, to, value})
-		for _, l := range c.links[from:to] {
-			latest = max(latest, l.call)
-			if l.writes() {
-				value = l.leaves()
+// registerStretch is one window: updates, and the value in the register before them.
+type registerStretch struct {
+	value   string
+	updates []*update
+	early   bool // one of them returned before one of a window before it was called
+}
+
+// registerStretches cuts updates into windows of so many. One window after the other is an order of the whole if nobody in a later
+// one returned before one in an earlier was called.
+func registerStretches(updates iter.Seq[*update], size int) iter.Seq[*registerStretch] {
+	return func(yield func(*registerStretch) bool) {
+		w := &registerStretch{}
+		value, called, latest := "", int64(0), int64(0) // latest is of the windows before
+		for u := range updates {
+			if len(w.updates) == size {
+				if !yield(w) {
+					return
+				}
+				w, latest = &registerStretch{value: value, updates: make([]*update, 0, size)}, called
+			}
+			w.updates, w.early = append(w.updates, u), w.early || u.ret < latest
+			called = max(called, u.call)
+			if u.writes() {
+				value = u.leaves()
 			}
 		}
-		if latest > earliest[to] {
-			return illegal
+		if len(w.updates) > 0 {
+			yield(w)
 		}
 	}
-	return searchAll(len(windows), func(i int) answer {
-		w := windows[i]
-		window := make([]*update, 0, registerWindow)
-		for _, l := range c.links[w.from:w.to] {
-			window = append(window, l.update)
+}
+
+func searchForced(updates iter.Seq[*update], size int) answer {
+	return searchInTurn(registerStretches(updates, size), func(w *registerStretch) answer {
+		if w.early {
+			return illegal
 		}
-		return search(registerModel(w.value), registerOps(window, openEnd))
+		return search(registerModel(w.value), registerOps(w.updates, openEnd))
 	})
+}
+
+// inOrder are the updates of a chain, those that look at one value by their calls.
+func (c *chain) inOrder() iter.Seq[*update] {
+	sortInOrder(c.links, func(a, b link) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.call, b.call)) })
+	return func(yield func(*update) bool) {
+		for _, l := range c.links {
+			if !yield(l.update) {
+				return
+			}
+		}
+	}
 }
 
 // atNS is when a conflict was complete: when the storage had handled the last of its requests.

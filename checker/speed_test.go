@@ -3,6 +3,7 @@ package checker
 import (
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -54,9 +55,9 @@ func BenchmarkJudge(b *testing.B) {
 				})
 			}
 			b.Run("porcupine alone", func(b *testing.B) {
-				var all []*stay
-				for _, k := range newJudge(m, Options{}).keys {
-					all = append(all, pointers(newJudge(m, Options{}).staysOf(k))...)
+				var all []stay
+				for _, k := range m.keys {
+					all = slices.AppendSeq(all, newJudge(m, Options{}).staysOf(k))
 				}
 				ops := lockOps(all, 0, openEnd)
 				var least spent
@@ -100,9 +101,9 @@ func recordingFrom(o longrun.Options) Recording {
 }
 
 // judgedAnew judges a model as Check does, with nothing left over from the last time.
-func judgedAnew(b *testing.B, m *Model, c *counts, opts Options) {
+func judgedAnew(b testing.TB, m *Model, c *counts, opts Options) {
 	fresh := *m
-	fresh.believed, fresh.Windows, fresh.keys = nil, nil, nil
+	fresh.hit, fresh.Windows, fresh.keys = nil, nil, nil
 	for _, k := range m.keys {
 		fresh.keys = append(fresh.keys, &keyView{name: k.name, acquires: k.acquires, grants: k.grants, handled: k.handled, writes: k.writes})
 	}
@@ -203,7 +204,7 @@ func TestPorcupineAloneIsStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ops := lockOps(pointers(newJudge(m, Options{}).staysOf(m.keys[0])), 0, openEnd)
+	ops := lockOps(slices.Collect(newJudge(m, Options{}).staysOf(m.keys[0])), 0, openEnd)
 	for bytes, want := range map[int]func(share float64) bool{
 		1 << 24: func(share float64) bool { return share == 1 },
 		1 << 16: func(share float64) bool { return share > 0 && share < 1 },

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"lockcheck/checker/history"
@@ -44,47 +45,39 @@ func (j *judge) stale() []staleWrite {
 	return j.staleWrites
 }
 
-// staleOn replays the resource's log of one key.
+// staleOn replays the resource's log of one key, and keeps of it no more than there are clients:
 //
 // (a) It is enough to know, of the holds seen so far, the one that was asked for last: if any was asked for after the
 // writer had been granted, that one was.
 // (b) Among holds with a greater token, the one granted last is the least likely to be older by (a): if the writer was
-// not asked for after that one had been granted, it is newer by its token. A tree over the ranks of the tokens finds it.
+// not asked for after that one had been granted, it is newer by its token (see ranking).
 func (j *judge) staleOn(k *keyView) (found []staleWrite) {
-	log := staleLog{j: j, k: k, ranks: j.tokenRanks(k), highest: -1, since: make([]int32, len(k.acquires))}
+	log := staleLog{k: k, tokens: j.tokensProve(k)}
 	for at, a := range k.handled {
 		if a.F == history.Write {
-			if newer, why := log.judge(a, int32(at)); newer != nil {
+			if newer, why := log.judge(a, at); newer != nil {
 				found = append(found, staleWrite{k.name, a, a.Hold, newer.Hold, newer, why})
 			}
-			log.writes = append(log.writes, int32(at))
 		}
-		log.take(a, int32(at))
+		log.take(a)
 	}
 	return found
 }
 
 // staleLog is what the replay of one key's log has seen so far.
 type staleLog struct {
-	j                *judge
 	k                *keyView
 	youngest, writer *Access // of the hold asked for last, and of the one among those that wrote
-	ranks            []int32 // of tokens, by hold; nil if tokens prove nothing
-	highest          int32   // rank seen
-	latest           *rankTree
-	since            []int32 // by hold: where it was first handled, from 1; 0 if it was not yet
-	writes           []int32 // where the writes are
-	pairs            map[[2]*Hold]bool
+	tokens           bool    // they prove an order
+	ranking          ranking
+	pairs            map[[2]*Hold]bool // told of already
 }
 
 // take adds a request to what has been seen.
-func (l *staleLog) take(a *Access, at int32) {
+func (l *staleLog) take(a *Access) {
 	h := a.Hold
-	if l.since[h.at] == 0 {
-		l.since[h.at] = at + 1
-		if rank := l.rank(h); rank >= 0 {
-			l.raise(rank, a, at)
-		}
+	if l.tokens && h.tokened() {
+		l.ranking.take(a)
 	}
 	if l.youngest == nil || h.startNS() > l.youngest.Hold.startNS() {
 		l.youngest = a
@@ -94,74 +87,32 @@ func (l *staleLog) take(a *Access, at int32) {
 	}
 }
 
-func (l *staleLog) rank(h *Hold) int32 {
-	if l.ranks == nil {
-		return -1
-	}
-	return l.ranks[h.at]
-}
-
-// raise notes that a hold of this rank has been handled. As long as ranks only rise, which is what a lock is for, nobody
-// asks for a rank above another, and the tree is not made.
-func (l *staleLog) raise(rank int32, a *Access, at int32) {
-	if l.latest == nil && rank >= l.highest {
-		l.highest = rank
-		return
-	}
-	l.tree(at).raise(rank, a)
-	l.highest = max(l.highest, rank)
-}
-
-// above is, of the holds of a greater rank than this, the one granted last; nil if there is none.
-func (l *staleLog) above(rank, at int32) *Access {
-	if rank >= l.highest {
-		return nil
-	}
-	return l.tree(at).above(rank)
-}
-
-// tree is made of all that was handled before at, once it is needed.
-func (l *staleLog) tree(at int32) *rankTree {
-	if l.latest == nil {
-		l.latest = &rankTree{make([]*Access, len(l.k.grants)+1)}
-		for _, before := range l.k.handled[:at] {
-			if r := l.rank(before.Hold); r >= 0 {
-				l.latest.raise(r, before)
-			}
-		}
-	}
-	return l.latest
-}
-
 // judge looks for a proof that a write is stale. Of newer holders one that wrote makes the plainer proof.
-func (l *staleLog) judge(w *Access, at int32) (newer *Access, why staleProof) {
+func (l *staleLog) judge(w *Access, at int) (newer *Access, why staleProof) {
 	h := w.Hold
 	for _, prior := range [2]*Access{l.writer, l.youngest} {
 		if prior != nil && prior.Hold != h && h.followedBy(prior.Hold) {
 			return prior, staleByTime
 		}
 	}
-	if rank := l.rank(h); rank >= 0 {
-		if prior := l.above(rank, at); prior != nil && !prior.Hold.followedBy(h) {
+	if l.tokens && h.tokened() {
+		if prior := l.ranking.above(h.Token); prior != nil && !prior.Hold.followedBy(h) {
 			return prior, staleByToken
 		}
 	}
-	return l.between(w)
+	return l.between(w, at)
 }
 
 // between looks for a request of h, a write of g, this write of h, where nothing orders g and h: if g is the newer, this
 // write is stale; if h is, the write of g was. Of g and h one is stale, which is one finding however often they go on.
-func (l *staleLog) between(w *Access) (newer *Access, why staleProof) {
-	h := w.Hold
-	begin := l.since[h.at] - 1
-	if begin < 0 || len(l.writes) == 0 || l.writes[len(l.writes)-1] < begin {
-		return nil, staleEither
+func (l *staleLog) between(w *Access, at int) (newer *Access, why staleProof) {
+	h, begin := w.Hold, at
+	for since := h.firstHandled(); begin > 0 && l.k.handled[begin-1].handled > since; {
+		begin--
 	}
-	from, _ := slices.BinarySearch(l.writes, begin)
-	for _, at := range l.writes[from:] {
-		prior := l.k.handled[at]
+	for _, prior := range l.k.handled[begin:at] {
 		g := prior.Hold
-		if g == h || h.followedBy(g) || g.followedBy(h) || l.tokensOrder(g, h) || l.pairs[[2]*Hold{g, h}] {
+		if prior.F != history.Write || g == h || h.followedBy(g) || g.followedBy(h) || l.tokensOrder(g, h) || l.pairs[[2]*Hold{g, h}] {
 			continue
 		}
 		if l.pairs == nil {
@@ -173,55 +124,66 @@ func (l *staleLog) between(w *Access) (newer *Access, why staleProof) {
 	return nil, staleEither
 }
 
+// firstHandled is where in the resource's log the first request of a hold is that was applied.
+func (h *Hold) firstHandled() int32 {
+	first := int32(math.MaxInt32)
+	for _, a := range h.Accesses {
+		if a.applied {
+			first = min(first, a.handled)
+		}
+	}
+	return first
+}
+
 // tokensOrder tells whether the tokens of two holds say which is the newer.
 func (l *staleLog) tokensOrder(g, h *Hold) bool {
-	return l.ranks != nil && g.Token != "" && h.Token != "" && compareTokens(g.Token, h.Token) != 0
+	return l.tokens && g.Token != "" && h.Token != "" && compareTokens(g.Token, h.Token) != 0
 }
 
-// tokenRanks numbers the different tokens of a key in their order, by hold; -1 for a hold without one, nil if tokens
-// prove nothing.
-func (j *judge) tokenRanks(k *keyView) []int32 {
-	if !j.tokensProve(k) {
-		return nil
+// tokened tells whether a hold was granted with a token.
+func (h *Hold) tokened() bool { return h.Outcome == history.OK && h.Token != "" }
+
+// ranking finds, of the requests seen so far, the one whose hold was granted last among those with a greater token than
+// one. Of two holds, that with the lower token is of no use if it was granted before the other, and is not kept. So those
+// that are kept, by falling tokens, were granted in that order; and where tokens prove an order (J2 holds) each of them was
+// still waiting when the first was granted, or it would have been asked for later and have a greater token. So there is
+// no more than one for each acquire that was pending at one moment, and one.
+type ranking []*Access
+
+func (r *ranking) take(a *Access) {
+	h, list := a.Hold, *r
+	at := list.after(h.Token, -1)
+	if at > 0 && list[at-1].Hold.grantedByNS() >= h.grantedByNS() {
+		return
 	}
-	ranks := make([]int32, len(k.acquires))
-	for i := range ranks {
-		ranks[i] = -1
+	useless := at
+	for useless < len(list) && list[useless].Hold.grantedByNS() < h.grantedByNS() {
+		useless++
 	}
-	byToken, risen := k.tokens()
-	if !risen {
-		byToken = slices.Clone(byToken)
-		slices.SortStableFunc(byToken, func(a, b *Hold) int { return compareTokens(a.Token, b.Token) })
-	}
-	rank := int32(0)
-	for i, g := range byToken {
-		if i > 0 && (risen || compareTokens(byToken[i-1].Token, g.Token) != 0) {
-			rank++
+	*r = slices.Replace(list, at, useless, a)
+}
+
+// above is, of the holds with a greater token than this, the one granted last, and of several the one that was handled
+// first; nil if there is none.
+func (r ranking) above(token string) (best *Access) {
+	for _, a := range slices.Backward(r[:r.after(token, 0)]) {
+		if best != nil && a.Hold.grantedByNS() < best.Hold.grantedByNS() {
+			break
 		}
-		ranks[g.at] = rank
-	}
-	return ranks
-}
-
-// rankTree is a Fenwick tree over token ranks: the access whose hold was granted last, among all ranks above one.
-type rankTree struct{ at []*Access }
-
-func (t *rankTree) raise(rank int32, a *Access) {
-	for i := len(t.at) - 1 - int(rank); i < len(t.at); i += i & -i {
-		if t.at[i] == nil || a.Hold.grantedByNS() > t.at[i].Hold.grantedByNS() {
-			t.at[i] = a
-		}
-	}
-}
-
-func (t *rankTree) above(rank int32) *Access {
-	var best *Access
-	for i := len(t.at) - 2 - int(rank); i > 0; i -= i & -i {
-		if t.at[i] != nil && (best == nil || t.at[i].Hold.grantedByNS() > best.Hold.grantedByNS()) {
-			best = t.at[i]
+		if best == nil || a.handled < best.handled {
+			best = a
 		}
 	}
 	return best
+}
+
+// after counts those whose token compares to one greater than so.
+func (r ranking) after(token string, than int) int {
+	n := 0
+	for n < len(r) && compareTokens(r[n].Hold.Token, token) > than {
+		n++
+	}
+	return n
 }
 
 func (j *judge) staleFinding(w staleWrite) Finding {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 )
 
 // tokenMonotonicity is J2: a grant that was asked for after another had completed must carry a greater token, and no two
@@ -18,46 +19,127 @@ func (j *judge) tokenMonotonicity() outcome {
 		return outcome{notApplicable: reason}
 	}
 	var o outcome
-	bare := 0
+	tokenless := 0
 	for _, k := range j.keys {
-		grants, risen := k.tokens()
-		bare += len(k.grants) - len(grants)
-		// Tokens that rise from each completion to the next are neither shared nor fallen: who was asked for after another
-		// had completed has completed after it.
-		if risen {
-			continue
+		order := k.tokens()
+		tokenless += order.tokenless
+		for _, c := range order.repeated {
+			o.hits = append(o.hits, hit{k.name, c.then.DoneNS, func() Finding {
+				f, g := c.first, c.then
+				return j.tokenFinding(f, g, fmt.Sprintf("%s was granted %s with token %s, which %s had been given before", g.Client, g.Key, g.Token, f.Client))
+			}})
 		}
-		shared := map[*Hold]bool{}
-		o.hits = append(o.hits, j.sharedTokens(k, grants, shared)...)
-		o.hits = append(o.hits, j.fallenTokens(k, grants, shared)...)
+		for _, c := range order.fallen {
+			o.hits = append(o.hits, hit{k.name, c.then.DoneNS, func() Finding {
+				f, g := c.first, c.then
+				return j.tokenFinding(f, g, fmt.Sprintf("%s asked for %s after %s had been granted it with token %s, and was given the lower token %s",
+					g.Client, g.Key, f.Client, f.Token, g.Token))
+			}})
+		}
 	}
-	if bare > 0 {
-		o.inconclusive = fmt.Sprintf("%d grants carried no token although the lock client declares ordered ones", bare)
+	if tokenless > 0 {
+		o.inconclusive = fmt.Sprintf("%d grants carried no token although the lock client declares ordered ones", tokenless)
 	}
 	return o
 }
 
-// sharedTokens finds every grant whose token was given before. It marks them, so that one grant is counted once.
-func (j *judge) sharedTokens(k *keyView, grants []*Hold, shared map[*Hold]bool) (hits []hit) {
-	byToken := slices.Clone(grants) // and those that share one, in the order of their completions
-	sortInOrder(byToken, func(a, b *Hold) int { return compareTokens(a.Token, b.Token) })
-	var r tokenRecord
-	for _, g := range byToken {
-		if r.first == nil || compareTokens(r.first.Token, g.Token) != 0 {
-			r = tokenRecord{first: g, goneNS: g.goneNS()}
+// tokenOrder is what is wrong with the tokens of a key. A grant is told of once.
+type tokenOrder struct {
+	repeated  []tokenConflict // the same token was given before
+	fallen    []tokenConflict // a greater token had been given before this grant was asked for
+	tokenless int
+}
+
+type tokenConflict struct{ first, then *Hold }
+
+func (k *keyView) tokens() *tokenOrder {
+	k.orderOnce.Do(func() { k.order = orderTokens(k.grants) })
+	return &k.order
+}
+
+// orderTokens goes through grants in the order of their completions. One whose token is greater than all before it (it
+// leads) is neither repeated nor fallen. Any other is behind, and held against what was granted before:
+//
+//   - The same token may have been given to one that leads, which is found by its token, because these rise; or to one
+//     that is behind, which are kept by their tokens.
+//   - Of the grants that had completed before this one was asked for, the last that leads has the greatest token.
+//
+// So what is kept is as much as there are grants behind: those that were read late, and those that break the rule.
+func orderTokens(grants []*Hold) (o tokenOrder) {
+	var highest *Hold
+	var b behind
+	given := map[string]*tokenRecord{} // to grants that are behind
+	for i, g := range grants {
+		switch {
+		case g.Token == "":
+			o.tokenless++
+			b.add(i)
+			continue
+		case highest == nil || compareTokens(g.Token, highest.Token) > 0:
+			highest = g
 			continue
 		}
-		if r.answers(g) {
+		b.add(i)
+		r := given[bare(g.Token)]
+		if r == nil {
+			r = &tokenRecord{first: b.leadsWith(g.Token, grants[:i])}
+			if r.first == nil {
+				r.first = g
+			}
+			r.goneNS = r.first.goneNS()
+			given[bare(g.Token)] = r
+		}
+		switch {
+		case r.first == g:
+		case r.answers(g):
 			r.goneNS = min(r.goneNS, g.goneNS())
+		default:
+			o.repeated = append(o.repeated, tokenConflict{r.first, g})
 			continue
 		}
-		f := r.first
-		shared[g] = true
-		hits = append(hits, hit{k.name, g.DoneNS, func() Finding {
-			return j.tokenFinding(f, g, fmt.Sprintf("%s was granted %s with token %s, which %s had been given before", g.Client, g.Key, g.Token, f.Client))
-		}})
+		asked, _ := slices.BinarySearchFunc(grants[:i], g.startNS(), func(h *Hold, ns int64) int { return cmp.Compare(h.DoneNS, ns) })
+		if at := b.leader(asked - 1); at >= 0 && compareTokens(g.Token, grants[at].Token) < 0 {
+			o.fallen = append(o.fallen, tokenConflict{grants[at], g})
+		}
 	}
-	return hits
+	slices.SortStableFunc(o.repeated, func(a, b tokenConflict) int { return compareTokens(a.then.Token, b.then.Token) })
+	slices.SortStableFunc(o.fallen, func(a, b tokenConflict) int { return cmp.Compare(a.then.startNS(), b.then.startNS()) })
+	return o
+}
+
+// behind are the stretches of a list of grants that do not lead.
+type behind []stretch
+
+func (b *behind) add(i int) {
+	if n := len(*b); n > 0 && (*b)[n-1].last == i-1 {
+		(*b)[n-1].last = i
+		return
+	}
+	*b = append(*b, stretch{i, i})
+}
+
+// leader is the last that leads, up to the i-th; -1 if none does.
+func (b behind) leader(i int) int {
+	n, _ := slices.BinarySearchFunc(b, i+1, func(s stretch, at int) int { return cmp.Compare(s.first, at) })
+	if n > 0 && i <= b[n-1].last {
+		return b[n-1].first - 1
+	}
+	return i
+}
+
+// leadsWith is the grant that leads with a token; nil if none does.
+func (b behind) leadsWith(token string, grants []*Hold) *Hold {
+	at := func(i int) *Hold {
+		if i = b.leader(i); i >= 0 {
+			return grants[i]
+		}
+		return nil
+	}
+	n := sort.Search(len(grants), func(i int) bool { h := at(i); return h != nil && compareTokens(h.Token, token) >= 0 })
+	if n == len(grants) || compareTokens(grants[n].Token, token) != 0 {
+		return nil
+	}
+	return at(n)
 }
 
 // tokenRecord is what the service may have kept under a token: the record of one session, until any of the holds that it
@@ -82,28 +164,6 @@ func (h *Hold) goneNS() int64 {
 		}
 	}
 	return at
-}
-
-// fallenTokens finds every grant whose token is lower than that of a grant which had completed before it was asked for.
-func (j *judge) fallenTokens(k *keyView, grants []*Hold, shared map[*Hold]bool) (hits []hit) {
-	byStart := slices.Clone(grants)
-	sortInOrder(byStart, func(a, b *Hold) int { return cmp.Compare(a.startNS(), b.startNS()) })
-	var highest *Hold
-	done := 0
-	for _, g := range byStart {
-		for ; done < len(grants) && grants[done].followedBy(g); done++ {
-			if highest == nil || compareTokens(grants[done].Token, highest.Token) > 0 {
-				highest = grants[done]
-			}
-		}
-		if f := highest; f != nil && !shared[g] && compareTokens(g.Token, f.Token) < 0 {
-			hits = append(hits, hit{k.name, g.DoneNS, func() Finding {
-				return j.tokenFinding(f, g, fmt.Sprintf("%s asked for %s after %s had been granted it with token %s, and was given the lower token %s",
-					g.Client, g.Key, f.Client, f.Token, g.Token))
-			}})
-		}
-	}
-	return hits
 }
 
 func (j *judge) tokenFinding(f, g *Hold, summary string) Finding {

@@ -1,0 +1,84 @@
+package checker
+
+import (
+	"iter"
+	"slices"
+
+	"lockcheck/checker/history"
+)
+
+// eachInTurn passes on the updates of a key as long as they simply follow one another in the storage's own order, which is
+// what a lock is for: whoever writes has found what the last one left, with nobody's write in between, and whoever only
+// looks finds what was written last. It tells whether all of them did; what it has passed on before it says no means
+// nothing.
+//
+// Then there is but one chain, in the order in which they are passed on, and the rest of registerOrder's rule is held
+// against it as it grows: nobody returns before one placed earlier is called; those that only look at one value go by
+// their calls. So nothing is kept of an update but the latest call so far. Anything else is for registerOrder, which keeps
+// them all: a value may be found, or built on, at any time after it was written.
+func (k *keyView) eachInTurn(pass func(update) bool) bool {
+	var last, left *Access               // the last write, and that by which the last update that writes leaves its value
+	before, looked := int64(0), int64(0) // the latest call: of what comes before those that look at this value, and of those
+	var buffer []*Access
+	for _, a := range k.handled {
+		if a.F == history.Write && last != nil && last.Hold == a.Hold {
+			last = a // of the update that was passed on with its first write
+			continue
+		}
+		if a.F == history.Read && (a.Outcome != history.OK || a.Hold.wrote()) {
+			continue // nobody saw it; or the update is passed on where it writes
+		}
+		if buffer = a.Hold.effective(buffer[:0]); a.F == history.Read && a != buffer[0] {
+			continue
+		}
+		u := updateOf(a.Hold, buffer)
+		switch {
+		case u.torn != "" || !u.looks() || last != left || u.read.built != left || left == nil && u.read.Value != "":
+			return false
+		case u.ret < before || u.writes() && u.ret < looked || !u.writes() && u.call < looked:
+			return false
+		case !u.writes():
+			looked = u.call
+		case a != firstWrite(buffer):
+			return false // it had written before, and somebody else since
+		default:
+			before, looked = max(before, looked, u.call), 0
+			last, left = a, u.wrote
+		}
+		if !pass(u) {
+			return true
+		}
+	}
+	return last == left
+}
+
+// wrote tells whether the resource applied a write of a hold.
+func (h *Hold) wrote() bool {
+	return slices.ContainsFunc(h.Accesses, func(a *Access) bool { return a.applied && a.F == history.Write })
+}
+
+func firstWrite(accesses []*Access) *Access {
+	for _, a := range accesses {
+		if a.F == history.Write {
+			return a
+		}
+	}
+	return nil
+}
+
+// updatesInTurn are the updates of a key of which eachInTurn says yes.
+func (k *keyView) updatesInTurn() iter.Seq[*update] {
+	return func(yield func(*update) bool) {
+		k.eachInTurn(func(u update) bool { return yield(&u) })
+	}
+}
+
+func eachOf(updates []update) iter.Seq[*update] {
+	return func(yield func(*update) bool) {
+		for i := range updates {
+			if !yield(&updates[i]) {
+				return
+			}
+		}
+	}
+}
