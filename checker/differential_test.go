@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,13 +28,13 @@ func verdictOf(name Name) func(*judge) string {
 	}
 }
 
-func explained(ask func(*oracle) bool) func(*oracle) string {
-	return func(o *oracle) string {
-		if ask(o) {
-			return ""
-		}
-		return "violated"
-	}
+// errNoOpinion is that the oracle's search was given up.
+var errNoOpinion = errors.New("the oracle's search took too many steps")
+
+const noOpinion = "no opinion"
+
+func inWords(ask func(*oracle) answer) func(*oracle) string {
+	return func(o *oracle) string { return map[answer]string{illegal: "violated", undecided: noOpinion}[ask(o)] }
 }
 
 func sorted(found map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(found)), " ") }
@@ -51,8 +52,8 @@ var seconds = []second{
 			}
 			return sorted(found)
 		}},
-	{LockLinearizability, taste{wild: 0.7, held: 1, promises: 1, linger: 0.3}, explained((*oracle).lockExplained), verdictOf(LockLinearizability)},
-	{LockLinearizability + " with tries", taste{wild: 0.6, held: 1, promises: 0.9, linger: 0.3, try: true}, explained((*oracle).lockExplained), verdictOf(LockLinearizability)},
+	{LockLinearizability, taste{wild: 0.7, held: 1, promises: 1, linger: 0.3}, inWords((*oracle).lockExplained), verdictOf(LockLinearizability)},
+	{LockLinearizability + " with tries", taste{wild: 0.6, held: 1, promises: 0.9, linger: 0.3, try: true}, inWords((*oracle).lockExplained), verdictOf(LockLinearizability)},
 	{EarlyExpiry + " and " + ReleaseByOwner, taste{wild: 0.7, held: 0.8, promises: 1},
 		func(o *oracle) string { return sorted(o.premature()) },
 		func(j *judge) string {
@@ -84,7 +85,7 @@ var seconds = []second{
 			}
 			return sorted(found)
 		}},
-	{ResourceLinearizability, taste{wild: 1, storage: 0.95, late: 0.15}, explained((*oracle).registerExplained), verdictOf(ResourceLinearizability)},
+	{ResourceLinearizability, taste{wild: 1, storage: 0.95, late: 0.15}, inWords((*oracle).registerExplained), verdictOf(ResourceLinearizability)},
 }
 
 // staleAgrees compares J3: writes proven stale by (a) or (b) have to be the same. Of interleaved holds, of which one is
@@ -121,7 +122,10 @@ func (s *second) compare(o *oracle, j *judge) (violated bool, err error) {
 		return staleAgrees(o, j)
 	}
 	want, got := s.oracle(o), s.checker(j)
-	if want != got {
+	switch {
+	case want == noOpinion:
+		return false, errNoOpinion
+	case want != got:
 		return want != "", fmt.Errorf("the oracle finds %q, the checker %q", want, got)
 	}
 	return want != "", nil
@@ -136,7 +140,7 @@ func TestSecondOpinionsAgree(t *testing.T) {
 			var illegal atomic.Int64
 			inParallel(t, n, func(seed uint64) error {
 				h := randomHistory(seed, s.taste)
-				violated, err := s.judge(h)
+				violated, err := s.judge(h, 0)
 				if violated {
 					illegal.Add(1)
 				}
@@ -151,8 +155,8 @@ func TestSecondOpinionsAgree(t *testing.T) {
 	}
 }
 
-// judge compares the two opinions on one history.
-func (s *second) judge(h *scribe) (bool, error) {
+// judge compares the two opinions on one history. Steps bound a search of the oracle; 0 does not.
+func (s *second) judge(h *scribe, steps int) (bool, error) {
 	for i := range h.events {
 		if err := h.events[i].Validate(); err != nil {
 			return false, fmt.Errorf("event %d: %w", i, err)
@@ -164,6 +168,7 @@ func (s *second) judge(h *scribe) (bool, error) {
 	}
 	j := newJudge(m, Options{MaxFindings: 1})
 	o := newOracle(h.plan, h.events, h.requests)
+	o.steps = steps
 	violated, err := s.compare(o, j)
 	for name, outcome := range j.outcomes {
 		if outcome.defect != nil {

@@ -109,7 +109,9 @@ func (c *choices) Uint64() uint64 {
 }
 
 // FuzzSecondOpinions: histories that a right reader would never refuse, however the fuzzer chooses what happens in them,
-// come to the same as in the oracle's opinion, and never to a defect.
+// come to the same as in the oracle's opinion, and never to a defect. The oracle gives up on some: orders of optional
+// operations are exponentially many, a fuzzer finds histories of ten operations for which Porcupine takes minutes, and one
+// that takes ten seconds ends the fuzzing.
 func FuzzSecondOpinions(f *testing.F) {
 	for i := range seconds {
 		f.Add(byte(i), []byte{})
@@ -118,7 +120,8 @@ func FuzzSecondOpinions(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which byte, chosen []byte) {
 		s := seconds[int(which)%len(seconds)]
-		if _, err := s.judge(historyFrom(&choices{chosen, rand.NewPCG(1, 2)}, s.taste)); err != nil {
+		const steps = 300_000
+		if _, err := s.judge(historyFrom(&choices{chosen, rand.NewPCG(1, 2)}, s.taste), steps); err != nil && !errors.Is(err, errNoOpinion) {
 			t.Fatal(err)
 		}
 	})

@@ -119,10 +119,11 @@ type oracle struct {
 	events   []history.Event
 	requests []history.Request
 	holds    []*fact
+	steps    int // of one search; 0: any number
 }
 
 func newOracle(plan history.Plan, events []history.Event, requests []history.Request) *oracle {
-	return &oracle{plan, events, requests, facts(events, requests)}
+	return &oracle{plan: plan, events: events, requests: requests, holds: facts(events, requests)}
 }
 
 func (o *oracle) hold(id string) *fact {

@@ -3,6 +3,7 @@ package checker
 import (
 	"cmp"
 	"hash/maphash"
+	"maps"
 	"math"
 	"slices"
 
@@ -34,18 +35,33 @@ var plainLock = porcupine.Model{
 
 func stepped(ok bool, s lockState) (bool, any) { return ok, s }
 
+// explains tells whether an order explains the operations of every key; undecided if that takes more than o.steps to find
+// out.
+func (o *oracle) explains(model porcupine.Model, byKey map[string][]porcupine.Operation) answer {
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		left := cmp.Or(o.steps, math.MaxInt)
+		legally := porcupine.CheckOperations(limited(model, &left), byKey[key])
+		switch {
+		case left < 0:
+			return undecided
+		case !legally:
+			return illegal
+		}
+	}
+	return legal
+}
+
 // lockExplained asks whether an order explains all lock operations of the recording, on every key.
-func (o *oracle) lockExplained() bool {
+func (o *oracle) lockExplained() answer {
 	byKey := map[string][]*fact{}
 	for _, h := range o.holds {
 		byKey[h.key] = append(byKey[h.key], h)
 	}
-	for _, holds := range byKey {
-		if !porcupine.CheckOperations(plainLock, o.lockOperations(holds)) {
-			return false
-		}
+	operations := map[string][]porcupine.Operation{}
+	for key, holds := range byKey {
+		operations[key] = o.lockOperations(holds)
 	}
-	return true
+	return o.explains(plainLock, operations)
 }
 
 func (o *oracle) lockOperations(holds []*fact) (ops []porcupine.Operation) {
@@ -151,7 +167,7 @@ var plainRegister = porcupine.Model{
 }
 
 // registerExplained is J7.
-func (o *oracle) registerExplained() bool {
+func (o *oracle) registerExplained() answer {
 	byKey := map[string][]porcupine.Operation{}
 	for n, h := range o.holds {
 		var did []accessFact
@@ -173,10 +189,5 @@ func (o *oracle) registerExplained() bool {
 			byKey[h.key] = append(byKey[h.key], porcupine.Operation{ClientId: n, Input: wholeHold{did}, Call: from, Return: to})
 		}
 	}
-	for _, ops := range byKey {
-		if !porcupine.CheckOperations(plainRegister, ops) {
-			return false
-		}
-	}
-	return true
+	return o.explains(plainRegister, byKey)
 }

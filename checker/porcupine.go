@@ -50,21 +50,26 @@ const (
 	undecided // out of budget
 )
 
-// boundedSearch asks Porcupine whether some order explains the operations. Out of budget, the model refuses every further
-// step, which lets Porcupine come to its end quickly; what it says then means nothing.
+// limited is a model that refuses every step once so many were taken, which lets Porcupine come to its end quickly; what it
+// says when none is left means nothing.
+func limited(model porcupine.Model, left *int) porcupine.Model {
+	step := model.Step
+	model.Step = func(state, input, output any) (bool, any) {
+		if *left--; *left < 0 {
+			return false, state
+		}
+		return step(state, input, output)
+	}
+	return model
+}
+
+// boundedSearch asks Porcupine whether some order explains the operations.
 func boundedSearch(model porcupine.Model, ops []porcupine.Operation) answer {
 	if len(ops) > maxSearchOps {
 		return undecided
 	}
 	left := maxSteps
-	step := model.Step
-	model.Step = func(state, input, output any) (bool, any) {
-		if left--; left < 0 {
-			return false, state
-		}
-		return step(state, input, output)
-	}
-	ok := porcupine.CheckOperations(model, ops)
+	ok := porcupine.CheckOperations(limited(model, &left), ops)
 	switch {
 	case left < 0:
 		return undecided
@@ -122,15 +127,8 @@ func searchInTurn[W any](windows iter.Seq[W], search func(W) answer) answer {
 
 // draw writes Porcupine's own picture of some operations, an HTML page. Its bytes differ from run to run.
 func draw(w io.Writer, model porcupine.Model, ops []porcupine.Operation) error {
-	bounded := model
 	left := maxSteps
-	bounded.Step = func(state, input, output any) (bool, any) {
-		if left--; left < 0 {
-			return false, state
-		}
-		return model.Step(state, input, output)
-	}
-	_, info := porcupine.CheckOperationsVerbose(bounded, ops, 0)
+	_, info := porcupine.CheckOperationsVerbose(limited(model, &left), ops, 0)
 	return porcupine.Visualize(model, info, w)
 }
 
