@@ -17,13 +17,12 @@ import (
 // their calls. So nothing is kept of an update but the latest call so far. Anything else is for registerOrder, which keeps
 // them all: a value may be found, or built on, at any time after it was written.
 func (k *keyView) eachInTurn(pass func(update) bool) bool {
-	var last, left *Access               // the last write, and that by which the last update that writes leaves its value
+	var left *Access                     // the write by which the last update that writes leaves its value
 	before, looked := int64(0), int64(0) // the latest call: of what comes before those that look at this value, and of those
 	var buffer []*Access
 	for _, a := range k.handled {
-		if a.F == history.Write && last != nil && last.Hold == a.Hold {
-			last = a // of the update that was passed on with its first write
-			continue
+		if a.F == history.Write && left != nil && left.Hold == a.Hold {
+			continue // of the update that was passed on with its first write
 		}
 		if a.F == history.Read && (a.Outcome != history.OK || a.Hold.wrote()) {
 			continue // nobody saw it; or the update is passed on where it writes
@@ -33,7 +32,7 @@ func (k *keyView) eachInTurn(pass func(update) bool) bool {
 		}
 		u := updateOf(a.Hold, buffer)
 		switch {
-		case u.torn != "" || !u.looks() || last != left || u.read.built != left || left == nil && u.read.Value != "":
+		case u.torn != "" || !u.looks() || u.read.built != left || left == nil && u.read.Value != "":
 			return false
 		case u.ret < before || u.writes() && u.ret < looked || !u.writes() && u.call < looked:
 			return false
@@ -43,13 +42,13 @@ func (k *keyView) eachInTurn(pass func(update) bool) bool {
 			return false // it had written before, and somebody else since
 		default:
 			before, looked = max(before, looked, u.call), 0
-			last, left = a, u.wrote
+			left = u.wrote
 		}
 		if !pass(u) {
 			return true
 		}
 	}
-	return last == left
+	return true
 }
 
 // wrote tells whether the resource applied a write of a hold.

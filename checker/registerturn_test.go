@@ -1,0 +1,66 @@
+package checker
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"lockcheck/checker/internal/simulated"
+)
+
+// Where the updates of a key are said to follow one another, they are the one chain that registerOrder finds, without a
+// conflict, and in its order.
+func TestUpdatesInTurnAreTheOnlyChain(t *testing.T) {
+	var inTurn, not atomic.Int64
+	inParallel(t, histories(t, 5000), func(seed uint64) error {
+		_, m, err := Check(randomHistory(seed, taste{wild: 0.3, held: 1, storage: 0.9, late: 0.1}).recording(), Options{Properties: []Name{}})
+		if err != nil {
+			return err
+		}
+		return eachKeyInTurn(m, &inTurn, &not)
+	})
+	inParallel(t, histories(t, 100), func(seed uint64) error {
+		run := simulated.Simulate(anyWorld(seed))
+		_, m, err := Check(again(run.Plan, run.Events, run.Requests), Options{Properties: []Name{}})
+		if err != nil {
+			return err
+		}
+		return eachKeyInTurn(m, &inTurn, &not)
+	})
+	if yes, no := inTurn.Load(), not.Load(); min(yes, no) < (yes+no)/10 {
+		t.Errorf("one-sided: %d in turn, %d not", yes, no)
+	}
+}
+
+func eachKeyInTurn(m *Model, inTurn, not *atomic.Int64) error {
+	for _, k := range m.keys {
+		if !k.eachInTurn(func(update) bool { return true }) {
+			not.Add(1)
+			continue
+		}
+		inTurn.Add(1)
+		updates, values := updatesOf(k)
+		conflicts, chains := orderUpdates(updates, values)
+		if len(conflicts) > 0 || len(chains) != 1 {
+			return fmt.Errorf("in turn, and yet %d chains, %+v:%s", len(chains), conflicts, spell(updates))
+		}
+		if got, want := steps(k.updatesInTurn()), steps(chains[0].inOrder()); !slices.Equal(got, want) {
+			return fmt.Errorf("%v, want %v:%s", got, want, spell(updates))
+		}
+	}
+	return nil
+}
+
+// steps names updates; of those that only look, at one value and called at one moment, any may come first.
+func steps(updates iter.Seq[*update]) (all []string) {
+	for u := range updates {
+		if u.writes() {
+			all = append(all, u.leaves())
+		} else {
+			all = append(all, fmt.Sprint("look at ", u.call))
+		}
+	}
+	return all
+}
