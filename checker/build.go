@@ -306,7 +306,7 @@ func (b *builder) fault(e *history.Event) error {
 	case e.Error != "" && e.Type != history.OK:
 		f.Error = e.Error
 	case e.Type == history.OK && !e.Heal:
-		f.EffectiveNS, f.Detail = e.TimeNS, e.Detail
+		f.EffectiveNS, f.Detail, f.SkewNS = e.TimeNS, e.Detail, e.SkewNS
 	case e.Type == history.OK:
 		f.HealedNS = e.TimeNS
 	case e.Type == history.Invoke && e.Heal:

@@ -26,6 +26,7 @@ type Model struct {
 	Complete bool     // the history ends with its end mark
 	Closed   bool     // the harness closed the history, complete or not: it was not cut short
 	Lines    int64    // events read
+	Series   Series   // how the figures of Stats changed over time
 
 	keys     []*keyView         // in the order of their names
 	byID     map[string]*Hold   // where Requests does not know whose they are
@@ -262,6 +263,7 @@ type Fault struct {
 	Key    string
 	DurNS  int64  // planned
 	Detail string // its effect in words, as it was read back
+	SkewNS int64  // of a clock: how far it was seen to be off
 
 	BeginNS     int64 // decided; the injection starts after this
 	EffectiveNS int64 // seen to work by then; 0 if it never was

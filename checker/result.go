@@ -126,8 +126,8 @@ type Stats struct {
 	// one second, or no client was asking.
 	Availability float64              `json:"availability"`
 	Latency      map[string]Quantiles `json:"latency"` // by operation
-	// LossSignal is how long after another client's grant the old holder was told; TakeOver is how long after a
-	// holder's death or pause another client was granted its lock.
+	// LossSignal is how long after another client's grant the old holder was told; TakeOver is how long after a holder's
+	// death, or a fault that hit it, another client was granted its lock, unless the holder had handed it on itself.
 	LossSignal Quantiles `json:"loss_signal"`
 	TakeOver   Quantiles `json:"take_over"`
 	// Rejected counts the writes that the fenced resource refused as stale; Guarded those the client itself held back.

@@ -15,6 +15,7 @@ type counts struct {
 	latency                 map[history.F]*durations // of operations that succeeded
 	quantiles               map[string]Quantiles     // of those, once all are known
 	guarded                 int64
+	series                  seriesCounts
 }
 
 // summarize leaves only quantiles of the latencies.
@@ -53,6 +54,7 @@ func (d *durations) add(ns int64) {
 func (d *durations) all() []int64 { return slices.Concat(append(d.full, d.last)...) }
 
 func (c *counts) completed(invokeNS int64, e *history.Event) {
+	c.series.completed(invokeNS, e)
 	switch e.Type {
 	case history.OK:
 		c.ok++
@@ -78,7 +80,7 @@ func (c *counts) completed(invokeNS int64, e *history.Event) {
 // unknown is how many operations have no known outcome: answered so, or never.
 func (c *counts) unknown() int64 { return c.invoked - c.ok - c.fail }
 
-// stats puts the figures together that are reported beside the verdicts.
+// stats puts the figures together that are reported beside the verdicts, and in the model how they changed over time.
 func (j *judge) stats(c *counts) Stats {
 	m := j.m
 	s := Stats{
@@ -92,9 +94,14 @@ func (j *judge) stats(c *counts) Stats {
 	for _, stall := range m.Stalls {
 		s.StalledNS += stall.ToNS - stall.FromNS
 	}
+	var lossSignals, takeOvers []Delay
 	atOnce([]func(){
-		func() { s.Availability = m.availability() }, func() { s.LossSignal, s.TakeOver = j.lossSignal(), j.takeOver() },
+		func() { s.Availability = m.availability(c.series.available) },
+		func() { lossSignals, takeOvers = j.lossSignals(), j.takeOvers() },
 	})
+	s.LossSignal, s.TakeOver = quantiles(delaysOf(lossSignals)), quantiles(delaysOf(takeOvers))
+	m.Series = c.series.series()
+	m.Series.LossSignals, m.Series.TakeOvers = kept(lossSignals, m.EndNS), kept(takeOvers, m.EndNS)
 	s.OutlivedLeases = int64(len(m.outlived()))
 	s.StaleAccepted = int64(len(j.stale()))
 	if s.OutlivedLeases > 0 {
@@ -103,53 +110,60 @@ func (j *judge) stats(c *counts) Stats {
 	return s
 }
 
-// lossSignal is how long after another client's grant the old holder, who had not given the lock up, was told.
-func (j *judge) lossSignal() Quantiles {
-	var delays []int64
+// lossSignals are how long after another client's grant each old holder, who had not given the lock up, was told.
+func (j *judge) lossSignals() (delays []Delay) {
 	for _, k := range j.keys {
 		for i, h := range k.grants {
 			if h.LostNS == 0 || h.ReleaseNS != 0 && h.ReleaseNS < h.LostNS {
 				continue
 			}
 			if g := k.nextOther(i); g != nil && g.DoneNS < h.LostNS {
-				delays = append(delays, h.LostNS-g.DoneNS)
+				delays = append(delays, Delay{FromNS: g.DoneNS, DelayNS: h.LostNS - g.DoneNS, Hold: h.ID, Client: h.Client, Next: g.Client, Key: h.Key})
 			}
 		}
 	}
-	return quantiles(delays)
+	return delays
 }
 
-// takeOver is how long after a holder died or was paused another client was granted its lock.
-func (j *judge) takeOver() Quantiles {
-	paused := map[string]int64{}
+// takeOvers are how long after each holder's death, or a fault that hit it, another client was granted its lock. One that
+// handed its lock on itself in the meantime was not taken over from.
+func (j *judge) takeOvers() (delays []Delay) {
+	hit := map[string]*Fault{}
 	for _, f := range j.m.Faults {
 		for _, h := range j.m.heldBy(f) {
-			if paused[h.ID] == 0 {
-				paused[h.ID] = f.EffectiveNS
+			if hit[h.ID] == nil {
+				hit[h.ID] = f
 			}
 		}
 	}
-	var delays []int64
 	for _, k := range j.keys {
 		for i, h := range k.grants {
-			from := paused[h.ID]
-			if from == 0 && h.ReleaseNS == 0 && j.m.Clients[h.Client].CloseNS == 0 {
-				from = h.ExitNS
+			from, after := int64(0), ""
+			if f := hit[h.ID]; f != nil {
+				from, after = f.EffectiveNS, f.noun()
+			} else if h.ReleaseNS == 0 && j.m.Clients[h.Client].CloseNS == 0 {
+				from, after = h.ExitNS, "death"
 			}
-			if g := k.nextOther(i); from != 0 && g != nil && g.DoneNS > from {
-				delays = append(delays, g.DoneNS-from)
+			if g := k.nextOther(i); from != 0 && g != nil && g.DoneNS > from && !h.handedOnBefore(g) {
+				delays = append(delays, Delay{FromNS: from, DelayNS: g.DoneNS - from, Hold: h.ID, Client: h.Client, Next: g.Client, Key: h.Key, After: after})
 			}
 		}
 	}
-	return quantiles(delays)
+	return delays
+}
+
+// handedOnBefore tells whether the holder itself released the lock, for certain, before another was granted it.
+func (h *Hold) handedOnBefore(g *Hold) bool {
+	r := h.released
+	return r != nil && r.Outcome == history.OK && (r.Owned == nil || *r.Owned) && r.InvokeNS < g.DoneNS
 }
 
 // maxWindows bounds the memory that a recording can ask for by the stamps in it alone.
 const maxWindows = 1 << 20
 
 // availability is the share of the load phase's seconds in which an acquire succeeded or nobody was asking. The last
-// second counts as the part of it that there was.
-func (m *Model) availability() float64 {
+// second counts as the part of it that there was. Each second is told with whether it was one of them.
+func (m *Model) availability(tell func(from, to int64, good bool)) float64 {
 	from, to := m.phase(history.PhaseLoad)
 	if to <= from {
 		return 1
@@ -177,9 +191,13 @@ func (m *Model) availability() float64 {
 	good, waiting := int64(0), int64(0)
 	for i := range n {
 		waiting += asking[i]
-		if granted[i] || waiting == 0 {
-			good += min(window, to-from-i*window)
+		begin := from + i*window
+		end := min(begin+window, to)
+		available := granted[i] || waiting == 0
+		if available {
+			good += end - begin
 		}
+		tell(begin, end, available)
 	}
 	return rounded(float64(good)/float64(to-from), 10000)
 }

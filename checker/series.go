@@ -1,0 +1,184 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+
+	"lockcheck/checker/history"
+)
+
+// Series is the run's figures over time: what pictures are drawn from, never part of a verdict. Its size is bounded
+// whatever the length of the run, because its windows grow with it.
+type Series struct {
+	WindowNS int64          // the length of each window; 0 if no operation was completed
+	Windows  []SeriesWindow // from the start of the run on, without a gap; at most 160
+	// LossSignals and TakeOvers are the delays that Stats summarises, one by one, in the order in which they began. Of a
+	// great many only the longest of each stretch of the run are left, at most 1,000.
+	LossSignals, TakeOvers []Delay
+}
+
+// SeriesWindow is one window of a Series.
+type SeriesWindow struct {
+	// OK, Fail and Info count the operations that were completed in it. One that never was is in none.
+	OK, Fail, Info int64
+	// LoadNS is how much of it belongs to the load phase, AvailableNS how much of that to seconds in which the lock could
+	// be had in the sense of Stats.Availability.
+	LoadNS, AvailableNS int64
+	// Latency is of the operations that succeeded in it. Quantiles are at most 1/16 greater than the true ones; the
+	// greatest is exact.
+	Latency map[history.F]Quantiles
+}
+
+// Delay is how long something took that nobody waits for in an operation of their own.
+type Delay struct {
+	FromNS  int64 // when it began: another client's grant, or what kept the holder from going on
+	DelayNS int64
+	Hold    string // of the old holder
+	Client  string // the old holder
+	Next    string // the client that was granted the lock
+	Key     string
+	After   string // of a take-over: what had happened to the holder, "death" or the noun of a fault
+}
+
+const (
+	shortestWindow = 500e6 // ns
+	mostWindows    = 160   // an even number: they are joined in pairs
+	mostDelays     = 1000
+)
+
+// timed are the operations whose latencies are kept by window.
+var timed = [...]history.F{history.Acquire, history.Read, history.Write, history.Renew, history.Release}
+
+// seriesCounts gathers a series while the history is read, in one pass and in bounded memory: when the windows are used
+// up, each two become one.
+type seriesCounts struct {
+	windowNS int64
+	windows  []windowCounts
+}
+
+type windowCounts struct {
+	ok, fail, info      int64
+	loadNS, availableNS int64
+	latency             [len(timed)]*histogram
+}
+
+// at is the window of a moment of the run.
+func (s *seriesCounts) at(ns int64) *windowCounts {
+	if s.windowNS == 0 {
+		s.windowNS = shortestWindow
+	}
+	for ns/s.windowNS >= mostWindows {
+		s.join()
+	}
+	for n := ns / s.windowNS; int64(len(s.windows)) <= n; {
+		s.windows = append(s.windows, windowCounts{})
+	}
+	return &s.windows[ns/s.windowNS]
+}
+
+// join makes one window of each two.
+func (s *seriesCounts) join() {
+	s.windowNS *= 2
+	joined := s.windows[:0]
+	for i := 0; i < len(s.windows); i += 2 {
+		w := s.windows[i]
+		if i+1 < len(s.windows) {
+			w.add(&s.windows[i+1])
+		}
+		joined = append(joined, w)
+	}
+	clear(s.windows[len(joined):])
+	s.windows = joined
+}
+
+func (w *windowCounts) add(other *windowCounts) {
+	w.ok, w.fail, w.info = w.ok+other.ok, w.fail+other.fail, w.info+other.info
+	w.loadNS, w.availableNS = w.loadNS+other.loadNS, w.availableNS+other.availableNS
+	for i, h := range other.latency {
+		switch {
+		case h == nil:
+		case w.latency[i] == nil:
+			w.latency[i] = h
+		default:
+			w.latency[i].join(h)
+		}
+	}
+}
+
+func (s *seriesCounts) completed(invokeNS int64, e *history.Event) {
+	w := s.at(e.TimeNS)
+	switch e.Type {
+	case history.OK:
+		w.ok++
+		if i := slices.Index(timed[:], e.F); i >= 0 {
+			if w.latency[i] == nil {
+				w.latency[i] = &histogram{}
+			}
+			w.latency[i].add(e.TimeNS - invokeNS)
+		}
+	case history.Fail:
+		w.fail++
+	default:
+		w.info++
+	}
+}
+
+// available takes a stretch of the load phase, which may lie across windows.
+func (s *seriesCounts) available(from, to int64, good bool) {
+	for from < to {
+		w := s.at(from)
+		end := min((from/s.windowNS+1)*s.windowNS, to)
+		w.loadNS += end - from
+		if good {
+			w.availableNS += end - from
+		}
+		from = end
+	}
+}
+
+// series is what was gathered.
+func (s *seriesCounts) series() Series {
+	out := Series{WindowNS: s.windowNS, Windows: make([]SeriesWindow, len(s.windows))}
+	for i := range s.windows {
+		w := &s.windows[i]
+		out.Windows[i] = SeriesWindow{OK: w.ok, Fail: w.fail, Info: w.info, LoadNS: w.loadNS, AvailableNS: w.availableNS}
+		for k, h := range w.latency {
+			if h == nil {
+				continue
+			}
+			if out.Windows[i].Latency == nil {
+				out.Windows[i].Latency = map[history.F]Quantiles{}
+			}
+			out.Windows[i].Latency[timed[k]] = h.quantiles()
+		}
+	}
+	return out
+}
+
+// kept orders delays by when they began. Of too many, the longest of each stretch of the run is left.
+func kept(delays []Delay, endNS int64) []Delay {
+	slices.SortStableFunc(delays, func(a, b Delay) int { return cmp.Compare(a.FromNS, b.FromNS) })
+	if len(delays) <= mostDelays {
+		return delays
+	}
+	stretch := endNS/mostDelays + 1
+	left := delays[:0]
+	for _, d := range delays {
+		n := len(left)
+		switch {
+		case n == 0 || left[n-1].FromNS/stretch != d.FromNS/stretch:
+			left = append(left, d)
+		case left[n-1].DelayNS < d.DelayNS:
+			left[n-1] = d
+		}
+	}
+	return slices.Clone(left)
+}
+
+func delaysOf(delays []Delay) []int64 {
+	ns := make([]int64, len(delays))
+	for i, d := range delays {
+		ns[i] = d.DelayNS
+	}
+	return ns
+}
