@@ -21,24 +21,27 @@ func written(t testing.TB, j Judgement) string {
 	return d.ReportPath()
 }
 
+// opened opens a report, and waits for its timeline where it has a live one.
+func opened(t *testing.T, b *browsertest.Browser, path string, v browsertest.View) *browsertest.Page {
+	t.Helper()
+	p := b.Open(t, path, v)
+	switch {
+	case v.NoScript:
+	case v.Print:
+		p.Until(`document.documentElement.classList.contains("timeline-live")`)
+	default:
+		p.Until(`document.documentElement.dataset.timeline`)
+		if state := browsertest.Eval[string](p, `document.documentElement.dataset.timeline`); state != "drawn" {
+			t.Fatalf("the timeline %s", state)
+		}
+	}
+	return p
+}
+
 func TestTheReportInABrowser(t *testing.T) {
 	b := browsertest.Start(t)
 	path := written(t, etcdPauseRun())
-	open := func(t *testing.T, v browsertest.View) *browsertest.Page {
-		t.Helper()
-		p := b.Open(t, path, v)
-		switch {
-		case v.NoScript:
-		case v.Print:
-			p.Until(`document.documentElement.classList.contains("timeline-live")`)
-		default:
-			p.Until(`document.documentElement.dataset.timeline`)
-			if state := browsertest.Eval[string](p, `document.documentElement.dataset.timeline`); state != "drawn" {
-				t.Fatalf("the timeline %s", state)
-			}
-		}
-		return p
-	}
+	open := func(t *testing.T, v browsertest.View) *browsertest.Page { t.Helper(); return opened(t, b, path, v) }
 
 	t.Run("opens from disk", func(t *testing.T) {
 		p := open(t, browsertest.View{})

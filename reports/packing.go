@@ -17,9 +17,11 @@ type packedTable struct {
 	Data    string         `json:"data"`
 }
 
+// packedColumn says how to unpack a column. One that is the same in every row is not in the data: Same is its value.
 type packedColumn struct {
 	Name  string `json:"name"`
 	Delta bool   `json:"delta,omitempty"`
+	Same  *int64 `json:"same,omitempty"`
 }
 
 // column is one column to be packed: its value in row i.
@@ -27,6 +29,18 @@ type column struct {
 	name  string
 	delta bool
 	value func(i int) int64
+}
+
+// same is the value of a column that has one only; an empty column's is 0.
+func (c column) same(rows int) (value int64, ok bool) {
+	for i := range rows {
+		v := c.value(i)
+		if i > 0 && v != value {
+			return 0, false
+		}
+		value = v
+	}
+	return value, true
 }
 
 func packTable(rows int, columns []column) packedTable {
@@ -37,7 +51,11 @@ func packTable(rows int, columns []column) packedTable {
 	w, _ := flate.NewWriter(encoded, flate.DefaultCompression)
 	var buffer []byte
 	for _, c := range columns {
-		t.Columns = append(t.Columns, packedColumn{c.name, c.delta})
+		if same, ok := c.same(rows); ok {
+			t.Columns = append(t.Columns, packedColumn{c.name, c.delta, &same})
+			continue
+		}
+		t.Columns = append(t.Columns, packedColumn{c.name, c.delta, nil})
 		last := int64(0)
 		for i := range rows {
 			v := c.value(i)
@@ -56,11 +74,22 @@ func packTable(rows int, columns []column) packedTable {
 	return t
 }
 
-// micro is a time as it is packed, in µs: what a screen can show of hours, at half the size of ns.
-func micro(ns int64) int64 { return (ns + 500) / 1000 }
+// Packed times count units: a µs, which a screen can show of hours, and in long runs ten, which halves them.
+const (
+	unitNS     = 1_000
+	longUnitNS = 10_000
+	longRows   = 100_000
+)
+
+// units is a moment as it is packed.
+func (b *timelineBuilder) units(ns int64) int64 { return (ns + b.UnitNS/2) / b.UnitNS }
 
 // pack fills the tables that the page reads. Lengths are packed instead of ends, because they are small.
 func (b *timelineBuilder) pack() {
+	if b.UnitNS = unitNS; max(len(b.holds), len(b.writes)) > longRows {
+		b.UnitNS = longUnitNS
+		b.LeftOut = append(b.LeftOut, "moments are shown to "+span(longUnitNS))
+	}
 	texts := &textTable{index: map[string]int64{}, clip: b.clip, room: b.limits.textBytes}
 	for i := range b.holds {
 		texts.count(b.holds[i].token)
@@ -78,15 +107,15 @@ func (b *timelineBuilder) pack() {
 func (b *timelineBuilder) packHolds(texts *textTable) {
 	h := b.holds
 	b.Holds = packTable(len(h), []column{
-		{"done", true, func(i int) int64 { return micro(h[i].doneNS) }},
-		{"waited", false, func(i int) int64 { return micro(h[i].doneNS) - micro(h[i].askNS) }},
-		{"believed", false, func(i int) int64 { return micro(h[i].believedNS) - micro(h[i].doneNS) }},
-		{"unsure", false, func(i int) int64 { return micro(h[i].endNS) - micro(h[i].believedNS) }},
+		{"done", true, func(i int) int64 { return b.units(h[i].doneNS) }},
+		{"waited", false, func(i int) int64 { return b.units(h[i].doneNS) - b.units(h[i].askNS) }},
+		{"believed", false, func(i int) int64 { return b.units(h[i].believedNS) - b.units(h[i].doneNS) }},
+		{"unsure", false, func(i int) int64 { return b.units(h[i].endNS) - b.units(h[i].believedNS) }},
 		{"lease", false, func(i int) int64 { // from the grant on, and 1; 0: not known to end
 			if h[i].leaseNS == 0 {
 				return 0
 			}
-			return max(micro(h[i].leaseNS)-micro(h[i].doneNS), 0) + 1
+			return max(b.units(h[i].leaseNS)-b.units(h[i].doneNS), 0) + 1
 		}},
 		{"client", false, func(i int) int64 { return int64(h[i].client) }},
 		{"lock", false, func(i int) int64 { return int64(h[i].lock) }},
@@ -101,7 +130,7 @@ func (b *timelineBuilder) packWrites(texts *textTable) {
 	w := b.writes
 	all := len(w) <= b.limits.values
 	b.Writes = packTable(len(w), []column{
-		{"time", true, func(i int) int64 { return micro(w[i].timeNS) }},
+		{"time", true, func(i int) int64 { return b.units(w[i].timeNS) }},
 		{"seq", true, func(i int) int64 { return w[i].seq }},
 		{"client", false, func(i int) int64 { return int64(w[i].client) + 1 }},
 		{"lock", false, func(i int) int64 { return int64(w[i].lock) }},
@@ -148,7 +177,7 @@ type textTable struct {
 	left    int64
 }
 
-const maxTokenDistance = 1 << 51
+const maxTokenDistance = 1 << 52
 
 // count has to see all tokens before the first is packed.
 func (t *textTable) count(token string) {
@@ -166,12 +195,12 @@ func tokenNumber(token string) (int64, bool) {
 	return n, err == nil
 }
 
-// token is 0 for none, odd for a number, even for a text.
+// token is 0 for none, positive for a number and negative for a text.
 func (t *textTable) token(token string) int64 {
 	if n, ok := tokenNumber(token); ok && n-t.origin < maxTokenDistance {
-		return 2*(n-t.origin) + 1
+		return n - t.origin + 1
 	}
-	return 2 * t.text(token)
+	return -t.text(token)
 }
 
 // text is 0 for none, else one more than its place in the table.

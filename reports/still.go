@@ -62,7 +62,7 @@ func (t *timeline) still() *sheet {
 		if f.Masked {
 			class = "mark masked"
 		}
-		s.sheet.path(class, fmt.Sprintf("M%s %sl5 6l-5 6l-5 -6z", px(x), px(y-6)), clock(f.AtNS)+" "+f.ID+": "+f.Summary)
+		s.sheet.path(class, fmt.Sprintf("M%s %sl5 6l-5 6l-5 -6z", px(x), px(y-6)), f.ID) // the table below says more
 	}
 	return s.sheet
 }

@@ -13,6 +13,7 @@ import (
 // the limits is thinned (see thinner.go), and LeftOut says so. What a finding names is never thinned.
 type timeline struct {
 	EndNS    int64             `json:"end"`
+	UnitNS   int64             `json:"unit"`    // of the tables' times
 	Clients  []string          `json:"clients"` // a lane each
 	Locks    []string          `json:"locks"`   // a lane each for the first of them; a lock beyond is len(Locks)
 	Faults   []timelineFault   `json:"faults"`

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -32,6 +33,7 @@ type View struct {
 	Print         bool   // as on paper
 	NoScript      bool   // JavaScript is switched off
 	Hash          string // behind the address, with its #
+	Before        string // a script that is run before any of the page's
 }
 
 // Keys that are not characters, for Press.
@@ -85,9 +87,11 @@ func (p *Page) look(v View) {
 		media.Media = "print"
 	}
 	p.do("set up the view", chromedp.EmulateViewport(int64(width), int64(height)), call(emulation.SetEmulatedMedia, media),
-		call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: v.NoScript}))
+		call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: v.NoScript}),
+		call(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: v.Before}))
 }
 
+// call is an action that sends one command of the DevTools protocol.
 func call[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, command, params)

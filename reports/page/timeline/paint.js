@@ -80,6 +80,7 @@
 
   function faults(pen, data, plot, lanes, colour) {
     const lane = lanes.list.find((l) => l.kind === "faults");
+    pen.font = "600 11px " + T.FONT; pen.textAlign = "left"; // set once: it is parsed each time
     data.faults.forEach((f, i) => {
       if (!plot.sees(f.a, f.b)) return;
       const [a, w] = faultBox(plot, f), y = lane.y + 3 + lanes.faults.row[i] * lane.faultHeight;
@@ -88,7 +89,6 @@
       if (f.c >= 0 && lanes.clientY[f.c] >= 0) hatch(lanes.clientY[f.c] + 1, clientHeight(lanes) - 2);
       const text = T.fit(f.w, w - 8);
       if (!text) return;
-      pen.font = "600 11px " + T.FONT; pen.textAlign = "left";
       pen.fillStyle = colour.panel; pen.fillRect(Math.max(a, plot.left) + 3, y + 2, text.length * 6.2 + 4, lane.faultHeight - 6);
       pen.fillStyle = colour.ink; pen.fillText(text, Math.max(a, plot.left) + 5, y + lane.faultHeight / 2 - .5);
     });
@@ -114,13 +114,14 @@
 
   function leaders(pen, data, plot, lanes, colour) {
     const lane = lanes.list.find((l) => l.kind === "leader");
+    pen.font = "11px " + T.FONT; pen.textAlign = "left";
     data.leaders.forEach((l) => {
       if (!plot.sees(l.a, l.b)) return;
       const a = Math.max(plot.x(l.a), plot.left), b = Math.min(plot.x(l.b), plot.right), w = Math.max(1, b - a);
       pen.fillStyle = l.w ? colour.teal : colour.amber;
       if (l.w) pen.fillRect(a, lane.y + lane.height - 6, w, 3); else { pen.globalAlpha = .4; pen.fillRect(a, lane.y + 3, w, lane.height - 6); pen.globalAlpha = 1; }
       pen.fillRect(a, lane.y + 3, 1.5, lane.height - 6); // where one leader follows another
-      pen.font = "11px " + T.FONT; pen.textAlign = "left"; pen.fillStyle = colour.ink;
+      pen.fillStyle = colour.ink;
       pen.fillText(T.fit(l.w || "no leader", w - 8), a + 5, lane.y + 9);
     });
   }

@@ -43,10 +43,11 @@
       if (mark || believed - done < .05) {
         const c = Math.min(Math.max(Math.floor(done), 0), columns - 1);
         marks[start + c] |= mark;
-        held[start + c] += .05; // a hold is seen, however short
+        held[start + c] = Math.max(held[start + c], .05); // a hold is seen, however short
       }
     }
     shades(pen, plot, lanes, colour, height);
+    pen.font = "11px " + T.FONT; pen.textAlign = "left"; // set once: it is parsed each time
     for (const i of wide) if (!h.part[i]) bar(pen, data, plot, lanes, colour, height, i);
     for (const i of wide) if (h.part[i]) bar(pen, data, plot, lanes, colour, height, i);
     columnMarks(pen, plot, lanes, colour, height);
@@ -92,7 +93,7 @@
     const text = h.count[i] ? T.count(h.count[i]) + " holds" : T.tokenText(data, h.token[i]), at = Math.max(a, plot.left) + 5;
     const room = (T.gone(h, i) ? clipped(h.lease[i]) : b) - at - 3;
     if (room < 14 || !text || text.length * 6.4 > room) return;
-    pen.font = "11px " + T.FONT; pen.textAlign = "left"; pen.fillStyle = h.part[i] ? colour.onbar : colour.ink;
+    pen.fillStyle = h.part[i] ? colour.onbar : colour.ink;
     pen.fillText(text, at, y + tall / 2 + .5);
   }
 
@@ -102,7 +103,6 @@
     pen.strokeStyle = colour.red; pen.lineWidth = 1; pen.strokeRect(a + .5, y + .5, b - a - 1, tall - 1);
     pen.fillStyle = colour.red; pen.fillRect(a, y + tall, b - a, 3);
     if (b - a < 70) return;
-    pen.font = "600 11px " + T.FONT; pen.textAlign = "left";
     const text = "lease gone", at = Math.max(a, T.GUTTER) + 5;
     if (b - at < 70) return;
     pen.fillStyle = colour.panel; pen.fillRect(at - 2, y + 2, 66, tall - 4);
@@ -119,7 +119,7 @@
         if (!mark) continue;
         const x = plot.left + c - 1;
         if (mark & (OLDER | NEWER)) { pen.fillStyle = mark & OLDER ? colour.older : colour.newer; pen.fillRect(x, lane.y + 4, 3, height - 8); }
-        if (mark & GONE) { pen.fillStyle = colour.red; pen.fillRect(x, lane.y + height - 6, 3, 4); }
+        if (mark & GONE) { pen.fillStyle = colour.red; pen.fillRect(x + .5, lane.y + 4, 2, height - 8); pen.fillRect(x - 1, lane.y + height - 5, 5, 3); }
       }
     }
   }

@@ -48,8 +48,7 @@
       chosen = item; hover = null;
       if (item.at < view.from || item.at > view.to) { const half = view.span() / 2; view.set(item.at - half, item.at + half); }
       draw();
-      const y = item.y(lanes);
-      tell(item, plot.x(item.at), (y < 0 ? lanes.top : y) + item.height(lanes) + 6);
+      tell(item, plot.x(item.at), lanes.bottom + 4); // below the picture: no pointer asked for it, and it hides nothing there
       said.textContent = T.words(data, item);
     }
     function step(direction) { choose(T.next(data, lanes, filter, chosen, direction, direction > 0 ? view.from : view.to)); }
