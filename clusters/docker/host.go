@@ -42,7 +42,8 @@ type host struct {
 	err     error
 	id      string // of the container
 	session *yamux.Session
-	conn    types.HijackedResponse
+	output  types.HijackedResponse // of the holder
+	input   types.HijackedResponse
 	said    lastWords // what the holder printed on standard error
 
 	gone chan struct{} // closed once the engine has removed the container, or can no longer tell
@@ -102,7 +103,7 @@ func (h *host) create(ctx context.Context) error {
 		return err
 	}
 	h.id = made.ID
-	if h.conn, err = attach(ctx, s.engine, h.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true}); err != nil {
+	if h.output, err = attach(ctx, s.engine, h.id, container.AttachOptions{Stream: true, Stdout: true, Stderr: true}); err != nil {
 		close(h.gone)
 		return err
 	}
@@ -117,12 +118,22 @@ func (h *host) create(ctx context.Context) error {
 	if err := s.engine.ContainerStart(ctx, h.id, container.StartOptions{}); err != nil {
 		return err
 	}
+	// Not before it runs: where the input of a container ends before its start, because whoever attached to it has gone
+	// away meanwhile, that start waits for ever for somebody to open it, every removal of the container waits for the
+	// start, and so does, sooner or later, whatever else is asked of the engine (seen with Docker 20.10, whose daemon had
+	// stood still for a minute).
+	if h.input, err = attach(ctx, s.engine, h.id, container.AttachOptions{Stream: true, Stdin: true}); err != nil {
+		return err
+	}
 	out, in := io.Pipe()
 	go func() {
-		_, err := stdcopy.StdCopy(in, &h.said, h.conn.Reader)
+		_, err := stdcopy.StdCopy(in, &h.said, h.output.Reader)
 		in.CloseWithError(errors.Join(io.EOF, err))
 	}()
-	h.session, err = holder.NewSession(attached{out, h.conn})
+	if h.session, err = holder.NewSession(attached{out, h.input, h.output}); err != nil {
+		return err
+	}
+	_, err = h.session.Ping() // a holder that hears nothing ends
 	return err
 }
 
@@ -137,11 +148,15 @@ func (s *site) limits(memory int64) container.Resources {
 // attached is the standard input and output of a container as one connection.
 type attached struct {
 	io.Reader
-	conn types.HijackedResponse
+	input, output types.HijackedResponse
 }
 
-func (a attached) Write(b []byte) (int, error) { return a.conn.Conn.Write(b) }
-func (a attached) Close() error                { a.conn.Close(); return nil }
+func (a attached) Write(b []byte) (int, error) { return a.input.Conn.Write(b) }
+func (a attached) Close() error {
+	a.input.Close()
+	a.output.Close()
+	return nil
+}
 
 // await waits until the host is made.
 func (h *host) await(ctx context.Context) (*yamux.Session, error) {
@@ -171,11 +186,14 @@ func (h *host) lost(err error) error {
 // end ends the holder, and with it every process on the host.
 func (h *host) end() {
 	<-h.made
-	switch {
-	case h.session != nil:
+	if h.session != nil {
 		h.session.Close()
-	case h.conn.Conn != nil:
-		h.conn.Close()
+		return
+	}
+	for _, half := range []types.HijackedResponse{h.input, h.output} {
+		if half.Conn != nil {
+			half.Close()
+		}
 	}
 }
 

@@ -229,7 +229,7 @@ func TestAKilledHarnessLeavesNoContainer(t *testing.T) {
 	var all []string
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		all = things(t, engine, labelRun+"="+run)
-		if !slices.ContainsFunc(all, func(thing string) bool { return strings.HasPrefix(thing, "container ") }) {
+		if !hasContainer(all) {
 			break
 		}
 	}
@@ -242,6 +242,55 @@ func TestAKilledHarnessLeavesNoContainer(t *testing.T) {
 		t.Error(err)
 	}
 	left(t, engine, labelRun+"="+run, 0)
+}
+
+// A harness that dies while the engine starts its containers leaves an engine that still removes them: one to whose
+// input somebody was attached too early would never be removed, nor the engine be of use for long.
+func TestAHarnessKilledWhileItStartsLeavesAnEngineThatWorks(t *testing.T) {
+	engine := needEngine(t)
+	image := testImage(t, engine, "")
+	for round := range 4 {
+		run := fmt.Sprintf("starting-%d-%d", os.Getpid(), round)
+		victim := exec.Command(selfPath, "harness", image, run)
+		victim.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+		out, err := victim.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := victim.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// The relay's container is the first; it is being started as soon as it is there.
+		for deadline := time.Now().Add(time.Minute); !hasContainer(things(t, engine, labelRun+"="+run)); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("the harness makes no container")
+			}
+		}
+		time.Sleep(time.Duration(round) * 100 * time.Millisecond)
+		if err := victim.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if line, _ := bufio.NewReader(out).ReadString('\n'); strings.HasPrefix(line, "up ") {
+			t.Log("it had started everything")
+		}
+		_ = victim.Wait()
+		// What the engine was asked for before may come to be after the first sweep.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		for {
+			_, err = Sweep(ctx)
+			if all := things(t, engine, labelRun+"="+run); err == nil && len(all) == 0 {
+				break
+			} else if ctx.Err() != nil {
+				t.Fatalf("%v are left after a minute: %v", all, err)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		cancel()
+	}
+}
+
+func hasContainer(things []string) bool {
+	return slices.ContainsFunc(things, func(thing string) bool { return strings.HasPrefix(thing, "container ") })
 }
 
 // Where users do not see each other's processes, a run of another one must not be taken for one that is over.

@@ -27,6 +27,10 @@ import (
 // Command is the name of the hidden command that is the holder.
 const Command = "holder"
 
+// HearBound ends a holder that nobody speaks to once it runs. To start a container and to speak to it takes a busy engine
+// some seconds.
+const HearBound = time.Minute
+
 // writeBound ends a session in which nothing could be written for so long.
 const writeBound = 2 * time.Minute
 
@@ -34,7 +38,9 @@ const writeBound = 2 * time.Minute
 func Main() error {
 	h := &holder{self: selfPath(), waiting: map[string]*parts{}}
 	go h.reapOrphans()
-	return h.serve(stdio{})
+	// A harness that died before it could attach would leave an input that never ends.
+	unheard := time.AfterFunc(HearBound, func() { os.Exit(1) })
+	return h.serve(&stdio{heard: func() { unheard.Stop() }})
 }
 
 // holder is the state of the process.
@@ -55,11 +61,20 @@ func selfPath() string {
 	return path
 }
 
-type stdio struct{}
+// stdio is standard input and output as one connection, on which the other end speaks first.
+type stdio struct {
+	first sync.Once
+	heard func()
+}
 
-func (stdio) Read(b []byte) (int, error)  { return os.Stdin.Read(b) }
-func (stdio) Write(b []byte) (int, error) { return os.Stdout.Write(b) }
-func (stdio) Close() error                { return os.Stdin.Close() }
+func (s *stdio) Read(b []byte) (int, error) {
+	n, err := os.Stdin.Read(b)
+	s.first.Do(s.heard)
+	return n, err
+}
+
+func (*stdio) Write(b []byte) (int, error) { return os.Stdout.Write(b) }
+func (*stdio) Close() error                { return os.Stdin.Close() }
 
 func (h *holder) serve(conn io.ReadWriteCloser) error {
 	session, err := yamux.Server(conn, config())
