@@ -3,8 +3,10 @@ package workloads
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -38,20 +40,26 @@ func (deaf) Lost(string, error)                 {}
 // code in the same number of processes. The two take turns, so that whatever else the machine does meets both; the share
 // is the median of the turns'. An iteration is one acquire and one release of one process, in each of the two ways.
 func BenchmarkAgainstEtcd(b *testing.B) {
-	const mostTurns = 40
-	endpoint := startEtcd(b)
+	b.Run("3 members as in a run", func(b *testing.B) { againstPlainLoop(b, startEtcd(b, 3, true)) })
+	// With a service that does next to nothing, what the harness does is the largest part that it can be.
+	b.Run("1 member that syncs nothing", func(b *testing.B) { againstPlainLoop(b, startEtcd(b, 1, false)) })
+}
+
+func againstPlainLoop(b *testing.B, endpoints string) {
+	// Enough turns for a median, each long enough for its beginning and its end not to matter.
+	const mostTurns, shortestTurn = 40, 100
 	var loops []*looper
 	for i := range benchClients {
-		loops = append(loops, startLooper(b, endpoint, "plain"+strconv.Itoa(i)))
+		loops = append(loops, startLooper(b, endpoints, "plain"+strconv.Itoa(i)))
 	}
 	harness := startHarness(b, serving)
 	for _, w := range harness.workers {
-		if _, err := w.client.driver.Init(b.Context(), initFor(endpoint)); err != nil {
+		if _, err := w.client.driver.Init(b.Context(), initFor(endpoints)); err != nil {
 			b.Fatal(err)
 		}
 	}
 	each := (b.N + benchClients - 1) / benchClients
-	turns := min(mostTurns, each)
+	turns := min(mostTurns, max(1, each/shortestTurn))
 	plainLoop := func(rounds int) {
 		var wait sync.WaitGroup
 		for _, l := range loops {
@@ -84,8 +92,8 @@ func BenchmarkAgainstEtcd(b *testing.B) {
 	b.ReportMetric(shares[len(shares)/2], "%-of-plain")
 }
 
-func initFor(endpoint string) client.Init {
-	return client.Init{Protocol: client.ProtocolVersion, Name: "c1", Endpoints: []string{endpoint}, TTLMS: 5000, Resource: "http://127.0.0.1:1"}
+func initFor(endpoints string) client.Init {
+	return client.Init{Protocol: client.ProtocolVersion, Name: "c1", Endpoints: strings.Split(endpoints, ","), TTLMS: 5000, Resource: "http://127.0.0.1:1"}
 }
 
 func drive(b *testing.B, w *worker, key string, rounds int) {
@@ -101,7 +109,7 @@ func drive(b *testing.B, w *worker, key string, rounds int) {
 }
 
 // looping is the environment variable that turns the test's program into a plain loop over etcd's lock; its value is
-// the endpoint and the lock. It is told on its standard input how often, and says when it is done.
+// the endpoints and the lock. It is told on its standard input how often, and says when it is done.
 const looping = "LOCKCHECK_TEST_LOOP"
 
 type looper struct {
@@ -109,10 +117,10 @@ type looper struct {
 	out *bufio.Reader
 }
 
-func startLooper(b *testing.B, endpoint, key string) *looper {
+func startLooper(b *testing.B, endpoints, key string) *looper {
 	b.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), looping+"="+endpoint+" "+key)
+	cmd.Env = append(os.Environ(), looping+"="+endpoints+" "+key)
 	in, out := pipes(b, cmd)
 	return &looper{in, bufio.NewReader(out)}
 }
@@ -125,9 +133,9 @@ func (l *looper) loop(b *testing.B, rounds int) {
 }
 
 func beLooper(value string) error {
-	endpoint, key, _ := strings.Cut(value, " ")
+	endpoints, key, _ := strings.Cut(value, " ")
 	ctx := context.Background()
-	lock, _, err := etcd.Concurrency(ctx, initFor(endpoint), deaf{})
+	lock, _, err := etcd.Concurrency(ctx, initFor(endpoints), deaf{})
 	if err != nil {
 		return err
 	}
@@ -172,30 +180,72 @@ func pipes(b *testing.B, cmd *exec.Cmd) (io.Writer, io.Reader) {
 	return in, out
 }
 
-// serverDir is the environment variable that turns the test's program into an etcd with its data in that directory.
-const serverDir = "LOCKCHECK_TEST_ETCD"
+// serverOf is the environment variable that turns the test's program into a member of an etcd; its value is an etcdMember.
+const serverOf = "LOCKCHECK_TEST_ETCD"
 
-// startEtcd starts an etcd in a process of its own, where it is in the way of both loops alike.
-func startEtcd(b *testing.B) string {
+type etcdMember struct {
+	Name, Dir, Peers string // Peers as in etcd's initial-cluster
+	Peer             url.URL
+	Sync             bool
+}
+
+// startEtcd starts an etcd, each member in a process of its own, where it is in the way of both loops alike, with the
+// settings that a run's have. It returns the endpoints, with commas between them.
+func startEtcd(b *testing.B, members int, sync bool) string {
 	b.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), serverDir+"="+b.TempDir())
-	_, out := pipes(b, cmd)
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		b.Fatalf("etcd did not start: %v", err)
+	var all []etcdMember
+	var peers []string
+	for i := range members {
+		m := etcdMember{Name: "n" + strconv.Itoa(i+1), Dir: b.TempDir(), Sync: sync, Peer: url.URL{Scheme: "http", Host: freeAddress(b)}}
+		all, peers = append(all, m), append(peers, m.Name+"="+m.Peer.String())
 	}
-	return strings.TrimSpace(address)
+	var said []*bufio.Reader
+	for _, m := range all {
+		m.Peers = strings.Join(peers, ",")
+		value, err := json.Marshal(m)
+		if err != nil {
+			b.Fatal(err)
+		}
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), serverOf+"="+string(value))
+		_, out := pipes(b, cmd)
+		said = append(said, bufio.NewReader(out))
+	}
+	var endpoints []string
+	for i, out := range said {
+		address, err := out.ReadString('\n')
+		if err != nil {
+			b.Fatalf("member %d of etcd did not start: %v", i+1, err)
+		}
+		endpoints = append(endpoints, strings.TrimSpace(address))
+	}
+	return strings.Join(endpoints, ",")
+}
+
+// freeAddress is one that nobody listens on: members have to know one another's before they start.
+func freeAddress(b *testing.B) string {
+	b.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
 
 // beEtcd serves until its standard input ends.
-func beEtcd(dir string) error {
-	config := embed.NewConfig()
-	config.Dir, config.LogOutputs, config.UnsafeNoFsync = dir, []string{os.DevNull}, true
+func beEtcd(value string) error {
+	var m etcdMember
+	if err := json.Unmarshal([]byte(value), &m); err != nil {
+		return err
+	}
 	anyPort := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
-	config.ListenPeerUrls, config.AdvertisePeerUrls = anyPort, anyPort
+	config := embed.NewConfig()
+	config.Name, config.Dir, config.LogOutputs, config.UnsafeNoFsync = m.Name, m.Dir, []string{os.DevNull}, !m.Sync
+	config.TickMs, config.ElectionMs = 50, 600
+	config.ListenPeerUrls, config.AdvertisePeerUrls = []url.URL{m.Peer}, []url.URL{m.Peer}
 	config.ListenClientUrls, config.AdvertiseClientUrls = anyPort, anyPort
-	config.InitialCluster = config.InitialClusterFromName(config.Name)
+	config.InitialCluster = m.Peers
 	server, err := embed.StartEtcd(config)
 	if err != nil {
 		return err

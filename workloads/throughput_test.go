@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 		serving: func(string) error {
 			return client.Serve(context.Background(), os.Stdin, os.Stdout, etcd.Concurrency)
 		},
-		serverDir: beEtcd,
-		looping:   beLooper,
+		serverOf: beEtcd,
+		looping:  beLooper,
 	} {
 		if value := os.Getenv(role); value != "" {
 			if err := play(value); err != nil {

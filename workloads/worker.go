@@ -16,8 +16,9 @@ import (
 type worker struct {
 	run    *Run
 	host   string
-	random *rand.Rand // of the turns: what it is asked for does not depend on what happens
-	fate   *rand.Rand // of what follows an unknown outcome
+	random *rand.Rand   // of the turns: what it is asked for does not depend on what happens
+	fate   *rand.Rand   // of what follows an unknown outcome
+	tick   *time.Ticker // looks at how long an operation has been waited for; one for all of them
 	client *member
 	starts int // clients started so far
 	deaths int // of clients that nobody had killed
@@ -25,7 +26,7 @@ type worker struct {
 
 func newWorker(run *Run, number int, first *member) *worker {
 	return &worker{
-		run: run, host: first.name, client: first, starts: 1,
+		run: run, host: first.name, client: first, starts: 1, tick: time.NewTicker(100 * time.Millisecond),
 		random: rand.New(rand.NewPCG(uint64(run.plan.Seed), uint64(number))),
 		fate:   rand.New(rand.NewPCG(uint64(run.plan.Seed), 1<<32+uint64(number))),
 	}
@@ -93,8 +94,6 @@ func (w *worker) do(ctx context.Context, command client.Command) client.Completi
 	done := driver.Begin(command)
 	stopping := w.run.stopping
 	waits := command.Cmd == client.CmdAcquire
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		select {
 		case completion := <-done:
@@ -107,7 +106,7 @@ func (w *worker) do(ctx context.Context, command client.Command) client.Completi
 				driver.Cancel(command.Op)
 			}
 			stopping = nil
-		case <-tick.C:
+		case <-w.tick.C: // perhaps one that was due before: to look once more does no harm
 			if w.run.patience.over(w.client.name, waits, invoked, w.run.recorder.Now()) {
 				driver.Abandon(command.Op, fmt.Sprintf("no answer for %v without a fault", w.run.patience.limit))
 			}
