@@ -1,0 +1,78 @@
+//go:build e2e
+
+package main_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lockcheck/reports"
+	"lockcheck/reports/browsertest"
+)
+
+// The reports of real runs, in a real browser: opened from disk with no request and no word on the console (browsertest fails
+// the test otherwise), and used as the engineer at two in the morning uses them.
+func TestReportsOfRealRunsInABrowser(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says []string // on the page
+	}{
+		"etcd pause": {[]string{"--backend=etcd", "--nemesis=pause", "--workload=lock"}, 1, []string{"UNSAFE: etcd under pause", "stale-write-1"}},
+		"etcd fencing": {[]string{"--backend=etcd", "--nemesis=pause:holder,kill:leader", "--workload=fencing"}, 0,
+			[]string{"PASS: etcd under pause:holder", "mutual-exclusion-1", "masked"}},
+		"redis pause": {[]string{"--backend=redis", "--nemesis=pause", "--workload=lock"}, 1, []string{"UNSAFE: redis under pause", "stale-write-1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := lockcheck(t, program, append([]string{"run", "--time-limit=15s", "--seed=7"}, c.args...)...)
+			if o.code != c.code {
+				t.Errorf("exit %d, want %d", o.code, c.code)
+			}
+			path := filepath.Join(o.run(), reports.ReportFile)
+			file := strings.ReplaceAll(name, " ", "-")
+			b := browsertest.Start(t)
+
+			p := b.Open(t, path, browsertest.View{})
+			p.Until(`document.documentElement.dataset.timeline === "drawn"`)
+			text := browsertest.Eval[string](p, `document.body.innerText`)
+			for _, want := range c.says {
+				if !strings.Contains(text, want) {
+					t.Errorf("the page does not say %q", want)
+				}
+			}
+			findings := 0
+			for _, property := range o.results.Properties {
+				findings += len(property.Findings)
+			}
+			if want := fmt.Sprintf("· %d of %d findings", findings, findings); !strings.Contains(p.Text("#range"), want) {
+				t.Errorf("the timeline shows %q, want %q", p.Text("#range"), want)
+			}
+			p.ShotWhole("run-" + file + "-light")
+			p.ShotOf("run-"+file+"-timeline", "#live")
+
+			browsertest.Eval[bool](p, `(document.getElementById("canvas").focus(), true)`)
+			p.Press("n")
+			p.ShotOf("run-"+file+"-zoomed", "#live")
+			p.Press(browsertest.Enter)
+			story := browsertest.Eval[string](p, `location.hash.slice(1)`)
+			if !browsertest.Eval[bool](p, fmt.Sprintf(`document.getElementById(%q).open`, story)) {
+				t.Errorf("the story %q is closed", story)
+			}
+			linked := b.Open(t, path, browsertest.View{Dark: true, Hash: "#" + story})
+			linked.Until(`document.documentElement.dataset.timeline === "drawn"`)
+			if !browsertest.Eval[bool](linked, fmt.Sprintf(`document.getElementById(%q).open`, story)) {
+				t.Errorf("a link to the story %q does not open it", story)
+			}
+			linked.Shot("run-" + file + "-story-dark")
+			narrow := b.Open(t, path, browsertest.View{Width: 390, Height: 800})
+			narrow.Until(`document.documentElement.dataset.timeline === "drawn"`)
+			if wide := browsertest.Eval[float64](narrow, `document.documentElement.scrollWidth`); wide > 390 {
+				t.Errorf("the page is %v wide in a window of 390", wide)
+			}
+			narrow.ShotWhole("run-" + file + "-narrow")
+		})
+	}
+}
