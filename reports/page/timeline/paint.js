@@ -10,7 +10,7 @@
       sees: (a, b) => b >= view.from && a <= view.to };
   };
 
-  T.paint = function (pen, data, plot, lanes, colour, filter, chosen) {
+  T.paint = function (pen, data, plot, lanes, colour, filter) {
     pen.fillStyle = colour.panel; pen.fillRect(0, 0, plot.width, lanes.height);
     pen.textBaseline = "middle";
     stripes(pen, plot, lanes, colour);
@@ -24,9 +24,16 @@
     leaders(pen, data, plot, lanes, colour);
     const tokens = T.paintWrites(pen, data, plot, lanes, colour);
     findings(pen, data, plot, colour, filter);
-    if (chosen) selection(pen, data, plot, lanes, colour, chosen);
     pen.restore();
     names(pen, lanes, colour, tokens);
+  };
+
+  // paintSelection marks an item on top of the picture.
+  T.paintSelection = function (pen, data, plot, lanes, colour, item) {
+    pen.save();
+    pen.beginPath(); pen.rect(plot.left, 0, plot.columns + 7, lanes.bottom); pen.clip();
+    selection(pen, data, plot, lanes, colour, item);
+    pen.restore();
   };
 
   // fit shortens a text to a width by a guess at its letters: measuring each would take longer than drawing it.

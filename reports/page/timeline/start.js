@@ -7,10 +7,12 @@
     const data = await T.load($("data").textContent);
     root.classList.add("timeline-live"); // from here on the still picture is for print only
     const canvas = $("canvas"), tip = $("tip"), said = $("said"), live = $("live"), pen = canvas.getContext("2d", { alpha: false });
-    let colour, lanes, plot, hover = null, chosen = null, queued = false, stale = true, settled = 0;
+    // The picture without what is chosen is kept: most frames only move the mark on it.
+    const picture = document.createElement("canvas"), ink = picture.getContext("2d", { alpha: false });
+    let colour, lanes, plot, hover = null, chosen = null, queued = false, stale = true, moved = true, settled = 0;
 
-    const view = T.newView(data.end, redraw), minimap = T.newMinimap($("minimap"), data, view), table = T.newTable(data);
-    const filter = T.newFilter(data, () => { lanes = null; hover = chosen = null; hide(); redraw(); });
+    const view = T.newView(data.end, () => { moved = true; redraw(); }), minimap = T.newMinimap($("minimap"), data, view), table = T.newTable(data);
+    const filter = T.newFilter(data, () => { lanes = null; moved = true; hover = chosen = null; hide(); redraw(); });
 
     function redraw() { if (!queued) { queued = true; requestAnimationFrame(draw); } }
     function draw() {
@@ -19,16 +21,23 @@
       if (!width) return;
       lanes = lanes || T.newLanes(data, filter);
       const w = Math.round(width * ratio), h = Math.round(lanes.height * ratio);
-      if (canvas.width !== w || canvas.height !== h) { canvas.style.height = lanes.height + "px"; canvas.width = w; canvas.height = h; stale = true; }
-      if (stale) { stale = false; colour = T.readTheme(pen); minimap.prepare(width, ratio, colour); }
-      plot = T.newPlot(view, width);
+      if (canvas.width !== w || canvas.height !== h) { canvas.style.height = lanes.height + "px"; canvas.width = picture.width = w; canvas.height = picture.height = h; stale = true; }
+      if (stale) { stale = false; moved = true; colour = T.readTheme(pen); minimap.prepare(width, ratio, colour); }
+      if (moved) repaint(ratio, width);
+      pen.setTransform(1, 0, 0, 1, 0, 0); pen.drawImage(picture, 0, 0);
       pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-      T.paint(pen, data, plot, lanes, colour, filter, chosen || hover);
+      if (chosen || hover) T.paintSelection(pen, data, plot, lanes, colour, chosen || hover);
+      if (!root.dataset.timeline) { root.dataset.timeline = "drawn"; performance.mark("timeline-drawn"); }
+    }
+    function repaint(ratio, width) {
+      moved = false;
+      plot = T.newPlot(view, width);
+      ink.setTransform(ratio, 0, 0, ratio, 0, 0);
+      T.paint(ink, data, plot, lanes, colour, filter);
       minimap.draw(colour);
       $("range").textContent = where();
       clearTimeout(settled);
       settled = setTimeout(() => table.fill(view, lanes, filter), 150);
-      if (!root.dataset.timeline) { root.dataset.timeline = "drawn"; performance.mark("timeline-drawn"); }
     }
     function where() {
       const digits = Math.max(0, Math.min(6, Math.ceil(11.5 - Math.log10(view.span()))));
@@ -91,8 +100,8 @@
       if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) view.move((e.deltaX || e.deltaY) / plot.columns); else view.zoom(Math.exp(Math.max(-60, Math.min(60, e.deltaY)) / 150), plot.time(e.offsetX));
     }, { passive: false });
 
-    const moved = (what) => () => { hide(); what(); said.textContent = where(); };
-    const does = { in: moved(() => view.zoom(.5)), out: moved(() => view.zoom(2)), fit: moved(view.whole), left: moved(() => view.move(-.3)), right: moved(() => view.move(.3)),
+    const going = (what) => () => { hide(); what(); said.textContent = where(); };
+    const does = { in: going(() => view.zoom(.5)), out: going(() => view.zoom(2)), fit: going(view.whole), left: going(() => view.move(-.3)), right: going(() => view.move(.3)),
       prev: () => finding(-1), next: () => finding(1), link: () => { location.hash = T.windowHash(view, filter.names()); T.copy(location.href, (words) => { said.textContent = words; $("linked").textContent = words; }); } };
     document.querySelectorAll("[data-do]").forEach((b) => b.addEventListener("click", () => does[b.dataset.do]()));
     const keys = { "+": does.in, "=": does.in, "-": does.out, "0": does.fit, Home: does.fit, ArrowLeft: does.left, ArrowRight: does.right, p: does.prev, n: does.next, l: does.link,
