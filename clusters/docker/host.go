@@ -133,6 +133,7 @@ func (h *host) create(ctx context.Context) error {
 	if h.session, err = holder.NewSession(attached{out, h.input, h.output}); err != nil {
 		return err
 	}
+	defer context.AfterFunc(ctx, func() { h.session.Close() })()
 	_, err = h.session.Ping() // a holder that hears nothing ends
 	return err
 }
