@@ -14,7 +14,7 @@ import (
 )
 
 func checkCommand() *cobra.Command {
-	var asJSON, quiet, partial bool
+	var asJSON, quiet, partial, open bool
 	var properties []string
 	var foreign foreignFlags
 	cmd := &cobra.Command{
@@ -40,19 +40,20 @@ func checkCommand() *cobra.Command {
 				return err
 			}
 			if model != nil {
-				return checkForeign(args[0], model, history.Type(foreign.failedAs), shown{asJSON, quiet, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+				return checkForeign(args[0], model, history.Type(foreign.failedAs), shown{asJSON, quiet, false, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 			}
 			names, err := propertyNames(properties, cmd.Flags().Changed("property"))
 			if err != nil {
 				return err
 			}
-			return check(args[0], checker.Options{Properties: names, FailedAs: history.Type(foreign.failedAs)}, partial, shown{asJSON, quiet, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+			return check(args[0], checker.Options{Properties: names, FailedAs: history.Type(foreign.failedAs)}, partial, shown{asJSON, quiet, open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on standard output and nothing else")
 	cmd.Flags().BoolVar(&partial, "partial", false, "judge a recording without its end as far as it goes: it can show a violation, never a pass")
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print the verdict's sentence only")
 	cmd.Flags().StringSliceVar(&properties, "property", nil, "judge only these: "+knownProperties())
+	openFlag(cmd.Flags(), &open)
 	foreign.add(cmd)
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,7 +38,7 @@ func compareCommand() *cobra.Command {
 			if !cmd.Flags().Changed("seed") {
 				f.run.Seed = rand.Int64N(1 << 31)
 			}
-			return compareAll(cmd.Context(), f, spec, shown{f.run.json, f.run.quiet, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+			return compareAll(cmd.Context(), f, spec, shown{f.run.json, f.run.quiet, f.show.open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 		},
 	}
 	f.bind(cmd.Flags())
@@ -93,6 +94,7 @@ func compareAll(ctx context.Context, f compareFlags, spec compare.Spec, how show
 type showFlags struct {
 	summary     string
 	annotations bool
+	open        bool
 }
 
 func (f *showFlags) check(how shown) error {
@@ -122,6 +124,7 @@ func (f *showFlags) conclude(c *compare.Comparison, dir string, how shown) error
 			warn(compare.Annotations(how.out, c, os.Getenv("GITHUB_WORKSPACE")))
 		}
 	}
+	how.open(filepath.Join(dir, compare.HTMLFile))
 	if c.ExitCode != exitPass {
 		return harness.Ended(c.ExitCode)
 	}

@@ -55,6 +55,7 @@ func (f *compareFlags) bind(flags *pflag.FlagSet) {
 func (f *showFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.summary, "summary", "", "append Markdown to this file, such as $GITHUB_STEP_SUMMARY; it is kept below 1 MiB")
 	flags.BoolVar(&f.annotations, "annotations", false, "print annotations for GitHub on standard output (default: if GITHUB_ACTIONS=true)")
+	openFlag(flags, &f.open)
 }
 
 // spec is the comparison that the flags ask for.

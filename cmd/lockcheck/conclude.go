@@ -13,6 +13,7 @@ import (
 // shown says how a verdict is shown.
 type shown struct {
 	json, quiet bool
+	browser     bool // open the report in one
 	out, errOut io.Writer
 }
 
@@ -38,6 +39,7 @@ func conclude(dir *reports.Dir, j reports.Judgement, publish bool, how shown) er
 		// Standard output is gone, a closed pipe for example; the verdict still decides the exit code.
 		fmt.Fprintf(how.errOut, "lockcheck: warning: cannot show the verdict: %v\n", err)
 	}
+	how.open(dir.ReportPath())
 	if j.Result.Verdict != checker.Pass {
 		return verdictError{j.Result.Verdict}
 	}

@@ -28,7 +28,7 @@ func mergeCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			how := shown{asJSON, quiet, cmd.OutOrStdout(), cmd.ErrOrStderr()}
+			how := shown{asJSON, quiet, show.open, cmd.OutOrStdout(), cmd.ErrOrStderr()}
 			if err := show.check(how); err != nil {
 				return harness.Usage(err)
 			}

@@ -16,7 +16,7 @@ import (
 )
 
 // besideReplay are the flags that may stand beside --replay: they say where a run is made and how it is shown.
-var besideReplay = []string{"replay", "out", "json", "quiet", "provider", "image", "server-bin", "server-jar"}
+var besideReplay = []string{"replay", "out", "json", "quiet", "open", "provider", "image", "server-bin", "server-jar"}
 
 // replayed is the run that a run directory's plan describes: its flags, changed by those that were given beside, with the
 // steps of its nemesis.
@@ -52,7 +52,7 @@ func replayed(path string, given *pflag.FlagSet) (f runFlags, err error) {
 		}
 	}
 	given.Visit(func(flag *pflag.Flag) {
-		if flag.Name != "replay" {
+		if flags.Lookup(flag.Name) != nil { // not --replay itself, nor --open
 			errs = append(errs, flags.Set(flag.Name, flag.Value.String()))
 		}
 	})

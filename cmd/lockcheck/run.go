@@ -11,6 +11,7 @@ import (
 func runCommand() *cobra.Command {
 	var f runFlags
 	var replay string
+	var open bool
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run a real lock service under faults and judge what happened",
@@ -36,10 +37,11 @@ func runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return conclude(outcome.Dir, outcome.Judgement, true, shown{f.json, f.quiet, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+			return conclude(outcome.Dir, outcome.Judgement, true, shown{f.json, f.quiet, open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 		},
 	}
 	f.bind(cmd.Flags())
+	openFlag(cmd.Flags(), &open)
 	cmd.Flags().StringVar(&replay, "replay", "", "a run directory: the same plan once more; beside it only flags that say where and how to show it")
 	return cmd
 }

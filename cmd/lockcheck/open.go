@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// openFlag declares --open.
+func openFlag(flags *pflag.FlagSet, open *bool) {
+	flags.BoolVar(open, "open", false, "open the report in a browser: $BROWSER, or what xdg-open finds")
+}
+
+// browserPatience is how long a browser may take to say that it cannot open: one that is still there has.
+const browserPatience = 3 * time.Second
+
+// openInBrowser shows a file, and returns without waiting until the reader has closed it.
+func openInBrowser(file string) error {
+	path, err := filepath.Abs(file)
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		return err
+	}
+	program := "xdg-open"
+	if chosen, _, _ := strings.Cut(os.Getenv("BROWSER"), ":"); chosen != "" {
+		program = chosen
+	}
+	words := strings.Fields(program)
+	cmd := exec.Command(words[0], append(words[1:], path)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives this program, and is not for its Ctrl-C
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			return fmt.Errorf("%s: %w", program, err)
+		}
+	case <-time.After(browserPatience):
+	}
+	return nil
+}
+
+// open opens a report if that was asked for. The verdict has been shown by then, and no browser changes it.
+func (how shown) open(file string) {
+	if !how.browser {
+		return
+	}
+	if err := openInBrowser(file); err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			err = fmt.Errorf("%w; set BROWSER, or open it yourself", err)
+		}
+		fmt.Fprintf(how.errOut, "lockcheck: warning: cannot open %s: %v\n", file, err)
+	}
+}
