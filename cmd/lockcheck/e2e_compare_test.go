@@ -98,6 +98,7 @@ func linksHold(t *testing.T, dir string, o outcome) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	fitsTheSchema(t, filepath.Join(dir, compare.JUnitFile))
 	var junit struct {
 		Tests    int `xml:"tests,attr"`
 		Failures int `xml:"failures,attr"`
@@ -105,6 +106,22 @@ func linksHold(t *testing.T, dir string, o outcome) {
 	}
 	if err := xml.Unmarshal(text, &junit); err != nil || junit.Tests != 4 || junit.Failures != 0 || junit.Errors != 0 {
 		t.Errorf("JUnit: %+v (%v)", junit, err)
+	}
+}
+
+// fitsTheSchema holds a JUnit file against the schema; that the schema can refuse is shown beside it.
+func fitsTheSchema(t *testing.T, path string) {
+	t.Helper()
+	xmllint, err := exec.LookPath("xmllint")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Error(err)
+		}
+		t.Logf("not held against the schema: %v; on Debian: apt-get install libxml2-utils", err)
+		return
+	}
+	if out, err := exec.Command(xmllint, "--noout", "--nonet", "--schema", "../../reports/compare/testdata/junit.xsd", path).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -1,0 +1,120 @@
+//go:build e2e
+
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"lockcheck/reports/compare"
+	"lockcheck/reports/compare/config"
+)
+
+// workflow is what the test needs to know of a workflow of GitHub's.
+type workflow struct {
+	Jobs map[string]struct {
+		Needs    string
+		If       string
+		Strategy struct{ Matrix struct{ Shard []int } }
+		Steps    []struct {
+			Uses, Run, If string
+			With          map[string]string
+		}
+	}
+}
+
+// readmesWorkflow is the one in the README.
+func readmesWorkflow(t *testing.T) workflow {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```yaml\n(on: .*?)```").FindSubmatch(text)
+	if block == nil {
+		t.Fatal("the README has no workflow")
+	}
+	var w workflow
+	if err := yaml.Unmarshal(block[1], &w); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// The workflow of the README: every job has its shard, what they leave is gathered, and one job joins it.
+func TestReadmesWorkflow(t *testing.T) {
+	t.Parallel()
+	w := readmesWorkflow(t)
+	jobs, verdict := w.Jobs["compare"], w.Jobs["verdict"]
+	if verdict.Needs != "compare" || verdict.If != "always()" || len(jobs.Strategy.Matrix.Shard) < 2 {
+		t.Fatalf("%+v", w)
+	}
+	dir := t.TempDir()
+	file := strings.NewReplacer("time-limit: 30s", "time-limit: 8s", "repeat: 2", "repeat: 1").Replace(config.Example)
+	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(file), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	summary := filepath.Join(dir, "summary.md")
+	step := func(command string) (string, int) {
+		cmd := exec.Command("bash", "-e", "-c", command)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"), "GITHUB_ACTIONS=true", "GITHUB_WORKSPACE="+dir, "GITHUB_STEP_SUMMARY="+summary)
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s\n%s", command, out)
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	for _, shard := range jobs.Strategy.Matrix.Shard {
+		here := func(text string) string { return strings.ReplaceAll(text, "${{ matrix.shard }}", fmt.Sprint(shard)) }
+		for _, s := range jobs.Steps {
+			switch {
+			case strings.HasPrefix(s.Run, "lockcheck "):
+				if out, code := step(here(s.Run)); code != 0 {
+					t.Fatalf("exit %d\n%s", code, out)
+				}
+			case strings.HasPrefix(s.Uses, "actions/upload-artifact@"):
+				to := filepath.Join(dir, "parts", here(s.With["name"]))
+				if err := os.CopyFS(to, os.DirFS(filepath.Join(dir, here(s.With["path"])))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	for _, s := range verdict.Steps {
+		if strings.HasPrefix(s.Run, "lockcheck ") {
+			if out, code := step(s.Run); code != 0 {
+				t.Fatalf("exit %d\n%s", code, out)
+			}
+		}
+	}
+	whole, err := compare.ReadDir(filepath.Join(dir, "whole"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cell := range whole.Cells {
+		if cell.Outcome != compare.Met {
+			t.Errorf("%v is %s", cell.Cell, cell.Outcome)
+		}
+		for _, run := range cell.Runs {
+			if _, err := os.Stat(filepath.Join(dir, "whole", run.Report)); err != nil {
+				t.Errorf("a link leads nowhere: %v", err)
+			}
+		}
+	}
+	if len(whole.Cells) != 4 {
+		t.Errorf("%d cells, want 4", len(whole.Cells))
+	}
+	fitsTheSchema(t, filepath.Join(dir, "whole", compare.JUnitFile))
+	if text, err := os.ReadFile(summary); err != nil || !strings.Contains(string(text), "| etcd | pause | lock |") {
+		t.Errorf("the summary: %v\n%s", err, text)
+	}
+}

@@ -1,0 +1,97 @@
+package compare
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+
+	nethtml "golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+func pageOf(t *testing.T, c *Comparison) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := HTML(&out, c); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func attribute(n *nethtml.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// Every cell of the matrix says what came of it in word and shape, with all its figures, and opens the report of a run.
+func TestEveryCellOfTheMatrixSaysItAll(t *testing.T) {
+	c := sample()
+	document, err := nethtml.Parse(strings.NewReader(pageOf(t, c)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	boxes := map[string]*nethtml.Node{} // by the cell that their details are of
+	for _, n := range elements(document, atom.Td) {
+		if !strings.Contains(attribute(n, "class"), "box") {
+			continue
+		}
+		for _, a := range elements(n, atom.A) {
+			if id, ok := strings.CutPrefix(attribute(a, "href"), "#"); ok {
+				boxes[id] = n
+			}
+		}
+	}
+	if len(boxes) != len(c.Cells) {
+		t.Errorf("%d boxes, want one for each of %d cells", len(boxes), len(c.Cells))
+	}
+	for _, details := range elements(document, atom.Details) {
+		box, ok := boxes[attribute(details, "id")]
+		if !ok {
+			t.Errorf("no box leads to %s", attribute(details, "id"))
+			continue
+		}
+		for i, r := range c.Cells {
+			if attribute(details, "id") != "cell-"+string(rune('1'+i)) {
+				continue
+			}
+			line := newPageRow(i+1, r)
+			text := strings.Join(strings.Fields(words(box)), " ")
+			for _, want := range []string{line.Shape, line.Verdict, line.Count, line.Runs, line.Ops, line.Availability, line.Exposure} {
+				if !strings.Contains(text, strings.Join(strings.Fields(want), " ")) {
+					t.Errorf("%v: its box lacks %q: %s", r.Cell, want, text)
+				}
+			}
+			if r.FirstNS != nil && !strings.Contains(text, "first at "+line.First) {
+				t.Errorf("%v: its box lacks the time to the first finding: %s", r.Cell, text)
+			}
+			if line.Link != "" && !strings.Contains(attribute(elements(box, atom.A)[0], "href"), "/report.html") {
+				t.Errorf("%v: a click opens %q", r.Cell, attribute(elements(box, atom.A)[0], "href"))
+			}
+		}
+	}
+}
+
+func TestPageHoldsOnlyText(t *testing.T) {
+	text := pageOf(t, sample())
+	for _, wrong := range []string{"<script", "javascript:x\"", "src=", "\x1b", "http://e.example\"", "href=\"runs/a b"} {
+		if strings.Contains(text, wrong) {
+			t.Errorf("the page has %q", wrong)
+		}
+	}
+	for _, want := range []string{"default-src 'none'", `href="./runs/a%20b%23%3Fc%25/javascript:x/report.html"`, "prefers-color-scheme: dark", "lockcheck.yaml:12",
+		"at most 80 %", "stale-write: expected violation did not come", "&lt;/script&gt;", "not in the matrix"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, m := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		if !strings.HasPrefix(m[1], "#") && !strings.HasPrefix(m[1], "./") && !strings.HasPrefix(m[1], "../") {
+			t.Errorf("a link leads away: %s", m[1])
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package compare
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer/html"
+	nethtml "golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// rendered is Markdown as GitHub shows it: its flavour, with the HTML that stands in the text.
+func rendered(t *testing.T, markdown string) *nethtml.Node {
+	t.Helper()
+	var out bytes.Buffer
+	if err := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe())).Convert([]byte(markdown), &out); err != nil {
+		t.Fatal(err)
+	}
+	document, err := nethtml.Parse(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
+}
+
+func elements(of *nethtml.Node, names ...atom.Atom) (found []*nethtml.Node) {
+	for n := range of.Descendants() {
+		if n.Type == nethtml.ElementNode && slices.Contains(names, n.DataAtom) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+func words(of *nethtml.Node) string {
+	var text strings.Builder
+	for n := range of.Descendants() {
+		if n.Type == nethtml.TextNode {
+			text.WriteString(n.Data)
+		}
+	}
+	return strings.TrimSpace(text.String())
+}
+
+// The table is one, whatever a key is called, and every cell says what the row does.
+func TestMarkdownTablesRender(t *testing.T) {
+	c := sample()
+	document := rendered(t, Markdown(c, MaxSummary))
+	tables := elements(document, atom.Table)
+	if len(tables) != 1 {
+		t.Fatalf("%d tables, want 1", len(tables))
+	}
+	lines := elements(tables[0], atom.Tr)
+	if len(lines) != 1+len(c.Cells) {
+		t.Fatalf("%d lines, want a heading and %d cells", len(lines), len(c.Cells))
+	}
+	for i, line := range lines {
+		want := columns
+		if i > 0 {
+			want = newRow(c.Cells[i-1]).cells()
+		}
+		cells := elements(line, atom.Th, atom.Td)
+		if len(cells) != len(want) {
+			t.Fatalf("line %d has %d cells, want %d", i, len(cells), len(want))
+		}
+		for k, cell := range cells {
+			if got := words(cell); got != strings.TrimSpace(want[k]) {
+				t.Errorf("line %d, %s: %q, want %q", i, columns[k], got, want[k])
+			}
+		}
+	}
+}
+
+// What a run said is text: it makes no element, no link and no mention.
+func TestMarkdownHoldsOnlyText(t *testing.T) {
+	c := sample()
+	markdown := Markdown(c, MaxSummary)
+	document := rendered(t, markdown)
+	if made := elements(document, atom.Script, atom.A, atom.Img, atom.Code, atom.Iframe, atom.Style); len(made) > 0 {
+		t.Errorf("it has %d elements of foreign making, the first is %s %v", len(made), made[0].Data, made[0].Attr)
+	}
+	stories := 0
+	for _, cell := range c.Cells {
+		if run, ok := cell.telling(); ok && len(run.Story) > 0 {
+			stories++
+		}
+	}
+	folded := elements(document, atom.Details)
+	if len(folded) != stories {
+		t.Errorf("%d stories fold, want %d", len(folded), stories)
+	}
+	for _, story := range folded {
+		if len(elements(story, atom.Details, atom.Table)) > 0 || len(elements(story, atom.Summary)) != 1 || len(elements(story, atom.Li)) == 0 {
+			t.Errorf("a story is not closed, or has no steps: %s", words(story))
+		}
+	}
+	if !strings.Contains(words(document), "alert(1)") {
+		t.Error("the text itself is gone")
+	}
+	for _, wrong := range []string{"\x1b", "\x00", "@", "http://"} {
+		if strings.Contains(markdown, wrong) {
+			t.Errorf("it has %q", wrong)
+		}
+	}
+}
