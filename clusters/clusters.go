@@ -47,7 +47,15 @@ type Site interface {
 
 // Provenance is a site that knows what it was made from (images and their digests), for the plan of the run.
 type Provenance interface {
-	Provenance() map[string]string
+	Provenance() []Image
+}
+
+// Image is what a container ran from.
+type Image struct {
+	Use    string // "servers" or "clients"
+	Name   string // as it was asked for
+	ID     string // of its content, as the engine has it
+	Digest string // in its registry; "" for one that came from none
 }
 
 // Empowered is a host on which lockcheck itself (Command.Program == "") can be started with the powers that faults need:

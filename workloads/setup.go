@@ -75,8 +75,9 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 		r.plan.Versions[name] = version
 	}
 	if from, ok := r.site.(clusters.Provenance); ok {
-		for name, what := range from.Provenance() {
-			r.plan.Versions[name] = what
+		r.plan.Images = nil
+		for _, image := range from.Provenance() {
+			r.plan.Images = append(r.plan.Images, history.Image(image))
 		}
 	}
 	return r.config.SavePlan(r.plan)

@@ -36,12 +36,32 @@ type Plan struct {
 	Steps []string `json:"steps,omitempty"`
 
 	Versions map[string]string `json:"versions,omitempty"` // lockcheck, go, the servers
+	Images   []Image           `json:"images,omitempty"`   // that servers and clients ran from
 	Settings map[string]string `json:"settings,omitempty"` // server settings that matter for the verdict
 	Command  []string          `json:"command,omitempty"`  // does it again
 	Host     map[string]string `json:"host,omitempty"`     // kernel, cpus
 
+	// Expected is what was expected of the run before it was made; nil if nothing was. It changes no verdict.
+	Expected *Expected `json:"expected,omitempty"`
+
 	// Excerpt is there if the recording is only the part of the run that proves one finding.
 	Excerpt *Excerpt `json:"excerpt,omitempty"`
+}
+
+// Image is a container image that servers or clients ran from.
+type Image struct {
+	Use    string `json:"use"`              // "servers" or "clients"
+	Name   string `json:"name"`             // as it was asked for
+	ID     string `json:"id"`               // of its content, as the engine has it
+	Digest string `json:"digest,omitempty"` // in its registry; "" for one that came from none
+}
+
+// Expected is what somebody who makes several runs expects of one of them. Of the verdicts listed for a property any will
+// do; a property that is not listed must not be violated.
+type Expected struct {
+	From     string              `json:"from,omitempty"`   // where it is written: "lockcheck.yaml:41"
+	Reason   string              `json:"reason,omitempty"` // why this is to be expected
+	Verdicts map[string][]string `json:"verdicts"`         // by property
 }
 
 // FreshSessions is how many sessions in a row have to get every lock in the final phase (rule J8).

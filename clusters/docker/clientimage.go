@@ -52,6 +52,15 @@ func ensureClientImage(ctx context.Context, engine *client.Client) (string, erro
 	return tag, nil
 }
 
+// imageID is what the engine calls the content of an image that it has.
+func imageID(ctx context.Context, engine *client.Client, name string) (string, error) {
+	found, err := engine.ImageInspect(ctx, name)
+	if err != nil {
+		return "", fmt.Errorf("look at the image %s: %w", name, err)
+	}
+	return found.ID, nil
+}
+
 // imageContent is an image with one layer.
 type imageContent struct {
 	files  []imageFile

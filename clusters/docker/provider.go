@@ -79,7 +79,12 @@ func (s *site) prepare(ctx context.Context, image string, progress io.Writer) er
 		fmt.Fprintf(progress, "docker: removed what earlier runs left: %d containers, networks and volumes\n", len(removed))
 	}
 	tasks := []func() error{
-		func() (err error) { s.clientImage, err = ensureClientImage(ctx, s.engine); return err },
+		func() (err error) {
+			if s.clientImage, err = ensureClientImage(ctx, s.engine); err == nil {
+				s.clientImageID, err = imageID(ctx, s.engine, s.clientImage)
+			}
+			return err
+		},
 		func() (err error) { s.net, err = newNetwork(ctx, s.engine, s.name, s.labels()); return err },
 	}
 	if len(s.software.InImage) > 0 {

@@ -34,14 +34,14 @@ type site struct {
 	software clusters.Software
 	facts    facts
 
-	clientImage string
-	server      *serverImage // nil if the backend has none
-	interior    *imageInterior
-	net         *privateNetwork
-	relay       *host
-	starting    chan struct{} // as many as may start at the same time
-	patience    time.Duration // closeBound
-	memory      int64         // serverMemory
+	clientImage, clientImageID string
+	server                     *serverImage // nil if the backend has none
+	interior                   *imageInterior
+	net                        *privateNetwork
+	relay                      *host
+	starting                   chan struct{} // as many as may start at the same time
+	patience                   time.Duration // closeBound
+	memory                     int64         // serverMemory
 
 	// ctx ends with the site: what goes on in the background goes on until then.
 	ctx    context.Context
@@ -144,15 +144,12 @@ func (s *site) Server(context.Context) (clusters.Command, error) {
 }
 
 // Provenance says which images the run was made from.
-func (s *site) Provenance() map[string]string {
-	all := map[string]string{"client image": s.clientImage}
+func (s *site) Provenance() []clusters.Image {
+	images := []clusters.Image{{Use: "clients", Name: s.clientImage, ID: s.clientImageID}}
 	if s.server != nil {
-		all["server image"] = s.server.ref + " " + s.server.id
-		if s.server.digest != "" {
-			all["server image"] += " " + s.server.digest
-		}
+		images = append(images, clusters.Image{Use: "servers", Name: s.server.ref, ID: s.server.id, Digest: s.server.digest})
 	}
-	return all
+	return images
 }
 
 // Dial connects from a container on the run's network that no fault ever touches.

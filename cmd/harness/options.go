@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"lockcheck/checker/history"
 	"lockcheck/workloads/client"
 )
 
@@ -25,6 +26,8 @@ type Options struct {
 
 	// Command makes the run once more; nil: lockcheck run with these options.
 	Command []string
+	// Expected is what a comparison expects of the run; its report says whether it came.
+	Expected *history.Expected
 	// Steps, if there are any, are those that the nemesis has to draw from the seed.
 	Steps []string
 }

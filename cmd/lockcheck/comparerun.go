@@ -31,7 +31,16 @@ func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 	failed := compare.Run{Seed: job.Seed, Command: append([]string{"lockcheck", "run"}, flags...), ExitCode: exitDefect,
 		Properties: []compare.Property{}, Exposure: []checker.Exposure{}, Story: []string{}}
 
-	cmd := harness.Process(ctx, r.program, append(append([]string{"run"}, flags...), "--out="+runs, "--json", "--quiet")...)
+	beside := []string{"--out=" + runs, "--json", "--quiet"}
+	if job.Expect != nil {
+		words, err := expectedWords(job.Expect)
+		if err != nil {
+			failed.Error = fmt.Sprintf("cannot tell the run what is expected of it: %v", err)
+			return failed
+		}
+		beside = append(beside, "--"+expectedFlag+"="+words)
+	}
+	cmd := harness.Process(ctx, r.program, append(append([]string{"run"}, flags...), beside...)...)
 	var stdout bytes.Buffer
 	stderr := &harness.Tail{Most: 4 << 10}
 	cmd.Stdout, cmd.Stderr = &stdout, stderr

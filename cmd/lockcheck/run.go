@@ -10,7 +10,7 @@ import (
 
 func runCommand() *cobra.Command {
 	var f runFlags
-	var replay string
+	var replay, expected string
 	var open bool
 	cmd := &cobra.Command{
 		Use:   "run",
@@ -33,6 +33,10 @@ func runCommand() *cobra.Command {
 			} else if !cmd.Flags().Changed("seed") {
 				f.Seed = rand.Int64N(1 << 31)
 			}
+			var err error
+			if f.Expected, err = expectedOf(expected); err != nil {
+				return harness.Usage(err)
+			}
 			outcome, err := harness.Run(cmd.Context(), f.Options, f.quiet)
 			if err != nil {
 				return err
@@ -42,6 +46,8 @@ func runCommand() *cobra.Command {
 	}
 	f.bind(cmd.Flags())
 	openFlag(cmd.Flags(), &open)
+	cmd.Flags().StringVar(&expected, expectedFlag, "", "what a comparison expects of the run, as JSON")
+	_ = cmd.Flags().MarkHidden(expectedFlag) // it exists: the line above
 	cmd.Flags().StringVar(&replay, "replay", "", "a run directory: the same plan once more; beside it only flags that say where and how to show it")
 	return cmd
 }

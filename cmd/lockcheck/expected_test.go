@@ -1,0 +1,30 @@
+package main
+
+import (
+	"reflect"
+	"testing"
+
+	"lockcheck/checker"
+	"lockcheck/checker/history"
+	"lockcheck/reports/compare"
+)
+
+func TestWhatIsExpectedReachesTheRun(t *testing.T) {
+	words, err := expectedWords(&compare.Expectation{File: "lockcheck.yaml", Line: 41, Reason: `it "believes" --still`, Expect: []compare.Wanted{
+		{Property: checker.StaleWrite, Verdicts: []checker.Verdict{checker.Violation}},
+		{Property: checker.LostUpdate, Verdicts: []checker.Verdict{checker.Violation, checker.Pass}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := expectedOf(words)
+	want := &history.Expected{From: "lockcheck.yaml:41", Reason: `it "believes" --still`, Verdicts: map[string][]string{"stale-write": {"violation"}, "lost-update": {"violation", "pass"}}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if none, err := expectedOf(""); none != nil || err != nil {
+		t.Errorf("nothing expected became %+v, %v", none, err)
+	}
+	if _, err := expectedOf("{"); err == nil {
+		t.Error("half an expectation is taken")
+	}
+}
