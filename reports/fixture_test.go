@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
@@ -22,7 +23,10 @@ func etcdPauseRun() Judgement {
 		Settings: map[string]string{"election": "1000 ms", "heartbeat": "100 ms"},
 		Host:     map[string]string{"kernel": "6.18.0", "cpus": "2"},
 		Command:  []string{"lockcheck", "run", "--backend=etcd", "--nemesis=pause", "--seed=7", "--time-limit=20s"},
-		Steps:    []string{"at 1.8 s: pause the holder for 3.1 s", "at 4.9 s: pause n2 for 0.6 s"},
+		Images:   []history.Image{{Use: "servers", Name: "etcd:v3.7.3", ID: "sha256:0aa1", Digest: "etcd@sha256:77fe"}, {Use: "clients", Name: "lockcheck/client:1", ID: "sha256:bb02"}},
+		Expected: &history.Expected{From: "lockcheck.yaml:41", Reason: "a paused holder believes in its lock still", Verdicts: map[string][]string{
+			"mutual-exclusion": {"violation"}, "stale-write": {"violation"}}},
+		Steps: []string{"at 1.8 s: pause the holder for 3.1 s", "at 4.9 s: pause n2 for 0.6 s"},
 	}
 	b := &runBuilder{model: &checker.Model{Plan: plan, Sessions: map[string]*checker.Session{}, Complete: true}, token: 33}
 	now, last, turn := int64(120e6), "", 0
@@ -57,6 +61,8 @@ func etcdPauseRun() Judgement {
 	b.model.Phases = []checker.Mark{{TimeNS: 0, Value: "load"}, {TimeNS: 20 * sec, Value: "heal"}, {TimeNS: 21 * sec, Value: "final"}}
 	b.model.Stalls = []checker.Span{{FromNS: 9900e6, ToNS: 9960e6}}
 	b.model.EndNS = 23 * sec
+	b.fault("clock", "n3", "server", 15e9, 1e9).SkewNS = -90e9
+	b.model.Series = madeUpSeries(b.model)
 	count := func(n checker.Name) int64 { return int64(len(b.findings[n])) }
 	pass := func(n checker.Name, l checker.Layer) checker.Property {
 		return checker.Property{Name: n, Layer: l, Verdict: checker.Pass}
@@ -82,10 +88,39 @@ func etcdPauseRun() Judgement {
 			Latency: map[string]checker.Quantiles{
 				"write":   {Count: 402, P50NS: 31e6, P95NS: 88e6, P99NS: 3100e6, MaxNS: 3140e6},
 				"acquire": {Count: 401, P50NS: 190e6, P95NS: 420e6, P99NS: 2300e6, MaxNS: 2400e6}},
-			LossSignal: checker.Quantiles{Count: 3, P50NS: 800e6, P95NS: 900e6, P99NS: 900e6, MaxNS: 911e6},
+			LossSignal: checker.Quantiles{Count: 4, P50NS: 1e9, P95NS: 2e9, P99NS: 2e9, MaxNS: 2e9},
+			TakeOver:   checker.Quantiles{Count: 4, P50NS: 1e9, P95NS: 2e9, P99NS: 2e9, MaxNS: 2e9},
 			Guarded:    2, OutlivedLeases: 3, StaleAccepted: 3, StalePerOutlived: 1, Stalls: 1, StalledNS: 60e6},
 	}
 	return Judgement{Plan: plan, Result: result, Model: b.model}
+}
+
+// madeUpSeries has windows of half a second; the lock is away for as long as somebody is paused.
+func madeUpSeries(m *checker.Model) checker.Series {
+	s := checker.Series{WindowNS: sec / 2}
+	for at := int64(0); at < m.EndNS; at += s.WindowNS {
+		w := checker.SeriesWindow{Info: at / s.WindowNS % 3, LoadNS: s.WindowNS}
+		if at >= 20*sec {
+			w.LoadNS = 0
+		}
+		free := !slices.ContainsFunc(m.Faults, func(f *checker.Fault) bool { return f.Name == "pause" && f.BeginNS <= at && at < f.HealNS })
+		if free {
+			w.OK, w.AvailableNS = 20+at/sec, w.LoadNS
+			w.Latency = map[history.F]checker.Quantiles{}
+			for i, f := range []history.F{history.Acquire, history.Read, history.Write, history.Release} {
+				ns := int64(i+1) * 10e6
+				w.Latency[f] = checker.Quantiles{Count: 5, P50NS: ns, P95NS: 2 * ns, P99NS: 3 * ns, MaxNS: 4 * ns}
+			}
+		}
+		s.Windows = append(s.Windows, w)
+	}
+	for i, after := range []string{"pause", "death", "partition", "clock skew"} {
+		d := checker.Delay{FromNS: int64(i+1) * 4 * sec, DelayNS: int64(i+1) * sec / 2, Hold: "h34", Client: "c1", Next: "c2", Key: "k1"}
+		s.LossSignals = append(s.LossSignals, d)
+		d.After = after
+		s.TakeOvers = append(s.TakeOvers, d)
+	}
+	return s
 }
 
 type runBuilder struct {

@@ -196,8 +196,12 @@ func poison(v reflect.Value, text string) {
 			poison(v.Index(i), text)
 		}
 	case reflect.Map:
-		if v.Type().Elem().Kind() == reflect.String && !v.IsNil() {
+		switch elem := v.Type().Elem(); {
+		case v.IsNil() || v.Type().Key().Kind() != reflect.String:
+		case elem.Kind() == reflect.String:
 			v.SetMapIndex(reflect.ValueOf(text), reflect.ValueOf(text))
+		case elem == reflect.TypeFor[[]string]():
+			v.SetMapIndex(reflect.ValueOf(text), reflect.ValueOf([]string{text}))
 		}
 	case reflect.String:
 		v.SetString(text + v.String())

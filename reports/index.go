@@ -15,6 +15,7 @@ type index struct {
 	holds   map[string]*checker.Hold // that findings name
 	keys    map[string]*keyIndex     // that findings are of
 	clients map[string]bool
+	faults  map[int64]*checker.Fault // by Op
 }
 
 // keyIndex is one lock: its grants in the order of their completions, of those up to each how long the longest lasts, and
@@ -29,7 +30,7 @@ type keyIndex struct {
 
 func newIndex(j Judgement) *index {
 	m := j.Model
-	ix := &index{model: m, holds: map[string]*checker.Hold{}, keys: map[string]*keyIndex{}, clients: map[string]bool{}}
+	ix := &index{model: m, holds: map[string]*checker.Hold{}, keys: map[string]*keyIndex{}, clients: map[string]bool{}, faults: map[int64]*checker.Fault{}}
 	for _, p := range j.Result.Properties {
 		for _, f := range p.Findings {
 			ix.keys[f.Key] = &keyIndex{inTime: true}
@@ -37,6 +38,9 @@ func newIndex(j Judgement) *index {
 				ix.holds[id] = nil
 			}
 		}
+	}
+	for _, f := range m.Faults {
+		ix.faults[f.Op] = f
 	}
 	for _, h := range m.Holds {
 		if !ix.clients[h.Client] {

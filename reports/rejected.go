@@ -51,3 +51,14 @@ func writeRejected(w io.Writer, j Judgement) {
 			plain(firstOf(r.Token, "none")), plain(firstOf(r.Mark, "?")))
 	}
 }
+
+// refused are the rejected writes as the page lists them.
+type refused struct {
+	Listed []rejectedWrite
+	All    int64
+}
+
+func newRefused(m *checker.Model) refused {
+	first, all := rejectedWrites(m)
+	return refused{first, all}
+}

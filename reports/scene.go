@@ -186,9 +186,14 @@ func faultWords(f *checker.Fault, end int64) string {
 	return words
 }
 
+// pastTense is what was done to a fault's target.
 func pastTense(f history.F) string {
-	if f == "pause" {
-		return "paused"
+	if words := pastTenses[f]; words != "" {
+		return words
 	}
 	return string(f)
+}
+
+var pastTenses = map[history.F]string{
+	"pause": "paused", "partition": "cut off", "kill": "killed", "clock": "clock changed", "failover": "failed over", "loss": "losing packets",
 }

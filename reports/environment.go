@@ -1,0 +1,115 @@
+package reports
+
+import (
+	"fmt"
+
+	"lockcheck/checker"
+	"lockcheck/checker/history"
+)
+
+// environment is what the run was made of and where it ran, and the files that it left.
+type environment struct {
+	CheckIt  string // the command that judges it again
+	Files    []file
+	Versions []fact
+	Images   []history.Image
+	NoImages string // why there are none
+	Settings []fact
+	Host     []fact
+	Leases   []fact
+	Clocks   string
+	Skews    []skew
+	MoreSkew int
+	Steps    []string
+}
+
+// file is one that the run left, seen from the page.
+type file struct {
+	Name, Path, What string
+	Folder           bool
+}
+
+// skew is a clock that was seen to be off.
+type skew struct {
+	Target       string
+	From, To     string
+	Seen, Detail string
+}
+
+// maxSkews bounds the table of clocks; the history has all of them.
+const maxSkews = 200
+
+func newEnvironment(j Judgement) environment {
+	p := j.Plan
+	e := environment{
+		CheckIt:  "lockcheck check RUN",
+		Versions: sortedFacts(p.Versions),
+		Images:   p.Images,
+		Settings: sortedFacts(p.Settings),
+		Host:     sortedFacts(p.Host),
+		Leases:   leaseFacts(j),
+		Clocks:   clockWords(p),
+		Steps:    p.Steps,
+	}
+	if len(p.Images) == 0 {
+		e.NoImages = "None: " + map[bool]string{true: "the recording names no image.", false: "with this provider the servers and clients are processes of the machine itself."}[p.Provider != "local"]
+	}
+	up := ""
+	if j.Result.OutcomeReading.FailedAs == history.Info {
+		e.CheckIt, up = e.CheckIt+" --read-failed-as=info", "../"
+	}
+	e.Files = []file{
+		{Name: PlanFile, Path: up + PlanFile, What: "everything needed to do it again"},
+		{Name: HistoryFile, Path: up + HistoryFile, What: "every event on the harness's clock, one JSON object a line"},
+		{Name: ResourceFile, Path: up + ResourceFile, What: "every request that the storage handled, in its own order"},
+		{Name: ResultsFile, Path: ResultsFile, What: "this verdict for programs"},
+	}
+	if p.Excerpt == nil {
+		e.Files = append(e.Files, file{Name: nodesDir + "/", Path: up + nodesDir + "/", What: "the logs of servers and clients, one folder each", Folder: true})
+	}
+	e.addSkews(j.Model)
+	return e
+}
+
+func leaseFacts(j Judgement) []fact {
+	facts := []fact{
+		{"asked for", spanMS(j.Plan.TTLMS), ""},
+		{"granted", spanMS(j.Plan.EffectiveMS), "the least that the service was seen to grant; faults are measured by it"},
+	}
+	if j.Plan.DriftMS > 0 {
+		facts = append(facts, fact{"taken off for drift", spanMS(j.Plan.DriftMS), "before a lease counts as protection"})
+	}
+	if j.Plan.ElectionMS > 0 {
+		facts = append(facts, fact{"election", spanMS(j.Plan.ElectionMS), "how long the service may be without a leader after one fault"})
+	}
+	return facts
+}
+
+func clockWords(p history.Plan) string {
+	if p.SameKernel {
+		return "Harness, clients and servers ran on one kernel (their boot ids are the same) and so by one clock, but where the nemesis changed what a process reads."
+	}
+	return "Harness, clients and servers did not run on one kernel: what needs a common clock was not judged."
+}
+
+func (e *environment) addSkews(m *checker.Model) {
+	for _, f := range m.Faults {
+		if f.Name != "clock" || f.EffectiveNS == 0 {
+			continue
+		}
+		if len(e.Skews) == maxSkews {
+			e.MoreSkew++
+			continue
+		}
+		from, to := faultSpan(f, m.EndNS)
+		e.Skews = append(e.Skews, skew{Target: f.Target, From: clock(from), To: clock(to), Seen: offset(f.SkewNS), Detail: f.Detail})
+	}
+}
+
+// offset is a clock's distance from the true one, with its sign.
+func offset(ns int64) string {
+	if ns < 0 {
+		return fmt.Sprintf("%s behind", span(-ns))
+	}
+	return fmt.Sprintf("%s ahead", span(ns))
+}

@@ -1,0 +1,32 @@
+package reports
+
+import "lockcheck/checker"
+
+type faultRow struct {
+	Name, Target, Role, Hold, From, To, Lasted, Note string
+}
+
+// maxFaultRows bounds the table of faults; the history has all of them.
+const maxFaultRows = 500
+
+func faultRows(m *checker.Model) []faultRow {
+	var rows []faultRow
+	for _, f := range m.Faults[:min(len(m.Faults), maxFaultRows)] {
+		from, to := faultSpan(f, m.EndNS)
+		row := faultRow{Name: string(f.Name), Target: f.Target, Role: f.Role, Hold: f.Hold, From: clock(from), To: clock(to),
+			Lasted: span(to - from)}
+		switch {
+		case f.EffectiveNS == 0:
+			row.Note = "never seen to work"
+		case f.HealNS == 0 && f.HealedNS == 0:
+			row.Note = "never taken back"
+		default:
+			row.Note = "seen to work"
+		}
+		if f.Error != "" {
+			row.Note += ": " + f.Error
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
