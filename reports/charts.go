@@ -205,9 +205,9 @@ func delayChart(j Judgement, d delays) chart {
 	rows := slices.Clone(d.all)
 	slices.SortStableFunc(rows, func(a, b checker.Delay) int { return int(min(max(b.DelayNS-a.DelayNS, -1), 1)) })
 	for _, one := range rows[:min(len(rows), maxDelayRows)] {
-		row := []string{clock(one.FromNS), span(one.DelayNS), one.Client, one.Next, clip(one.Key, 80)}
+		row := []string{clock(one.FromNS), span(one.DelayNS), clip(one.Client, maxName), clip(one.Next, maxName), clip(one.Key, maxName)}
 		if d.byAfter {
-			row = append(row, one.After)
+			row = append(row, clip(one.After, maxName))
 		}
 		c.Rows = append(c.Rows, row)
 	}

@@ -43,7 +43,7 @@ type picture struct {
 
 func drawFinding(f checker.Finding, ix *index) picture {
 	sc := compose(f, ix)
-	s := &sheet{ID: "drawing-" + f.ID, Title: "Who held " + f.Key + " when: " + f.Summary, Width: drawingWidth}
+	s := &sheet{ID: "drawing-" + f.ID, Title: "Who held " + clip(f.Key, maxName) + " when: " + f.Summary, Width: drawingWidth}
 	steps := sc.placeSteps()
 	top := margin + float64(steps.rows)*stepRow + 6
 	y := top
@@ -110,7 +110,7 @@ func (sc *scene) drawOverlap(s *sheet) {
 	x := sc.axis.x(from)
 	w := max(sc.axis.x(to)-x, 2)
 	s.rect("clash", x, min(y1, y2)+2, w, laneHeight+max(y1-y2, y2-y1)-4,
-		fmt.Sprintf("%s and %s both believed that they held it: %s", a.Client, b.Client, span(to-from)))
+		fmt.Sprintf("%s and %s both believed that they held it: %s", clip(a.Client, maxName), clip(b.Client, maxName), span(to-from)))
 }
 
 // drawOthers draws the holds that the finding does not name: two shapes for all of them, as there may be many.
@@ -215,7 +215,7 @@ func (sc *scene) beside(s *sheet, class string, x, y float64, note string) {
 func textWidth(s string) float64 { return 6.6 * float64(len([]rune(s))) }
 
 func holdTitle(h *checker.Hold) string {
-	title := fmt.Sprintf("%s held %s with token %s: granted %s, believed until %s", h.Client, h.Key, firstOf(h.Token, "none"),
+	title := fmt.Sprintf("%s held %s with token %s: granted %s, believed until %s", clip(h.Client, maxName), clip(h.Key, maxName), clip(firstOf(h.Token, "none"), maxName),
 		clock(h.DoneNS), clock(max(h.BelievedNS, h.DoneNS)))
 	if h.LeaseNS != 0 {
 		title += ", lease until " + clock(h.LeaseNS) + " at least"
@@ -236,7 +236,7 @@ func (sc *scene) drawFaults(s *sheet) {
 		}
 		words := faultWords(f, sc.axis.to)
 		x, w := sc.axis.x(from), max(sc.axis.x(to)-sc.axis.x(from), 2)
-		s.rect(class, x, y+3, w, height-6, fmt.Sprintf("%s %s, from %s to %s", f.Target, words, clock(from), clock(to)))
+		s.rect(class, x, y+3, w, height-6, fmt.Sprintf("%s %s, from %s to %s", clip(f.Target, maxName), clip(words, maxName), clock(from), clock(to)))
 	}
 }
 
@@ -282,9 +282,9 @@ func (sc *scene) drawRequests(s *sheet, ix *index) {
 
 func requestTitle(r history.Request) string {
 	title := fmt.Sprintf("request %d at %s: %s of %q with token %s: %s", r.Seq, clock(r.TimeNS), r.Kind, clip(r.Value, 40),
-		firstOf(r.Token, "none"), r.Outcome)
+		clip(firstOf(r.Token, "none"), maxName), r.Outcome)
 	if r.Outcome == history.Rejected {
-		title += " (highest token seen: " + r.Mark + ")"
+		title += " (highest token seen: " + clip(r.Mark, maxName) + ")"
 	}
 	return title
 }

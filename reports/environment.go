@@ -102,7 +102,7 @@ func (e *environment) addSkews(m *checker.Model) {
 			continue
 		}
 		from, to := faultSpan(f, m.EndNS)
-		e.Skews = append(e.Skews, skew{Target: f.Target, From: clock(from), To: clock(to), Seen: offset(f.SkewNS), Detail: f.Detail})
+		e.Skews = append(e.Skews, skew{Target: clip(f.Target, maxName), From: clock(from), To: clock(to), Seen: offset(f.SkewNS), Detail: clip(f.Detail, maxSentence)})
 	}
 }
 

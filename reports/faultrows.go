@@ -13,7 +13,7 @@ func faultRows(m *checker.Model) []faultRow {
 	var rows []faultRow
 	for _, f := range m.Faults[:min(len(m.Faults), maxFaultRows)] {
 		from, to := faultSpan(f, m.EndNS)
-		row := faultRow{Name: string(f.Name), Target: f.Target, Role: f.Role, Hold: f.Hold, From: clock(from), To: clock(to),
+		row := faultRow{Name: clip(string(f.Name), maxName), Target: clip(f.Target, maxName), Role: clip(f.Role, maxName), Hold: clip(f.Hold, maxName), From: clock(from), To: clock(to),
 			Lasted: span(to - from)}
 		switch {
 		case f.EffectiveNS == 0:
@@ -24,7 +24,7 @@ func faultRows(m *checker.Model) []faultRow {
 			row.Note = "seen to work"
 		}
 		if f.Error != "" {
-			row.Note += ": " + f.Error
+			row.Note += ": " + clip(f.Error, maxSentence)
 		}
 		rows = append(rows, row)
 	}

@@ -1,6 +1,8 @@
 package reports
 
 import (
+	"slices"
+
 	"lockcheck/checker"
 	"lockcheck/checker/history"
 )
@@ -24,7 +26,25 @@ type finding struct {
 	CheckIt  string // the command that judges its witness
 }
 
+// Most characters of what a page takes over from a finding: a value may be a megabyte, and every story that it is part of
+// would have it. The history has all of it.
+const (
+	maxSentence = 400
+	maxName     = 120
+)
+
+// readable is a finding with its texts cut to what anybody reads.
+func readable(f checker.Finding) checker.Finding {
+	f.ID, f.Summary, f.Cause.Text = clip(f.ID, maxName), clip(f.Summary, maxSentence), clip(f.Cause.Text, 2*maxSentence)
+	f.Story = slices.Clone(f.Story)
+	for i := range f.Story {
+		f.Story[i].Text = clip(f.Story[i].Text, maxSentence)
+	}
+	return f
+}
+
 func newFinding(f checker.Finding, ix *index) finding {
+	f = readable(f)
 	item := finding{Finding: f, Picture: drawFinding(f, ix)}
 	for i, id := range f.Holds {
 		h := ix.holds[id]

@@ -376,3 +376,22 @@ func TestAxis(t *testing.T) {
 		}
 	}
 }
+
+// A client may write what it likes: each of these is in many stories.
+func TestHugeTextsOfAHistoryDoNotMakeAHugePage(t *testing.T) {
+	calm, _ := rendered(t, etcdPauseRun())
+	j, hostile := etcdPauseRun(), hostileRun(strings.Repeat("huge ", 40_000))
+	j.Model, j.Plan.TokensReason = hostile.Model, hostile.Plan.TokensReason
+	for i := range j.Result.Properties {
+		p, q := &j.Result.Properties[i], hostile.Result.Properties[i]
+		p.Reason = q.Reason
+		for k := range p.Findings {
+			f, g := &p.Findings[k], q.Findings[k]
+			f.Summary, f.Story, f.Cause.Text, f.Key = g.Summary, g.Story, g.Cause.Text, g.Key
+		}
+	}
+	huge, _ := rendered(t, j)
+	if len(huge) > 3*len(calm) {
+		t.Errorf("the page grew from %d to %d bytes", len(calm), len(huge))
+	}
+}

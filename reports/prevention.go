@@ -82,12 +82,15 @@ func (c *circumstance) harm() []string {
 		words = append(words, fmt.Sprintf("A storage that takes a write only if its base is still the current value (compare and set): the last write was built on %s, and the value was %s by then.",
 			valueWords(c.late.Base), valueWords(current)))
 	}
+	if !c.atOlder { // the lock was given away before its time, or nobody knows why it was
+		return append(words, c.service()...)
+	}
 	switch {
 	case c.finding.Unavoidable:
 		words = append(words, "No care of the client's: its own look at the lock still said yes.")
 	case c.plan.Guard == "before-write":
 		words = append(words, "No more care of the client's: it had looked at its lock just before it sent the write.")
-	case c.atOlder:
+	default:
 		words = append(words, "Another look at the lock just before the write (--guard=before-write) makes this rarer. It cannot rule it out: a client can be stopped between the look and the write, and a packet can come late.")
 	}
 	return words

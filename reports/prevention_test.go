@@ -46,6 +46,8 @@ func TestWhatWouldHavePreventedIt(t *testing.T) {
 		"belief, masked":      {checker.MutualExclusion, checker.Masked, "a", [2]string{"9", "10"}, nil, []string{"Nothing had to"}, []string{"could not learn"}},
 		"belief by the service's fault": {checker.MutualExclusion, checker.Violation, "a", [2]string{"9", "10"}, func(_ *Judgement, f *checker.Finding) { f.Cause.Fault = 2 },
 			[]string{"monotonic clock"}, []string{"could not learn"}},
+		"harm by the service's fault": {checker.StaleWrite, checker.Violation, "a", [2]string{"9", "10"}, func(_ *Judgement, f *checker.Finding) { f.Cause.Fault = 2 },
+			[]string{"token 10 had been used", "monotonic clock"}, []string{"Another look"}},
 		"a lease that ended early, of no known cause": {checker.EarlyExpiry, checker.Violation, "a", [2]string{"9", "10"}, func(_ *Judgement, f *checker.Finding) { f.Cause = checker.Cause{} },
 			[]string{"No fault explains it"}, nil},
 		"freed by another": {checker.ReleaseByOwner, checker.Violation, "a", [2]string{"9", "10"}, nil, []string{"compare and delete"}, nil},
