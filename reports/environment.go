@@ -20,6 +20,7 @@ type environment struct {
 	Clocks   string
 	Skews    []skew
 	MoreSkew int
+	SetBy    string // how often the machine's own clock was set meanwhile; "" for never
 	Steps    []string
 }
 
@@ -68,6 +69,10 @@ func newEnvironment(j Judgement) environment {
 		e.Files = append(e.Files, file{Name: nodesDir + "/", Path: up + nodesDir + "/", What: "the logs of servers and clients, one folder each", Folder: true})
 	}
 	e.addSkews(j.Model)
+	if s := j.Result.Stats; s.ClockSteps > 0 {
+		e.SetBy = fmt.Sprintf("The machine's own wall clock was set %s while the run went on, by %s in all; leases that ran then count as shorter by that.",
+			plural(s.ClockSteps, "time", "times"), span(s.ClockSteppedNS))
+	}
 	return e
 }
 

@@ -39,7 +39,10 @@ func TestClocksThatWereNeverSeenToChangeAreNotListed(t *testing.T) {
 		m.Faults = append(m.Faults, &checker.Fault{Op: i, Name: "clock", Target: "n1", EffectiveNS: 1e9, HealNS: 2e9, SkewNS: 4e9}, &checker.Fault{Name: "clock", Target: "n2", BeginNS: 1e9, Error: "refused"},
 			&checker.Fault{Name: "pause", Target: "n3", EffectiveNS: 1e9})
 	}
-	e := newEnvironment(Judgement{Plan: history.Plan{Provider: "local"}, Model: m, Result: &checker.Result{}})
+	e := newEnvironment(Judgement{Plan: history.Plan{Provider: "local"}, Model: m, Result: &checker.Result{Stats: checker.Stats{ClockSteps: 2, ClockSteppedNS: 3e9}}})
+	if !strings.Contains(e.SetBy, "was set 2 times while the run went on, by 3.00 s in all") {
+		t.Errorf("of the machine's own clock: %q", e.SetBy)
+	}
 	if len(e.Skews) != maxSkews || e.MoreSkew != 5 || e.Skews[0] != (skew{Target: "n1", From: "1.000 s", To: "2.000 s", Seen: "4.00 s ahead"}) {
 		t.Errorf("%d clocks and %d more, first %+v", len(e.Skews), e.MoreSkew, e.Skews[0])
 	}
