@@ -96,14 +96,15 @@ func TestTheSectionsOfTheReportInABrowser(t *testing.T) {
 		}
 	})
 
-	t.Run("on paper every story and every figure is there", func(t *testing.T) {
+	t.Run("on paper every story of the flow and every figure is there", func(t *testing.T) {
 		p := b.Open(t, path, browsertest.View{Print: true, NoScript: true})
+		const folded = `document.querySelectorAll("#findings details.more .finding").length`
 		hidden := browsertest.Eval[[]string](p, `[...document.querySelectorAll(".finding .story, .finding svg, .finding .prevented, .chart svg")]
-			.filter((e) => e.getBoundingClientRect().height < 20).map((e) => e.className.baseVal ?? e.className)`)
+			.filter((e) => !e.closest("#findings > details.more")).filter((e) => !e.checkVisibility() || e.getBoundingClientRect().height < 20).map((e) => e.className.baseVal ?? e.className)`)
 		if len(hidden) > 0 {
 			t.Errorf("not on paper: %v", hidden)
 		}
-		if n := browsertest.Eval[int](p, `document.querySelectorAll(".finding .story").length`); n != 15 {
+		if n := browsertest.Eval[int](p, `[...document.querySelectorAll(".finding .story")].filter((e) => e.checkVisibility()).length`); n != 15-browsertest.Eval[int](p, folded) || n < 2 {
 			t.Errorf("%d of 15 stories", n)
 		}
 		p.ShotWhole("report-paper")

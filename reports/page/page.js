@@ -19,7 +19,8 @@
   function on(id, what) { const b = document.getElementById(id); if (b) b.addEventListener("click", what); }
   on("openall", () => each("#findings details", (d) => { d.open = true; }));
   on("closeall", () => each(".finding", (d) => { d.open = false; }));
-  addEventListener("beforeprint", () => each("details", (d) => { d.open = true; }));
+  // On paper every story of those that stand in the page's flow; what is folded away beneath them only if it was opened.
+  addEventListener("beforeprint", () => each(".finding", (d) => { d.open = true; }));
 
   on("theme", () => {
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
