@@ -34,8 +34,12 @@ func BenchmarkCheckCommand(b *testing.B) {
 		{"1M", longrun.Options{Operations: 1_000_000}, exitPass},
 		{"1M, 5 % unknown", longrun.Options{Operations: 1_000_000, Unknown: 0.05}, exitPass},
 		{"1M, illegal", longrun.Options{Operations: 1_000_000, Illegal: 0.001}, exitViolation},
+		{"10M", longrun.Options{Operations: 10_000_000}, exitPass},
 	} {
 		b.Run(c.name, func(b *testing.B) {
+			if testing.Short() && c.o.Operations > 1_000_000 {
+				b.Skip("takes some 3 GB of memory and 4 GB of disk")
+			}
 			path, lines := writeRun(b, c.o)
 			rss := int64(0)
 			var cpu time.Duration
