@@ -4,7 +4,85 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"lockcheck/checker/history"
 )
+
+// removers finds what may have removed each of a key's grants that were lost early. Nothing is kept of clean-ups that were
+// under way while none of these was asked for or held.
+func (j *judge) removers(k *keyView, lost []premature) {
+	if len(lost) == 0 {
+		return
+	}
+	var spans []Span
+	for _, p := range lost {
+		spans = append(spans, Span{p.hold.startNS(), p.atNS})
+	}
+	spans = merged(spans)
+	var near []pending
+	j.cleanups(k, func(c pending) {
+		n, _ := slices.BinarySearchFunc(spans, c.fromNS, func(s Span, ns int64) int { return cmp.Compare(s.ToNS, ns) })
+		if n < len(spans) && spans[n].FromNS <= c.toNS {
+			near = append(near, c)
+		}
+	})
+	index := indexCleanups(near)
+	for i := range lost {
+		lost[i].other = index.of(lost[i].hold, lost[i].atNS)
+	}
+}
+
+// cleanups are the releases of all holds of a key, the acquires that came to nothing and had to be tidied up after, and
+// the sessions closed: whatever asks the service to remove a record.
+func (j *judge) cleanups(k *keyView, each func(pending)) {
+	for _, h := range k.acquires {
+		for _, a := range h.Attempts {
+			if a.F != history.Release {
+				continue
+			}
+			c := pending{hold: h, client: h.Client, what: "release", fromNS: a.InvokeNS, toNS: a.DoneNS}
+			if a.DoneNS == 0 || a.Outcome == history.Info {
+				c.toNS = never
+			}
+			// A release that says it removed its own record although its hold had been lost before removed another's.
+			c.aimless = !a.Acted()
+			c.confess = a.Acted() && h.EndedNS != 0 && h.EndedNS <= a.InvokeNS
+			each(c)
+		}
+		if until := j.tidiesUp(h); until != 0 {
+			each(pending{hold: h, client: h.Client, what: "given-up acquire", fromNS: h.startNS(), toNS: until})
+		}
+	}
+	var names []string
+	for name, c := range j.m.Clients {
+		if c.CloseNS != 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		c := j.m.Clients[name]
+		p := pending{client: name, what: "closing of its session", fromNS: c.CloseNS, toNS: never}
+		if c.ExitNS != 0 {
+			p.toNS = c.ExitNS
+		}
+		each(p)
+	}
+}
+
+// tidiesUp is until when an acquire that came to nothing may have had what it left behind removed: until it is answered,
+// or, if nothing is known of it, as long as its client lives. 0 if it leaves nothing.
+func (j *judge) tidiesUp(h *Hold) int64 {
+	switch {
+	case h.gaveUp(), h.Outcome == history.Fail && h.Code == history.CodeBusy && !j.m.Plan.TryAtomic:
+		return h.DoneNS
+	case h.Outcome != history.Info:
+		return 0
+	case h.ExitNS != 0:
+		return h.ExitNS
+	}
+	return never
+}
 
 // cleanupIndex finds a pending clean-up without looking at all of them. Those that confess, which are preferred, stand
 // apart, and so do those that are aimless, for which an earlier moment counts.

@@ -15,10 +15,9 @@ import (
 // A property goes over the acquires, grants or requests of a key in their order, and keeps of those it has passed only
 // what something later can still go against: holds that last, acquires that wait, grants that are read late. That is
 // memory for the clients, for operations of unknown outcome and for what is found, however long the history is; each
-// algorithm's comment says what it drops, and why it may. Three things cannot be had so, and are made only where they are
-// needed: the chains of a register whose updates do not follow one another, because an old value may be found again at
-// any time (eachInTurn); the clean-ups that may have removed a grant that was lost early (cleanupIndex); and the cores
-// that tries refused as busy are held against (coreSpans).
+// algorithm's comment says what it drops, and why it may. One thing cannot be had so, and is made only where it is needed:
+// the chains of a register whose updates do not follow one another, because an old value may be found again at any time
+// (eachInTurn).
 type judge struct {
 	m        *Model
 	opts     Options

@@ -8,8 +8,6 @@ import (
 	"sync"
 
 	"github.com/anishathalye/porcupine"
-
-	"lockcheck/checker/history"
 )
 
 // lockStep is what one operation does to a lock with an owner.
@@ -227,86 +225,6 @@ func confirmConflict(key string, c lockConflict) error {
 			key, stays[len(stays)-1].hold.Client, stays[0].hold.ID)
 	}
 	return nil
-}
-
-// busyOps are the failed tries of a key where they are evidence (R7), and the acquires of unknown outcome, or given up,
-// that may explain them. A try that meets a core is explained whatever the order, and is left out.
-func (j *judge) busyOps(k *keyView, stays iter.Seq[stay]) (ops []porcupine.Operation) {
-	if !j.m.Plan.TryAtomic || !slices.ContainsFunc(k.acquires, (*Hold).wasBusy) {
-		return nil
-	}
-	some, grants := false, len(k.grants)
-	cores := coresOf(stays)
-	for i, h := range k.acquires {
-		add := func(step lockStep, from, to int64) {
-			ops = append(ops, porcupine.Operation{ClientId: 3*(grants+i) + int(step)%3, Call: from, Return: to,
-				Input: lockInput{step, grants + i + 1, h}})
-		}
-		switch {
-		case h.wasBusy():
-			if cores.meet(h.startNS(), h.DoneNS) {
-				continue
-			}
-			some = true
-			add(stepBusy, h.startNS(), h.DoneNS)
-		case h.Outcome == history.Info || h.Outcome == history.Invoke:
-			add(stepMaybe, h.startNS(), openEnd)
-			add(stepLeave, h.startNS(), openEnd)
-		case h.gaveUp():
-			// It is over when it is answered: whatever it took it has given back by then. The last step is there for the order
-			// in which the second comes before the first and does nothing; it has to come after both.
-			add(stepMaybe, h.startNS(), h.DoneNS)
-			add(stepLeave, h.startNS(), h.DoneNS)
-			add(stepLeave, h.DoneNS+1, h.DoneNS+1)
-		}
-	}
-	if !some {
-		return nil
-	}
-	return ops
-}
-
-// wasBusy tells whether an acquire that did not wait was told that somebody has the lock.
-func (h *Hold) wasBusy() bool {
-	return h.Outcome == history.Fail && h.Try && h.Code == history.CodeBusy
-}
-
-// coreSpans are the cores of some stays in the order of their beginnings, and of those up to each how long the longest
-// lasts.
-type coreSpans struct{ begin, until []int64 }
-
-// coresOf takes stays in the order of their latest grants.
-func coresOf(stays iter.Seq[stay]) (c coreSpans) {
-	for s := range stays {
-		if !s.hasCore() {
-			continue
-		}
-		until := s.from
-		if n := len(c.until); n > 0 {
-			until = max(until, c.until[n-1])
-		}
-		c.begin, c.until = append(c.begin, s.granted()), append(c.until, until)
-	}
-	return c
-}
-
-// meet tells whether any core has a moment in common with [from, to].
-func (c coreSpans) meet(from, to int64) bool {
-	n, _ := slices.BinarySearch(c.begin, to+1)
-	return n > 0 && c.until[n-1] >= from
-}
-
-// gaveUp tells whether an acquire failed in a way that lets the service have granted it for a while: given up, it is a
-// failure once the removal of its request is acknowledged, and that request may have been granted before (R8).
-func (h *Hold) gaveUp() bool {
-	return h.Outcome == history.Fail && h.Code != history.CodeBusy && h.Code != history.CodeRefused
-}
-
-func (j *judge) busyFinding(k *keyView) Finding {
-	f := Finding{Key: k.name, ToNS: j.m.EndNS, AtNS: j.m.EndNS, Holds: []string{}, Events: []int64{}, Story: []Line{}}
-	f.Summary = fmt.Sprintf("tries of %s were refused as busy at moments at which nobody can have held it", k.name)
-	f.Cause = unexplained
-	return f
 }
 
 // drawn is how many stays around a conflict Porcupine is asked to draw.

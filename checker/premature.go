@@ -1,11 +1,6 @@
 package checker
 
-import (
-	"fmt"
-	"slices"
-
-	"lockcheck/checker/history"
-)
+import "fmt"
 
 // premature is a grant that was lost before its acknowledged lease could have run out (J5).
 type premature struct {
@@ -72,22 +67,18 @@ func (j *judge) prematures() *prematureOutcome {
 
 func (j *judge) findPrematures() (all prematureOutcome) {
 	for _, k := range j.keys {
-		var cleanups cleanupIndex // made when the first is needed
+		before := len(all.found)
 		for i, h := range k.grants {
 			p, protected := j.lostEarly(k, i)
 			if protected {
 				all.protected++
 			}
-			if p == nil {
-				continue
+			if p != nil {
+				p.key, p.hold = k.name, h
+				all.found = append(all.found, *p)
 			}
-			p.key, p.hold = k.name, h
-			if cleanups == nil {
-				cleanups = indexCleanups(j.cleanups(k))
-			}
-			p.other = cleanups.of(h, p.atNS)
-			all.found = append(all.found, *p)
 		}
+		j.removers(k, all.found[before:])
 	}
 	switch {
 	case !j.m.Plan.SameKernel:
@@ -143,60 +134,6 @@ func (j *judge) lostEarly(k *keyView, i int) (found *premature, protected bool) 
 		}
 	}
 	return found, protected
-}
-
-// cleanups are the releases of all holds of a key, the acquires that came to nothing and had to be tidied up after, and
-// the sessions closed: whatever asks the service to remove a record.
-func (j *judge) cleanups(k *keyView) []pending {
-	all := make([]pending, 0, len(k.acquires))
-	for _, h := range k.acquires {
-		for _, a := range h.Attempts {
-			if a.F != history.Release {
-				continue
-			}
-			c := pending{hold: h, client: h.Client, what: "release", fromNS: a.InvokeNS, toNS: a.DoneNS}
-			if a.DoneNS == 0 || a.Outcome == history.Info {
-				c.toNS = never
-			}
-			// A release that says it removed its own record although its hold had been lost before removed another's.
-			c.aimless = !a.Acted()
-			c.confess = a.Acted() && h.EndedNS != 0 && h.EndedNS <= a.InvokeNS
-			all = append(all, c)
-		}
-		if until := j.tidiesUp(h); until != 0 {
-			all = append(all, pending{hold: h, client: h.Client, what: "given-up acquire", fromNS: h.startNS(), toNS: until})
-		}
-	}
-	var names []string
-	for name, c := range j.m.Clients {
-		if c.CloseNS != 0 {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		c := j.m.Clients[name]
-		p := pending{client: name, what: "closing of its session", fromNS: c.CloseNS, toNS: never}
-		if c.ExitNS != 0 {
-			p.toNS = c.ExitNS
-		}
-		all = append(all, p)
-	}
-	return all
-}
-
-// tidiesUp is until when an acquire that came to nothing may have had what it left behind removed: until it is answered,
-// or, if nothing is known of it, as long as its client lives. 0 if it leaves nothing.
-func (j *judge) tidiesUp(h *Hold) int64 {
-	switch {
-	case h.gaveUp(), h.Outcome == history.Fail && h.Code == history.CodeBusy && !j.m.Plan.TryAtomic:
-		return h.DoneNS
-	case h.Outcome != history.Info:
-		return 0
-	case h.ExitNS != 0:
-		return h.ExitNS
-	}
-	return never
 }
 
 func (j *judge) prematureFinding(p premature) Finding {

@@ -1,0 +1,96 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/anishathalye/porcupine"
+
+	"lockcheck/checker/history"
+)
+
+// busyOps are the failed tries of a key where they are evidence (R7), and the acquires of unknown outcome, or given up,
+// that may explain them. A try that meets a core is explained whatever the order, and is left out.
+func (j *judge) busyOps(k *keyView, stays iter.Seq[stay]) (ops []porcupine.Operation) {
+	if !j.m.Plan.TryAtomic {
+		return nil
+	}
+	open := refusedInVain(k.acquires, stays)
+	if len(open) == 0 {
+		return nil
+	}
+	grants := len(k.grants)
+	for i, h := range k.acquires {
+		add := func(step lockStep, from, to int64) {
+			ops = append(ops, porcupine.Operation{ClientId: 3*(grants+i) + int(step)%3, Call: from, Return: to,
+				Input: lockInput{step, grants + i + 1, h}})
+		}
+		switch {
+		case open[h]:
+			add(stepBusy, h.startNS(), h.DoneNS)
+		case h.Outcome == history.Info || h.Outcome == history.Invoke:
+			add(stepMaybe, h.startNS(), openEnd)
+			add(stepLeave, h.startNS(), openEnd)
+		case h.gaveUp():
+			// It is over when it is answered: whatever it took it has given back by then. The last step is there for the order
+			// in which the second comes before the first and does nothing; it has to come after both.
+			add(stepMaybe, h.startNS(), h.DoneNS)
+			add(stepLeave, h.startNS(), h.DoneNS)
+			add(stepLeave, h.DoneNS+1, h.DoneNS+1)
+		}
+	}
+	return ops
+}
+
+// wasBusy tells whether an acquire that did not wait was told that somebody has the lock.
+func (h *Hold) wasBusy() bool {
+	return h.Outcome == history.Fail && h.Try && h.Code == history.CodeBusy
+}
+
+// refusedInVain are the busy tries that have no moment in common with any core. The stays come in the order of their latest
+// grants. A try is settled when the first core comes that was granted after its answer: until then it waits, so that
+// nothing is kept of tries and cores that are over.
+func refusedInVain(acquires []*Hold, stays iter.Seq[stay]) map[*Hold]bool {
+	found := map[*Hold]bool{}
+	var waiting []*Hold // in the order of their answers
+	longest := int64(math.MinInt64)
+	settle := func(ns int64) {
+		for ; len(acquires) > 0 && acquires[0].InvokeNS < ns; acquires = acquires[1:] {
+			if h := acquires[0]; h.wasBusy() {
+				n, _ := slices.BinarySearchFunc(waiting, h, func(a, b *Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
+				waiting = slices.Insert(waiting, n, h)
+			}
+		}
+		n := 0
+		for ; n < len(waiting) && waiting[n].DoneNS < ns; n++ {
+			if longest < waiting[n].startNS() {
+				found[waiting[n]] = true
+			}
+		}
+		waiting = slices.Delete(waiting, 0, n)
+	}
+	for s := range stays {
+		if s.hasCore() {
+			settle(s.granted())
+			longest = max(longest, s.from)
+		}
+	}
+	settle(never)
+	return found
+}
+
+// gaveUp tells whether an acquire failed in a way that lets the service have granted it for a while: given up, it is a
+// failure once the removal of its request is acknowledged, and that request may have been granted before (R8).
+func (h *Hold) gaveUp() bool {
+	return h.Outcome == history.Fail && h.Code != history.CodeBusy && h.Code != history.CodeRefused
+}
+
+func (j *judge) busyFinding(k *keyView) Finding {
+	f := Finding{Key: k.name, ToNS: j.m.EndNS, AtNS: j.m.EndNS, Holds: []string{}, Events: []int64{}, Story: []Line{}}
+	f.Summary = fmt.Sprintf("tries of %s were refused as busy at moments at which nobody can have held it", k.name)
+	f.Cause = unexplained
+	return f
+}
