@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/anishathalye/porcupine"
+
+	"lockcheck/checker/longrun"
 )
 
 // The exact algorithms against Porcupine, on many small random histories: small numbers, so that ends often touch.
@@ -160,5 +162,20 @@ func TestSearchGivesUpByCounting(t *testing.T) {
 	ops = append(ops, porcupine.Operation{Input: lockInput{stepStill, 99, nil}, Call: 1, Return: 2})
 	if got := search(lockModel, ops); got != undecided {
 		t.Errorf("got %v", got)
+	}
+}
+
+func TestALongHistoryIsJudgedInWindows(t *testing.T) {
+	result, _, err := Check(recordingFrom(longrun.Options{Operations: 20_000}), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []Name{LockLinearizability, ResourceLinearizability} {
+		if p := result.of(name); p.Verdict != Pass || p.ConfirmedBy != "porcupine" {
+			t.Errorf("%+v", p)
+		}
+	}
+	if result.Verdict != Pass {
+		t.Errorf("%s: %s", result.Verdict, result.Reason)
 	}
 }
