@@ -43,6 +43,8 @@ func BenchmarkReport(b *testing.B) {
 		j := longJudgement(b, operations)
 		path := ""
 		b.Run("write/"+name, func(b *testing.B) {
+			// As lockcheck check bounds its heap, by the size of the recording: 420 bytes for an operation.
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(max(64<<20, int64(operations)*420/4*3)))
 			debug.FreeOSMemory() // what was needed for judging
 			resetPeak()
 			before := cpuSeconds()
