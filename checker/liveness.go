@@ -75,8 +75,8 @@ func firstGranted(acquires []*Hold) int {
 	return at
 }
 
-// waited is how much of [from, to] counts: what stalls and settings of the clock leave of the stretch after the service was
-// last seen to refuse a plain write. Works tells whether, after that, it was seen to take one.
+// waited is how much of [from, to] counts: what stalls and settings of the clock, in it and before, leave of the stretch
+// after the service was last seen to refuse a plain write. Works tells whether, after that, it was seen to take one.
 func (m *Model) waited(from, to int64) (ns int64, works bool) {
 	for _, p := range m.Probes {
 		switch {
@@ -88,7 +88,7 @@ func (m *Model) waited(from, to int64) (ns int64, works bool) {
 		}
 	}
 	from = min(from, to)
-	return to - from - within(m.Stalls, from, to) - m.stepped(from, to), works
+	return to - from - within(m.Stalls, from, to) - m.behind(from) - m.stepped(from, to), works
 }
 
 // stepped is by how much the wall clock was set in [from, to], all told. A lease that is counted by a clock that was set
@@ -101,6 +101,20 @@ func (m *Model) stepped(from, to int64) int64 {
 		}
 	}
 	return sum
+}
+
+// behind is how far the wall clock was, at a moment, behind the latest time that it had shown before: so much longer than
+// its TTL may a lease last from there on that was given before the clock was set back.
+func (m *Model) behind(at int64) int64 {
+	latest, set := int64(0), int64(0) // shown, and how far it was set since the run began
+	for _, s := range m.Steps {
+		if s.ToNS >= at {
+			break // stepped counts it
+		}
+		latest = max(latest, s.ToNS+set)
+		set = min(max(set+s.ByNS, -history.MaxNS), history.MaxNS)
+	}
+	return max(latest-at-set, 0)
 }
 
 // zombies finds acquires that still wait one bound after the service had confirmed the end of their own session: nobody

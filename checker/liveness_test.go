@@ -27,6 +27,48 @@ func TestLiveness(t *testing.T) {
 		"the service is down as well": {start + "3.0 harness probe:invoke 1\n3.1 harness probe:info 1\n40 harness phase end", Inconclusive},
 		"the service came back late":  {start + "15 harness probe:invoke 1\n16 harness probe:info 1\n17 harness probe:invoke 2\n17.1 harness probe:ok 2\n40 harness phase end", Inconclusive},
 		"the harness stood still":     {start + probes + "30 harness stall from=10\n40 harness phase end", Inconclusive},
+		"a clock set back while somebody else waited": {start + probes + `
+			10 harness clock-step from=9.9 by=-18
+			28.5 f1 acquire:ok f1 token=2
+			29 f2 acquire f2
+			30 harness probe:invoke 2
+			30.1 harness probe:ok 2
+			61 f2 acquire:ok f2 token=3`, Violation}, // the first wait explained, not the second: no lease of before is left
+		"a clock set back while somebody waits": {start + probes + `
+			10 harness clock-step from=9.9 by=-20
+			40 f1 acquire:ok f1 token=2
+			41 f2 acquire f2
+			42 f2 acquire:ok f2 token=3`, Pass},
+		"a clock set back before anybody asked": {`
+			1.0 a acquire h1
+			1.1 a acquire:ok h1 token=1 session=sa
+			1.9 harness clock-step from=1.8 by=-40
+			2.0 harness phase final
+			2.1 f1 acquire f1` + probes + `
+			43 f1 acquire:ok f1 token=2
+			44 f2 acquire f2
+			45 f2 acquire:ok f2 token=3`, Pass},
+		"a clock set back so early that no lease is left of then": {`
+			1.0 a acquire h1
+			1.1 a acquire:ok h1 token=1 session=sa
+			1.9 harness clock-step from=1.8 by=-40
+			50 harness phase final
+			50.1 f1 acquire f1
+			51 harness probe:invoke 1
+			51.1 harness probe:ok 1
+			91 f1 acquire:ok f1 token=2
+			92 f2 acquire f2
+			93 f2 acquire:ok f2 token=3`, Violation},
+		"a clock set back, and forward again": {`
+			1.0 a acquire h1
+			1.1 a acquire:ok h1 token=1 session=sa
+			1.5 harness clock-step from=1.4 by=-40
+			1.9 harness clock-step from=1.8 by=40
+			2.0 harness phase final
+			2.1 f1 acquire f1` + probes + `
+			43 f1 acquire:ok f1 token=2
+			44 f2 acquire f2
+			45 f2 acquire:ok f2 token=3`, Violation},
 		"a failed try, then success": {start + `
 			2.2 f1 acquire:fail f1 code=refused
 			2.3 f2 acquire f2
