@@ -73,7 +73,7 @@ func anyWorld(seed uint64) simulated.Options {
 	o.Fenced = o.Tokens && r.IntN(2) == 0
 	if r.IntN(2) == 0 {
 		some := func() bool { return r.IntN(2) == 0 }
-		o.Faults = simulated.Faults{Pause: some(), Cut: some(), Kill: some(), Stall: some(), Slow: some(), Cancel: some(), GiveUp: some()}
+		o.Faults = simulated.Faults{Pause: some(), Cut: some(), Kill: some(), Stall: some(), Slow: some(), Cancel: some(), GiveUp: some(), Clock: some()}
 	}
 	return o
 }
@@ -99,7 +99,7 @@ func TestCorrectLocksAreNotAccused(t *testing.T) {
 	var seen tally
 	n := histories(t, 300)
 	inParallel(t, n, func(seed uint64) error { return judgeWorld(t, anyWorld(seed), &seen) })
-	for _, name := range []string{"overlaps", "stale writes", "lost updates", "rejected", "protected", "proven", "voided", "info", "busy", "lost", "cancelled", "duplicate", "stalls"} {
+	for _, name := range []string{"overlaps", "stale writes", "lost updates", "rejected", "protected", "proven", "voided", "info", "busy", "lost", "cancelled", "duplicate", "stalls", "clock steps", "ended by a clock step"} {
 		t.Logf("%s: %d", name, seen.n[name])
 		if seen.n[name] == 0 && n >= 200 {
 			t.Errorf("no %s in %d worlds: they were too tame to prove anything", name, n)
@@ -139,6 +139,8 @@ func judgeWorld(t *testing.T, o simulated.Options, seen *tally) error {
 		switch {
 		case e.F == history.Stall:
 			seen.add("stalls", 1)
+		case e.F == history.ClockStep:
+			seen.add("clock steps", 1)
 		case e.F == history.Lost:
 			seen.add("lost", 1)
 		case e.Code == history.CodeBusy || e.Code == history.CodeCancelled:
@@ -159,6 +161,7 @@ func tellStory(f Finding) (text string) {
 
 // boundsAreTrue holds every bound that the checker takes from a recording (R3 to R6) against what happened.
 func boundsAreTrue(m *Model, truth *simulated.Truth, seen *tally) error {
+	unset := Model{Plan: m.Plan, Stalls: m.Stalls} // as if the wall clock had not been set
 	for _, h := range m.Holds {
 		if h.Outcome != history.OK {
 			continue
@@ -180,6 +183,9 @@ func boundsAreTrue(m *Model, truth *simulated.Truth, seen *tally) error {
 			return fmt.Errorf("%s is taken for proven until %d, and truly %+v", h.ID, h.ProvenNS, is)
 		case h.EndedNS != 0 && h.EndedNS < end && end != never:
 			return fmt.Errorf("%s is taken for gone by %d, and truly %+v", h.ID, h.EndedNS, is)
+		}
+		if min(unset.lastEnd(h.Leases()), m.protectionStop(h, nil), lossStop(h)) > end {
+			seen.add("ended by a clock step", 1)
 		}
 		for what, is := range map[string]bool{"protected": h.LeaseNS != 0, "proven": h.ProvenNS != 0, "voided": h.Voided} {
 			if is {

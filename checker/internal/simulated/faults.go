@@ -29,7 +29,8 @@ func (w *world) disturb(t *task) {
 	for _, m := range []struct {
 		on bool
 		do func(*task, *client)
-	}{{w.Faults.Pause, w.pause}, {w.Faults.Pause, w.pause}, {w.Faults.Cut, w.cut}, {w.Faults.Kill, w.strike}, {w.Faults.Stall, w.stall}} {
+	}{{w.Faults.Pause, w.pause}, {w.Faults.Pause, w.pause}, {w.Faults.Cut, w.cut}, {w.Faults.Kill, w.strike}, {w.Faults.Stall, w.stall},
+		{w.Faults.Clock, w.setClock}, {w.Faults.Clock, w.setClock}} {
 		if m.on {
 			menu = append(menu, m.do)
 		}
@@ -173,4 +174,24 @@ func (w *world) stall(t *task, _ *client) {
 	}
 	t.sleep(length)
 	w.record(history.Event{Process: history.HarnessProcess, Type: history.Info, F: history.Stall, FromNS: from})
+}
+
+// setClock sets the wall clock, by milliseconds as a time service does, or by as much as a lease lasts. The harness compares
+// the clocks every few milliseconds, unless it stands still: what it has not seen yet is not added to.
+func (w *world) setClock(t *task, _ *client) {
+	if w.clockSet {
+		return
+	}
+	w.clockSet = true
+	by := w.up(6*ms) - 2*ms
+	if w.chance(0.7) {
+		by = w.up(3000*ms) - 1200*ms
+	}
+	looked := w.now
+	t.sleep(w.up(10 * ms))
+	w.polling.setClock(by)
+	t.sleep(w.up(10 * ms))
+	t.sleep(max(w.harnessUntil-w.now, 0))
+	w.clockSet = false
+	w.record(history.Event{Process: history.HarnessProcess, Type: history.Info, F: history.ClockStep, FromNS: looked, SkewNS: by})
 }

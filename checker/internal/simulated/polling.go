@@ -15,14 +15,14 @@ type pollingService struct {
 
 type owner struct {
 	hold   *hold
-	dropAt int64 // the key is gone from here on
+	dropAt int64 // by the wall clock: the key is gone from there on
 }
 
 // owner is who has a lock now.
 func (p *pollingService) owner(key string) *owner {
 	o := p.owners[key]
-	if o != nil && o.dropAt <= p.w.now {
-		p.free(key, o.dropAt)
+	if o != nil && o.dropAt <= p.w.now+p.w.wallAhead {
+		p.free(key, o.dropAt-p.w.wallAhead)
 		o = nil
 	}
 	return o
@@ -40,6 +40,17 @@ func (p *pollingService) settle() {
 	}
 }
 
+// setClock sets the wall clock by so much, which ends what has run out by it then.
+func (p *pollingService) setClock(by int64) {
+	p.settle()
+	p.w.wallAhead += by
+	for _, key := range slices.Sorted(maps.Keys(p.owners)) {
+		if p.owners[key].dropAt <= p.w.now+p.w.wallAhead {
+			p.free(key, p.w.now)
+		}
+	}
+}
+
 func (p *pollingService) dropAt() int64 {
 	slack := p.w.up(2 * ms)
 	if p.w.chance(0.05) {
@@ -48,7 +59,7 @@ func (p *pollingService) dropAt() int64 {
 	if p.w.Defect == NeverFree {
 		return never
 	}
-	return p.w.now + p.w.lifetime() + slack
+	return p.w.now + p.w.wallAhead + p.w.lifetime() + slack
 }
 
 // setIfAbsent answers with a token if the lock was free.

@@ -32,10 +32,11 @@ type Faults struct {
 	Slow             bool // packets take up to seconds; requests to the storage may arrive twice; lines are read late
 	Cancel           bool // acquires are given up
 	GiveUp           bool // operations time out, once no fault touches their client any more
+	Clock            bool // the machine's wall clock is set, by which Polling keeps its leases
 }
 
 // All is everything at once.
-var All = Faults{true, true, true, true, true, true, true}
+var All = Faults{true, true, true, true, true, true, true, true}
 
 // Guard is when a client looks at its lock before it writes (rule R9).
 type Guard int
@@ -86,6 +87,8 @@ type world struct {
 
 	stalledUntil int64         // everything stands still
 	harnessUntil int64         // only the harness does
+	wallAhead    int64         // of now: the machine's wall clock
+	clockSet     bool          // and the harness has not seen it yet
 	silent       []silence     // when no ping was sent
 	ops          map[int64]*op // open operations
 	lastOp       int64
