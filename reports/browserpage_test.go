@@ -38,6 +38,14 @@ func TestTheSectionsOfTheReportInABrowser(t *testing.T) {
 		}
 		p.Click(`#properties .go a`)
 		p.Until(`document.getElementById("v=mutual-exclusion-1").open`)
+		for _, all := range []string{`document.querySelectorAll("#openall")[0]`, `[...document.querySelectorAll("#findings details.more > summary")].at(-1)`} {
+			p := b.Open(t, path, browsertest.View{})
+			if browsertest.Eval[bool](p, `document.getElementById("v=stale-write-9") !== null`) {
+				t.Error("what is folded is made before anybody asks for it")
+			}
+			browsertest.Eval[bool](p, all+`.click(); true`)
+			p.Until(`document.querySelectorAll("#findings details.more .finding").length > 0`)
+		}
 	})
 
 	t.Run("the command is copied", func(t *testing.T) {

@@ -3,11 +3,25 @@
   const root = document.documentElement;
   root.classList.add("scripted");
 
+  // What is folded away beneath a group is text until somebody opens it: a run can have hundreds of stories, and to make
+  // all of them would keep the rest of the page waiting. Where no script runs, it is a part of the page as any other.
+  function unfold(details) {
+    const folded = details.querySelector(":scope > noscript");
+    if (!folded) return;
+    const stories = document.createElement("div");
+    // A piece of this page as it was written, with what comes from a history escaped in it.
+    stories.append(...new DOMParser().parseFromString(folded.textContent, "text/html").body.childNodes);
+    folded.replaceWith(stories);
+  }
+  const unfoldAll = () => each("details.more", unfold);
+  document.addEventListener("toggle", (e) => { if (e.target.open) unfold(e.target); }, true);
+
   // A link to a finding opens it, wherever the link came from.
   function reveal() {
     let id = location.hash.slice(1);
     try { id = decodeURIComponent(id); } catch { /* a stray %: taken as it is */ }
-    const target = id && document.getElementById(id);
+    let target = id && document.getElementById(id);
+    if (!target && id.startsWith("v=")) { unfoldAll(); target = document.getElementById(id); }
     if (!target) return;
     for (let d = target; d; d = d.parentElement) if (d.tagName === "DETAILS") d.open = true;
     target.scrollIntoView();
@@ -17,7 +31,7 @@
 
   function each(selector, what) { document.querySelectorAll(selector).forEach(what); }
   function on(id, what) { const b = document.getElementById(id); if (b) b.addEventListener("click", what); }
-  on("openall", () => each("#findings details", (d) => { d.open = true; }));
+  on("openall", () => { unfoldAll(); each("#findings details", (d) => { d.open = true; }); });
   on("closeall", () => each(".finding", (d) => { d.open = false; }));
   // On paper every story of those that stand in the page's flow; what is folded away beneath them only if it was opened.
   addEventListener("beforeprint", () => each(".finding", (d) => { d.open = true; }));

@@ -107,11 +107,12 @@
     const keys = { "+": does.in, "=": does.in, "-": does.out, "0": does.fit, Home: does.fit, ArrowLeft: does.left, ArrowRight: does.right, p: does.prev, n: does.next, l: does.link,
       ",": () => step(-1), ".": () => step(1), Enter: () => open(chosen || hover), Escape: () => { chosen = hover = null; hide(); redraw(); } };
     canvas.addEventListener("keydown", (e) => { if (e.ctrlKey || e.metaKey || e.altKey || !Object.hasOwn(keys, e.key)) return; e.preventDefault(); keys[e.key](); });
-    document.querySelectorAll("[data-show]").forEach((b) => b.addEventListener("click", () => {
-      const index = data.findings.findIndex((f) => f.id === b.dataset.show);
+    document.addEventListener("click", (e) => { // also of stories that are unfolded later
+      const b = e.target.closest("[data-show]");
+      const index = b ? data.findings.findIndex((f) => f.id === b.dataset.show) : -1;
       if (index < 0) return;
       live.scrollIntoView({ block: "center" }); goTo(index); canvas.focus({ preventScroll: true });
-    }));
+    });
 
     // A link to a window, wherever it came from.
     function follow() {
