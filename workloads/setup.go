@@ -230,7 +230,7 @@ func (r *Run) declared() error {
 	}
 	r.plan.Tokens, r.plan.TokensReason = history.Tokens(first.Tokens), first.TokensReason
 	r.plan.TryAtomic = first.Try == "atomic"
-	r.plan.SameKernel, r.plan.DriftMS = true, expiryRounding.Milliseconds()
+	r.plan.SameKernel, r.plan.DriftMS = true, leaseDrift.Milliseconds()
 	for _, m := range members {
 		// The servers run where the clients run: both are processes of the same site.
 		r.plan.SameKernel = r.plan.SameKernel && m.ready.BootID == here

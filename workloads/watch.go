@@ -55,9 +55,12 @@ const (
 	readings     = 3
 )
 
-// expiryRounding is what a correct server may end a lease early by: it counts in whole milliseconds, and steps of the
-// clock below stepLimit are not seen.
-const expiryRounding = time.Millisecond + stepLimit
+// unseenSteps is how far the wall clock can go forward in any stretch without being seen to: from not quite stepLimit
+// behind where it was seen last to not quite that much before, and a reading may be late by closeReading.
+const unseenSteps = 2*stepLimit + closeReading
+
+// leaseDrift is what a correct server may end a lease early by, in whole milliseconds: it counts in these, too.
+const leaseDrift = (time.Millisecond + unseenSteps + time.Millisecond - 1) / time.Millisecond * time.Millisecond
 
 // wallClock tells when the wall clock was set: its distance to the run's clock changed. Slewing changes both alike.
 type wallClock struct {

@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -41,5 +42,43 @@ func TestWallClockSteps(t *testing.T) {
 				t.Errorf("set by %v since %d, want %v since %d", by, from, test.by, test.from)
 			}
 		})
+	}
+}
+
+// Whatever small steps the wall clock takes, and however late it is read, the steps that are seen leave no more of how far
+// it went forward than the plan takes off every lease.
+func TestStepsLeaveLittleUnseen(t *testing.T) {
+	const ticks = 400
+	r := rand.New(rand.NewPCG(1, 2))
+	worst := time.Duration(0)
+	for range 200 {
+		var ahead, forward [ticks]time.Duration // of the run's clock; and by how much it was seen to be set forward at each look
+		tick := 0
+		clock := wallClock{read: func() (int64, int64, int64) {
+			now := int64(tick+1) * int64(stallTick)
+			late := r.Int64N(int64(closeReading))
+			return now, now + late + int64(ahead[tick]), now + late
+		}}
+		for tick = range ticks {
+			if tick > 0 {
+				ahead[tick] = ahead[tick-1] + time.Duration(r.Int64N(int64(stepLimit))) - stepLimit/2
+			}
+			_, by := clock.stepped()
+			forward[tick] = max(by, 0)
+		}
+		for from := range ticks {
+			seen := time.Duration(0)
+			for to := from; to < ticks; to++ {
+				seen += forward[to]
+				worst = max(worst, ahead[to]-ahead[from]-seen)
+			}
+		}
+	}
+	t.Logf("at most %v forward unseen", worst)
+	if worst > unseenSteps {
+		t.Errorf("%v forward unseen, more than %v", worst, unseenSteps)
+	}
+	if worst < 3*stepLimit/2 {
+		t.Errorf("at most %v forward unseen: too tame to prove anything", worst)
 	}
 }
