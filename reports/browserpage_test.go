@@ -38,13 +38,13 @@ func TestTheSectionsOfTheReportInABrowser(t *testing.T) {
 		}
 		p.Click(`#properties .go a`)
 		p.Until(`document.getElementById("v=mutual-exclusion-1").open`)
-		for _, all := range []string{`document.querySelectorAll("#openall")[0]`, `[...document.querySelectorAll("#findings details.more > summary")].at(-1)`} {
+		for _, all := range []string{`document.querySelectorAll("#openall")[0]`, `[...document.querySelectorAll("#more details > summary")].at(-1)`} {
 			p := b.Open(t, path, browsertest.View{})
 			if browsertest.Eval[bool](p, `document.getElementById("v=stale-write-9") !== null`) {
 				t.Error("what is folded is made before anybody asks for it")
 			}
 			browsertest.Eval[bool](p, all+`.click(); true`)
-			p.Until(`document.querySelectorAll("#findings details.more .finding").length > 0`)
+			p.Until(`document.querySelectorAll("#more details .finding").length > 0`)
 		}
 	})
 
@@ -106,9 +106,9 @@ func TestTheSectionsOfTheReportInABrowser(t *testing.T) {
 
 	t.Run("on paper every story of the flow and every figure is there", func(t *testing.T) {
 		p := b.Open(t, path, browsertest.View{Print: true, NoScript: true})
-		const folded = `document.querySelectorAll("#findings details.more .finding").length`
+		const folded = `document.querySelectorAll("#more details .finding").length`
 		hidden := browsertest.Eval[[]string](p, `[...document.querySelectorAll(".finding .story, .finding svg, .finding .prevented, .chart svg")]
-			.filter((e) => !e.closest("#findings > details.more")).filter((e) => !e.checkVisibility() || e.getBoundingClientRect().height < 20).map((e) => e.className.baseVal ?? e.className)`)
+			.filter((e) => !e.closest("#more > details")).filter((e) => !e.checkVisibility() || e.getBoundingClientRect().height < 20).map((e) => e.className.baseVal ?? e.className)`)
 		if len(hidden) > 0 {
 			t.Errorf("not on paper: %v", hidden)
 		}

@@ -83,6 +83,11 @@ func findingGroups(j Judgement, ix *index) []group {
 	return groups
 }
 
+// Folded tells whether any group has stories at the end of the page.
+func (p page) Folded() bool {
+	return slices.ContainsFunc(p.Groups, func(g group) bool { return len(g.Rest) > 0 })
+}
+
 // newGroup takes its findings in the order of harm, and of each property in the order of time.
 func newGroup(cause string, verdict checker.Verdict, findings []finding) group {
 	g := group{Cause: cause, Face: faceOf(verdict), Verdict: verdict, Told: len(findings)}

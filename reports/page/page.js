@@ -3,15 +3,15 @@
   const root = document.documentElement;
   root.classList.add("scripted");
 
-  // What is folded away beneath a group is text until somebody opens it: a run can have hundreds of stories, and to make
-  // all of them would keep the rest of the page waiting. Where no script runs, it is a part of the page as any other.
+  // Long tables, and the stories at the end of the page, are text until somebody opens them: a run can have hundreds, and to
+  // make all of them would keep the rest of the page waiting. Where no script runs, they are a part of the page as any other.
   function unfold(details) {
     const folded = details.querySelector(":scope > noscript");
     if (!folded) return;
-    const stories = document.createElement("div");
+    const unfolded = document.createElement("div");
     // A piece of this page as it was written, with what comes from a history escaped in it.
-    stories.append(...new DOMParser().parseFromString(folded.textContent, "text/html").body.childNodes);
-    folded.replaceWith(stories);
+    unfolded.append(...new DOMParser().parseFromString(folded.textContent, "text/html").body.childNodes);
+    folded.replaceWith(unfolded);
   }
   const unfoldAll = () => each("details.more", unfold);
   document.addEventListener("toggle", (e) => { if (e.target.open) unfold(e.target); }, true);
@@ -31,7 +31,7 @@
 
   function each(selector, what) { document.querySelectorAll(selector).forEach(what); }
   function on(id, what) { const b = document.getElementById(id); if (b) b.addEventListener("click", what); }
-  on("openall", () => { unfoldAll(); each("#findings details", (d) => { d.open = true; }); });
+  on("openall", () => { unfoldAll(); each("#findings details, #more details", (d) => { d.open = true; }); });
   on("closeall", () => each(".finding", (d) => { d.open = false; }));
   // On paper every story of those that stand in the page's flow; what is folded away beneath them only if it was opened.
   addEventListener("beforeprint", () => each(".finding", (d) => { d.open = true; }));
