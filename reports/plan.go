@@ -24,7 +24,7 @@ func (d *Dir) WritePlan(plan history.Plan) error {
 func (d *Dir) ReadPlan() (history.Plan, error) {
 	file, err := os.Open(d.file(PlanFile))
 	if errors.Is(err, os.ErrNotExist) {
-		return history.Plan{}, inputErrorf("%s is missing, so %s is not a run directory", d.file(PlanFile), d.path)
+		return history.Plan{}, inputErrorf("%s is missing, so %s is not a run directory, such as lockcheck-out/latest", d.file(PlanFile), d.path)
 	}
 	if err != nil {
 		return history.Plan{}, inputErrorf("cannot read the plan of the run: %w", err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
@@ -52,7 +53,7 @@ func Prepare(o Options) (workloads.Config, error) {
 		TimeLimitMS: o.TimeLimit.Milliseconds(), TTLMS: o.TTL.Milliseconds(), EffectiveMS: layout.EffectiveTTL.Milliseconds(),
 		ElectionMS: layout.Election.Milliseconds(), Fenced: workload.Fenced,
 		Expected: o.Expected, Exposure: disturb.Requirements(), Steps: disturb.Steps(), Settings: layout.Settings,
-		Versions: map[string]string{"lockcheck": Version(), "go": runtime.Version()},
+		Versions: map[string]string{"lockcheck": Version(), "go": strings.TrimPrefix(runtime.Version(), "go")},
 		Host:     HostFacts(),
 	}
 	return workloads.Config{

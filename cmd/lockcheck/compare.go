@@ -23,13 +23,14 @@ func compareCommand() *cobra.Command {
 		Short: "Run a matrix of backends, nemeses and workloads, and hold it against expectations",
 		Long: "compare makes one run for each cell of a matrix, or several, and shows all of them in one table and one page. The\n" +
 			"matrix is given by flags, or by a file (lockcheck init writes one) that can also say what is expected of each cell.\n" +
-			"Without any of --file, --backends, --nemeses and --workloads it reads ./lockcheck.yaml.\n\n" +
+			"Without any of --file, --backends, --nemeses and --workloads it reads ./lockcheck.yaml; with --file the other three narrow\n" +
+			"the file's matrix, without it they are the whole of it.\n\n" +
 			"Exit codes: 0 all as expected, or all passed · 1 a violation, where nothing was expected · 2 something is inconclusive ·\n" +
 			"3 an expectation was not met · 64 bad usage · 69 something needed is not there · 70 a bug in lockcheck · 130 interrupted",
 		Example: "  lockcheck compare --backends=etcd,zookeeper,redis,redlock --nemeses=none,pause --workloads=lock,fencing\n" +
 			"  lockcheck compare --file=lockcheck.yaml --repeat=5\n" +
 			"  lockcheck compare --file=lockcheck.yaml --shard=2/4 --out=part-2 --summary=\"$GITHUB_STEP_SUMMARY\"",
-		Args: cobra.NoArgs,
+		Args: flagsOnly,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			spec, err := f.spec(cmd.Flags())
 			if err != nil {
@@ -76,6 +77,9 @@ func compareAll(ctx context.Context, f compareFlags, spec compare.Spec, how show
 	// The first signal ends the run at work, which cleans up; a second one ends this program, and the run with it.
 	context.AfterFunc(ctx, stop)
 	if !how.quiet {
+		if note := unread(spec); note != "" {
+			fmt.Fprintln(how.errOut, "lockcheck: "+note)
+		}
 		fmt.Fprintf(how.errOut, "lockcheck: %s of %d, seed %d, in %s\n", reports.Plural(int64(len(tasks)), "cell", "cells"), len(matrix), f.run.Seed, dir)
 	}
 	screen := compare.NewScreen(how.errOut, tasks, how.quiet)

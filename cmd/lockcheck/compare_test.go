@@ -65,6 +65,24 @@ func TestMistakesOfComparisons(t *testing.T) {
 	}
 }
 
+// Flags of a matrix set a file aside, with all that it expects; nobody should find that out from the result.
+func TestAFileThatIsSetAsideIsTold(t *testing.T) {
+	t.Chdir(t.TempDir())
+	byFlags, byFile := compare.Spec{}, compare.Spec{File: config.Name}
+	if note := unread(byFlags); note != "" {
+		t.Errorf("where there is no file: %q", note)
+	}
+	if err := os.WriteFile(config.Name, []byte(config.Example), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if note := unread(byFlags); !strings.Contains(note, "--file="+config.Name) {
+		t.Errorf("said %q, want how the file would be read", note)
+	}
+	if note := unread(byFile); note != "" {
+		t.Errorf("of a file that was read: %q", note)
+	}
+}
+
 func TestNemesesAreTakenApart(t *testing.T) {
 	got := splitNemeses([]string{"none,pause", "pause:holder,1.5ttl", "partition", "kill:leader,pause"})
 	want := []string{"none", "pause", "pause:holder,1.5ttl", "partition", "kill:leader,pause"}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -106,6 +107,14 @@ func (f *compareFlags) base() (compare.Spec, error) {
 		return spec, err
 	}
 	return spec, f.narrow(&spec)
+}
+
+// unread warns of a file that is here, and that flags of a matrix, given alone, set aside with all its expectations.
+func unread(spec compare.Spec) string {
+	if _, err := os.Stat(config.Name); spec.File != "" || err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s is not read, as flags name the matrix; with --file=%s they narrow its matrix", config.Name, config.Name)
 }
 
 func (f *compareFlags) plain() (compare.Spec, error) {

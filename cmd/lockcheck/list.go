@@ -37,7 +37,7 @@ type menu struct {
 func listCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List backends, lock clients, workloads and faults", Args: cobra.NoArgs,
+		Use: "list", Short: "List backends, lock clients, workloads and faults", Args: flagsOnly,
 		Example: "  lockcheck list\n  lockcheck list --json | jq -r '.backends[].name'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -29,12 +30,26 @@ func execute(ctx context.Context, args []string) int {
 		return exitPass
 	}
 	if !began { // cobra found no command to run, or not with these arguments
+		if _, _, unknown := root.Find(args); unknown != nil {
+			err = fmt.Errorf("%w\nTry: lockcheck --help", err)
+		}
 		err = harness.Usage(err)
 	}
 	if message := err.Error(); message != "" {
 		fmt.Fprintln(os.Stderr, "lockcheck: "+message)
 	}
 	return exitCode(err)
+}
+
+// flagsOnly refuses arguments: without it cobra takes them for unknown commands.
+func flagsOnly(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case cmd.Flags().Lookup("backend") != nil && slices.Contains(harness.BackendNames(), args[0]):
+		return fmt.Errorf("%s takes flags only: say --backend=%s", cmd.CommandPath(), args[0])
+	}
+	return fmt.Errorf("%s takes flags only, and %q is none\nTry: %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
 }
 
 // rootCommand is the table of commands; each is made in a file of its own.

@@ -19,7 +19,7 @@ import (
 func planCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use: "plan", Short: "Print the whole plan of a run without making it", Args: cobra.NoArgs,
+		Use: "plan", Short: "Print the whole plan of a run without making it", Args: flagsOnly,
 		Long: "plan takes the flags of run and prints what such a run would do: its servers and their settings, its clients, and every\n" +
 			"step of the nemesis as the seed draws it. Nothing is started.",
 		Example: "  lockcheck plan --backend=redis --nemesis=partition --seed=7\n  lockcheck plan --backend=etcd --nemesis='pause:holder@acquire,1.5ttl' --seed=7 --json",
@@ -44,6 +44,10 @@ func planCommand() *cobra.Command {
 		},
 	}
 	f.bind(cmd.Flags())
+	cmd.Flags().Lookup("json").Usage = "print the plan as plan.json holds it"
+	for _, name := range []string{"out", "quiet"} { // taken, so that the flags of a run can be; a plan writes nothing
+		cmd.Flags().Lookup(name).Hidden = true
+	}
 	return cmd
 }
 

@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -61,11 +59,10 @@ func replayed(path string, given *pflag.FlagSet) (f runFlags, err error) {
 }
 
 func planOf(path string) (*history.Plan, error) {
-	file, err := os.Open(filepath.Join(path, reports.PlanFile))
+	dir, err := reports.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	plan, err := history.ReadPlan(file, file.Name())
+	plan, err := dir.ReadPlan()
 	return &plan, err
 }

@@ -23,7 +23,7 @@ func runCommand() *cobra.Command {
 			"  lockcheck run --backend=etcd --nemesis=pause --workload=fencing --seed=7 --time-limit=60s\n" +
 			"  lockcheck run --backend=redis --nemesis=partition:holder@work,1.5ttl --guard=before-write\n" +
 			"  lockcheck run --replay=lockcheck-out/latest --provider=docker",
-		Args: cobra.NoArgs,
+		Args: flagsOnly,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if replay != "" {
 				var err error

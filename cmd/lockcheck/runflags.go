@@ -34,7 +34,8 @@ func (f *runFlags) bind(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.TTL, "ttl", usual.TTL, "time to live of a lease")
 	flags.DurationVar(&f.TimeLimit, "time-limit", usual.TimeLimit, "how long clients work, before the final phase")
 	flags.Int64Var(&f.Seed, "seed", usual.Seed, "of everything random (default: drawn, and printed)")
-	flags.StringToStringVar(&f.Set, "set", nil, "override a server setting: name=value")
+	flags.StringToStringVar(&f.Set, "set", nil, "override a server setting: `name=value`")
+	flags.Lookup("set").DefValue = "" // pflag would show it as []
 	flags.StringVar(&f.Out, "out", usual.Out, "directory for run directories")
 	flags.BoolVar(&f.json, "json", false, "print results.json on standard output, and nothing else there")
 	flags.BoolVar(&f.quiet, "quiet", false, "print the verdict only")

@@ -23,7 +23,7 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		says []string
 	}{
 		"no backend":                     {[]string{"run"}, []string{"--backend is missing", "etcd"}},
-		"unknown command":                {[]string{"walk"}, []string{"unknown command", "walk"}},
+		"unknown command":                {[]string{"walk"}, []string{"unknown command", "walk", "lockcheck --help"}},
 		"unknown flag":                   {[]string{"run", "--backends=etcd"}, []string{"unknown flag", "--backends", "lockcheck run --help"}},
 		"unknown backend":                {[]string{"run", "--backend=floppy"}, []string{"floppy", "etcd"}},
 		"unknown client":                 {[]string{"run", "--backend=etcd", "--client=none"}, []string{"none", "concurrency"}},
@@ -53,9 +53,10 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		"a setting without a value":      {[]string{"run", "--backend=redis", "--set=appendfsync"}, []string{"--set", "key=value"}},
 		"two servers of three":           {[]string{"plan", "--backend=redis", "--nodes=2"}, []string{"2 Redis servers", "3 to 7"}},
 		"a lease under two ticks":        {[]string{"plan", "--backend=zookeeper", "--ttl=100ms"}, []string{"100ms", "nearest it can is 400ms"}},
-		"nothing to replay":              {[]string{"run", "--replay=no/such/run"}, []string{"--replay", "no/such/run"}},
+		"nothing to replay":              {[]string{"run", "--replay=no/such/run"}, []string{"--replay", "no run directory no/such/run"}},
 		"a replay of another run":        {[]string{"run", "--replay=x", "--seed=3", "--ttl=1s"}, []string{"leave out", "--seed", "--ttl"}},
-		"arguments to run":               {[]string{"run", "etcd"}, []string{"unknown command \"etcd\""}},
+		"arguments to run":               {[]string{"run", "etcd"}, []string{"--backend=etcd"}},
+		"arguments to list":              {[]string{"list", "etcd"}, []string{"flags only", "etcd", "lockcheck list --help"}},
 		"nothing to check":               {[]string{"check"}, []string{"one run directory"}},
 		"no such directory":              {[]string{"check", "no/such/run"}, []string{"no/such/run"}},
 		"unknown property":               {[]string{"check", "x", "--property=beauty"}, []string{"beauty", "mutual-exclusion"}},

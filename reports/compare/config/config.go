@@ -217,6 +217,9 @@ func (r *reader) sequence(node *yaml.Node, what string, item func(*yaml.Node)) {
 func (r *reader) oneOf(what string, table []string) func(*yaml.Node, string) {
 	return func(at *yaml.Node, word string) {
 		if !slices.Contains(table, word) {
+			if len(table) == 0 {
+				return // what should have filled the table was wrong, and is told
+			}
 			r.errorf(at, "there is no %s %q; there are: %s", what, word, strings.Join(table, ", "))
 		}
 	}

@@ -132,6 +132,11 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
+	// What follows from a mistake is no mistake of its own.
+	_, err := Parse("l.yaml", []byte(strings.Replace(whole, "nemeses:", "nemesis:", 1)), menu)
+	if err == nil || strings.Contains(err.Error(), "in the matrix called") {
+		t.Errorf("said %v; want the wrong key only", err)
+	}
 	for _, text := range []string{"", "# nothing\n", "- a\n", "a\n", "null\n", "\x00", "a: &a [*a]\n"} {
 		var place *Error
 		if _, err := Parse("l.yaml", []byte(text), menu); !errors.As(err, &place) {

@@ -117,10 +117,10 @@ func (r *reader) pattern(node *yaml.Node, what string, other []field) (p compare
 			p.Backends = r.words(v, "backend", r.oneOf("backend in the matrix called", backends))
 		}},
 		{"nemesis", func(_, v *yaml.Node) {
-			p.Nemeses = r.words(v, "nemesis", r.oneOf("nemesis in the matrix", r.spec.Nemeses))
+			p.Nemeses = r.words(v, "nemesis", r.oneOf("nemesis in the matrix called", r.spec.Nemeses))
 		}},
 		{"workload", func(_, v *yaml.Node) {
-			p.Workloads = r.words(v, "workload", r.oneOf("workload in the matrix", r.spec.Workloads))
+			p.Workloads = r.words(v, "workload", r.oneOf("workload in the matrix called", r.spec.Workloads))
 		}},
 	}, other...))
 	return p
