@@ -183,7 +183,10 @@ func (sc *scene) drawLabels(s *sheet) {
 			continue
 		}
 		y, done, believed := sc.barY(h.Client), sc.axis.x(h.DoneNS), sc.axis.x(h.BelievedNS)
-		label := clip("token "+firstOf(h.Token, "none"), 28)
+		label := "no token"
+		if h.Token != "" {
+			label = clip("token "+h.Token, 28)
+		}
 		if width := textWidth(label); believed-done > width+10 {
 			s.text("inbar", done+6, y+14, "start", label)
 		} else {

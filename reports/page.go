@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
@@ -32,8 +33,8 @@ type page struct {
 	Plan     history.Plan
 	Complete bool
 	Expected expected
-	Facts    []fact // of the plan
-	Again    string
+	Facts    []fact   // of the plan
+	Again    []string // its words, so that a line breaks between them only
 
 	Cards   []card
 	Exposed exposed
@@ -95,7 +96,7 @@ func newPage(j Judgement, windows []windowLink) page {
 		Complete: j.Model.Complete,
 		Expected: heldAgainst(j),
 		Facts:    planFacts(j.Plan),
-		Again:    Again(j.Plan),
+		Again:    strings.Split(Again(j.Plan), " "),
 		Cards:    cards(j.Result),
 		Exposed:  newExposed(j),
 		Told:     newTold(j.Result),
