@@ -32,16 +32,22 @@ func Failure(w io.Writer, j Judgement, d *Dir) {
 	fmt.Fprintf(w, "again    %s\n", Again(j.Plan))
 }
 
-// firstFindings are the first ones of the violated properties, that of the headline first.
+// firstFindings are the first ones of the violated properties: that of the headline, then what the lock itself did wrong,
+// which no fault excuses, then the others.
 func firstFindings(r *checker.Result) (findings []checker.Finding) {
 	first := headline(r)
 	if first != nil && len(first.Findings) > 0 {
 		findings = append(findings, first.Findings[0])
 	}
+	var others []checker.Finding
 	for _, p := range r.Properties {
-		if p.Verdict == checker.Violation && len(p.Findings) > 0 && p.Name != first.Name {
+		switch {
+		case p.Verdict != checker.Violation || len(p.Findings) == 0 || p.Name == first.Name:
+		case p.Layer == checker.LayerService:
 			findings = append(findings, p.Findings[0])
+		default:
+			others = append(others, p.Findings[0])
 		}
 	}
-	return findings
+	return append(findings, others...)
 }

@@ -62,7 +62,7 @@ var wordings = map[checker.Name]wording{
 
 var layerMeanings = map[checker.Layer]string{
 	checker.LayerBelief:   "What clients believe. Unavoidable for leases whose holder can be paused: the reason why fencing exists.",
-	checker.LayerService:  "What the lock service promised. A violation is a bug of the service.",
+	checker.LayerService:  "What the lock promised. A violation is a bug of the service, of its settings or of the lock client.",
 	checker.LayerFencing:  "Whether a stale holder is kept away from the data.",
 	checker.LayerEffect:   "What became of the data. A violation is harm done.",
 	checker.LayerLiveness: "Whether the lock can still be had afterwards.",
@@ -148,7 +148,7 @@ func violationWords(r *checker.Result) string {
 		others++
 	}
 	if len(service) > 0 {
-		words += "; and the service itself is at fault: " + strings.Join(service, ", ")
+		words += "; and the lock itself is at fault: " + strings.Join(service, ", ")
 	}
 	if others > 0 {
 		words += "; " + plural(int64(others), "other property", "other properties") + " violated"

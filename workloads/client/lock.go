@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Factory makes the lock implementation of a built-in client. Serve calls it once, with what init said.
+// Factory makes the lock implementation of a built-in client. Serve calls it once, with what init said. Ready names the
+// client (Client) and says whether the lock's tokens grow (Tokens), "ordered" or "none".
 type Factory func(ctx context.Context, init Init, watch Watch) (Lock, Ready, error)
 
 // Lock is one implementation of a lock: all that a built-in client has to write. Serve adds the protocol, the belief
