@@ -42,7 +42,7 @@ type wording struct {
 var wordings = map[checker.Name]wording{
 	checker.MutualExclusion: {"overlap of two holders", "overlaps of two holders",
 		"Two clients never believe at the same time that they hold one lock."},
-	checker.LockLinearizability: {"lock with no explaining order", "locks with no explaining order",
+	checker.LockLinearizability: {"contradiction in the lock's answers", "contradictions in the lock's answers",
 		"The answers of the lock service fit some order of the operations, given the leases it promised."},
 	checker.EarlyExpiry: {"grant lost before its lease could run out", "grants lost before their lease could run out",
 		"The service takes no grant away before its acknowledged lease can have run out."},
@@ -54,7 +54,7 @@ var wordings = map[checker.Name]wording{
 		"The storage applies no write of a holder whose lock had passed on."},
 	checker.LostUpdate: {"acknowledged update lost", "acknowledged updates lost",
 		"No acknowledged update is overwritten by one that was not built on it."},
-	checker.ResourceLinearizability: {"register with no explaining order", "registers with no explaining order",
+	checker.ResourceLinearizability: {"conflict of updates that no order explains", "conflicts of updates that no order explains",
 		"What holders read fits some order of their updates."},
 	checker.Liveness: {"lock that nobody can get any more", "locks that nobody can get any more",
 		"Once all faults are gone, fresh clients can take the lock."},

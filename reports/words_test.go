@@ -27,7 +27,7 @@ func TestSentence(t *testing.T) {
 		"several of them are named together": {etcd, checker.Result{Verdict: checker.Violation, Properties: []checker.Property{
 			violated(checker.EarlyExpiry, checker.LayerService, 2, 1e9), violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9),
 			violated(checker.LockLinearizability, checker.LayerService, 1, 1e9)}},
-			"UNSAFE: etcd under pause: 1 stale write accepted, first at 2.000 s; and the lock itself is at fault: 2 grants lost before their lease could run out, 1 lock with no explaining order"},
+			"UNSAFE: etcd under pause: 1 stale write accepted, first at 2.000 s; and the lock itself is at fault: 2 grants lost before their lease could run out, 1 contradiction in the lock's answers"},
 		"a bug of the service is named beside the harm": {etcd, checker.Result{Verdict: checker.Violation, Properties: []checker.Property{
 			violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9), violated(checker.EarlyExpiry, checker.LayerService, 2, 1e9)}},
 			"UNSAFE: etcd under pause: 1 stale write accepted, first at 2.000 s; and the lock itself is at fault: 2 grants lost before their lease could run out"},
