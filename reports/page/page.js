@@ -3,10 +3,11 @@
   const root = document.documentElement;
   root.classList.add("scripted");
 
-  // Long tables, and the stories at the end of the page, are text until somebody opens them: a run can have hundreds, and to
-  // make all of them would keep the rest of the page waiting. Where no script runs, they are a part of the page as any other.
-  function unfold(details) {
-    const folded = details.querySelector(":scope > noscript");
+  // Long tables, the stories at the end of the page and the still picture of the timeline are text until somebody needs
+  // them: to make all of them would keep the rest of a long page waiting. Where no script runs, they are a part of the page
+  // as any other.
+  function unfold(element) {
+    const folded = element.querySelector(":scope > noscript");
     if (!folded) return;
     const unfolded = document.createElement("div");
     // A piece of this page as it was written, with what comes from a history escaped in it.
@@ -34,7 +35,13 @@
   on("openall", () => { unfoldAll(); each("#findings details, #more details", (d) => { d.open = true; }); });
   on("closeall", () => each(".finding", (d) => { d.open = false; }));
   // On paper every story of those that stand in the page's flow; what is folded away beneath them only if it was opened.
-  addEventListener("beforeprint", () => each(".finding", (d) => { d.open = true; }));
+  const still = () => unfold(document.getElementById("still"));
+  addEventListener("beforeprint", () => { each(".finding", (d) => { d.open = true; }); still(); });
+  addEventListener("timelinefailed", still);
+  const paper = matchMedia("print");
+  const onPaper = () => { if (paper.matches) still(); };
+  paper.addEventListener("change", onPaper);
+  onPaper();
 
   on("theme", () => {
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;

@@ -16,9 +16,9 @@
     const bytes = await inflate(table.data), columns = { rows: table.rows };
     let at = 0;
     for (const column of table.columns) {
-      const values = new Float64Array(table.rows);
+      const values = new (NARROW[column.name] || Float64Array)(table.rows);
       if (column.same === undefined) at = decode(bytes, at, values, column.delta ? 1 : 0); else values.fill(column.same);
-      columns[column.name] = NARROW[column.name] ? new NARROW[column.name](values) : values;
+      columns[column.name] = values;
     }
     return columns;
   }
@@ -69,8 +69,9 @@
   T.load = async function (raw) {
     const data = JSON.parse(raw);
     for (const name of ["clients", "locks", "faults", "findings", "phases", "leaders", "stalls", "texts"]) data[name] = data[name] || [];
-    data.holds = holds(await unpack(data.holds), data.unit);
-    data.writes = writes(await unpack(data.writes), data.unit);
+    const [held, written] = await Promise.all([unpack(data.holds), unpack(data.writes)]);
+    data.holds = holds(held, data.unit);
+    data.writes = writes(written, data.unit);
     data.origin = BigInt(data.origin);
     data.hasOthers = data.holds.lock.includes(data.locks.length) || data.writes.lock.includes(data.locks.length);
     return data;

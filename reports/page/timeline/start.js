@@ -138,5 +138,5 @@
     if (!navigator.clipboard) { done("the address bar has the link"); return; }
     navigator.clipboard.writeText(text).then(() => done("link copied"), () => done("the address bar has the link"));
   };
-  start().catch((error) => { root.dataset.timeline = "failed: " + error; }); // the still picture stays
+  start().catch((error) => { root.dataset.timeline = "failed: " + error; dispatchEvent(new Event("timelinefailed")); }); // the still picture is shown instead
 })(self.runTimeline = self.runTimeline || {});
