@@ -30,7 +30,7 @@ func TestLook(t *testing.T) {
 func rendered(t *testing.T, j Judgement, windows ...windowLink) (string, *html.Node) {
 	t.Helper()
 	var out strings.Builder
-	if err := renderPage(&out, j, windows); err != nil {
+	if err := renderPage(&out, j, "20260101T010203-etcd-lock-pause-7", windows); err != nil {
 		t.Fatal(err)
 	}
 	doc, err := html.ParseWithOptions(strings.NewReader(out.String()), html.ParseOptionEnableScripting(false)) // noscript is a part of the page

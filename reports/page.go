@@ -27,14 +27,16 @@ type page struct {
 	Style   template.CSS
 	Scripts []template.JS
 
-	Title    string
-	Sentence string
-	Face     face
-	Plan     history.Plan
-	Complete bool
-	Expected expected
-	Facts    []fact   // of the plan
-	Again    []string // its words, so that a line breaks between them only
+	Title string
+	// Directory is the name of the run's directory, which is made in local time and is not the run's id.
+	Directory string
+	Sentence  string
+	Face      face
+	Plan      history.Plan
+	Complete  bool
+	Expected  expected
+	Facts     []fact   // of the plan
+	Again     []string // its words, so that a line breaks between them only
 
 	Cards   []card
 	Exposed exposed
@@ -63,18 +65,19 @@ func (d *Dir) WriteReport(j Judgement) error {
 	if err != nil {
 		return err
 	}
-	if err := writeAtomically(d.ReportPath(), func(w io.Writer) error { return renderPage(w, j, windows) }); err != nil {
+	if err := writeAtomically(d.ReportPath(), func(w io.Writer) error { return renderPage(w, j, d.name(), windows) }); err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
 	return nil
 }
 
-func renderPage(w io.Writer, j Judgement, windows []windowLink) error {
+func renderPage(w io.Writer, j Judgement, directory string, windows []windowLink) error {
 	style, err := pageFiles.ReadFile("page/style.css")
 	if err != nil {
 		return err
 	}
 	p := newPage(j, windows)
+	p.Directory = directory
 	p.Style = template.CSS(style)
 	for _, name := range pageScripts {
 		script, err := pageFiles.ReadFile(name)

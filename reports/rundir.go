@@ -177,6 +177,17 @@ func Open(path string) (*Dir, error) {
 
 func (d *Dir) file(name string) string { return filepath.Join(d.path, name) }
 
+// name is what the directory is called, whatever way led to it.
+func (d *Dir) name() string {
+	if d.recorded != nil {
+		return filepath.Join(d.recorded.name(), filepath.Base(d.path))
+	}
+	if whole, err := filepath.Abs(d.path); err == nil {
+		return filepath.Base(whole)
+	}
+	return filepath.Base(d.path)
+}
+
 // Path is the directory itself.
 func (d *Dir) Path() string { return d.path }
 
