@@ -71,6 +71,26 @@ func TestTheReportInABrowser(t *testing.T) {
 		}
 	})
 
+	t.Run("a drawing wider than the window says so and scrolls by keyboard", func(t *testing.T) {
+		const hint = `getComputedStyle(document.querySelector(".finding[open] .wide"), "::before").content`
+		p := open(t, browsertest.View{Width: 390, Height: 800})
+		if got := browsertest.Eval[string](p, hint); !strings.Contains(got, "scroll") {
+			t.Errorf("it says %s", got)
+		}
+		browsertest.Eval[bool](p, `document.querySelector(".finding[open] summary").focus(); true`)
+		p.Press(browsertest.Tab)
+		if !browsertest.Eval[bool](p, `document.activeElement.matches(".finding[open] .wide")`) {
+			t.Fatal("the tabulator does not reach the drawing")
+		}
+		p.Press(browsertest.Right)
+		p.Until(`document.activeElement.scrollLeft > 0`)
+		for name, v := range map[string]browsertest.View{"a wide window": {}, "paper": {Width: 390, Print: true}} {
+			if got := browsertest.Eval[string](open(t, v), hint); got != "none" {
+				t.Errorf("in %s, where nothing scrolls, it says %s", name, got)
+			}
+		}
+	})
+
 	t.Run("a link to a story opens it", func(t *testing.T) {
 		p := open(t, browsertest.View{Hash: "#v=mutual-exclusion-2"})
 		if !browsertest.Eval[bool](p, `document.getElementById("v=mutual-exclusion-2").open`) {
