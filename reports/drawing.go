@@ -33,12 +33,15 @@ const (
 	maxOtherHolds = 60
 	maxRequests   = 200
 	maxFaults     = 40
+
+	maxDisturbances = 40
 )
 
 // picture is a drawing and what was left out of it.
 type picture struct {
 	Sheet   *sheet
 	LeftOut []string
+	Marks   []disturbance
 }
 
 func drawFinding(f checker.Finding, ix *index) picture {
@@ -62,6 +65,7 @@ func drawFinding(f checker.Finding, ix *index) picture {
 
 	// What is told in words comes last, so that nothing is drawn over it.
 	sc.drawGrid(s, top, bottom)
+	sc.drawDisturbances(s, top, bottom)
 	sc.drawOverlap(s)
 	sc.drawFaults(s)
 	sc.drawStepLines(s, steps, bottom)
@@ -72,7 +76,7 @@ func drawFinding(f checker.Finding, ix *index) picture {
 	sc.drawRequests(s, ix)
 	sc.drawLabels(s)
 	sc.drawSteps(s, steps)
-	return picture{Sheet: s, LeftOut: sc.leftOut}
+	return picture{Sheet: s, LeftOut: sc.leftOut, Marks: sc.marks}
 }
 
 func (sc *scene) drawGrid(s *sheet, top, bottom float64) {
@@ -94,6 +98,19 @@ func (sc *scene) drawGrid(s *sheet, top, bottom float64) {
 		s.text("tick", x, bottom+17, "middle", t.label)
 	}
 	s.line("rule", gutter, bottom, drawingWidth-margin, bottom, "")
+}
+
+// drawDisturbances marks when the machine itself was disturbed, across all lanes: it befell all of them.
+func (sc *scene) drawDisturbances(s *sheet, top, bottom float64) {
+	for _, d := range sc.marks {
+		x := sc.axis.x(d.FromNS)
+		s.rect(d.Class, x, top, max(sc.axis.x(d.ToNS)-x, 1), bottom-top, d.Words)
+	}
+}
+
+// Marked tells whether a drawing has a mark of a class.
+func (p picture) Marked(class string) bool {
+	return slices.ContainsFunc(p.Marks, func(d disturbance) bool { return d.Class == class })
 }
 
 // drawOverlap shades the stretch in which two of the finding's holds were both believed in.

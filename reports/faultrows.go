@@ -28,5 +28,11 @@ func faultRows(m *checker.Model) []faultRow {
 		}
 		rows = append(rows, row)
 	}
+	for _, d := range disturbances(m) {
+		if len(rows) >= maxFaultRows {
+			break
+		}
+		rows = append(rows, faultRow{Name: d.Kind, Target: "the machine", From: clock(d.FromNS), To: clock(d.ToNS), Lasted: span(d.ToNS - d.FromNS), Note: d.Words + "; nothing is blamed on it"})
+	}
 	return rows
 }

@@ -16,6 +16,8 @@ type index struct {
 	keys    map[string]*keyIndex     // that findings are of
 	clients map[string]bool
 	faults  map[int64]*checker.Fault // by Op
+
+	disturbances []disturbance
 }
 
 // keyIndex is one lock: its grants in the order of their completions, of those up to each how long the longest lasts, and
@@ -30,7 +32,7 @@ type keyIndex struct {
 
 func newIndex(j Judgement) *index {
 	m := j.Model
-	ix := &index{model: m, holds: map[string]*checker.Hold{}, keys: map[string]*keyIndex{}, clients: map[string]bool{}, faults: map[int64]*checker.Fault{}}
+	ix := &index{model: m, holds: map[string]*checker.Hold{}, keys: map[string]*keyIndex{}, clients: map[string]bool{}, faults: map[int64]*checker.Fault{}, disturbances: disturbances(m)}
 	for _, p := range j.Result.Properties {
 		for _, f := range p.Findings {
 			ix.keys[f.Key] = &keyIndex{inTime: true}

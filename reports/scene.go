@@ -17,6 +17,7 @@ type scene struct {
 	nodes    []string        // servers with a fault in view
 	faults   []*checker.Fault
 	requests []history.Request
+	marks    []disturbance
 	leftOut  []string
 	y        map[string]float64 // top of each lane
 	storageY float64
@@ -42,6 +43,7 @@ func compose(f checker.Finding, ix *index) *scene {
 	sc.addOthers(ix)
 	sc.addFaults(ix)
 	sc.addRequests(ix)
+	sc.addDisturbances(ix)
 	return sc
 }
 
@@ -133,6 +135,22 @@ func (sc *scene) addRequests(ix *index) {
 	}
 	if left > 0 {
 		sc.leftOut = append(sc.leftOut, plural(int64(left), "write", "writes"))
+	}
+}
+
+func (sc *scene) addDisturbances(ix *index) {
+	left := 0
+	for _, d := range ix.disturbances {
+		switch {
+		case !sc.axis.shows(d.FromNS, d.ToNS):
+		case len(sc.marks) >= maxDisturbances:
+			left++
+		default:
+			sc.marks = append(sc.marks, d)
+		}
+	}
+	if left > 0 {
+		sc.leftOut = append(sc.leftOut, plural(int64(left), "stall or setting of the machine's clock", "stalls and settings of the machine's clock"))
 	}
 }
 

@@ -53,10 +53,8 @@ func (t *timeline) still() *sheet {
 	s.drawFaults()
 	s.drawHolds()
 	s.drawWrites()
-	for _, stall := range t.Stalls {
-		x := s.axis.x(stall.FromNS)
-		s.sheet.rect("stall", x, s.y(0), max(s.axis.x(stall.ToNS)-x, 1), s.y(len(s.names))-s.y(0), stall.Words)
-	}
+	s.drawDisturbances(stallClass, t.Stalls)
+	s.drawDisturbances(stepClass, t.Steps)
 	for _, f := range t.Findings {
 		x, y, class := s.axis.x(f.AtNS), float64(stillHeader+10), "mark"
 		if f.Masked {
@@ -144,6 +142,13 @@ func (s *still) drawHolds() {
 			x := s.axis.x(h.doneNS)
 			s.sheet.rect("hold "+h.part.class(), x, s.barY(h.client), max(s.axis.x(h.believedNS)-x, 1.5), stillBar, "")
 		}
+	}
+}
+
+func (s *still) drawDisturbances(class string, marks []timelineMark) {
+	for _, m := range marks {
+		x := s.axis.x(m.FromNS)
+		s.sheet.rect(class, x, s.y(0), max(s.axis.x(m.ToNS)-x, 1), s.y(len(s.names))-s.y(0), m.Words)
 	}
 }
 

@@ -21,6 +21,7 @@ type timeline struct {
 	Phases   []timelineMark    `json:"phases"`
 	Leaders  []timelineMark    `json:"leaders"`
 	Stalls   []timelineMark    `json:"stalls"`
+	Steps    []timelineMark    `json:"steps"`  // of the machine's wall clock
 	Texts    []string          `json:"texts"`  // that columns of the tables refer to
 	Origin   string            `json:"origin"` // the number that tokens are counted from
 	Holds    packedTable       `json:"holds"`

@@ -39,9 +39,17 @@ func (b *timelineBuilder) addMarks() {
 	}
 	m := b.model
 	b.Phases, b.Leaders = open(m.Phases), open(m.Leaders)
-	for _, s := range m.Stalls[:min(len(m.Stalls), b.limits.marks)] {
-		b.Stalls = append(b.Stalls, timelineMark{s.FromNS, s.ToNS, "stalled " + span(s.ToNS-s.FromNS)})
+	left := max(len(m.Leaders)-b.limits.marks, 0)
+	for _, d := range disturbances(m) {
+		list := &b.Stalls
+		if d.Kind == stepKind {
+			list = &b.Steps
+		}
+		if len(*list) >= b.limits.marks {
+			left++
+			continue
+		}
+		*list = append(*list, timelineMark{d.FromNS, d.ToNS, d.Words})
 	}
-	left := max(len(m.Stalls)-b.limits.marks, 0) + max(len(m.Leaders)-b.limits.marks, 0)
-	b.leaveOut(int64(left), "stall or change of leader is not drawn", "stalls or changes of leader are not drawn")
+	b.leaveOut(int64(left), "stall, setting of the machine's clock or change of leader is not drawn", "stalls, settings of the machine's clock or changes of leader are not drawn")
 }

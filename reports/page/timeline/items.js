@@ -6,7 +6,7 @@
   T.newItem = function (data, kind, index) {
     const h = data.holds, w = data.writes, item = { kind, index };
     switch (kind) {
-      case "finding": case "fault": case "leader": {
+      case "finding": case "fault": case "leader": case "stall": case "step": {
         const it = data[kind + "s"][index];
         item.from = item.at = kind === "finding" ? it.t : it.a;
         item.to = kind === "finding" ? it.t : it.b;
@@ -17,8 +17,9 @@
     }
     const lane = (lanes) => lanes.list.find((l) => kind === "fault" ? l.kind === "faults" : kind === "leader" ? l.kind === "leader" :
       kind === "hold" ? l.kind === "client" && l.index === h.client[index] : kind === "write" && l.kind === "lock" && lanes.lockRow[w.lock[index]] === l.row);
-    item.y = (lanes) => { if (kind === "finding") return T.HEAD; const l = lane(lanes); return l ? l.y + (kind === "fault" ? 2 + lanes.faults.row[index] * l.faultHeight : 0) : -1; };
-    item.height = (lanes) => { if (kind === "finding") return T.MARKS; const l = lane(lanes); return l ? l.faultHeight || l.height : 0; };
+    const across = kind === "stall" || kind === "step";
+    item.y = (lanes) => { if (kind === "finding") return T.HEAD; if (across) return lanes.top; const l = lane(lanes); return l ? l.y + (kind === "fault" ? 2 + lanes.faults.row[index] * l.faultHeight : 0) : -1; };
+    item.height = (lanes) => { if (kind === "finding") return T.MARKS; if (across) return lanes.bottom - lanes.top; const l = lane(lanes); return l ? l.faultHeight || l.height : 0; };
     return item;
   };
 
@@ -52,16 +53,17 @@
         if (lanes.lockRow[w.lock[i]] === lane.row) consider("write", i, w.time[i], w.time[i], w.part[i] ? -slack : w.outcome[i] === T.REJECTED ? -slack / 2 : 0);
       }
     }
+    if (lane && !best) for (const kind of ["step", "stall"]) data[kind + "s"].forEach((s, i) => consider(kind, i, s.a, s.b, 0)); // they lie behind everything
     return best && T.newItem(data, best[0], best[1]);
   };
 
   // next is the item after (or before) another one in the order of time, of all that is shown; null at the end.
-  const KINDS = ["finding", "fault", "leader", "hold", "write"];
+  const KINDS = ["finding", "stall", "step", "fault", "leader", "hold", "write"];
   T.next = function (data, lanes, filter, item, direction, from) {
-    const at = { finding: (i) => data.findings[i].t, fault: (i) => data.faults[i].a, leader: (i) => data.leaders[i].a, hold: (i) => data.holds.done[i], write: (i) => data.writes.time[i] };
-    const size = { finding: data.findings.length, fault: data.faults.length, leader: data.leaders.length, hold: data.holds.rows, write: data.writes.rows };
+    const at = { finding: (i) => data.findings[i].t, stall: (i) => data.stalls[i].a, step: (i) => data.steps[i].a, fault: (i) => data.faults[i].a, leader: (i) => data.leaders[i].a, hold: (i) => data.holds.done[i], write: (i) => data.writes.time[i] };
+    const size = { finding: data.findings.length, stall: data.stalls.length, step: data.steps.length, fault: data.faults.length, leader: data.leaders.length, hold: data.holds.rows, write: data.writes.rows };
     const shown = {
-      finding: (i) => !filter.locks || filter.locks.has(data.findings[i].k), fault: () => true, leader: () => true,
+      finding: (i) => !filter.locks || filter.locks.has(data.findings[i].k), stall: () => true, step: () => true, fault: () => true, leader: () => true,
       hold: (i) => lanes.clientRow[data.holds.client[i]] >= 0 && (!filter.locks || filter.locks.has(data.holds.lock[i])),
       write: (i) => lanes.lockRow[data.writes.lock[i]] >= 0,
     };

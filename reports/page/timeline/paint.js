@@ -81,8 +81,11 @@
       pen.fillStyle = colour.soft; pen.fillText(T.fit(p.w, room), at, 12);
     }
     pen.fillStyle = colour.amber; pen.globalAlpha = .22;
-    for (const s of data.stalls) if (plot.sees(s.a, s.b)) pen.fillRect(plot.x(s.a), lanes.top, Math.max(1, plot.x(s.b) - plot.x(s.a)), lanes.bottom - lanes.top);
+    for (const s of data.stalls.concat(data.steps)) if (plot.sees(s.a, s.b)) pen.fillRect(plot.x(s.a), lanes.top, Math.max(1, plot.x(s.b) - plot.x(s.a)), lanes.bottom - lanes.top);
     pen.globalAlpha = 1;
+    pen.strokeStyle = colour.amber; pen.lineWidth = 1.5; pen.setLineDash([4, 3]); pen.beginPath();
+    for (const s of data.steps) if (plot.sees(s.a, s.b)) { pen.moveTo(plot.x(s.b), lanes.top); pen.lineTo(plot.x(s.b), lanes.bottom); }
+    pen.stroke(); pen.setLineDash([]);
   }
 
   function faults(pen, data, plot, lanes, colour) {

@@ -13,7 +13,7 @@
       while (item && item.at <= view.to && items.length <= ROWS) { items.push(item); item = T.next(data, lanes, filter, item, 1); }
       body.replaceChildren(...items.slice(0, ROWS).map((it) => {
         const row = document.createElement("tr"), words = T.words(data, it).split("\n");
-        cell(row, T.clock(it.at, 6)); cell(row, it.kind); cell(row, words[0]); cell(row, words.slice(1).join("; "));
+        cell(row, T.clock(it.at, 6)); cell(row, it.kind === "step" ? "clock set" : it.kind); cell(row, words[0]); cell(row, words.slice(1).join("; "));
         return row;
       }));
       note.textContent = items.length > ROWS ? "The first " + ROWS + " from " + T.clock(view.from) + " on; zoom in for the others." :

@@ -10,7 +10,10 @@
   T.lockName = (data, i) => i < data.locks.length ? data.locks[i] : "another lock";
   T.gone = (h, i) => h.lease[i] < h.believed[i];
 
+  const mark = (m) => [m.w, T.clock(m.a) + " to " + T.clock(m.b)];
   const says = {
+    stall: (data, i) => mark(data.stalls[i]),
+    step: (data, i) => mark(data.steps[i]),
     finding(data, i) {
       const f = data.findings[i];
       return [f.id + (f.m ? " (masked)" : ""), f.s, "at " + T.clock(f.t)];
