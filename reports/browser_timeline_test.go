@@ -162,6 +162,19 @@ func TestTheTimelineIsUsedByPeople(t *testing.T) {
 		wantShown(t, again, 2, 5)
 	})
 
+	t.Run("a key and the table before the next frame see what is shown now", func(t *testing.T) {
+		p := opened(t, b, path, browsertest.View{})
+		said := browsertest.Eval[string](p, `(() => {
+			document.querySelectorAll("#choose-clients input").forEach((box, i) => { if (i !== 1) box.click(); });
+			document.getElementById("canvas").dispatchEvent(new KeyboardEvent("keydown", { key: "." }));
+			document.getElementById("inview").dispatchEvent(new Event("toggle"));
+			return document.getElementById("said").textContent;
+		})()`)
+		if said == "" || strings.Contains(said, "nothing further") {
+			t.Errorf("after the filter a key finds %q", said)
+		}
+	})
+
 	t.Run("show in the timeline", func(t *testing.T) {
 		p := opened(t, b, path, browsertest.View{Hash: "#v=stale-write-2"})
 		p.Click(`[data-show="stale-write-2"]`)

@@ -12,14 +12,13 @@
     let colour, lanes, plot, hover = null, chosen = null, queued = false, stale = true, moved = true, settled = 0;
 
     const view = T.newView(data.end, () => { moved = true; redraw(); }), minimap = T.newMinimap($("minimap"), data, view), table = T.newTable(data);
-    const filter = T.newFilter(data, () => { lanes = null; moved = true; hover = chosen = null; hide(); redraw(); });
+    const filter = T.newFilter(data, () => { lanes = T.newLanes(data, filter); moved = true; hover = chosen = null; hide(); redraw(); });
 
     function redraw() { if (!queued) { queued = true; requestAnimationFrame(draw); } }
     function draw() {
       queued = false;
       const ratio = devicePixelRatio || 1, width = canvas.clientWidth;
       if (!width) return;
-      lanes = lanes || T.newLanes(data, filter);
       const w = Math.round(width * ratio), h = Math.round(lanes.height * ratio);
       if (canvas.width !== w || canvas.height !== h) { canvas.style.height = lanes.height + "px"; canvas.width = picture.width = w; canvas.height = picture.height = h; stale = true; }
       if (stale) { stale = false; moved = true; colour = T.readTheme(pen); minimap.prepare(width, ratio, colour); }
