@@ -101,6 +101,21 @@ func TestTheReportInABrowser(t *testing.T) {
 		}
 	})
 
+	t.Run("a number above a drawing says what its line says", func(t *testing.T) {
+		p := open(t, browsertest.View{Hash: "#v=mutual-exclusion-2"})
+		for _, class := range []string{"step", "stepnumber"} {
+			said := browsertest.Eval[string](p, `(() => {
+				const story = document.getElementById("v=mutual-exclusion-2"), second = story.querySelectorAll(".`+class+`")[1];
+				second.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
+				return second.querySelector("title").textContent + "\n2. " + story.querySelectorAll(".story li .say")[1].textContent;
+			})()`)
+			number, line, _ := strings.Cut(said, "\n")
+			if want := strings.TrimPrefix(line, "2. "); !strings.HasPrefix(number, "2. ") || !strings.HasSuffix(number, want) || want == "" {
+				t.Errorf("%s: hovering says %q, the story %q", class, number, line)
+			}
+		}
+	})
+
 	t.Run("without JavaScript", func(t *testing.T) {
 		p := open(t, browsertest.View{NoScript: true})
 		if height := browsertest.Eval[float64](p, `document.getElementById("still").getBoundingClientRect().height`); height < 100 {

@@ -92,11 +92,7 @@ func (sc *scene) drawGrid(s *sheet, top, bottom float64) {
 	}
 	s.line("rule", 0, sc.storageY, drawingWidth, sc.storageY, "")
 	s.text("lane server", 8, sc.storageY+18, "start", "storage")
-	for _, t := range sc.axis.ticks(10) {
-		x := sc.axis.x(t.ns)
-		s.line("grid", x, top, x, bottom, "")
-		s.text("tick", x, bottom+17, "middle", t.label)
-	}
+	s.drawTicks(sc.axis, top, bottom, 17)
 	s.line("rule", gutter, bottom, drawingWidth-margin, bottom, "")
 }
 

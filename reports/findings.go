@@ -13,6 +13,7 @@ type finding struct {
 	Property checker.Name
 	Marks    []string // "first", "shortest", "worst" of its group
 	Open     bool
+	Folded   bool // at the end of the page, where one legend serves all
 	Face     face
 	Picture  picture
 	Holds    []*checker.Hold

@@ -104,6 +104,7 @@ func newGroup(cause string, verdict checker.Verdict, findings []finding) group {
 			shown[f.Property] = true
 			g.Shown = append(g.Shown, f)
 		} else {
+			f.Folded = true
 			g.Rest = append(g.Rest, f)
 		}
 	}

@@ -40,11 +40,7 @@ func newPlot(id, title string, m *checker.Model, panels int) *plot {
 	top := 4 + float64(len(bands))*plotFault
 	bottom := top + plotGap + float64(panels)*(plotPanel+plotGap) - plotGap
 	p.sheet.Height = bottom + plotFoot
-	for _, t := range p.axis.ticks(10) {
-		x := p.axis.x(t.ns)
-		p.sheet.line("grid", x, top, x, bottom, "")
-		p.sheet.text("tick", x, bottom+16, "middle", t.label)
-	}
+	p.sheet.drawTicks(p.axis, top, bottom, 16)
 	for i, b := range bands {
 		y := 4 + float64(i)*plotFault
 		p.sheet.text("lane server", 8, y+plotFault/2+4, "start", clip(b.name, 14))

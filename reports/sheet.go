@@ -23,7 +23,7 @@ type shape struct {
 	X, Y   string
 	W, H   string
 	D      string
-	Anchor string // of a text: start, middle, end
+	Anchor string // of a text: middle, end; it starts at its place if empty
 	Text   string
 	Title  string // what hovering says
 }
@@ -36,10 +36,27 @@ func (s *sheet) rect(class string, x, y, w, h float64, title string) {
 }
 
 func (s *sheet) line(class string, x1, y1, x2, y2 float64, title string) {
-	s.path(class, fmt.Sprintf("M%s %sL%s %s", px(x1), px(y1), px(x2), px(y2)), title)
+	d := "M" + px(x1) + " " + px(y1)
+	switch {
+	case px(x1) == px(x2):
+		d += "V" + px(y2)
+	case px(y1) == px(y2):
+		d += "H" + px(x2)
+	default:
+		d += "L" + px(x2) + " " + px(y2)
+	}
+	s.path(class, d, title)
 }
 
+// path adds to the shape before where that looks the same and neither has anything to say: a drawing has many such lines,
+// and a report many drawings.
 func (s *sheet) path(class, d, title string) {
+	if n := len(s.Shapes); n > 0 && title == "" {
+		if last := &s.Shapes[n-1]; last.Kind == "path" && last.Class == class && last.Title == "" {
+			last.D += d
+			return
+		}
+	}
 	s.Shapes = append(s.Shapes, shape{Kind: "path", Class: class, D: d, Title: title})
 }
 
@@ -53,6 +70,9 @@ func (s *sheet) cross(class string, x, y, r float64, title string) {
 }
 
 func (s *sheet) text(class string, x, y float64, anchor, text string) {
+	if anchor == "start" { // as it is anyway
+		anchor = ""
+	}
 	s.Shapes = append(s.Shapes, shape{Kind: "text", Class: class, X: px(x), Y: px(y), Anchor: anchor, Text: text})
 }
 
@@ -91,6 +111,17 @@ func (a axis) ticks(n int) []tick {
 		out = append(out, tick{ns, strings.TrimSpace(strconv.FormatFloat(float64(ns)/1e9, 'f', decimals, 64)) + " s"})
 	}
 	return out
+}
+
+// drawTicks draws lines at round moments from top to bottom, and below them at a distance what moments they are.
+func (s *sheet) drawTicks(a axis, top, bottom, below float64) {
+	ticks := a.ticks(10)
+	for _, t := range ticks {
+		s.line("grid", a.x(t.ns), top, a.x(t.ns), bottom, "")
+	}
+	for _, t := range ticks {
+		s.text("tick", a.x(t.ns), bottom+below, "middle", t.label)
+	}
 }
 
 // roundStep is the smallest of 1, 2, 5 times a power of ten that is at least ns.

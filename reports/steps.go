@@ -64,7 +64,7 @@ func (sc *scene) drawStepLines(s *sheet, placed steps, bottom float64) {
 func (sc *scene) drawSteps(s *sheet, placed steps) {
 	for _, m := range placed.marks {
 		y := placed.markY(m)
-		s.circle("step", m.x, y, 9, m.number+". "+clock(m.line.TimeNS)+" "+m.line.Text)
+		s.circle("step", m.x, y, 9, "")
 		s.text("stepnumber", m.x, y+4, "middle", m.number)
 	}
 }

@@ -85,10 +85,7 @@ func (s *still) frame() {
 			s.sheet.text("small", x+4, 14, "start", phase.Words)
 		}
 	}
-	for _, mark := range s.axis.ticks(10) {
-		s.sheet.line("grid", s.axis.x(mark.ns), stillHeader, s.axis.x(mark.ns), bottom, "")
-		s.sheet.text("tick", s.axis.x(mark.ns), bottom+17, "middle", mark.label)
-	}
+	s.sheet.drawTicks(s.axis, stillHeader, bottom, 17)
 	s.sheet.text("lane server", 8, stillHeader+15, "start", "findings")
 	for i, lane := range s.names {
 		s.sheet.line("rule", 0, s.y(i), drawingWidth, s.y(i), "")
@@ -130,11 +127,11 @@ func (s *still) drawHolds() {
 			continue
 		}
 		ends[h.client] = to
-		fmt.Fprintf(&paths[h.client], "M%s %sh%sv%dh-%sz", px(from), px(s.barY(h.client)), px(to-from), stillBar, px(to-from))
+		fmt.Fprintf(&paths[h.client], "M%s %sH%s", px(from), px(s.barY(h.client)+stillBar/2), px(to))
 	}
 	for i := range paths {
 		if paths[i].Len() > 0 {
-			s.sheet.path("hold other", paths[i].String(), "")
+			s.sheet.path("bars", paths[i].String(), "")
 		}
 	}
 	for _, h := range s.holds {
@@ -161,6 +158,7 @@ func (s *still) drawWrites() {
 		part         part
 	}
 	seen := map[spot]bool{}
+	var others strings.Builder // applied writes that no finding names
 	for _, w := range s.writes {
 		x := s.axis.x(w.timeNS)
 		lock := min(w.lock, stillLocks)
@@ -176,7 +174,10 @@ func (s *still) drawWrites() {
 		case w.part != partNone:
 			s.sheet.circle("applied named "+w.part.class(), x, y, 4, "")
 		default:
-			s.sheet.circle("applied other", x, y, 2, "")
+			fmt.Fprintf(&others, "M%s %sh0", px(x), px(y))
 		}
+	}
+	if others.Len() > 0 {
+		s.sheet.path("dots", others.String(), "")
 	}
 }

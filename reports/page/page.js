@@ -17,6 +17,17 @@
   const unfoldAll = () => each("details.more", unfold);
   document.addEventListener("toggle", (e) => { if (e.target.open) unfold(e.target); }, true);
 
+  // A number above a drawing says what its line of the story does, once somebody points at it.
+  document.addEventListener("pointerover", (e) => {
+    const step = e.target.closest && e.target.closest(".step, .stepnumber");
+    if (!step || step.firstElementChild) return;
+    const number = (step.matches(".step") ? step.nextElementSibling : step).textContent;
+    const line = step.closest(".finding").querySelectorAll(".story li")[number - 1], title = document.createElementNS(step.namespaceURI, "title");
+    if (!line) return;
+    title.textContent = number + ". " + line.querySelector(".t").textContent + " " + line.querySelector(".say").textContent;
+    step.append(title);
+  });
+
   // A link to a finding opens it, wherever the link came from.
   function reveal() {
     let id = location.hash.slice(1);
