@@ -15,6 +15,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/clienttest"
 	"lockcheck/clusters/local"
 )
 
@@ -169,7 +170,7 @@ func TestAPausedMemberConnectsButDoesNotAnswer(t *testing.T) {
 	if err := n.Process().(clusters.Pauser).Resume(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it answers after it was resumed", func() bool {
+	clienttest.Eventually(t, "it answers after it was resumed", func() bool {
 		_, err := n.status(t.Context())
 		return err == nil
 	})
@@ -261,7 +262,7 @@ func TestMembersThatDoNotAgreeAreDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A member that is too busy to answer at once is described like the one that cannot.
-	eventually(t, "the one that answers is described", func() bool {
+	clienttest.Eventually(t, "the one that answers is described", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := c.settle(ctx)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/clienttest"
 	"lockcheck/clusters/redis/redistest"
 )
 
@@ -74,7 +75,7 @@ func TestAnotherLeadsWhileThePrimaryIsPaused(t *testing.T) {
 	if leader, err := c.Leader(t.Context()); err != nil || leader != "n1" {
 		t.Logf("noticed at once: leader %q, %v", leader, err)
 	}
-	redistest.Eventually(t, "another leads", func() bool {
+	clienttest.Eventually(t, "another leads", func() bool {
 		leader, err := c.Leader(t.Context())
 		return err == nil && leader != "" && leader != "n1"
 	})
@@ -103,7 +104,7 @@ func TestRestartedServersAreReadyAgain(t *testing.T) {
 	if err := primary.Process().Kill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	redistest.Eventually(t, "another leads", func() bool {
+	clienttest.Eventually(t, "another leads", func() bool {
 		leader, err := c.Leader(t.Context())
 		return err == nil && leader != "" && leader != "n1"
 	})

@@ -8,19 +8,20 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
+	"lockcheck/clusters/clienttest"
 	"lockcheck/clusters/redis/record"
 	"lockcheck/clusters/redis/redistest"
 	"lockcheck/workloads/client"
 )
 
 // startClients starts one server and makes clients for it.
-func startClients(t *testing.T, r recipe, n int) (*single, []client.Lock, []*redistest.Watched) {
+func startClients(t *testing.T, r recipe, n int) (*single, []client.Lock, []*clienttest.Watched) {
 	t.Helper()
 	c := startSingle(t, nil)
 	var locks []client.Lock
-	var watched []*redistest.Watched
+	var watched []*clienttest.Watched
 	for range n {
-		lock, w, ready := redistest.Client(t, r.factory, redistest.InitFor(c, time.Second))
+		lock, w, ready := clienttest.Client(t, r.factory, redistest.InitFor(c, time.Second))
 		if ready.Try != "atomic" || ready.Client == "" {
 			t.Errorf("declares %+v", ready)
 		}
@@ -40,22 +41,15 @@ func TestEveryRecipeExcludes(t *testing.T) {
 	for _, r := range []recipe{setnx, setnxIncr, getDel, setnxNoRenew} {
 		t.Run(r.name, func(t *testing.T) {
 			c, locks, _ := startClients(t, r, 2)
-			first := redistest.Acquire(t, locks[0], "k")
+			first := clienttest.Acquire(t, locks[0], "k")
 			if got := value(t, c, "k"); got != first.Session() {
 				t.Errorf("the record is %q, the session %q", got, first.Session())
 			}
 			_, err := locks[1].Acquire(t.Context(), "k", true)
-			redistest.WantCode(t, err, history.CodeBusy)
-			granted := make(chan client.Grant, 1)
-			go func() {
-				g, err := locks[1].Acquire(context.Background(), "k", false)
-				if err != nil {
-					t.Error(err)
-				}
-				granted <- g
-			}()
+			clienttest.WantCode(t, err, history.CodeBusy)
+			waiting := clienttest.Acquiring(context.Background(), locks[1], "k")
 			select {
-			case <-granted:
+			case <-waiting:
 				t.Fatal("granted while held")
 			case <-time.After(4 * longestPoll):
 			}
@@ -63,11 +57,11 @@ func TestEveryRecipeExcludes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			second := <-granted
+			second := clienttest.Granted(t, waiting)
 			if second.Session() == first.Session() {
 				t.Error("two grants have one session")
 			}
-			redistest.Release(t, second)
+			clienttest.Release(t, second)
 			if got := value(t, c, "k"); got != "" {
 				t.Errorf("the record %q is left", got)
 			}
@@ -87,18 +81,18 @@ func TestWhatAReleaseProves(t *testing.T) {
 	} {
 		t.Run(test.recipe.name, func(t *testing.T) {
 			c, locks, _ := startClients(t, test.recipe, 1)
-			redistest.WantOwned(t, redistest.Release(t, redistest.Acquire(t, locks[0], "own")), test.own)
+			clienttest.WantOwned(t, clienttest.Release(t, clienttest.Acquire(t, locks[0], "own")), test.own)
 
-			gone := redistest.Acquire(t, locks[0], "gone")
+			gone := clienttest.Acquire(t, locks[0], "gone")
 			redistest.Restart(t, c.Nodes()[0], true)
 			redistest.Ready(t, c)
-			redistest.WantOwned(t, redistest.Release(t, gone), test.gone)
+			clienttest.WantOwned(t, clienttest.Release(t, gone), test.gone)
 
-			other := redistest.Acquire(t, locks[0], "other")
+			other := clienttest.Acquire(t, locks[0], "other")
 			if err := c.servers[0].Write(t.Context(), record.Key("other"), "somebody"); err != nil {
 				t.Fatal(err)
 			}
-			redistest.WantOwned(t, redistest.Release(t, other), test.other)
+			clienttest.WantOwned(t, clienttest.Release(t, other), test.other)
 			if got := value(t, c, "other"); got != "somebody" {
 				t.Errorf("the other's record is %q", got)
 			}
@@ -109,19 +103,19 @@ func TestWhatAReleaseProves(t *testing.T) {
 // With Sentinel a read may be answered by a server that is not the primary any more.
 func TestANaiveReleaseProvesNothingWithSentinel(t *testing.T) {
 	c := startSingle(t, nil)
-	lock, _, _ := redistest.Client(t, getDel.factory, redistest.InitFor(c, time.Second))
+	lock, _, _ := clienttest.Client(t, getDel.factory, redistest.InitFor(c, time.Second))
 	lock.(*locks).alone = false
-	g := redistest.Acquire(t, lock, "k")
+	g := clienttest.Acquire(t, lock, "k")
 	if err := c.servers[0].Write(t.Context(), record.Key("k"), "somebody"); err != nil {
 		t.Fatal(err)
 	}
-	redistest.WantOwned(t, redistest.Release(t, g), "unknown")
+	clienttest.WantOwned(t, clienttest.Release(t, g), "unknown")
 }
 
 func TestALockIsRenewedAndEachRenewalReported(t *testing.T) {
 	c, locks, watched := startClients(t, setnx, 1)
-	g := redistest.Acquire(t, locks[0], "k")
-	redistest.Eventually(t, "five leases", func() bool { return len(watched[0].Leases(g.Session())) >= 5 })
+	g := clienttest.Acquire(t, locks[0], "k")
+	clienttest.Eventually(t, "five leases", func() bool { return len(watched[0].Leases(g.Session())) >= 5 })
 	var last int64
 	for i, l := range watched[0].Leases(g.Session()) {
 		if l.TTL != time.Second || l.Seen <= last {
@@ -135,7 +129,7 @@ func TestALockIsRenewedAndEachRenewalReported(t *testing.T) {
 	if got := value(t, c, "k"); got != g.Session() {
 		t.Errorf("after four renewals the record is %q", got)
 	}
-	redistest.Release(t, g)
+	clienttest.Release(t, g)
 	if why := watched[0].WasLost(g.Session()); why != nil || watched[0].SaidEnded(g.Session()) {
 		t.Errorf("a release was reported as a loss: %v", why)
 	}
@@ -143,11 +137,11 @@ func TestALockIsRenewedAndEachRenewalReported(t *testing.T) {
 
 func TestARecordThatIsNotOursIsALoss(t *testing.T) {
 	c, locks, watched := startClients(t, setnx, 1)
-	g := redistest.Acquire(t, locks[0], "k")
+	g := clienttest.Acquire(t, locks[0], "k")
 	if err := c.servers[0].Write(t.Context(), record.Key("k"), "somebody"); err != nil {
 		t.Fatal(err)
 	}
-	redistest.Eventually(t, "the loss", func() bool { return watched[0].WasLost(g.Session()) != nil })
+	clienttest.Eventually(t, "the loss", func() bool { return watched[0].WasLost(g.Session()) != nil })
 	if !watched[0].SaidEnded(g.Session()) {
 		t.Error("that the server said so was not reported before")
 	}
@@ -158,55 +152,55 @@ func TestARecordThatIsNotOursIsALoss(t *testing.T) {
 
 func TestAPausedServerIsALossOfWhichItSaidNothing(t *testing.T) {
 	c, locks, watched := startClients(t, setnx, 1)
-	g := redistest.Acquire(t, locks[0], "k")
+	g := clienttest.Acquire(t, locks[0], "k")
 	redistest.Pause(t, c.Nodes()[0])
-	redistest.Eventually(t, "the loss", func() bool { return watched[0].WasLost(g.Session()) != nil })
+	clienttest.Eventually(t, "the loss", func() bool { return watched[0].WasLost(g.Session()) != nil })
 	if watched[0].SaidEnded(g.Session()) {
 		t.Error("the server said nothing, so nothing proves that the lease ended")
 	}
 	_, err := locks[0].Acquire(t.Context(), "other", false)
-	redistest.WantUnknown(t, err)
+	clienttest.WantUnknown(t, err)
 	redistest.Resume(t, c.Nodes()[0])
 }
 
 func TestALockWithoutRenewalDeclaresItsEnd(t *testing.T) {
 	c, locks, watched := startClients(t, setnxNoRenew, 1)
 	before := time.Now()
-	g := redistest.Acquire(t, locks[0], "k")
+	g := clienttest.Acquire(t, locks[0], "k")
 	if until := g.Valid(); until.Before(before.Add(time.Second)) || until.After(time.Now().Add(time.Second)) {
 		t.Errorf("asked for after %v, valid until %v", before, until)
 	}
-	redistest.Eventually(t, "the record expires", func() bool { return value(t, c, "k") == "" })
+	clienttest.Eventually(t, "the record expires", func() bool { return value(t, c, "k") == "" })
 	if time.Now().Before(g.Valid()) {
 		t.Error("the record was gone before the declared end")
 	}
 	if why := watched[0].WasLost(g.Session()); why != nil || len(watched[0].Leases(g.Session())) != 1 {
 		t.Errorf("a loss %v, leases %v", why, watched[0].Leases(g.Session()))
 	}
-	redistest.WantOwned(t, redistest.Release(t, g), "false")
+	clienttest.WantOwned(t, clienttest.Release(t, g), "false")
 }
 
 func TestCountedTokensGrow(t *testing.T) {
 	_, locks, _ := startClients(t, setnxIncr, 2)
 	last := new(big.Int)
 	for i := range 6 {
-		g := redistest.Acquire(t, locks[i%2], "k")
-		token, ok := new(big.Int).SetString(g.Token(), 10)
-		if !ok || token.Cmp(last) <= 0 {
-			t.Errorf("token %q after %s", g.Token(), last)
+		g := clienttest.Acquire(t, locks[i%2], "k")
+		token := clienttest.Token(t, g)
+		if token.Cmp(last) <= 0 {
+			t.Errorf("token %s after %s", token, last)
 		}
 		last = token
-		redistest.Release(t, g)
+		clienttest.Release(t, g)
 	}
 }
 
 func TestGivingUpIsCertainWhenTheLastAnswerWasHeld(t *testing.T) {
 	c, locks, _ := startClients(t, setnx, 2)
-	g := redistest.Acquire(t, locks[0], "k")
+	g := clienttest.Acquire(t, locks[0], "k")
 	ctx, cancel := context.WithTimeout(t.Context(), 5*longestPoll)
 	defer cancel()
 	_, err := locks[1].Acquire(ctx, "k", false)
-	redistest.WantCode(t, err, history.CodeCancelled)
+	clienttest.WantCode(t, err, history.CodeCancelled)
 	if got := value(t, c, "k"); got != g.Session() {
 		t.Errorf("the record is %q", got)
 	}
@@ -214,7 +208,7 @@ func TestGivingUpIsCertainWhenTheLastAnswerWasHeld(t *testing.T) {
 
 func TestCloseGivesEverythingBack(t *testing.T) {
 	c, locks, watched := startClients(t, setnx, 1)
-	g := redistest.Acquire(t, locks[0], "k")
+	g := clienttest.Acquire(t, locks[0], "k")
 	if err := locks[0].Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -225,27 +219,27 @@ func TestCloseGivesEverythingBack(t *testing.T) {
 		t.Errorf("closing was reported as a loss: %v", why)
 	}
 	_, err := locks[0].Acquire(t.Context(), "k", false)
-	redistest.WantCode(t, err, history.CodeRefused)
+	clienttest.WantCode(t, err, history.CodeRefused)
 }
 
 func TestALockFollowsTheFailover(t *testing.T) {
 	var c clusters.Cluster = startReplicated(t)
-	lock, watched, ready := redistest.Client(t, setnx.factory, redistest.InitFor(c, 10*time.Second))
+	lock, watched, ready := clienttest.Client(t, setnx.factory, redistest.InitFor(c, 10*time.Second))
 	if ready.Try != "" {
 		t.Errorf("with Sentinel a try is declared %q", ready.Try)
 	}
-	kept := redistest.Acquire(t, lock, "kept")
+	kept := clienttest.Acquire(t, lock, "kept")
 	redistest.Ready(t, c) // it has been replicated
 	if err := c.(clusters.FailsOver).Failover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	before := len(watched.Leases(kept.Session()))
 	redistest.Ready(t, c) // the old primary takes no writes any more
-	redistest.Eventually(t, "an extension by the new primary", func() bool {
+	clienttest.Eventually(t, "an extension by the new primary", func() bool {
 		return len(watched.Leases(kept.Session())) > before+1
 	})
-	redistest.Release(t, redistest.Acquire(t, lock, "taken after it"))
-	redistest.WantOwned(t, redistest.Release(t, kept), "true")
+	clienttest.Release(t, clienttest.Acquire(t, lock, "taken after it"))
+	clienttest.WantOwned(t, clienttest.Release(t, kept), "true")
 	if why := watched.WasLost(kept.Session()); why != nil {
 		t.Errorf("lost: %v", why)
 	}

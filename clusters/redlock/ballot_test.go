@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/redis/redistest"
+	"lockcheck/clusters/clienttest"
 	"lockcheck/workloads/client"
 )
 
@@ -55,14 +55,14 @@ func TestWhatARequestOfAMajorityProves(t *testing.T) {
 			owned, err := s.released(votesOf(test.answers))
 			switch test.released {
 			case "info":
-				redistest.WantUnknown(t, err)
+				clienttest.WantUnknown(t, err)
 			case "refused":
-				redistest.WantCode(t, err, history.CodeRefused)
+				clienttest.WantCode(t, err, history.CodeRefused)
 			default:
 				if err != nil {
 					t.Error(err)
 				}
-				redistest.WantOwned(t, owned, test.released)
+				clienttest.WantOwned(t, owned, test.released)
 			}
 		})
 	}
@@ -71,8 +71,8 @@ func TestWhatARequestOfAMajorityProves(t *testing.T) {
 // One server's certainty must not make the whole certain.
 func TestTidyingUpThatIsRefusedLeavesTheOutcomeUnknown(t *testing.T) {
 	for _, refused := range []error{client.Definite(history.CodeRefused, "refused"), errors.Join(errors.New("no reply"), errNotAsked)} {
-		redistest.WantUnknown(t, unknown(refused))
+		clienttest.WantUnknown(t, unknown(refused))
 	}
 	o := &observed{unclear: []int{0, 1}, made: []bool{false, false}}
-	redistest.WantUnknown(t, judgeLock(errors.Join(errNotAsked), o))
+	clienttest.WantUnknown(t, judgeLock(errors.Join(errNotAsked), o))
 }

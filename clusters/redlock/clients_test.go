@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters/clienttest"
 	"lockcheck/clusters/redis/record"
 	"lockcheck/clusters/redis/redistest"
 	"lockcheck/workloads/client"
@@ -19,14 +20,14 @@ func each(t *testing.T, test func(t *testing.T, c *cluster, factory client.Facto
 	}
 }
 
-func newClient(t *testing.T, c *cluster, factory client.Factory) (client.Lock, *redistest.Watched) {
+func newClient(t *testing.T, c *cluster, factory client.Factory) (client.Lock, *clienttest.Watched) {
 	t.Helper()
 	return newClientFor(t, c, factory, time.Second)
 }
 
-func newClientFor(t *testing.T, c *cluster, factory client.Factory, ttl time.Duration) (client.Lock, *redistest.Watched) {
+func newClientFor(t *testing.T, c *cluster, factory client.Factory, ttl time.Duration) (client.Lock, *clienttest.Watched) {
 	t.Helper()
-	lock, w, ready := redistest.Client(t, factory, redistest.InitFor(c, ttl))
+	lock, w, ready := clienttest.Client(t, factory, redistest.InitFor(c, ttl))
 	if ready.Try != "" || ready.Tokens != string(history.TokensNone) || ready.TokensReason == "" {
 		t.Errorf("declares %+v", ready)
 	}
@@ -48,7 +49,7 @@ func TestItExcludes(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		a, _ := newClient(t, c, factory)
 		b, _ := newClient(t, c, factory)
-		first := redistest.Acquire(t, a, "k")
+		first := clienttest.Acquire(t, a, "k")
 		if n := records(t, c, "k", first.Session()); n < 3 {
 			t.Errorf("%d servers have the record", n)
 		}
@@ -56,23 +57,16 @@ func TestItExcludes(t *testing.T) {
 			t.Errorf("declared valid for %v", left)
 		}
 		_, err := b.Acquire(t.Context(), "k", true)
-		redistest.WantCode(t, err, history.CodeBusy)
-		granted := make(chan client.Grant, 1)
-		go func() {
-			g, err := b.Acquire(context.Background(), "k", false)
-			if err != nil {
-				t.Error(err)
-			}
-			granted <- g
-		}()
+		clienttest.WantCode(t, err, history.CodeBusy)
+		waiting := clienttest.Acquiring(context.Background(), b, "k")
 		select {
-		case <-granted:
+		case <-waiting:
 			t.Fatal("granted while held")
 		case <-time.After(500 * time.Millisecond):
 		}
-		redistest.WantOwned(t, redistest.Release(t, first), "true")
-		second := <-granted
-		redistest.WantOwned(t, redistest.Release(t, second), "true")
+		clienttest.WantOwned(t, clienttest.Release(t, first), "true")
+		second := clienttest.Granted(t, waiting)
+		clienttest.WantOwned(t, clienttest.Release(t, second), "true")
 		if n := records(t, c, "k", ""); n != 0 {
 			t.Errorf("%d records are left", n)
 		}
@@ -84,9 +78,9 @@ func TestItIsRenewedByAMajority(t *testing.T) {
 		lock, w := newClient(t, c, factory)
 		redistest.Pause(t, c.servers[0])
 		redistest.Pause(t, c.servers[1])
-		g := redistest.Acquire(t, lock, "k")
+		g := clienttest.Acquire(t, lock, "k")
 		valid := g.Valid()
-		redistest.Eventually(t, "five leases", func() bool { return len(w.Leases(g.Session())) >= 5 })
+		clienttest.Eventually(t, "five leases", func() bool { return len(w.Leases(g.Session())) >= 5 })
 		var last int64
 		for i, l := range w.Leases(g.Session()) {
 			if l.TTL != time.Second || l.Seen <= last {
@@ -100,7 +94,7 @@ func TestItIsRenewedByAMajority(t *testing.T) {
 		if !g.Valid().After(valid) {
 			t.Errorf("valid until %v at first, %v after four renewals", valid, g.Valid())
 		}
-		redistest.WantOwned(t, redistest.Release(t, g), "true")
+		clienttest.WantOwned(t, clienttest.Release(t, g), "true")
 		if why := w.WasLost(g.Session()); why != nil {
 			t.Errorf("lost: %v", why)
 		}
@@ -114,40 +108,40 @@ func TestAMajorityThatForgets(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		a, w := newClientFor(t, c, factory, 10*time.Second) // much longer than the servers take to come back
 		b, _ := newClient(t, c, factory)
-		g := redistest.Acquire(t, a, "k")
+		g := clienttest.Acquire(t, a, "k")
 		for _, s := range c.servers[:3] {
 			redistest.Restart(t, s, true)
 		}
 		redistest.Ready(t, c)
-		redistest.Eventually(t, "the loss", func() bool { return w.WasLost(g.Session()) != nil })
+		clienttest.Eventually(t, "the loss", func() bool { return w.WasLost(g.Session()) != nil })
 		if !w.SaidEnded(g.Session()) {
 			t.Errorf("that the servers said so was not reported before: %v", w.WasLost(g.Session()))
 		}
-		second := redistest.Acquire(t, b, "k")
-		redistest.WantOwned(t, redistest.Release(t, g), "false")
-		redistest.WantOwned(t, redistest.Release(t, second), "true")
+		second := clienttest.Acquire(t, b, "k")
+		clienttest.WantOwned(t, clienttest.Release(t, g), "false")
+		clienttest.WantOwned(t, clienttest.Release(t, second), "true")
 	})
 }
 
 func TestWithoutAMajorityItIsLostAndNotGranted(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		lock, w := newClient(t, c, factory)
-		g := redistest.Acquire(t, lock, "k")
+		g := clienttest.Acquire(t, lock, "k")
 		for _, s := range c.servers[:3] {
 			redistest.Pause(t, s)
 		}
-		redistest.Eventually(t, "the loss", func() bool { return w.WasLost(g.Session()) != nil })
+		clienttest.Eventually(t, "the loss", func() bool { return w.WasLost(g.Session()) != nil })
 		if w.SaidEnded(g.Session()) {
 			t.Error("two of five said nothing of it, so nothing proves that the lease ended")
 		}
 		_, err := lock.Acquire(t.Context(), "other", true)
-		redistest.WantUnknown(t, err) // three may make the record once they wake up
+		clienttest.WantUnknown(t, err) // three may make the record once they wake up
 		_, err = g.Release(t.Context())
-		redistest.WantUnknown(t, err)
+		clienttest.WantUnknown(t, err)
 		for _, s := range c.servers[:3] {
 			redistest.Resume(t, s)
 		}
-		redistest.Release(t, redistest.Acquire(t, lock, "other"))
+		clienttest.Release(t, clienttest.Acquire(t, lock, "other"))
 	})
 }
 
@@ -171,7 +165,7 @@ func TestGivingUpAWait(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		a, _ := newClient(t, c, factory)
 		b, _ := newClient(t, c, factory)
-		g := redistest.Acquire(t, a, "k")
+		g := clienttest.Acquire(t, a, "k")
 		ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond)
 		defer cancel()
 		_, err := b.Acquire(ctx, "k", false)
@@ -188,7 +182,7 @@ func TestGivingUpAWait(t *testing.T) {
 func TestCloseGivesEverythingBack(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		lock, w := newClient(t, c, factory)
-		g := redistest.Acquire(t, lock, "k")
+		g := clienttest.Acquire(t, lock, "k")
 		if err := lock.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +193,7 @@ func TestCloseGivesEverythingBack(t *testing.T) {
 			t.Errorf("closing was reported as a loss: %v", why)
 		}
 		_, err := lock.Acquire(t.Context(), "k", false)
-		redistest.WantCode(t, err, history.CodeRefused)
+		clienttest.WantCode(t, err, history.CodeRefused)
 	})
 }
 
@@ -207,14 +201,14 @@ func TestCloseGivesEverythingBack(t *testing.T) {
 func TestAVoteWithoutAnAnswer(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		init := redistest.InitFor(c, time.Second)
-		wire := redistest.NewWire(t, init.Endpoints[0])
+		wire := clienttest.NewWire(t, init.Endpoints[0])
 		init.Endpoints[0] = wire.Addr
-		lock, _, _ := redistest.Client(t, factory, init)
-		redistest.Release(t, redistest.Acquire(t, lock, "k")) // the connections are there
-		wire.Hold(true, redistest.ToServer)
-		g := redistest.Acquire(t, lock, "k")
-		wire.Hold(false, redistest.ToServer)
-		redistest.Eventually(t, "the last server makes the record", func() bool { return records(t, c, "k", g.Session()) == 5 })
-		redistest.WantOwned(t, redistest.Release(t, g), "true")
+		lock, _, _ := clienttest.Client(t, factory, init)
+		clienttest.Release(t, clienttest.Acquire(t, lock, "k")) // the connections are there
+		wire.Hold(clienttest.ToServer)
+		g := clienttest.Acquire(t, lock, "k")
+		wire.LetGo(clienttest.ToServer)
+		clienttest.Eventually(t, "the last server makes the record", func() bool { return records(t, c, "k", g.Session()) == 5 })
+		clienttest.WantOwned(t, clienttest.Release(t, g), "true")
 	})
 }

@@ -1,147 +1,109 @@
 package zookeeper
 
 import (
-	"context"
 	"errors"
-	"math/big"
-	"slices"
-	"sync"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters/clienttest"
 	"lockcheck/workloads/client"
 )
 
-// watched is what a client said on its own, with a ping number that grows with every look.
-type watched struct {
-	mu     sync.Mutex
-	pings  int64
-	leases []leaseReport
-	ended  []string
-	lost   chan string
+// kinds are the lock clients, all of which have to pass what is tested of locks as such.
+var kinds = map[string]kind{
+	"recipe":       {Recipe, "/lockcheck"},
+	"election":     {Election, "/lockcheck-election"},
+	"go-zookeeper": {Library, "/lockcheck"},
 }
 
-type leaseReport struct {
-	session string
-	seen    int64
-	ttl     time.Duration
+type kind struct {
+	factory client.Factory
+	base    string // of its nodes
 }
 
-func (w *watched) Seen() int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.pings++
-	return w.pings
+// subject is one of them, on the shared ensemble.
+type subject struct {
+	kind
+	*cluster
+	admin *zk.Conn
 }
 
-func (w *watched) Lease(session string, seen int64, ttl time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.leases = append(w.leases, leaseReport{session, seen, ttl})
-}
-
-func (w *watched) Ended(session string, _ error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ended = append(w.ended, session)
-}
-
-func (w *watched) Lost(session string, _ error) { w.lost <- session }
-
-func (w *watched) leasesOf(session string) []leaseReport {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(w.leases), func(l leaseReport) bool { return l.session != session })
-}
-
-func (w *watched) saidEnded(session string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Contains(w.ended, session)
-}
-
-// factories are the lock clients, all of which have to pass what is tested of locks as such.
-var factories = map[string]client.Factory{"recipe": Recipe, "election": Election, "go-zookeeper": Library}
-
-func newClient(t *testing.T, factory client.Factory, endpoints ...string) (client.Lock, *watched) {
+// each runs a test for every lock client.
+func each(t *testing.T, test func(t *testing.T, s subject)) {
 	t.Helper()
-	w := &watched{lost: make(chan string, 100)}
-	lock, ready, err := factory(t.Context(), client.Init{Protocol: 1, Endpoints: endpoints, TTLMS: testTTL.Milliseconds(), Seed: 1}, w)
+	c := ensemble(t)
+	a := admin(t, c)
+	for name, k := range kinds {
+		t.Run(name, func(t *testing.T) { test(t, subject{k, c, a}) })
+	}
+}
+
+// client knows the servers at these addresses only; all of the ensemble's if there are none.
+func (s subject) client(t *testing.T, endpoints ...string) (client.Lock, *clienttest.Watched) {
+	t.Helper()
+	if len(endpoints) == 0 {
+		endpoints = s.Endpoints()
+	}
+	return newClient(t, s.factory, endpoints...)
+}
+
+// behindWire is a client whose only way to a server can be held up.
+func (s subject) behindWire(t *testing.T) (client.Lock, *clienttest.Watched, *clienttest.Wire) {
+	t.Helper()
+	w := clienttest.NewWire(t, s.nodes[0].endpoint())
+	lock, seen := s.client(t, w.Addr)
+	return lock, seen, w
+}
+
+// queue is the nodes of a lock, the holder's first.
+func (s subject) queue(t *testing.T, key string) []string { return queue(t, s.admin, s.base, key) }
+
+// queued waits until a lock has that many nodes.
+func (s subject) queued(t *testing.T, key string, n int) {
+	t.Helper()
+	clienttest.Eventually(t, fmt.Sprintf("%d in the queue", n), func() bool { return len(s.queue(t, key)) == n })
+}
+
+// wantQueued checks how many nodes a lock has.
+func (s subject) wantQueued(t *testing.T, key string, want int) {
+	t.Helper()
+	if left := s.queue(t, key); len(left) != want {
+		t.Errorf("nodes %v of %s, want %d", left, key, want)
+	}
+}
+
+// first is the holder's node.
+func (s subject) first(t *testing.T, key string) (path string, stat *zk.Stat) {
+	t.Helper()
+	left := s.queue(t, key)
+	if len(left) == 0 {
+		t.Fatalf("%s has no nodes", key)
+	}
+	path = lockPath(s.base, key) + "/" + left[0]
+	_, stat, err := s.admin.Exists(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return path, stat
+}
+
+func newClient(t *testing.T, factory client.Factory, endpoints ...string) (client.Lock, *clienttest.Watched) {
+	t.Helper()
+	lock, w, ready := clienttest.Client(t, factory, client.Init{Endpoints: endpoints, TTLMS: testTTL.Milliseconds(), Seed: 1})
 	if ready.Tokens != string(history.TokensOrdered) || ready.Client == "" || ready.Try != "" {
 		t.Errorf("declares %+v", ready)
 	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-		defer cancel()
-		lock.Close(ctx)
-	})
 	return lock, w
 }
 
-const patience = 30 * time.Second
-
-func acquire(t *testing.T, lock client.Lock, key string) client.Grant {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	g, err := lock.Acquire(ctx, key, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
-// acquiring asks for a lock in the background.
-func acquiring(ctx context.Context, lock client.Lock, key string) <-chan outcomeOf {
-	done := make(chan outcomeOf, 1)
-	go func() {
-		g, err := lock.Acquire(ctx, key, false)
-		done <- outcomeOf{g, err}
-	}()
-	return done
-}
-
-type outcomeOf struct {
-	grant client.Grant
-	err   error
-}
-
+// release gives a lock back, which it has to have been.
 func release(t *testing.T, g client.Grant) {
 	t.Helper()
-	if owned, err := g.Release(t.Context()); err != nil || owned == nil || !*owned {
-		t.Errorf("release: owned %v, %v", owned, err)
-	}
-}
-
-func token(t *testing.T, g client.Grant) *big.Int {
-	t.Helper()
-	n, ok := new(big.Int).SetString(g.Token(), 10)
-	if !ok {
-		t.Fatalf("token %q", g.Token())
-	}
-	return n
-}
-
-func wantCode(t *testing.T, err error, code string) {
-	t.Helper()
-	var definite *client.Error
-	if !errors.As(err, &definite) || definite.Code != code {
-		t.Errorf("error %v (%T), want a definite %q", err, err, code)
-	}
-}
-
-func wantUnknown(t *testing.T, err error) {
-	t.Helper()
-	var definite *client.Error
-	if err == nil || errors.As(err, &definite) {
-		t.Errorf("error %v (%T), want one that proves nothing", err, err)
-	}
+	clienttest.WantOwned(t, clienttest.Release(t, g), "true")
 }
 
 // admin looks at the nodes past any lock.
@@ -167,20 +129,4 @@ func queue(t *testing.T, conn *zk.Conn, base, key string) []string {
 		t.Fatal(err)
 	}
 	return inQueue(names)
-}
-
-func baseOf(name string) string {
-	if name == "election" {
-		return "/lockcheck-election"
-	}
-	return "/lockcheck"
-}
-
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", patience, what)
-		}
-	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
+	"lockcheck/clusters/clienttest"
 )
 
 func TestLayout(t *testing.T) {
@@ -92,11 +93,7 @@ func TestWhichErrorsAreDefinite(t *testing.T) {
 		{errors.New("unknown error: -4"), ""},
 	} {
 		t.Run(test.err.Error(), func(t *testing.T) {
-			if test.code == "" {
-				wantUnknown(t, judge(test.err))
-				return
-			}
-			wantCode(t, judge(test.err), test.code)
+			clienttest.WantJudged(t, judge(test.err), test.code)
 		})
 	}
 	for _, o := range outcomes {
@@ -216,7 +213,7 @@ func TestWhereTheJarsAre(t *testing.T) {
 // A leader that wakes up from a pause says of living sessions that they have expired. What their nodes' removal proves
 // must not contradict that.
 func TestARemovalProvesNothingAfterTheSessionWasSaidToHaveEnded(t *testing.T) {
-	o := newObserver(&watched{}, nil, 3)
+	o := newObserver(clienttest.NewWatched(), nil, 3)
 	o.eras.begin(7)
 	e := o.eras.of(7)
 	if owned := e.owned(); owned == nil || !*owned {

@@ -1,5 +1,5 @@
 // Package redistest is what the tests of the Redis backends have in common: real servers in namespaces of their own, and
-// somebody who takes down what a lock client says.
+// what is done to them.
 package redistest
 
 import (
@@ -13,6 +13,7 @@ import (
 	"lockcheck/clusters"
 	"lockcheck/clusters/local"
 	"lockcheck/clusters/redis/server"
+	"lockcheck/workloads/client"
 )
 
 // provider is that of the namespaces which the test binary entered: the tests are a harness.
@@ -115,12 +116,11 @@ func Ready(t *testing.T, c clusters.Cluster) {
 	}
 }
 
-// Eventually waits until something is so.
-func Eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within 20 s: %s", what)
-		}
+// InitFor is what a client of a running cluster is told.
+func InitFor(c clusters.Cluster, ttl time.Duration) client.Init {
+	init := client.Init{Endpoints: c.Endpoints(), TTLMS: ttl.Milliseconds()}
+	if more, ok := c.(clusters.ClientOptions); ok {
+		init.Options = more.ClientOptions()
 	}
+	return init
 }

@@ -1,4 +1,4 @@
-package redistest
+package clienttest
 
 import (
 	"io"
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Wire is a connection to a server that a test can hold up: what arrives meanwhile waits, as behind a partition.
+// Wire is a way to a server that a test can hold up: what arrives meanwhile waits, as behind a partition.
 type Wire struct {
 	Addr string
 
@@ -55,12 +55,8 @@ func NewWire(t *testing.T, server string) *Wire {
 	}()
 	t.Cleanup(func() {
 		l.Close()
-		w.Hold(false, ToServer, ToClient)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		for _, conn := range w.cut {
-			conn.Close()
-		}
+		w.LetGo(ToServer, ToClient)
+		w.Sever()
 	})
 	return w
 }
@@ -83,12 +79,27 @@ func (w *Wire) pump(way Way, from io.ReadCloser, to io.WriteCloser) {
 	}
 }
 
-// Hold holds up what goes these ways, or lets it go on.
-func (w *Wire) Hold(held bool, ways ...Way) {
+// Hold holds up what goes these ways.
+func (w *Wire) Hold(ways ...Way) { w.set(true, ways) }
+
+// LetGo lets it go on, and what was held up first.
+func (w *Wire) LetGo(ways ...Way) { w.set(false, ways) }
+
+func (w *Wire) set(held bool, ways []Way) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, way := range ways {
 		w.held[way] = held
 	}
 	w.cond.Broadcast()
+}
+
+// Sever breaks all connections that there are. New ones can be made.
+func (w *Wire) Sever() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, conn := range w.cut {
+		conn.Close()
+	}
+	w.cut = nil
 }
