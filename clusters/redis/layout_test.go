@@ -65,7 +65,7 @@ func TestSnapshotsInTheConfiguration(t *testing.T) {
 	for value, want := range map[string]string{
 		"none": `save ""`, "3600 1 300 100": "save 3600 1\nsave 300 100",
 	} {
-		values, err := server.Resolve(server.Persistence, map[string]string{"save": value})
+		values, err := server.Persistence.Resolve(map[string]string{"save": value})
 		if err != nil {
 			t.Fatal(err)
 		}

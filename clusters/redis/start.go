@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func (c *single) launch(ctx context.Context, site clusters.Site, layout clusters
 	}
 	table := serverSettings()
 	if len(hosts) == 1 {
-		table = append(append([]server.Setting{}, server.Persistence...), server.Memory...)
+		table = slices.Concat(server.Persistence, server.Memory)
 	}
 	start := func(i int) (*server.Server, error) {
 		lines := server.Lines(table, layout.Settings)

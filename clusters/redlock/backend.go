@@ -4,10 +4,12 @@ package redlock
 
 import (
 	"fmt"
+	"slices"
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/redis"
 	"lockcheck/clusters/redis/server"
+	"lockcheck/clusters/setting"
 )
 
 // Name is what users call this backend.
@@ -38,8 +40,8 @@ func (Backend) Software() clusters.Software { return server.Software(Name) }
 // settings are those of each server. Persistence is as Redis has it by default: no append-only file. Redlock's own
 // description asks for more (an append-only file that is synced always, or a server that stays away for one TTL after it
 // was started again), and says what happens without.
-func settings() []server.Setting {
-	return append(append([]server.Setting{}, server.Persistence...), server.Memory...)
+func settings() setting.Table {
+	return slices.Concat(server.Persistence, server.Memory)
 }
 
 // Layout decides on the servers and their settings. Errors are ErrUsage: a number of servers that makes no sense, a
@@ -54,7 +56,7 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 		return none, fmt.Errorf("%w: %d Redlock servers: use an odd number from %d to %d (an even one survives no more faults "+
 			"than the odd one below it)", clusters.ErrUsage, nodes, leastNodes, mostNodes)
 	}
-	values, err := server.Resolve(settings(), opts.Settings)
+	values, err := settings().Resolve(opts.Settings)
 	if err != nil {
 		return none, fmt.Errorf("%w: redlock: %w", clusters.ErrUsage, err)
 	}

@@ -45,7 +45,7 @@ var logOptions = []string{
 func config(self member, all []member, data string, v values) []byte {
 	var text strings.Builder
 	for _, s := range settings {
-		fmt.Fprintf(&text, "%s=%s\n", s.name, v[s.name])
+		fmt.Fprintf(&text, "%s=%s\n", s.Name, v[s.Name])
 	}
 	fmt.Fprintf(&text, "dataDir=%s\nclientPort=%s\nclientPortAddress=%s\nadmin.enableServer=false\n", data, clientPort, self.addr)
 	if len(all) > 1 { // without any it stands alone
