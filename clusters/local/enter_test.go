@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/nemesis/agent/procs"
 )
 
 // gone5 is how long a killed run may take to vanish.
@@ -106,7 +107,7 @@ func vanished(t *testing.T, family []int, mark string, spaces []string, data str
 	for deadline := time.Now().Add(gone5); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		left = left[:0]
 		for _, pid := range family {
-			if s, err := readStat(pid); err == nil && !s.state.over() {
+			if s, err := procs.ReadStat(pid); err == nil && !s.State.Over() {
 				left = append(left, fmt.Sprintf("process %d", pid))
 			}
 		}
@@ -142,7 +143,7 @@ func noneLeft(t *testing.T, pattern string) {
 }
 
 func everybody() []int {
-	pids, _ := numbered("/proc")
+	pids, _ := procs.Numbers()
 	return pids
 }
 
@@ -150,7 +151,7 @@ func descendants(root int) []int {
 	family := []int{root}
 	for i := 0; i < len(family); i++ {
 		for _, pid := range everybody() {
-			if s, err := readStat(pid); err == nil && s.ppid == family[i] {
+			if s, err := procs.ReadStat(pid); err == nil && s.Parent == family[i] {
 				family = append(family, pid)
 			}
 		}

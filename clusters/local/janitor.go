@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"lockcheck/nemesis/agent/procs"
 )
 
 // JanitorCommand is the hidden command of lockcheck that calls Janitor with the arguments that follow.
@@ -113,7 +115,7 @@ func sweep(mark string) error {
 
 // marked lists the processes whose environment bears the mark. Ended ones have no environment.
 func marked(mark string) []int {
-	pids, _ := numbered("/proc")
+	pids, _ := procs.Numbers()
 	word := []byte(EnvMark + "=" + mark)
 	var found []int
 	for _, pid := range pids {

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+
+	"lockcheck/nemesis/agent/procs"
 )
 
 // dataName is the name of a loopback site's data directory; it ends with the site's mark.
@@ -54,7 +56,7 @@ func mine(entry fs.DirEntry) bool {
 // tendedMarks are the marks of the sites that a living janitor looks after.
 func tendedMarks() map[string]bool {
 	marks := map[string]bool{}
-	pids, _ := numbered("/proc")
+	pids, _ := procs.Numbers()
 	for _, pid := range pids {
 		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		words := strings.Split(string(bytes.TrimRight(line, "\x00")), "\x00")

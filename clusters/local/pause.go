@@ -2,82 +2,49 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"syscall"
 	"time"
-)
 
-const (
-	settleBound = 2 * time.Second        // a signal that shows no effect by then has none
-	settlePoll  = 200 * time.Microsecond // a stop takes tens of microseconds on an idle machine
+	"lockcheck/nemesis/agent/procs"
 )
 
 // Pause stops the process and what it forked with SIGSTOP and reads back that every thread is stopped. A stop that
 // could not be seen everywhere is taken back.
 func (p *process) Pause(ctx context.Context) error {
-	if err := p.signal(syscall.SIGSTOP); err != nil {
-		return fmt.Errorf("pause: %w", err)
-	}
-	if err := p.settle(ctx, "stopped", threadState.halted); err != nil {
-		_ = p.signal(syscall.SIGCONT)
+	if err := p.bring(ctx, syscall.SIGSTOP, procs.Stop); err != nil {
 		return fmt.Errorf("pause: %w", err)
 	}
 	return nil
 }
 
-// Resume continues the process and reads back that no thread is stopped.
+// Resume continues the process and what it forked, and reads back that no thread is stopped.
 func (p *process) Resume(ctx context.Context) error {
-	if err := p.signal(syscall.SIGCONT); err != nil {
-		return fmt.Errorf("resume: %w", err)
-	}
-	if err := p.settle(ctx, "running", threadState.going); err != nil {
+	if err := p.bring(ctx, syscall.SIGCONT, procs.Continue); err != nil {
 		return fmt.Errorf("resume: %w", err)
 	}
 	return nil
 }
 
-// settle waits until every thread satisfies want, twice in a row: a thread born while the first look went on is seen
-// by the second, and a process all of whose known threads are stopped gives birth to no more.
-func (p *process) settle(ctx context.Context, state string, want func(threadState) bool) error {
-	ctx, cancel := context.WithTimeout(ctx, settleBound)
-	defer cancel()
-	poll := time.NewTicker(settlePoll)
-	defer poll.Stop()
-	for good := 0; ; {
-		threads, err := groupThreads(p.PID())
-		if p.ended() {
-			return p.endedError()
+// bring sends a signal to the process's group, which reaches all of it at once and without a look at who is there; then
+// to what left the group, until all of it is seen to have obeyed.
+func (p *process) bring(ctx context.Context, s syscall.Signal, all func(context.Context, procs.Selection) error) error {
+	err := p.whileThere(func() error {
+		if err := p.send(s); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("read back %s (pid %d): %w", p.what, p.PID(), err)
+		if err := all(ctx, procs.Descent(p.PID())); err != nil {
+			return fmt.Errorf("%s (pid %d): %w", p.what, p.PID(), err)
 		}
-		odd := firstNot(threads, want)
-		if odd == nil && len(threads) > 0 {
-			if good++; good == 2 {
-				return nil
-			}
-			continue
-		}
-		good = 0
+		return nil
+	})
+	if errors.Is(err, procs.ErrNone) { // it has just ended, and is about to be reaped
 		select {
-		case <-poll.C:
 		case <-p.done:
 			return p.endedError()
-		case <-ctx.Done():
-			if odd == nil {
-				return fmt.Errorf("%s (pid %d) shows no threads in /proc: %w", p.what, p.PID(), ctx.Err())
-			}
-			return fmt.Errorf("%s (pid %d): thread %d of process %d is in state %c, not %s: %w",
-				p.what, p.PID(), odd.tid, odd.pid, odd.state, state, ctx.Err())
+		case <-time.After(killGrace):
 		}
 	}
-}
-
-func firstNot(threads []thr, want func(threadState) bool) *thr {
-	for i := range threads {
-		if !want(threads[i].state) {
-			return &threads[i]
-		}
-	}
-	return nil
+	return err
 }

@@ -3,15 +3,14 @@ package local
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/nemesis/agent/procs"
 )
 
 func TestAPausedProcessConnectsButDoesNotAnswer(t *testing.T) {
@@ -28,13 +27,13 @@ func TestAPausedProcessConnectsButDoesNotAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 			paused := time.Since(begun)
-			threads, err := groupThreads(p.PID())
+			threads, err := procs.Threads(procs.Descent(p.PID()))
 			if err != nil || len(threads) == 0 {
 				t.Fatalf("threads: %v, %v", threads, err)
 			}
 			for _, thread := range threads {
-				if thread.state != 'T' {
-					t.Errorf("thread %d is %c", thread.tid, thread.state)
+				if thread.State != 'T' {
+					t.Errorf("thread %d is %c", thread.Thread, thread.State)
 				}
 			}
 			err = ask(addr, 20*time.Millisecond)
@@ -98,32 +97,8 @@ func TestAPauseStopsWhatTheProcessForked(t *testing.T) {
 		if err := p.(clusters.Pauser).Pause(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if state, err := readState(child, child); err != nil || state != 'T' {
-			t.Errorf("the forked process is %c, %v", state, err)
+		if got, err := procs.ReadStat(child); err != nil || got.State != 'T' {
+			t.Errorf("the forked process is %c, %v", got.State, err)
 		}
 	})
-}
-
-// A process that does not stop must not be called stopped: the only such one at hand is one in another group.
-func TestAStopThatIsNotSeenIsAnError(t *testing.T) {
-	everywhere(t, func(t *testing.T, s clusters.Site) {
-		p := start(t, newHost(t, s, "n1"), "sleep").(*process)
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
-		err := p.settle(ctx, "stopped", threadState.halted)
-		want := fmt.Sprintf("sleep on host n1 (pid %d): thread ", p.PID())
-		if err == nil || !strings.HasPrefix(err.Error(), want) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-	})
-}
-
-func TestANameInProcCannotConfuseTheReader(t *testing.T) {
-	if err := os.WriteFile("/proc/self/comm", []byte(") Z 1 ("), 0); err != nil {
-		t.Skip(err)
-	}
-	got, err := readStat(os.Getpid())
-	if err != nil || got.ppid != os.Getppid() || got.state.over() {
-		t.Errorf("got %+v, %v", got, err)
-	}
 }

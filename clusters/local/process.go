@@ -78,13 +78,23 @@ func (p *process) wait() {
 	p.alive.Unlock()
 }
 
-// signal sends to the process's group: a client may be a script that runs the real one.
-func (p *process) signal(s syscall.Signal) error {
+// whileThere does something to a process that is not reaped meanwhile.
+func (p *process) whileThere(do func() error) error {
 	p.alive.Lock()
 	defer p.alive.Unlock()
 	if p.reaped {
 		return p.endedError()
 	}
+	return do()
+}
+
+// signal sends a signal to the process, if it is still there.
+func (p *process) signal(s syscall.Signal) error {
+	return p.whileThere(func() error { return p.send(s) })
+}
+
+// send sends to the process's group: a client may be a script that runs the real one.
+func (p *process) send(s syscall.Signal) error {
 	if err := unix.Kill(-p.PID(), s); err != nil {
 		return fmt.Errorf("send %v to %s (pid %d): %w", s, p.what, p.PID(), err)
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"lockcheck/nemesis/agent/procs"
 )
 
 const reapEvery = time.Second
@@ -27,7 +29,7 @@ func reapOrphans() {
 
 func orphans() map[int]bool {
 	found := map[int]bool{}
-	pids, err := numbered("/proc")
+	pids, err := procs.Numbers()
 	if err != nil {
 		return found
 	}
@@ -35,7 +37,7 @@ func orphans() map[int]bool {
 		if _, known := ours.Load(pid); known {
 			continue
 		}
-		if s, err := readStat(pid); err == nil && s.state.over() && s.ppid == os.Getpid() {
+		if s, err := procs.ReadStat(pid); err == nil && s.State.Over() && s.Parent == os.Getpid() {
 			found[pid] = true
 		}
 	}

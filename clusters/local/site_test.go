@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/nemesis/agent/procs"
 )
 
 func TestHostsReachEachOtherAndTheHarnessReachesThem(t *testing.T) {
@@ -199,14 +200,14 @@ func TestOrphansDoNotStayZombies(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-p.Done()
-		if got, err := readStat(orphan); err != nil || got.ppid != os.Getpid() {
+		if got, err := procs.ReadStat(orphan); err != nil || got.Parent != os.Getpid() {
 			t.Fatalf("the orphan: %+v, %v", got, err)
 		}
 		if err := syscall.Kill(orphan, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 		for range 500 {
-			if _, err := readStat(orphan); err != nil {
+			if _, err := procs.ReadStat(orphan); err != nil {
 				return
 			}
 			time.Sleep(10 * time.Millisecond)
