@@ -32,9 +32,7 @@ func (l *locks) grant(a ask, token string, seen int64, sent time.Time) *grant {
 	} else {
 		g.valid = until
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.held[g] = true
+	l.held.Add(g)
 	return g
 }
 
@@ -74,9 +72,7 @@ func (g *grant) Release(ctx context.Context) (*bool, error) {
 	}
 	owned, err := g.locks.recipe.remove(ctx, g.locks.store, g.ask)
 	if err == nil {
-		g.locks.mu.Lock()
-		delete(g.locks.held, g)
-		g.locks.mu.Unlock()
+		g.locks.held.Remove(g)
 	}
 	return owned, err
 }

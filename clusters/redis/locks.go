@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -39,10 +38,7 @@ type locks struct {
 	ttl    time.Duration
 	alone  bool // one server, without Sentinel
 	pause  *polling.Pause
-
-	mu     sync.Mutex
-	held   map[*grant]bool // not given back for certain
-	closed bool
+	held   polling.Held
 }
 
 // requestBound is how long one request may take: a part of the lease, so that an extension can be tried again.
@@ -54,7 +50,7 @@ func requestBound(ttl time.Duration) time.Duration {
 func (r recipe) factory(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	l := &locks{
 		recipe: r, name: init.Name, watch: watch, ttl: time.Duration(init.TTLMS) * time.Millisecond,
-		held: map[*grant]bool{}, pause: polling.NewPause(shortestPoll, longestPoll, init.Seed),
+		pause: polling.NewPause(shortestPoll, longestPoll, init.Seed),
 	}
 	bound := requestBound(l.ttl)
 	ready := client.Ready{
@@ -87,7 +83,7 @@ func (r recipe) factory(_ context.Context, init client.Init, watch client.Watch)
 func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant, error) {
 	asker := polling.Asker{
 		Once:  func(ctx context.Context) (client.Grant, error) { return l.attempt(ctx, key) },
-		Pause: l.pause, Closed: l.isClosed, EndAtUnknown: l.alone,
+		Pause: l.pause, Closed: l.held.Closed, EndAtUnknown: l.alone,
 	}
 	return asker.Acquire(ctx, try)
 }
@@ -121,20 +117,7 @@ func (l *locks) attempt(ctx context.Context, key string) (client.Grant, error) {
 	return l.grant(a, token, seen, sent), nil
 }
 
-func (l *locks) isClosed() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.closed
-}
-
 // Close gives back whatever is held, and ends the connections.
 func (l *locks) Close(ctx context.Context) error {
-	l.mu.Lock()
-	l.closed = true
-	var grants []client.Grant
-	for g := range l.held {
-		grants = append(grants, g)
-	}
-	l.mu.Unlock()
-	return errors.Join(polling.ReleaseAll(ctx, grants), l.store.Close())
+	return errors.Join(l.held.Close(ctx), l.store.Close())
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -39,7 +38,7 @@ func Redlock(_ context.Context, init client.Init, watch client.Watch) (client.Lo
 	}
 	l := &locks{
 		name: init.Name, watch: watch, ttl: time.Duration(init.TTLMS) * time.Millisecond,
-		pause: polling.NewPause(shortestRetry, longestRetry, init.Seed), held: map[*grant]bool{},
+		pause: polling.NewPause(shortestRetry, longestRetry, init.Seed),
 	}
 	bound := nodeBound(l.ttl)
 	for _, addr := range init.Endpoints {
@@ -55,17 +54,14 @@ type locks struct {
 	watch   client.Watch
 	ttl     time.Duration
 	pause   *polling.Pause
-
-	mu     sync.Mutex
-	held   map[*grant]bool // not given back for certain
-	closed bool
+	held    polling.Held
 }
 
 // Acquire asks again and again, each time with a new value, until it is granted or ctx is done.
 func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant, error) {
 	asker := polling.Asker{
 		Once:  func(ctx context.Context) (client.Grant, error) { return l.attempt(ctx, key) },
-		Pause: l.pause, Closed: l.isClosed,
+		Pause: l.pause, Closed: l.held.Closed,
 	}
 	return asker.Acquire(ctx, try)
 }
@@ -120,22 +116,9 @@ func (l *locks) tidyUp(ctx context.Context, key, value string, votes []vote) err
 	return client.Definite(history.CodeRefused, "no majority of the servers can be asked: %w", failures(votes))
 }
 
-func (l *locks) isClosed() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.closed
-}
-
 // Close gives back whatever is held, and ends the connections.
 func (l *locks) Close(ctx context.Context) error {
-	l.mu.Lock()
-	l.closed = true
-	var grants []client.Grant
-	for g := range l.held {
-		grants = append(grants, g)
-	}
-	l.mu.Unlock()
-	err := polling.ReleaseAll(ctx, grants)
+	err := l.held.Close(ctx)
 	for _, s := range l.servers {
 		err = errors.Join(err, s.Close())
 	}
@@ -154,9 +137,7 @@ type grant struct {
 func (l *locks) grant(key, value string, seen int64, until time.Time, known standings) *grant {
 	g := &grant{locks: l, key: key, value: value, seen: seen, standings: known}
 	g.renewal = renewal.Start(l.ttl, until, g.extend, g.lost)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.held[g] = true
+	l.held.Add(g)
 	return g
 }
 
@@ -203,9 +184,7 @@ func (g *grant) Release(ctx context.Context) (*bool, error) {
 		return s.Delete(ctx, record.Key(g.key), g.value)
 	}))
 	if err == nil {
-		l.mu.Lock()
-		delete(l.held, g)
-		l.mu.Unlock()
+		l.held.Remove(g)
 	}
 	return owned, err
 }

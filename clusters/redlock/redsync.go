@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/go-redsync/redsync/v4"
@@ -37,7 +36,7 @@ func Redsync(_ context.Context, init client.Init, watch client.Watch) (client.Lo
 	}
 	l := &mutexes{
 		watch: watch, ttl: time.Duration(init.TTLMS) * time.Millisecond,
-		pause: polling.NewPause(shortestRetry, longestRetry, init.Seed), held: map[*mutex]bool{},
+		pause: polling.NewPause(shortestRetry, longestRetry, init.Seed),
 	}
 	var pools []redsyncredis.Pool
 	for i, addr := range init.Endpoints {
@@ -57,17 +56,14 @@ type mutexes struct {
 	watch   client.Watch
 	ttl     time.Duration
 	pause   *polling.Pause
-
-	mu     sync.Mutex
-	held   map[*mutex]bool
-	closed bool
+	held    polling.Held
 }
 
 // Acquire calls LockContext until it succeeds; one call tries 32 times.
 func (l *mutexes) Acquire(ctx context.Context, key string, try bool) (client.Grant, error) {
 	asker := polling.Asker{
 		Once:  func(ctx context.Context) (client.Grant, error) { return l.lock(ctx, key, try) },
-		Pause: l.pause, Closed: l.isClosed,
+		Pause: l.pause, Closed: l.held.Closed,
 	}
 	return asker.Acquire(ctx, try)
 }
@@ -85,9 +81,7 @@ func (l *mutexes) lock(ctx context.Context, key string, try bool) (client.Grant,
 	m.standings, m.seen = seen.won()
 	l.watch.Lease(m.Session(), m.seen, l.ttl)
 	m.renewal = renewal.Start(l.ttl, m.library.Until(), m.extend, m.lost)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.held[m] = true
+	l.held.Add(m)
 	return m, nil
 }
 
@@ -104,22 +98,9 @@ func judgeLock(err error, o *observed) error {
 	return client.Definite(history.CodeBusy, "%w", err) // split votes, or too few servers, or given up between two rounds
 }
 
-func (l *mutexes) isClosed() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.closed
-}
-
 // Close gives back whatever is held, and ends the connections.
 func (l *mutexes) Close(ctx context.Context) error {
-	l.mu.Lock()
-	l.closed = true
-	var grants []client.Grant
-	for m := range l.held {
-		grants = append(grants, m)
-	}
-	l.mu.Unlock()
-	err := polling.ReleaseAll(ctx, grants)
+	err := l.held.Close(ctx)
 	for _, s := range l.servers {
 		err = errors.Join(err, s.Close())
 	}
@@ -182,9 +163,7 @@ func (m *mutex) Release(ctx context.Context) (*bool, error) {
 	_, _ = m.library.UnlockContext(asked)
 	owned, err := m.standings.released(observed.votes())
 	if err == nil {
-		m.locks.mu.Lock()
-		delete(m.locks.held, m)
-		m.locks.mu.Unlock()
+		m.locks.held.Remove(m)
 	}
 	return owned, err
 }

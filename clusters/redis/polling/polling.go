@@ -93,24 +93,3 @@ func givenUp(code string, why, unknown error) error {
 	}
 	return &client.Error{Code: code, Err: why}
 }
-
-// ReleaseAll gives grants back at once, and waits for it as long as ctx lets it.
-func ReleaseAll(ctx context.Context, grants []client.Grant) error {
-	released := make(chan error, len(grants))
-	for _, g := range grants {
-		go func() {
-			_, err := g.Release(ctx)
-			released <- err
-		}()
-	}
-	var errs []error
-	for range grants {
-		select {
-		case err := <-released:
-			errs = append(errs, err)
-		case <-ctx.Done():
-			return errors.Join(append(errs, fmt.Errorf("giving back what is held: %w", ctx.Err()))...)
-		}
-	}
-	return errors.Join(errs...)
-}
