@@ -64,13 +64,9 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 		return none, fmt.Errorf("%w: etcd cannot honour a TTL of %v: it grants whole seconds, with these settings at least %v "+
 			"(1.5 election timeouts, rounded up); the nearest it can is %v", clusters.ErrUsage, opts.TTL, times.minTTL(), granted)
 	}
-	layout := clusters.Layout{
-		TTL: opts.TTL, EffectiveTTL: granted, Election: times.leaderless(), Settings: values,
-	}
-	for i := range nodes {
-		layout.Nodes = append(layout.Nodes, fmt.Sprintf("n%d", i+1))
-	}
-	return layout, nil
+	return clusters.Layout{
+		Nodes: clusters.NodeNames(nodes), TTL: opts.TTL, EffectiveTTL: granted, Election: times.leaderless(), Settings: values,
+	}, nil
 }
 
 // times are the settings that decide how long things take.

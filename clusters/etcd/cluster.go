@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -55,15 +53,6 @@ func (c *cluster) nameOf(id uint64) string {
 	return c.names[id]
 }
 
-func (c *cluster) named(name string) *node {
-	for _, n := range c.nodes {
-		if n.Name() == name {
-			return n
-		}
-	}
-	return nil
-}
-
 var (
 	_ clusters.Cluster = (*cluster)(nil)
 	_ clusters.Led     = (*cluster)(nil)
@@ -99,13 +88,7 @@ func (n *node) status(ctx context.Context) (*pb.StatusResponse, error) {
 	return pb.NewMaintenanceClient(n.conn).Status(ctx, &pb.StatusRequest{})
 }
 
-func (c *cluster) Nodes() []clusters.Node {
-	var all []clusters.Node
-	for _, n := range c.nodes {
-		all = append(all, n)
-	}
-	return all
-}
+func (c *cluster) Nodes() []clusters.Node { return clusters.Nodes(c.nodes) }
 
 func (c *cluster) Endpoints() []string {
 	var all []string
@@ -135,93 +118,31 @@ func (c *cluster) Close() error {
 	return errors.Join(errs...)
 }
 
-// answer is what one member said, or why it did not.
-type answer[T any] struct {
-	node *node
-	said T
-	err  error
-}
+// answer is what one member said of itself, or why it did not.
+type answer = clusters.Answer[*node, *pb.StatusResponse]
 
-// askAll asks all members at once and waits for all answers, in the order of the members.
-func askAll[T any](ctx context.Context, nodes []*node, ask func(context.Context, *node) (T, error)) []answer[T] {
-	answers := make([]answer[T], len(nodes))
-	done := make(chan struct{})
-	for i, n := range nodes {
-		go func() {
-			said, err := ask(ctx, n)
-			answers[i] = answer[T]{n, said, err}
-			done <- struct{}{}
-		}()
-	}
-	for range nodes {
-		<-done
-	}
-	return answers
-}
-
-func (c *cluster) statuses(ctx context.Context) []answer[*pb.StatusResponse] {
-	return askAll(ctx, c.nodes, func(ctx context.Context, n *node) (*pb.StatusResponse, error) { return n.status(ctx) })
+func (c *cluster) statuses(ctx context.Context) []answer {
+	return clusters.AskAll(ctx, c.nodes, func(ctx context.Context, n *node) (*pb.StatusResponse, error) { return n.status(ctx) })
 }
 
 // Versions is one version if all members that answer run the same, else all of them by name.
 func (c *cluster) Versions(ctx context.Context) (map[string]string, error) {
-	var each, distinct []string
-	var errs []error
-	for _, a := range c.statuses(ctx) {
-		if a.err != nil {
-			errs = append(errs, fmt.Errorf("etcd member %s: %w", a.node.Name(), a.err))
-			continue
-		}
-		each = append(each, a.node.Name()+" "+a.said.Version)
-		if !slices.Contains(distinct, a.said.Version) {
-			distinct = append(distinct, a.said.Version)
-		}
+	version, err := clusters.OneVersion(ctx, "etcd member", c.nodes, func(ctx context.Context, n *node) (string, error) {
+		status, err := n.status(ctx)
+		return status.GetVersion(), err
+	})
+	if err != nil {
+		return nil, err
 	}
-	switch len(distinct) {
-	case 0:
-		return nil, fmt.Errorf("no etcd member told its version: %w", errors.Join(errs...))
-	case 1:
-		return map[string]string{Name: distinct[0]}, nil
-	}
-	return map[string]string{Name: strings.Join(each, ", ")}, nil
+	return map[string]string{Name: version}, nil
 }
 
-// Probe puts one key, through whichever member takes it, and gives up when ctx is done or after probeBound. Every
-// member is asked at once, because a paused one would keep the others from being asked; and asked again, because a
-// follower passes a write on to a leader that may have just been stopped, and it is lost there without an answer.
+// Probe puts one key, through whichever member takes it, and gives up when ctx is done or after probeBound.
 func (c *cluster) Probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, probeBound)
-	defer cancel()
-	results := make(chan error, len(c.nodes))
-	for _, n := range c.nodes {
-		go func() { results <- n.putUntil(ctx) }()
-	}
-	var errs []error
-	for range c.nodes {
-		err := <-results
-		if err == nil {
-			return nil
-		}
-		errs = append(errs, err)
-	}
-	return fmt.Errorf("no etcd member took a write: %w", errors.Join(errs...))
-}
-
-// putUntil writes the probe's key until it succeeds or ctx is done.
-func (n *node) putUntil(ctx context.Context) error {
-	for {
-		bounded, cancel := context.WithTimeout(ctx, probeTry)
-		_, err := pb.NewKVClient(n.conn).Put(bounded, &pb.PutRequest{Key: []byte(probeKey), Value: []byte(n.Name())})
-		cancel()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("etcd member %s: %w", n.Name(), err)
-		case <-time.After(probeTry / 10):
-		}
-	}
+	return clusters.WriteToAny(ctx, probeBound, probeTry, "etcd member", c.nodes, func(ctx context.Context, n *node) error {
+		_, err := pb.NewKVClient(n.conn).Put(ctx, &pb.PutRequest{Key: []byte(probeKey), Value: []byte(n.Name())})
+		return err
+	})
 }
 
 // Leader believes the members with the highest term: a leader that was stopped or cut off keeps its old one. While
@@ -231,12 +152,12 @@ func (c *cluster) Leader(ctx context.Context) (string, error) {
 	var errs []error
 	for _, a := range c.statuses(ctx) {
 		switch {
-		case a.err != nil:
-			errs = append(errs, fmt.Errorf("etcd member %s: %w", a.node.Name(), a.err))
-		case a.said.RaftTerm > term:
-			term, leader = a.said.RaftTerm, a.said.Leader
-		case a.said.RaftTerm == term && leader == 0:
-			leader = a.said.Leader
+		case a.Err != nil:
+			errs = append(errs, fmt.Errorf("etcd member %s: %w", a.Node.Name(), a.Err))
+		case a.Said.RaftTerm > term:
+			term, leader = a.Said.RaftTerm, a.Said.Leader
+		case a.Said.RaftTerm == term && leader == 0:
+			leader = a.Said.Leader
 		}
 	}
 	if len(errs) == len(c.nodes) {

@@ -182,7 +182,7 @@ func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paused := c.named(old).Process().(clusters.Pauser)
+	paused := clusters.Named(c.nodes, old).Process().(clusters.Pauser)
 	if err := paused.Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}

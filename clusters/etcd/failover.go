@@ -19,7 +19,7 @@ func (c *cluster) Failover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("moving the leadership of etcd: %w", err)
 	}
-	leader := c.named(old)
+	leader := clusters.Named(c.nodes, old)
 	if leader == nil {
 		return fmt.Errorf("moving the leadership of etcd: no member leads")
 	}
@@ -54,8 +54,8 @@ func (c *cluster) after(ctx context.Context, n *node) (*node, uint64) {
 	}
 	answers := c.statuses(ctx)
 	for i := range len(answers) - 1 {
-		if a := answers[(first+i)%len(answers)]; a.err == nil {
-			return a.node, a.said.Header.MemberId
+		if a := answers[(first+i)%len(answers)]; a.Err == nil {
+			return a.Node, a.Said.Header.MemberId
 		}
 	}
 	return nil, 0

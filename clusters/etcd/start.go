@@ -1,14 +1,12 @@
 package etcd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"path"
 	"strings"
 	"time"
@@ -21,7 +19,6 @@ import (
 const (
 	startBound = 60 * time.Second      // for members to become a cluster
 	lookEvery  = 10 * time.Millisecond // while they do
-	lastLines  = 5                     // of a log, quoted in an error
 	logName    = "etcd"                // etcd.log
 )
 
@@ -35,7 +32,7 @@ func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.La
 	if err := c.launch(ctx, site, layout); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	fmt.Fprintf(progress, "etcd: started %s\n", strings.Join(c.places(), ", "))
+	fmt.Fprintf(progress, "etcd: started %s\n", clusters.Whereabouts(c.nodes))
 	leader, err := c.settle(ctx)
 	if err == nil {
 		err = c.verify(ctx, layout.EffectiveTTL)
@@ -57,14 +54,12 @@ func (c *cluster) launch(ctx context.Context, site clusters.Site, layout cluster
 	}
 	command.Log, command.Data = logName, logName
 	var peers []peer
-	var hosts []clusters.Host
-	for _, name := range layout.Nodes {
-		host, err := site.Host(ctx, name)
-		if err != nil {
-			return err
-		}
-		hosts = append(hosts, host)
-		peers = append(peers, peer{name, host.Addr()})
+	hosts, err := clusters.Hosts(ctx, site, layout.Nodes)
+	if err != nil {
+		return err
+	}
+	for _, host := range hosts {
+		peers = append(peers, peer{host.Name(), host.Addr()})
 	}
 	for _, host := range hosts {
 		dir, err := host.DataDir(logName)
@@ -104,28 +99,13 @@ func (n *node) awaitPeerPort(ctx context.Context) error {
 		select {
 		case <-time.After(lookEvery):
 		case <-ctx.Done():
-			return fmt.Errorf("etcd member %s does not answer its peers: %w%s", n.Name(), err, lastWords(n.Process()))
+			return fmt.Errorf("etcd member %s does not answer its peers: %w%s", n.Name(), err, clusters.LastWords(n.Process()))
 		}
 	}
 }
 
 // alive is an error if the member's process has ended.
-func (n *node) alive() error {
-	select {
-	case <-n.Process().Done():
-		return fmt.Errorf("etcd member %s ended: %v%s", n.Name(), n.Process().Err(), lastWords(n.Process()))
-	default:
-		return nil
-	}
-}
-
-func (c *cluster) places() []string {
-	var all []string
-	for _, n := range c.nodes {
-		all = append(all, n.Name()+" on "+n.Host().Addr())
-	}
-	return all
-}
+func (n *node) alive() error { return clusters.Ended(n, "etcd member") }
 
 // settle waits until all members name one of them as leader, and returns its name.
 func (c *cluster) settle(ctx context.Context) (string, error) {
@@ -149,16 +129,16 @@ func (c *cluster) settle(ctx context.Context) (string, error) {
 	}
 }
 
-func (c *cluster) agreed(answers []answer[*pb.StatusResponse]) (string, bool) {
+func (c *cluster) agreed(answers []answer) (string, bool) {
 	for _, a := range answers {
-		if a.err != nil {
+		if a.Err != nil {
 			return "", false
 		}
-		c.learn(a.said.Header.MemberId, a.node.Name())
+		c.learn(a.Said.Header.MemberId, a.Node.Name())
 	}
-	first := answers[0].said.Leader
+	first := answers[0].Said.Leader
 	for _, a := range answers {
-		if a.said.Leader == 0 || a.said.Leader != first {
+		if a.Said.Leader == 0 || a.Said.Leader != first {
 			return "", false
 		}
 	}
@@ -167,34 +147,18 @@ func (c *cluster) agreed(answers []answer[*pb.StatusResponse]) (string, bool) {
 }
 
 // unsettled says what each member was doing when time was up.
-func (c *cluster) unsettled(answers []answer[*pb.StatusResponse], after time.Duration, why error) error {
+func (c *cluster) unsettled(answers []answer, after time.Duration, why error) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "they did not agree on a leader within %.1f s", after.Seconds())
 	for _, a := range answers {
-		if a.err != nil {
-			fmt.Fprintf(&text, "\n  %s does not answer: %v", a.node.Name(), a.err)
+		if a.Err != nil {
+			fmt.Fprintf(&text, "\n  %s does not answer: %v", a.Node.Name(), a.Err)
 		} else {
-			fmt.Fprintf(&text, "\n  %s: term %d, leader %q, %v", a.node.Name(), a.said.RaftTerm, c.nameOf(a.said.Leader), a.said.Errors)
+			fmt.Fprintf(&text, "\n  %s: term %d, leader %q, %v", a.Node.Name(), a.Said.RaftTerm, c.nameOf(a.Said.Leader), a.Said.Errors)
 		}
-		text.WriteString(lastWords(a.node.Process()))
+		text.WriteString(clusters.LastWords(a.Node.Process()))
 	}
 	return fmt.Errorf("%s: %w", text.String(), why)
-}
-
-// lastWords quotes the end of a process's log, where the provider says where it is.
-func lastWords(p clusters.Process) string {
-	logged, ok := p.(clusters.Logged)
-	if !ok {
-		return ""
-	}
-	text, err := os.ReadFile(logged.LogPath())
-	if err != nil {
-		return "\n    " + err.Error()
-	}
-	text, _, _ = bytes.Cut(text, []byte("\nUsage:\n")) // all of it follows a flag that this etcd does not know
-	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
-	lines = lines[max(0, len(lines)-lastLines):]
-	return fmt.Sprintf("\n    %s ends with\n    %s", logged.LogPath(), bytes.Join(lines, []byte("\n    ")))
 }
 
 // verify writes through every member, reads it back through the next one's quorum, and looks at the lease that the

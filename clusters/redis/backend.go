@@ -60,12 +60,9 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 	if err != nil {
 		return none, err
 	}
-	layout := clusters.Layout{TTL: ttl, EffectiveTTL: ttl, Settings: values}
+	layout := clusters.Layout{Nodes: clusters.NodeNames(nodes), TTL: ttl, EffectiveTTL: ttl, Settings: values}
 	if nodes > 1 {
 		layout.Election = leaderless(values)
-	}
-	for i := range nodes {
-		layout.Nodes = append(layout.Nodes, fmt.Sprintf("n%d", i+1))
 	}
 	return layout, nil
 }

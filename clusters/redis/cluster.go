@@ -26,13 +26,7 @@ type single struct {
 
 var _ clusters.Cluster = (*single)(nil)
 
-func (c *single) Nodes() []clusters.Node {
-	var all []clusters.Node
-	for _, s := range c.servers {
-		all = append(all, s)
-	}
-	return all
-}
+func (c *single) Nodes() []clusters.Node { return clusters.Nodes(c.servers) }
 
 // Endpoints are the servers' own addresses. Clients that follow a failover need those of the Sentinels: ClientOptions.
 func (c *single) Endpoints() []string {
@@ -58,7 +52,7 @@ func (c *single) Close() error {
 
 // Probe writes one key, again and again until it is taken, ctx is done or probeBound is over.
 func (c *single) Probe(ctx context.Context) error {
-	return server.Until(ctx, probeBound, probeEvery, func(ctx context.Context) error {
+	return clusters.Until(ctx, probeBound, probeEvery, func(ctx context.Context) error {
 		return c.servers[0].Write(ctx, probeKey, "probe")
 	})
 }
@@ -75,7 +69,7 @@ func (c *single) verify(ctx context.Context, primary *server.Server) error {
 		return fmt.Errorf("a write to %s: %w", primary.Name(), err)
 	}
 	for _, s := range c.servers {
-		err := server.Until(ctx, server.AskBound, server.LookEvery, func(ctx context.Context) error {
+		err := clusters.Until(ctx, server.AskBound, server.LookEvery, func(ctx context.Context) error {
 			got, err := s.Read(ctx, probeKey)
 			if err == nil && got != value {
 				err = fmt.Errorf("it reads %q, %s took %q", got, primary.Name(), value)
@@ -101,18 +95,18 @@ func (c *single) inSync(ctx context.Context, primary *server.Server) error {
 	online := ""
 	for _, a := range answers {
 		if a.Err != nil {
-			return fmt.Errorf("redis server %s does not answer: %w", a.Server.Name(), a.Err)
+			return fmt.Errorf("redis server %s does not answer: %w", a.Node.Name(), a.Err)
 		}
-		if a.Server == primary {
+		if a.Node == primary {
 			if online = a.Said["connected_slaves"]; a.Said["role"] != "master" {
-				return fmt.Errorf("%s should be the primary and calls itself %q", a.Server.Name(), a.Said["role"])
+				return fmt.Errorf("%s should be the primary and calls itself %q", a.Node.Name(), a.Said["role"])
 			}
 			continue
 		}
 		host, link, syncing := a.Said["master_host"], a.Said["master_link_status"], a.Said["master_sync_in_progress"]
 		if a.Said["role"] != "slave" || host != primary.Host().Addr() || link != "up" || syncing != "0" {
 			return fmt.Errorf("%s is no replica of %s in sync: role %q, master_host %q, master_link_status %q, master_sync_in_progress %q",
-				a.Server.Name(), primary.Name(), a.Said["role"], host, link, syncing)
+				a.Node.Name(), primary.Name(), a.Said["role"], host, link, syncing)
 		}
 	}
 	if want := strconv.Itoa(len(c.servers) - 1); online != want {

@@ -25,14 +25,7 @@ func startSingle(t *testing.T, settings map[string]string) *single {
 	return redistest.Start(t, Backend{}, clusters.Options{Nodes: 1, TTL: ttl, Settings: settings}).(*single)
 }
 
-func (c *single) node(name string) clusters.Node {
-	for _, n := range c.Nodes() {
-		if n.Name() == name {
-			return n
-		}
-	}
-	return nil
-}
+func (c *single) node(name string) clusters.Node { return clusters.Named(c.Nodes(), name) }
 
 func TestThreeServersWithSentinels(t *testing.T) {
 	c := startReplicated(t)

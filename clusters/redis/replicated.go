@@ -45,28 +45,14 @@ func (r *replicated) Close() error {
 	return errors.Join(errs...)
 }
 
-// told is what one Sentinel answered, or why it did not.
-type told[T any] struct {
-	by  *watcher
-	is  T
-	err error
+// namings are whom the Sentinels tell clients to be the primary.
+func (r *replicated) namings(ctx context.Context) []clusters.Answer[*watcher, string] {
+	return clusters.AskAll(ctx, r.sentinels, func(ctx context.Context, w *watcher) (string, error) { return w.primary(ctx) })
 }
 
-// askSentinels asks all Sentinels at once and waits for all answers.
-func askSentinels[T any](ctx context.Context, of []*watcher, ask func(*watcher, context.Context) (T, error)) []told[T] {
-	answers := make([]told[T], len(of))
-	done := make(chan struct{})
-	for i, w := range of {
-		go func() {
-			is, err := ask(w, ctx)
-			answers[i] = told[T]{w, is, err}
-			done <- struct{}{}
-		}()
-	}
-	for range of {
-		<-done
-	}
-	return answers
+// views are what the Sentinels say of everything.
+func (r *replicated) views(ctx context.Context) []clusters.Answer[*watcher, view] {
+	return clusters.AskAll(ctx, r.sentinels, func(ctx context.Context, w *watcher) (view, error) { return w.look(ctx) })
 }
 
 // named is the server that a majority of all Sentinels tell clients to be the primary; nil if there is no majority. The
@@ -74,12 +60,12 @@ func askSentinels[T any](ctx context.Context, of []*watcher, ask func(*watcher, 
 func (r *replicated) named(ctx context.Context) (*server.Server, error) {
 	votes := map[string]int{}
 	var errs []error
-	for _, t := range askSentinels(ctx, r.sentinels, (*watcher).primary) {
-		if t.err != nil {
-			errs = append(errs, fmt.Errorf("the Sentinel of %s: %w", t.by.Name(), t.err))
+	for _, a := range r.namings(ctx) {
+		if a.Err != nil {
+			errs = append(errs, fmt.Errorf("the Sentinel of %s: %w", a.Node.Name(), a.Err))
 			continue
 		}
-		votes[t.is]++
+		votes[a.Said]++
 	}
 	for _, s := range r.servers {
 		if votes[s.Addr()] > len(r.sentinels)/2 {
@@ -109,7 +95,7 @@ func (r *replicated) Leader(ctx context.Context) (string, error) {
 // Probe writes one key to the primary that the Sentinels name, again and again until it is taken, ctx is done or
 // probeBound is over.
 func (r *replicated) Probe(ctx context.Context) error {
-	return server.Until(ctx, probeBound, probeEvery, func(ctx context.Context) error {
+	return clusters.Until(ctx, probeBound, probeEvery, func(ctx context.Context) error {
 		primary, err := r.primary(ctx)
 		if err != nil {
 			return err
@@ -148,12 +134,12 @@ func (r *replicated) Ready(ctx context.Context) error {
 		if err := r.inSync(ctx, primary); err != nil {
 			return err
 		}
-		for _, t := range askSentinels(ctx, r.sentinels, (*watcher).look) {
-			if t.err != nil {
-				return fmt.Errorf("the Sentinel of %s does not answer: %w", t.by.Name(), t.err)
+		for _, a := range r.views(ctx) {
+			if a.Err != nil {
+				return fmt.Errorf("the Sentinel of %s does not answer: %w", a.Node.Name(), a.Err)
 			}
-			if missing := t.is.missing(primary.Addr(), len(r.servers), len(r.sentinels)); missing != "" {
-				return fmt.Errorf("the Sentinel of %s: %s", t.by.Name(), missing)
+			if missing := a.Said.missing(primary.Addr(), len(r.servers), len(r.sentinels)); missing != "" {
+				return fmt.Errorf("the Sentinel of %s: %s", a.Node.Name(), missing)
 			}
 		}
 		return r.verify(ctx, primary)
@@ -174,7 +160,7 @@ func (r *replicated) Failover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("failover from %s: %w", old.Name(), err)
 	}
-	err = server.Until(ctx, failoverBound, server.LookEvery, func(ctx context.Context) error {
+	err = clusters.Until(ctx, failoverBound, server.LookEvery, func(ctx context.Context) error {
 		primary, err := r.primary(ctx)
 		if err != nil {
 			return err

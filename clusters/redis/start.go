@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"lockcheck/clusters"
@@ -27,7 +26,7 @@ func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.La
 	if err := c.launch(ctx, site, layout); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	fmt.Fprintf(progress, "redis: started %s\n", strings.Join(c.places(), ", "))
+	fmt.Fprintf(progress, "redis: started %s\n", clusters.Whereabouts(c.servers))
 	if len(layout.Nodes) == 1 {
 		if err := c.Ready(ctx); err != nil {
 			return nil, errors.Join(fmt.Errorf("starting a redis server: %w", err), c.Close())
@@ -56,13 +55,9 @@ func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.La
 
 // launch starts the servers, the first as the primary of the others.
 func (c *single) launch(ctx context.Context, site clusters.Site, layout clusters.Layout) error {
-	var hosts []clusters.Host
-	for _, name := range layout.Nodes {
-		host, err := site.Host(ctx, name)
-		if err != nil {
-			return err
-		}
-		hosts = append(hosts, host)
+	hosts, err := clusters.Hosts(ctx, site, layout.Nodes)
+	if err != nil {
+		return err
 	}
 	table := serverSettings()
 	if len(hosts) == 1 {
@@ -94,14 +89,6 @@ func (c *single) launch(ctx context.Context, site clusters.Site, layout clusters
 		}
 	}
 	return nil
-}
-
-func (c *single) places() []string {
-	var all []string
-	for _, s := range c.servers {
-		all = append(all, s.Name()+" on "+s.Host().Addr())
-	}
-	return all
 }
 
 // watch starts the Sentinels.

@@ -64,9 +64,5 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 	if err != nil {
 		return none, err
 	}
-	layout := clusters.Layout{TTL: ttl, EffectiveTTL: ttl, Settings: values}
-	for i := range nodes {
-		layout.Nodes = append(layout.Nodes, fmt.Sprintf("n%d", i+1))
-	}
-	return layout, nil
+	return clusters.Layout{Nodes: clusters.NodeNames(nodes), TTL: ttl, EffectiveTTL: ttl, Settings: values}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters"
 	"lockcheck/clusters/redis/record"
 	"lockcheck/workloads/client"
 )
@@ -21,17 +22,9 @@ func (v vote) certain() bool { return v.err == nil || record.Certain(v.err) }
 
 // ask sends one request to every server at once and waits for all answers, each of which is bounded.
 func ask(ctx context.Context, servers []*record.Store, request func(context.Context, *record.Store) (bool, error)) []vote {
-	votes := make([]vote, len(servers))
-	done := make(chan struct{})
-	for i, s := range servers {
-		go func() {
-			yes, err := request(ctx, s)
-			votes[i] = vote{yes, err}
-			done <- struct{}{}
-		}()
-	}
-	for range servers {
-		<-done
+	var votes []vote
+	for _, a := range clusters.AskAll(ctx, servers, request) {
+		votes = append(votes, vote{a.Said, a.Err})
 	}
 	return votes
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"lockcheck/clusters"
@@ -37,7 +36,7 @@ func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.La
 	c := &cluster{}
 	err := c.launch(ctx, site, layout)
 	if err == nil {
-		fmt.Fprintf(progress, "redlock: started %s\n", strings.Join(c.places(), ", "))
+		fmt.Fprintf(progress, "redlock: started %s\n", clusters.Whereabouts(c.servers))
 		err = c.Ready(ctx)
 	}
 	if err != nil {
@@ -48,36 +47,17 @@ func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.La
 }
 
 func (c *cluster) launch(ctx context.Context, site clusters.Site, layout clusters.Layout) error {
-	var hosts []clusters.Host
-	for _, name := range layout.Nodes {
-		host, err := site.Host(ctx, name)
-		if err != nil {
-			return err
-		}
-		hosts = append(hosts, host)
+	hosts, err := clusters.Hosts(ctx, site, layout.Nodes)
+	if err != nil {
+		return err
 	}
-	var err error
 	c.servers, err = clusters.Together(len(hosts), func(i int) (*server.Server, error) {
 		return server.Start(ctx, site, hosts[i], server.Lines(settings(), layout.Settings))
 	})
 	return err
 }
 
-func (c *cluster) places() []string {
-	var all []string
-	for _, s := range c.servers {
-		all = append(all, s.Name()+" on "+s.Host().Addr())
-	}
-	return all
-}
-
-func (c *cluster) Nodes() []clusters.Node {
-	var all []clusters.Node
-	for _, s := range c.servers {
-		all = append(all, s)
-	}
-	return all
-}
+func (c *cluster) Nodes() []clusters.Node { return clusters.Nodes(c.servers) }
 
 func (c *cluster) Endpoints() []string {
 	var all []string
@@ -104,9 +84,9 @@ func (c *cluster) Close() error {
 func (c *cluster) Ready(ctx context.Context) error {
 	return server.Settled(ctx, c.Nodes(), func(ctx context.Context) error {
 		var errs []error
-		for _, a := range server.AskAll(ctx, c.servers, verify) {
+		for _, a := range clusters.AskAll(ctx, c.servers, verify) {
 			if a.Err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", a.Server.Name(), a.Err))
+				errs = append(errs, fmt.Errorf("%s: %w", a.Node.Name(), a.Err))
 			}
 		}
 		return errors.Join(errs...)
@@ -129,11 +109,11 @@ func verify(ctx context.Context, s *server.Server) (struct{}, error) {
 // Probe writes one key to every server, again and again until a majority took it in one round, ctx is done or probeBound
 // is over.
 func (c *cluster) Probe(ctx context.Context) error {
-	return server.Until(ctx, probeBound, probeEvery, func(ctx context.Context) error {
+	return clusters.Until(ctx, probeBound, probeEvery, func(ctx context.Context) error {
 		var errs []error
-		for _, a := range server.AskAll(ctx, c.servers, write) {
+		for _, a := range clusters.AskAll(ctx, c.servers, write) {
 			if a.Err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", a.Server.Name(), a.Err))
+				errs = append(errs, fmt.Errorf("%s: %w", a.Node.Name(), a.Err))
 			}
 		}
 		if len(c.servers)-len(errs) > len(c.servers)/2 {

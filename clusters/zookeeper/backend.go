@@ -56,13 +56,9 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 			"whole milliseconds (%s, %s, %s); the nearest it can is %v", clusters.ErrUsage, opts.TTL, times.least, times.most,
 			tickTime, minSession, maxSession, granted)
 	}
-	layout := clusters.Layout{
-		TTL: opts.TTL, EffectiveTTL: granted, Election: times.leaderless(), Settings: values,
-	}
-	for i := range nodes {
-		layout.Nodes = append(layout.Nodes, fmt.Sprintf("n%d", i+1))
-	}
-	return layout, nil
+	return clusters.Layout{
+		Nodes: clusters.NodeNames(nodes), TTL: opts.TTL, EffectiveTTL: granted, Election: times.leaderless(), Settings: values,
+	}, nil
 }
 
 // times are the settings that decide how long things take.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
-	"strings"
 	"time"
 
 	"lockcheck/clusters"
@@ -34,13 +32,7 @@ func (n *node) endpoint() string { return net.JoinHostPort(n.Host().Addr(), clie
 
 func (n *node) status(ctx context.Context) (status, error) { return srvr(ctx, n.dial, n.endpoint()) }
 
-func (c *cluster) Nodes() []clusters.Node {
-	var all []clusters.Node
-	for _, n := range c.nodes {
-		all = append(all, n)
-	}
-	return all
-}
+func (c *cluster) Nodes() []clusters.Node { return clusters.Nodes(c.nodes) }
 
 func (c *cluster) Endpoints() []string {
 	var all []string
@@ -50,51 +42,23 @@ func (c *cluster) Endpoints() []string {
 	return all
 }
 
-// answer is what one server said, or why it did not.
-type answer struct {
-	node *node
-	said status
-	err  error
-}
+// answer is what one server said of itself, or why it did not.
+type answer = clusters.Answer[*node, status]
 
-// statuses asks all servers at once and waits for all answers, in the order of the servers.
 func (c *cluster) statuses(ctx context.Context) []answer {
-	answers := make([]answer, len(c.nodes))
-	done := make(chan struct{})
-	for i, n := range c.nodes {
-		go func() {
-			said, err := n.status(ctx)
-			answers[i] = answer{n, said, err}
-			done <- struct{}{}
-		}()
-	}
-	for range c.nodes {
-		<-done
-	}
-	return answers
+	return clusters.AskAll(ctx, c.nodes, func(ctx context.Context, n *node) (status, error) { return n.status(ctx) })
 }
 
 // Versions is one version if all servers that answer run the same, else all of them by name.
 func (c *cluster) Versions(ctx context.Context) (map[string]string, error) {
-	var each, distinct []string
-	var errs []error
-	for _, a := range c.statuses(ctx) {
-		if a.err != nil {
-			errs = append(errs, fmt.Errorf("ZooKeeper server %s: %w", a.node.Name(), a.err))
-			continue
-		}
-		each = append(each, a.node.Name()+" "+a.said.version)
-		if !slices.Contains(distinct, a.said.version) {
-			distinct = append(distinct, a.said.version)
-		}
+	version, err := clusters.OneVersion(ctx, "ZooKeeper server", c.nodes, func(ctx context.Context, n *node) (string, error) {
+		s, err := n.status(ctx)
+		return s.version, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	switch len(distinct) {
-	case 0:
-		return nil, fmt.Errorf("no ZooKeeper server told its version: %w", errors.Join(errs...))
-	case 1:
-		return map[string]string{Name: distinct[0]}, nil
-	}
-	return map[string]string{Name: strings.Join(each, ", ")}, nil
+	return map[string]string{Name: version}, nil
 }
 
 // Leader believes the server with the highest epoch of those that say they lead: a leader that was stopped or cut off
@@ -105,26 +69,17 @@ func (c *cluster) Leader(ctx context.Context) (string, error) {
 	var errs []error
 	for _, a := range c.statuses(ctx) {
 		switch {
-		case errors.Is(a.err, errNotServing):
-		case a.err != nil:
-			errs = append(errs, fmt.Errorf("ZooKeeper server %s: %w", a.node.Name(), a.err))
-		case (a.said.mode == leading || a.said.mode == standalone) && a.said.epoch() > epoch:
-			leader, epoch = a.node.Name(), a.said.epoch()
+		case errors.Is(a.Err, errNotServing):
+		case a.Err != nil:
+			errs = append(errs, fmt.Errorf("ZooKeeper server %s: %w", a.Node.Name(), a.Err))
+		case (a.Said.mode == leading || a.Said.mode == standalone) && a.Said.epoch() > epoch:
+			leader, epoch = a.Node.Name(), a.Said.epoch()
 		}
 	}
 	if len(errs) == len(c.nodes) {
 		return "", fmt.Errorf("no ZooKeeper server told whether it leads: %w", errors.Join(errs...))
 	}
 	return leader, nil
-}
-
-func (c *cluster) named(name string) *node {
-	for _, n := range c.nodes {
-		if n.Name() == name {
-			return n
-		}
-	}
-	return nil
 }
 
 // failoverBound is how long a leader may be missing, half of it for the election of another.
@@ -143,7 +98,7 @@ func (c *cluster) Failover(ctx context.Context) error {
 	if old == "" {
 		return errors.New("failover: there is no leader to take the leadership from")
 	}
-	n := c.named(old)
+	n := clusters.Named(c.nodes, old)
 	// Once it was sent SIGKILL it is started again, whatever becomes of ctx or of the election: the ensemble may need it for one.
 	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), failoverBound)
 	defer cancel()

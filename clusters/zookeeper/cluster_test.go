@@ -88,7 +88,7 @@ func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
 	if err != nil || successor == old.Name() {
 		t.Fatalf("leader %q, %v", successor, err)
 	}
-	after, err := c.named(successor).status(t.Context())
+	after, err := clusters.Named(c.nodes, successor).status(t.Context())
 	if err != nil || after.epoch() <= before.epoch() {
 		t.Errorf("epoch %d after %d, %v", after.epoch(), before.epoch(), err)
 	}

@@ -175,7 +175,7 @@ func leaderOf(t *testing.T, c *cluster) *node {
 	if err != nil || name == "" {
 		t.Fatalf("leader %q, %v", name, err)
 	}
-	return c.named(name)
+	return clusters.Named(c.nodes, name)
 }
 
 func followerOf(t *testing.T, c *cluster) *node {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"lockcheck/clusters"
 )
 
 const (
@@ -69,42 +71,11 @@ func write(conn *zk.Conn, value string) error {
 	return err
 }
 
-// Probe writes one node, through whichever server takes it, and gives up when ctx is done or after probeBound. Every
-// server is asked at once, because a paused one would keep the others from being asked; and asked again, because a
-// follower passes a write on to a leader that may have just been stopped.
+// Probe writes one node, through whichever server takes it, and gives up when ctx is done or after probeBound.
 func (c *cluster) Probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, probeBound)
-	defer cancel()
-	results := make(chan error, len(c.nodes))
-	for _, n := range c.nodes {
-		go func() { results <- n.writeUntil(ctx, c.ttl) }()
-	}
-	var errs []error
-	for range c.nodes {
-		err := <-results
-		if err == nil {
-			return nil
-		}
-		errs = append(errs, err)
-	}
-	return fmt.Errorf("no ZooKeeper server took a write: %w", errors.Join(errs...))
-}
-
-// writeUntil writes the probe's node until it succeeds or ctx is done.
-func (n *node) writeUntil(ctx context.Context, ttl time.Duration) error {
-	for {
-		bounded, cancel := context.WithTimeout(ctx, probeTry)
-		err := n.with(bounded, ttl, func(conn *zk.Conn) error { return write(conn, n.Name()) })
-		cancel()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("ZooKeeper server %s: %w", n.Name(), err)
-		case <-time.After(probeTry / 10):
-		}
-	}
+	return clusters.WriteToAny(ctx, probeBound, probeTry, "ZooKeeper server", c.nodes, func(ctx context.Context, n *node) error {
+		return n.with(ctx, c.ttl, func(conn *zk.Conn) error { return write(conn, n.Name()) })
+	})
 }
 
 // verify writes through every server, reads it back from the next one, and looks at the session timeout that the servers

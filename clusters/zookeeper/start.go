@@ -1,12 +1,10 @@
 package zookeeper
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -16,7 +14,6 @@ import (
 const (
 	startBound = 60 * time.Second      // for servers to become an ensemble
 	lookEvery  = 20 * time.Millisecond // while they do
-	lastLines  = 5                     // of a log, quoted in an error
 )
 
 // Start returns once one server leads and all others follow it in sync, each took a write that was then read from
@@ -29,7 +26,7 @@ func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.La
 	if err := c.launch(ctx, layout); err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(progress, "zookeeper: started %s\n", strings.Join(c.places(), ", "))
+	fmt.Fprintf(progress, "zookeeper: started %s\n", clusters.Whereabouts(c.nodes))
 	leader, err := c.settle(ctx)
 	if err == nil {
 		err = c.verify(ctx)
@@ -47,14 +44,12 @@ func (c *cluster) launch(ctx context.Context, layout clusters.Layout) error {
 	if err != nil {
 		return err
 	}
-	var hosts []clusters.Host
+	hosts, err := clusters.Hosts(ctx, c.site, layout.Nodes)
+	if err != nil {
+		return err
+	}
 	var members []member
-	for i, name := range layout.Nodes {
-		host, err := c.site.Host(ctx, name)
-		if err != nil {
-			return err
-		}
-		hosts = append(hosts, host)
+	for i, host := range hosts {
 		members = append(members, member{i + 1, host.Addr()})
 	}
 	c.nodes, err = clusters.Together(len(hosts), func(i int) (*node, error) {
@@ -66,14 +61,6 @@ func (c *cluster) launch(ctx context.Context, layout clusters.Layout) error {
 		return &node{Server: started, dial: c.site.Dial}, err
 	})
 	return err
-}
-
-func (c *cluster) places() []string {
-	var all []string
-	for _, n := range c.nodes {
-		all = append(all, n.Name()+" on "+n.Host().Addr())
-	}
-	return all
 }
 
 // Ready returns once one server leads and all others follow it in sync, each took a write that was then read from
@@ -116,14 +103,14 @@ func complete(answers []answer) (*node, error) {
 	followers := 0
 	for _, a := range answers {
 		switch {
-		case a.err != nil:
-			return nil, fmt.Errorf("%s: %w", a.node.Name(), a.err)
-		case a.said.mode == following:
+		case a.Err != nil:
+			return nil, fmt.Errorf("%s: %w", a.Node.Name(), a.Err)
+		case a.Said.mode == following:
 			followers++
 		case leader != nil:
-			return nil, fmt.Errorf("%s and %s both lead", leader.Name(), a.node.Name())
-		case a.said.mode == leading, a.said.mode == standalone && len(answers) == 1:
-			leader = a.node
+			return nil, fmt.Errorf("%s and %s both lead", leader.Name(), a.Node.Name())
+		case a.Said.mode == leading, a.Said.mode == standalone && len(answers) == 1:
+			leader = a.Node
 		}
 	}
 	if leader == nil || followers != len(answers)-1 {
@@ -144,41 +131,19 @@ func (c *cluster) inSync(ctx context.Context, leader *node) error {
 }
 
 // alive is an error if the server's process has ended.
-func (n *node) alive() error {
-	select {
-	case <-n.Process().Done():
-		return fmt.Errorf("ZooKeeper server %s ended: %v%s", n.Name(), n.Process().Err(), lastWords(n.Process()))
-	default:
-		return nil
-	}
-}
+func (n *node) alive() error { return clusters.Ended(n, "ZooKeeper server") }
 
 // unsettled says what each server was doing when time was up.
 func (c *cluster) unsettled(answers []answer, why error) error {
 	var text strings.Builder
 	text.WriteString("they did not become an ensemble in time")
 	for _, a := range answers {
-		if a.err != nil {
-			fmt.Fprintf(&text, "\n  %s: %v", a.node.Name(), a.err)
+		if a.Err != nil {
+			fmt.Fprintf(&text, "\n  %s: %v", a.Node.Name(), a.Err)
 		} else {
-			fmt.Fprintf(&text, "\n  %s: %s, zxid %#x", a.node.Name(), a.said.mode, a.said.zxid)
+			fmt.Fprintf(&text, "\n  %s: %s, zxid %#x", a.Node.Name(), a.Said.mode, a.Said.zxid)
 		}
-		text.WriteString(lastWords(a.node.Process()))
+		text.WriteString(clusters.LastWords(a.Node.Process()))
 	}
 	return fmt.Errorf("%s: %w", text.String(), why)
-}
-
-// lastWords quotes the end of a process's log, where the provider says where it is.
-func lastWords(p clusters.Process) string {
-	logged, ok := p.(clusters.Logged)
-	if !ok {
-		return ""
-	}
-	text, err := os.ReadFile(logged.LogPath())
-	if err != nil {
-		return "\n    " + err.Error()
-	}
-	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
-	lines = lines[max(0, len(lines)-lastLines):]
-	return fmt.Sprintf("\n    %s ends with\n    %s", logged.LogPath(), bytes.Join(lines, []byte("\n    ")))
 }

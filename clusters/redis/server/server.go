@@ -1,12 +1,9 @@
 package server
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path"
 	"strings"
 	"sync"
@@ -23,7 +20,6 @@ const (
 	AskBound = 400 * time.Millisecond
 	// LookEvery is how often is looked while something is waited for.
 	LookEvery = 10 * time.Millisecond
-	lastLines = 5 // of a log, quoted in an error
 	dataName  = "redis"
 )
 
@@ -143,36 +139,4 @@ func (s *Server) Await(ctx context.Context) error {
 }
 
 // Alive is an error if the process of a node has ended.
-func Alive(n clusters.Node) error {
-	select {
-	case <-n.Process().Done():
-		return fmt.Errorf("redis server or Sentinel of %s ended: %w%s", n.Name(), reason(n.Process().Err()), LastWords(n.Process()))
-	default:
-		return nil
-	}
-}
-
-var errNoReason = errors.New("exit code 0")
-
-// reason is why a process ended.
-func reason(err error) error {
-	if err == nil {
-		return errNoReason
-	}
-	return err
-}
-
-// LastWords quotes the end of a process's log, where the provider says where it is.
-func LastWords(p clusters.Process) string {
-	logged, ok := p.(clusters.Logged)
-	if !ok {
-		return ""
-	}
-	text, err := os.ReadFile(logged.LogPath())
-	if err != nil {
-		return "\n    " + err.Error()
-	}
-	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
-	lines = lines[max(0, len(lines)-lastLines):]
-	return fmt.Sprintf("\n    %s ends with\n    %s", logged.LogPath(), bytes.Join(lines, []byte("\n    ")))
-}
+func Alive(n clusters.Node) error { return clusters.Ended(n, "redis server or Sentinel of") }

@@ -28,20 +28,3 @@ func Settled(ctx context.Context, nodes []clusters.Node, look func(context.Conte
 		}
 	}
 }
-
-// Until repeats an attempt until it succeeds, or ctx or the bound is over; the error is that of the last attempt.
-func Until(ctx context.Context, bound, every time.Duration, attempt func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, bound)
-	defer cancel()
-	for {
-		err := attempt(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-time.After(every):
-		case <-ctx.Done():
-			return err
-		}
-	}
-}

@@ -1,0 +1,43 @@
+package clusters
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// lastLines of a log are quoted in an error.
+const lastLines = 5
+
+var errNoReason = errors.New("exit code 0")
+
+// Ended is an error if the process of a node has ended. what is what the node is called in it.
+func Ended(n Node, what string) error {
+	select {
+	case <-n.Process().Done():
+	default:
+		return nil
+	}
+	reason := n.Process().Err()
+	if reason == nil {
+		reason = errNoReason
+	}
+	return fmt.Errorf("%s %s ended: %w%s", what, n.Name(), reason, LastWords(n.Process()))
+}
+
+// LastWords quotes the end of a process's log, where the provider says where it is.
+func LastWords(p Process) string {
+	logged, ok := p.(Logged)
+	if !ok {
+		return ""
+	}
+	text, err := os.ReadFile(logged.LogPath())
+	if err != nil {
+		return "\n    " + err.Error()
+	}
+	text, _, _ = bytes.Cut(text, []byte("\nUsage:\n")) // all of it follows a flag that the program does not know
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	lines = lines[max(0, len(lines)-lastLines):]
+	return fmt.Sprintf("\n    %s ends with\n    %s", logged.LogPath(), bytes.Join(lines, []byte("\n    ")))
+}
