@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -18,10 +19,11 @@ import (
 
 // Page is one tab with one page. Its methods fail the test they were opened in when the browser cannot do what is asked.
 type Page struct {
-	t     testing.TB
-	ctx   context.Context
-	url   string
-	watch *watch
+	t      testing.TB
+	ctx    context.Context
+	cancel context.CancelFunc
+	url    string
+	watch  *watch
 
 	expected bool // complaints are what the test is about
 }
@@ -46,39 +48,37 @@ const (
 // about the page that was not asked for with Complaints fails it.
 func (b *Browser) Open(t testing.TB, path string, v View) *Page {
 	t.Helper()
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := chromedp.NewContext(b.ctx)
-	p := &Page{t: t, ctx: ctx, url: (&url.URL{Scheme: "file", Path: absolute}).String(), watch: &watch{}}
-	p.watch.document = p.url
-	p.do("open a tab")
-	if err := p.watch.start(ctx); err != nil {
-		t.Fatal(err)
-	}
+	p := newPage(t, ctx, cancel, fileAddress(t, path))
 	t.Cleanup(func() {
 		for _, complaint := range p.Complaints() {
 			if !p.expected {
 				t.Errorf("%s: %s", filepath.Base(path), complaint)
 			}
 		}
-		cancel()
 	})
 	p.look(v)
 	p.do("open "+path, chromedp.Navigate(p.url+v.Hash))
 	return p
 }
 
+// The window of a View that says nothing else, in CSS pixels.
+const (
+	width  = 1280
+	height = 900
+)
+
+func fileAddress(t testing.TB, path string) string {
+	t.Helper()
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return (&url.URL{Scheme: "file", Path: absolute}).String()
+}
+
 func (p *Page) look(v View) {
 	p.t.Helper()
-	width, height := v.Width, v.Height
-	if width == 0 {
-		width = 1280
-	}
-	if height == 0 {
-		height = 900
-	}
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}}
 	if v.Dark {
 		media.Features[0].Value = "dark"
@@ -86,7 +86,7 @@ func (p *Page) look(v View) {
 	if v.Print {
 		media.Media = "print"
 	}
-	p.do("set up the view", chromedp.EmulateViewport(int64(width), int64(height)), call(emulation.SetEmulatedMedia, media),
+	p.do("set up the view", chromedp.EmulateViewport(int64(cmp.Or(v.Width, width)), int64(cmp.Or(v.Height, height))), call(emulation.SetEmulatedMedia, media),
 		call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: v.NoScript}),
 		call(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: v.Before}))
 }
