@@ -24,7 +24,7 @@ type benched struct {
 
 // startHarness starts the clients in the role that the variable names. They end with the benchmark, and what was recorded
 // has to be whole.
-func startHarness(b *testing.B, role string) *benched {
+func startHarness(b *testing.B, clients int, role string) *benched {
 	b.Helper()
 	recorder, err := NewRecorder(filepath.Join(b.TempDir(), "history.jsonl"))
 	if err != nil {
@@ -32,11 +32,11 @@ func startHarness(b *testing.B, role string) *benched {
 	}
 	run := New(Config{})
 	run.recorder = recorder
-	run.patience = newPatience(time.Second, benchClients, nil)
+	run.patience = newPatience(time.Second, clients, nil)
 	recorder.Watch(run.monitor.watch)
 	recorder.Watch(run.patience.watch)
 	h := &benched{run: run}
-	for i := range benchClients {
+	for i := range clients {
 		name := "c" + strconv.Itoa(i+1)
 		h.workers = append(h.workers, newWorker(run, i+1, &member{name: name, driver: startClient(b, name, recorder, role)}))
 	}

@@ -35,30 +35,54 @@ func (deaf) Lease(string, int64, time.Duration) {}
 func (deaf) Ended(string, error)                {}
 func (deaf) Lost(string, error)                 {}
 
-// BenchmarkAgainstEtcd has five processes take and give back locks of a real etcd, each its own, as fast as they can: in
-// a plain loop in each process, and driven and recorded by the harness, operation by operation. It is the same client
-// code in the same number of processes. The two take turns, so that whatever else the machine does meets both; the share
-// is the median of the turns'. An iteration is one acquire and one release of one process, in each of the two ways.
+// BenchmarkAgainstEtcd has processes take and give back locks of a real etcd as fast as they can: in a plain loop in each
+// process, and driven and recorded by the harness, operation by operation. It is the same client code in the same number of
+// processes. The two take turns, so that whatever else the machine does meets both; the share is the median of the turns'.
+// An iteration is one acquire and one release of one process, in each of the two ways.
 func BenchmarkAgainstEtcd(b *testing.B) {
-	b.Run("3 members as in a run", func(b *testing.B) { againstPlainLoop(b, startEtcd(b, 3, true)) })
-	// With a service that does next to nothing, what the harness does is the largest part that it can be.
-	b.Run("1 member that syncs nothing", func(b *testing.B) { againstPlainLoop(b, startEtcd(b, 1, false)) })
+	three := startEtcd(b, 3, true)
+	for _, c := range []contest{
+		{"3 members, 1 client", three, 1, false},
+		{"3 members, 5 clients share a lock", three, benchClients, true},
+		// Clients that never wait for each other keep every processor busy: what the harness needs, etcd does not get.
+		{"3 members, 5 clients with locks of their own", three, benchClients, false},
+		// With a service that does next to nothing besides, what the harness does is the largest part that it can be.
+		{"1 member that syncs nothing, 5 clients with locks of their own", startEtcd(b, 1, false), benchClients, false},
+	} {
+		b.Run(c.name, c.run)
+	}
 }
 
-func againstPlainLoop(b *testing.B, endpoints string) {
-	// Enough turns for a median, each long enough for its beginning and its end not to matter.
-	const mostTurns, shortestTurn = 40, 100
-	var loops []*looper
-	for i := range benchClients {
-		loops = append(loops, startLooper(b, endpoints, "plain"+strconv.Itoa(i)))
+// contest is a plain loop against the harness.
+type contest struct {
+	name      string
+	endpoints string
+	clients   int
+	shared    bool // they all want one lock
+}
+
+// key is the lock that a client of one way wants.
+func (c contest) key(way string, client int) string {
+	if c.shared {
+		return way
 	}
-	harness := startHarness(b, serving)
+	return way + strconv.Itoa(client)
+}
+
+func (c contest) run(b *testing.B) {
+	// Enough turns for a median, each long enough for its beginning and its end not to matter.
+	const mostTurns, shortestTurn = 40, 50
+	var loops []*looper
+	for i := range c.clients {
+		loops = append(loops, startLooper(b, c.endpoints, c.key("plain", i)))
+	}
+	harness := startHarness(b, c.clients, serving)
 	for _, w := range harness.workers {
-		if _, err := w.client.driver.Init(b.Context(), initFor(endpoints)); err != nil {
+		if _, err := w.client.driver.Init(b.Context(), initFor(c.endpoints)); err != nil {
 			b.Fatal(err)
 		}
 	}
-	each := (b.N + benchClients - 1) / benchClients
+	each := (b.N + c.clients - 1) / c.clients
 	turns := min(mostTurns, max(1, each/shortestTurn))
 	plainLoop := func(rounds int) {
 		var wait sync.WaitGroup
@@ -69,7 +93,7 @@ func againstPlainLoop(b *testing.B, endpoints string) {
 	}
 	driven := func(rounds int) {
 		defer harness.ping(b)()
-		harness.each(func(i int, w *worker) { drive(b, w, "driven"+strconv.Itoa(i), rounds) })
+		harness.each(func(i int, w *worker) { drive(b, w, c.key("driven", i), rounds) })
 	}
 	var took [2]time.Duration
 	var shares []float64
@@ -86,7 +110,7 @@ func againstPlainLoop(b *testing.B, endpoints string) {
 		shares = append(shares, 100*float64(these[0])/float64(these[1]))
 	}
 	slices.Sort(shares)
-	operations := float64(2 * each * benchClients)
+	operations := float64(2 * each * c.clients)
 	b.ReportMetric(operations/took[0].Seconds(), "plain-ops/s")
 	b.ReportMetric(operations/took[1].Seconds(), "harness-ops/s")
 	b.ReportMetric(shares[len(shares)/2], "%-of-plain")

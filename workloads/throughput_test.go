@@ -75,7 +75,7 @@ func number(line []byte, after string) string {
 // BenchmarkHarness drives five client processes that answer at once, one operation after the other each, and records
 // everything. An iteration is one operation. It reports operations a second and the memory that the harness has taken.
 func BenchmarkHarness(b *testing.B) {
-	harness := startHarness(b, echoing)
+	harness := startHarness(b, benchClients, echoing)
 	commands := [...]client.CommandName{client.CmdAcquire, client.CmdRead, client.CmdWrite, client.CmdRelease}
 	harness.ping(b)
 	b.ResetTimer()
