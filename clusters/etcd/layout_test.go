@@ -1,13 +1,12 @@
 package etcd
 
 import (
-	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/layouttest"
 )
 
 func TestLayout(t *testing.T) {
@@ -32,20 +31,8 @@ func TestLayout(t *testing.T) {
 		{"election too short", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-timeout": "200"}}, 0, "less than 5 times"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			layout, err := Backend{}.Layout(c.opts)
-			if c.wrong != "" {
-				if !errors.Is(err, clusters.ErrUsage) || !strings.Contains(err.Error(), c.wrong) {
-					t.Errorf("got %v, want a usage error with %q", err, c.wrong)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(layout.Nodes) != c.nodes || layout.EffectiveTTL != c.opts.TTL || layout.TTL != c.opts.TTL || layout.Nodes[0] != "n1" {
-				t.Errorf("got %+v", layout)
-			}
-			if len(layout.Settings) != len(settings) {
+			layout := layouttest.Check(t, Backend{}, c.opts, c.nodes, c.wrong)
+			if layout != nil && len(layout.Settings) != len(settings) {
 				t.Errorf("settings are not complete: %v", layout.Settings)
 			}
 		})

@@ -1,12 +1,12 @@
 package redis
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/layouttest"
 	"lockcheck/clusters/redis/server"
 )
 
@@ -36,26 +36,9 @@ func TestLayout(t *testing.T) {
 		{"Sentinel's setting without one", clusters.Options{Nodes: 1, TTL: 2 * time.Second, Settings: set("quorum", "1")}, 0, "there is no setting \"quorum\""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			layout, err := Backend{}.Layout(c.opts)
-			if c.wrong != "" {
-				if !errors.Is(err, clusters.ErrUsage) || !strings.Contains(err.Error(), c.wrong) {
-					t.Errorf("got %v, want a usage error with %q", err, c.wrong)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(layout.Nodes) != c.nodes || layout.EffectiveTTL != c.opts.TTL || layout.Nodes[0] != "n1" {
-				t.Errorf("got %+v", layout)
-			}
-			if c.nodes > 1 && layout.Settings["quorum"] == "" {
+			layout := layouttest.Check(t, Backend{}, c.opts, c.nodes, c.wrong)
+			if layout != nil && c.nodes > 1 && layout.Settings["quorum"] == "" {
 				t.Errorf("no quorum is set: %v", layout.Settings)
-			}
-			for name, value := range c.opts.Settings {
-				if layout.Settings[name] != value {
-					t.Errorf("%s is %q, want %q", name, layout.Settings[name], value)
-				}
 			}
 		})
 	}

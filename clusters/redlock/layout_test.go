@@ -1,12 +1,11 @@
 package redlock
 
 import (
-	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/layouttest"
 )
 
 func TestLayout(t *testing.T) {
@@ -26,18 +25,9 @@ func TestLayout(t *testing.T) {
 		{"of replication", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"min-replicas-to-write": "1"}}, 0, "there is no setting"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			layout, err := Backend{}.Layout(c.opts)
-			if c.wrong != "" {
-				if !errors.Is(err, clusters.ErrUsage) || !strings.Contains(err.Error(), c.wrong) {
-					t.Errorf("got %v, want a usage error with %q", err, c.wrong)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(layout.Nodes) != c.nodes || layout.EffectiveTTL != c.opts.TTL || len(layout.Settings) != len(settings()) {
-				t.Errorf("got %+v", layout)
+			layout := layouttest.Check(t, Backend{}, c.opts, c.nodes, c.wrong)
+			if layout != nil && len(layout.Settings) != len(settings()) {
+				t.Errorf("settings are not complete: %v", layout.Settings)
 			}
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/clusters/clienttest"
+	"lockcheck/clusters/layouttest"
 )
 
 func TestLayout(t *testing.T) {
@@ -54,20 +55,8 @@ func TestLayout(t *testing.T) {
 		{"a second line", clusters.Options{TTL: 2 * time.Second, Settings: set("4lw.commands.whitelist", "*\nx=1,srvr,mntr")}, 0, "not one plain line"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			layout, err := Backend{}.Layout(c.opts)
-			if c.wrong != "" {
-				if !errors.Is(err, clusters.ErrUsage) || !strings.Contains(err.Error(), c.wrong) {
-					t.Errorf("got %v, want a usage error with %q", err, c.wrong)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(layout.Nodes) != c.nodes || layout.EffectiveTTL != c.opts.TTL || layout.TTL != c.opts.TTL || layout.Nodes[0] != "n1" {
-				t.Errorf("got %+v", layout)
-			}
-			if len(layout.Settings) != len(settings) {
+			layout := layouttest.Check(t, Backend{}, c.opts, c.nodes, c.wrong)
+			if layout != nil && len(layout.Settings) != len(settings) {
 				t.Errorf("settings are not complete: %v", layout.Settings)
 			}
 		})
