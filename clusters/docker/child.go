@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/hashicorp/yamux"
@@ -37,7 +36,7 @@ var (
 )
 
 func (h *host) startChild(session *yamux.Session, cmd clusters.Command, powers bool) (_ *child, err error) {
-	log, err := h.openLog(cmd.Log)
+	log, err := clusters.OpenLog(h.site.logs, h.name, cmd.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -220,16 +219,4 @@ func (c *child) Kill(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("%s is still there after SIGKILL: %w", c.what, ctx.Err())
 	}
-}
-
-// openLog appends: a host's restarted server goes on in the same log.
-func (h *host) openLog(name string) (*os.File, error) {
-	if !hostName.MatchString(name) {
-		return nil, fmt.Errorf("log %q: a name is up to 31 of a-z, 0-9 and -, a letter first", name)
-	}
-	path := filepath.Join(h.site.logs, h.name, name+".log")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 
 	"github.com/docker/docker/api/types/volume"
+
+	"lockcheck/clusters"
 )
 
 // DataDir is where the image has its data: a volume of the host's is mounted there for each start with that name.
 func (h *host) DataDir(name string) (string, error) {
-	if !hostName.MatchString(name) {
-		return "", fmt.Errorf("data directory %q of host %s: a name is up to 31 of a-z, 0-9 and -, a letter first", name, h.name)
+	if err := clusters.CheckName("data directory of host "+h.name, name); err != nil {
+		return "", err
 	}
 	if h.site.software.ImageData == "" {
 		return "", fmt.Errorf("data directory %s of host %s: the servers of %s keep no data in their image", name, h.name, h.site.software.Backend)

@@ -63,7 +63,7 @@ func (h *host) startServer(ctx context.Context, cmd clusters.Command) (*server, 
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	defer context.AfterFunc(h.site.ctx, cancel)()
-	log, err := h.openLog(cmd.Log)
+	log, err := clusters.OpenLog(h.site.logs, h.name, cmd.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -87,9 +87,6 @@ func (s *site) Isolated() (bool, string) { return true, "" }
 // SharesFiles is false: the engine may be on another machine.
 func (s *site) SharesFiles() bool { return false }
 
-// hostName keeps names usable as file names and as names of the field ("n1", "c12", "resource").
-var hostName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
-
 // Host returns at once; the host is made meanwhile, and what needs it waits for it. Hosts that are asked for one after
 // the other are so made at the same time.
 func (s *site) Host(ctx context.Context, name string) (clusters.Host, error) {
@@ -103,8 +100,8 @@ func (s *site) makeHost(ctx context.Context, name string) (*host, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if !hostName.MatchString(name) {
-		return nil, fmt.Errorf("host %q: a name is up to 31 of a-z, 0-9 and -, a letter first", name)
+	if err := clusters.CheckName("host", name); err != nil {
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

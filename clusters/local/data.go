@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"lockcheck/clusters"
 )
 
 // home is the directory of all that a host keeps.
@@ -20,8 +22,8 @@ func (h *host) home() (string, error) {
 }
 
 func (h *host) DataDir(name string) (string, error) {
-	if !hostName.MatchString(name) {
-		return "", fmt.Errorf("data directory %q of host %s: a name is up to 31 of a-z, 0-9 and -, a letter first", name, h.name)
+	if err := clusters.CheckName("data directory of host "+h.name, name); err != nil {
+		return "", err
 	}
 	dir := filepath.Join(h.site.data, h.name, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"regexp"
 	"sync"
 	"time"
 
@@ -43,17 +42,14 @@ type site struct {
 
 var errClosed = errors.New("the site is closed")
 
-// hostName keeps names usable as file names and as names of the field ("n1", "c12", "resource").
-var hostName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
-
 func (s *site) Isolated() (bool, string) { return s.isolated, s.reason }
 
 func (s *site) Host(ctx context.Context, name string) (clusters.Host, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if !hostName.MatchString(name) {
-		return nil, fmt.Errorf("host %q: a name is up to 31 of a-z, 0-9 and -, a letter first", name)
+	if err := clusters.CheckName("host", name); err != nil {
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

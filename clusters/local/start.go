@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 
 	"lockcheck/clusters"
@@ -37,7 +36,7 @@ func (h *host) start(ctx context.Context, cmd clusters.Command) (*process, error
 	if err != nil {
 		return nil, err
 	}
-	log, err := h.openLog(cmd.Log)
+	log, err := clusters.OpenLog(h.site.logs, h.name, cmd.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -94,18 +93,6 @@ func (h *host) command(cmd clusters.Command) (*exec.Cmd, error) {
 	}
 	run.Env = append(run.Env, cmd.Env...)
 	return run, nil
-}
-
-// openLog appends: a host's restarted server goes on in the same log.
-func (h *host) openLog(name string) (*os.File, error) {
-	if !hostName.MatchString(name) {
-		return nil, fmt.Errorf("log %q: a name is up to 31 of a-z, 0-9 and -, a letter first", name)
-	}
-	path := filepath.Join(h.site.logs, h.name, name+".log")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 }
 
 // pipeEnds are the ends of the pipes that the process gets.
