@@ -22,6 +22,7 @@ import (
 	"github.com/docker/docker/client"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/hosttest"
 )
 
 func TestNoEngine(t *testing.T) {
@@ -129,9 +130,9 @@ func TestCloseIsBoundedWhateverTheEngineDoes(t *testing.T) {
 			}
 			s := opened.(*site)
 			s.patience = time.Second
-			start(t, newHost(t, s, "c1"), "talk")
+			hosttest.Start(t, hosttest.Host(t, s, "c1"), "talk")
 			turn(going)
-			newHost(t, s, "c2")
+			hosttest.Host(t, s, "c2")
 			if !going.hangs.Load() {
 				<-s.hosts["c2"].made
 				if err := s.hosts["c2"].err; !errors.Is(err, clusters.ErrUnavailable) {
@@ -240,11 +241,11 @@ func TestAnEngineThatGoesAwayIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newHost(t, s, "n1")
+	h := hosttest.Host(t, s, "n1")
 	addr := h.Addr() + ":2379"
 	server := startServer(t, s.(*site), h, addr).Process()
-	child := start(t, newHost(t, s, "c1"), "talk")
-	answers(t, s, addr)
+	child := hosttest.Start(t, hosttest.Host(t, s, "c1"), "talk")
+	hosttest.AnswersAtLast(t, s, addr)
 
 	going.away()
 	for _, p := range []clusters.Process{server, child} {
@@ -278,18 +279,18 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	a, b := openSite(t, ""), (*site)(nil)
 	t.Run("second", func(t *testing.T) {
 		b = openSite(t, "")
-		one, two := newHost(t, a, "n1"), newHost(t, b, "n1")
-		start(t, one, "echo", one.Addr()+":2379")
-		start(t, two, "echo", two.Addr()+":2379")
-		answers(t, a, one.Addr()+":2379")
-		answers(t, b, two.Addr()+":2379")
+		one, two := hosttest.Host(t, a, "n1"), hosttest.Host(t, b, "n1")
+		hosttest.Start(t, one, "echo", one.Addr()+":2379")
+		hosttest.Start(t, two, "echo", two.Addr()+":2379")
+		hosttest.AnswersAtLast(t, a, one.Addr()+":2379")
+		hosttest.AnswersAtLast(t, b, two.Addr()+":2379")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := askOnce(ctx, b.Dial, one.Addr()+":2379", 500*time.Millisecond); err == nil {
+		if err := hosttest.Ask(ctx, b.Dial, one.Addr()+":2379", 500*time.Millisecond); err == nil {
 			t.Error("one run reaches the servers of the other")
 		}
 	})
-	answers(t, a, a.hosts["n1"].addr+":2379")
+	hosttest.AnswersAtLast(t, a, a.hosts["n1"].addr+":2379")
 }
 
 func TestASubnetRunsOut(t *testing.T) {

@@ -1,11 +1,9 @@
 package docker
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -18,17 +16,20 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/docker/holder"
+	"lockcheck/clusters/hosttest"
 	"lockcheck/nemesis/agent"
 )
 
 // helpers are what the test binary does when it is started in a container, or as a harness of its own.
-var helpers = map[string]func(args []string) error{
+var helpers = hosttest.Helpers{
 	holder.Command: func([]string) error { return holder.Main() },
 	agent.Command:  func([]string) error { return agent.Serve(os.Stdin, os.Stdout) },
-	"sleep":        func([]string) error { select {} },
-	"echo":         echo,
-	"ask":          func(args []string) error { return askOnce(context.Background(), dialHere, args[0], 5*time.Second) },
-	"talk":         func([]string) error { _, err := io.Copy(os.Stdout, os.Stdin); return err },
+	"sleep":        hosttest.Sleep,
+	"echo":         hosttest.Echo,
+	"ask": func(args []string) error {
+		return hosttest.Ask(context.Background(), dialHere, args[0], hosttest.AskBound)
+	},
+	"talk":         hosttest.Talk,
 	"chatter":      chatter,
 	"show":         show,
 	"fork":         fork,
@@ -41,18 +42,7 @@ var helpers = map[string]func(args []string) error{
 }
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
-		help, ok := helpers[os.Args[1]]
-		if !ok {
-			fmt.Fprintln(os.Stderr, "no such helper:", os.Args[1])
-			os.Exit(64)
-		}
-		if err := help(os.Args[2:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	helpers.Play(os.Exit)
 	code := m.Run()
 	if engine, err := connect(context.Background()); err == nil {
 		removeTestImages(engine)
@@ -81,18 +71,8 @@ func openSite(t *testing.T, image string, inImage ...string) *site {
 	if len(inImage) == 0 {
 		inImage = nil
 	}
-	s, err := (&Provider{Image: image, Progress: testLog{t}}).Open(t.Context(), clusters.SiteSpec{
-		Run: t.Name(), LogDir: t.TempDir(), Software: clusters.Software{Backend: "test", InImage: inImage, ImageData: "/data"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return s.(*site)
+	software := clusters.Software{Backend: "test", InImage: inImage, ImageData: "/data"}
+	return hosttest.Open(t, &Provider{Image: image, Progress: testLog{t}}, software).(*site)
 }
 
 type testLog struct{ t *testing.T }
@@ -102,85 +82,8 @@ func (l testLog) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func newHost(t *testing.T, s clusters.Site, name string) clusters.Host {
-	t.Helper()
-	h, err := s.Host(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-// start starts a helper with pipes.
-func start(t *testing.T, h clusters.Host, args ...string) clusters.Process {
-	t.Helper()
-	p, err := h.Start(t.Context(), clusters.Command{Args: args, Log: args[0], Pipes: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func readLine(t *testing.T, from *os.File) string {
-	t.Helper()
-	_ = from.SetReadDeadline(time.Now().Add(20 * time.Second))
-	line, err := bufio.NewReader(from).ReadString('\n')
-	if err != nil {
-		t.Fatalf("read a line: %v (got %q)", err, line)
-	}
-	return strings.TrimSpace(line)
-}
-
-type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
-
-func dialHere(ctx context.Context, network, addr string) (net.Conn, error) {
-	return (&net.Dialer{}).DialContext(ctx, network, addr)
-}
-
-var errNoConnection = errors.New("does not even connect")
-
-// askOnce connects, which the kernel does on its own, and waits for the server's answer.
-func askOnce(ctx context.Context, dial dialer, addr string, within time.Duration) error {
-	c, err := dial(ctx, "tcp", addr)
-	if err != nil {
-		return errors.Join(errNoConnection, err)
-	}
-	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(within))
-	if _, err := c.Write([]byte("hello")); err != nil {
-		return err
-	}
-	_, err = io.ReadFull(c, make([]byte, 5))
-	return err
-}
-
-// answers waits until an echo server answers.
-func answers(t *testing.T, s clusters.Site, addr string) {
-	t.Helper()
-	var err error
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if err = askOnce(t.Context(), s.Dial, addr, 5*time.Second); err == nil {
-			return
-		}
-	}
-	t.Fatal(err)
-}
-
-// echo answers TCP on an address.
-func echo(args []string) error {
-	l, err := net.Listen("tcp", args[0])
-	if err != nil {
-		return err
-	}
-	fmt.Println("ready")
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			return err
-		}
-		go func() { _, _ = io.Copy(c, c) }()
-	}
-}
+// dialHere connects as any process does.
+var dialHere = new(net.Dialer).DialContext
 
 // hog takes more and more memory.
 func hog([]string) error {
@@ -253,5 +156,5 @@ func appendTo(args []string) error {
 	if err := errors.Join(file.Sync(), show(args[:len(args)-1])); err != nil {
 		return err
 	}
-	return echo(args[len(args)-1:])
+	return hosttest.Echo(args[len(args)-1:])
 }

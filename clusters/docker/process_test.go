@@ -3,7 +3,6 @@ package docker
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,20 +12,21 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/hosttest"
 	"lockcheck/nemesis/agent"
 )
 
 func TestHostsReachEachOtherAndTheHarnessReachesThem(t *testing.T) {
 	s := openSite(t, "")
 	begun := time.Now()
-	a, b := newHost(t, s, "n1"), newHost(t, s, "c1")
+	a, b := hosttest.Host(t, s, "n1"), hosttest.Host(t, s, "c1")
 	addr := a.Addr() + ":2379"
-	if got := readLine(t, start(t, a, "echo", addr).Stdout()); got != "ready" {
+	if got := hosttest.ReadLine(t, hosttest.Start(t, a, "echo", addr).Stdout()); got != "ready" {
 		t.Fatalf("echo said %q", got)
 	}
 	t.Logf("two hosts and a server in %v", time.Since(begun))
-	answers(t, s, addr)
-	asking := start(t, b, "ask", addr)
+	hosttest.AnswersAtLast(t, s, addr)
+	asking := hosttest.Start(t, b, "ask", addr)
 	<-asking.Done()
 	if err := asking.Err(); err != nil {
 		t.Errorf("from the other host: %v", err)
@@ -34,31 +34,15 @@ func TestHostsReachEachOtherAndTheHarnessReachesThem(t *testing.T) {
 	if _, err := s.Dial(t.Context(), "tcp", a.Addr()+":1"); err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("a port where nobody listens: %v", err)
 	}
-	if err := askOnce(t.Context(), dialHere, addr, time.Second); err == nil {
+	if err := hosttest.Ask(t.Context(), dialHere, addr, time.Second); err == nil {
 		t.Log("this machine reaches the run's network by itself, too") // true of an engine on this machine
 	}
 }
 
 func TestPipesLogsAndExitCode(t *testing.T) {
 	s := openSite(t, "")
-	h := newHost(t, s, "c1")
-	p := start(t, h, "talk")
-	if _, err := p.Stdin().WriteString("hello\n"); err != nil {
-		t.Fatal(err)
-	}
-	if got := readLine(t, p.Stdout()); got != "hello" {
-		t.Errorf("got %q", got)
-	}
-	p.Stdin().Close()
-	<-p.Done()
-	if p.Err() != nil {
-		t.Errorf("end of input: %v", p.Err())
-	}
-	q := start(t, h, "exit-code")
-	<-q.Done()
-	if q.Err() == nil || q.Err().Error() != "exit status 3" {
-		t.Errorf("exit code 3 became %v", q.Err())
-	}
+	h := hosttest.Host(t, s, "c1")
+	hosttest.PipesAndExitCode(t, h)
 	r, err := h.Start(t.Context(), clusters.Command{Args: []string{"show", "/proc/self/status"}, Env: []string{"MINE=1"}, Log: "env"})
 	if err != nil {
 		t.Fatal(err)
@@ -77,43 +61,25 @@ func TestPipesLogsAndExitCode(t *testing.T) {
 
 func TestAPausedClientConnectsButDoesNotAnswer(t *testing.T) {
 	s := openSite(t, "")
-	h := newHost(t, s, "n1")
+	h := hosttest.Host(t, s, "n1")
 	addr := h.Addr() + ":2379"
-	p := start(t, h, "echo", addr)
-	readLine(t, p.Stdout())
+	p := hosttest.Start(t, h, "echo", addr)
+	hosttest.ReadLine(t, p.Stdout())
 	pausesAndResumes(t, s, p, addr)
 }
 
-// pausesAndResumes sees that a server is silent while it is paused, that TCP connects all the same, and that it answers
-// afterwards; twenty times.
+// pausesAndResumes sees that what every provider has to do to a server is done, once it answers.
 func pausesAndResumes(t *testing.T, s clusters.Site, p clusters.Process, addr string) {
 	t.Helper()
-	answers(t, s, addr)
-	var longest time.Duration
-	for range 20 {
-		begun := time.Now()
-		if err := p.(clusters.Pauser).Pause(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		longest = max(longest, time.Since(begun))
-		err := askOnce(t.Context(), s.Dial, addr, 20*time.Millisecond)
-		var timeout net.Error
-		if errors.Is(err, errNoConnection) || !errors.As(err, &timeout) || !timeout.Timeout() {
-			t.Errorf("a paused server: %v", err)
-		}
-		if err := p.(clusters.Pauser).Resume(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		answers(t, s, addr)
-	}
-	t.Logf("a pause took %v at most", longest)
+	hosttest.AnswersAtLast(t, s, addr)
+	t.Logf("a pause or its end took %v at most", hosttest.Pauses(t, s, p, addr, func() {}))
 }
 
 // After Pause, nothing arrives any more: everything that the process had printed has arrived before. That is what lets
 // the harness say what a stopped client believed (rule R4).
 func TestWhatAPausedProcessPrintedHasArrived(t *testing.T) {
 	s := openSite(t, "")
-	p := start(t, newHost(t, s, "c1"), "chatter")
+	p := hosttest.Start(t, hosttest.Host(t, s, "c1"), "chatter")
 	total := 0
 	buffer := make([]byte, 1<<20)
 	for round := range 20 {
@@ -171,8 +137,8 @@ func waiting(t *testing.T, pipe *os.File) (n int) {
 
 func TestTheDead(t *testing.T) {
 	s := openSite(t, "")
-	h := newHost(t, s, "n1")
-	p := start(t, h, "sleep")
+	h := hosttest.Host(t, s, "n1")
+	p := hosttest.Start(t, h, "sleep")
 	if err := p.(clusters.Pauser).Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -191,9 +157,9 @@ func TestTheDead(t *testing.T) {
 
 func TestWhatAProcessForksIsStoppedAndEndsWithIt(t *testing.T) {
 	s := openSite(t, "")
-	h := newHost(t, s, "n1")
-	p := start(t, h, "fork")
-	readLine(t, p.Stdout())
+	h := hosttest.Host(t, s, "n1")
+	p := hosttest.Start(t, h, "fork")
+	hosttest.ReadLine(t, p.Stdout())
 	a := startAgent(t, h)
 	target := agent.TargetOf(p)
 	if err := p.(clusters.Pauser).Pause(t.Context()); err != nil {
@@ -231,18 +197,7 @@ func startAgent(t *testing.T, h clusters.Host) *agent.Agent {
 
 func TestWhatCannotBeIsRefused(t *testing.T) {
 	s := openSite(t, "")
-	for _, name := range []string{"", "../n1", "N1", "n 1", relayName} {
-		if _, err := s.Host(t.Context(), name); err == nil {
-			t.Errorf("host %q was made", name)
-		}
-	}
-	h := newHost(t, s, "n1")
-	if _, err := s.Host(t.Context(), "n1"); err == nil {
-		t.Error("a second host n1 was made")
-	}
-	if _, err := h.Start(t.Context(), clusters.Command{Args: []string{"sleep"}, Log: "../x"}); err == nil {
-		t.Error("a log outside its directory was opened")
-	}
+	h := hosttest.RefusesNames(t, s, relayName)
 	_, err := h.Start(t.Context(), clusters.Command{Program: "/usr/bin/my-client", Log: "c1"})
 	if !errors.Is(err, clusters.ErrUsage) || !strings.Contains(fmt.Sprint(err), "/usr/bin/my-client is a program of this machine") {
 		t.Errorf("a program of this machine: %v", err)

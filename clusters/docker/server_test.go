@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/hosttest"
 	"lockcheck/nemesis/agent"
 )
 
@@ -40,7 +41,7 @@ func TestAServerIsPausedWhateverItsFirstProcessIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openSite(t, testImage(t, needEngine(t), c.user), c.inImage...)
-			h := newHost(t, s, "n1")
+			h := hosttest.Host(t, s, "n1")
 			addr := h.Addr() + ":2379"
 			server := startServer(t, s, h, addr)
 			pausesAndResumes(t, s, server.Process(), addr)
@@ -86,7 +87,7 @@ func TestAServerIsPausedWhateverItsFirstProcessIs(t *testing.T) {
 func TestAServerThatNeedsTooMuchMemoryIsNamed(t *testing.T) {
 	s := openSite(t, testImage(t, needEngine(t), ""), "lockcheck")
 	s.memory = 128 << 20
-	hog := startServer(t, s, newHost(t, s, "n1"), "hog").Process()
+	hog := startServer(t, s, hosttest.Host(t, s, "n1"), "hog").Process()
 	select {
 	case <-hog.Done():
 	case <-time.After(time.Minute):
@@ -95,7 +96,7 @@ func TestAServerThatNeedsTooMuchMemoryIsNamed(t *testing.T) {
 	if err := hog.Err(); err == nil || !strings.Contains(err.Error(), "more memory than the 128 MB") {
 		t.Errorf("it ended with %v", err)
 	}
-	victim := startServer(t, s, newHost(t, s, "n2"), "sleep").Process()
+	victim := startServer(t, s, hosttest.Host(t, s, "n2"), "sleep").Process()
 	id := victim.(*server).id
 	if err := s.engine.ContainerKill(t.Context(), id, "KILL"); err != nil {
 		t.Fatal(err)
@@ -109,7 +110,7 @@ func TestAServerThatNeedsTooMuchMemoryIsNamed(t *testing.T) {
 // What an image says of its server's health is not looked at: the engine would start processes beside a paused server.
 func TestNothingIsStartedBesideAServer(t *testing.T) {
 	s := openSite(t, testImage(t, needEngine(t), ""), "lockcheck", "sleep")
-	p := startServer(t, s, newHost(t, s, "n1")).Process().(*server)
+	p := startServer(t, s, hosttest.Host(t, s, "n1")).Process().(*server)
 	there, err := s.engine.ContainerInspect(t.Context(), p.id)
 	if err != nil {
 		t.Fatal(err)
@@ -139,10 +140,10 @@ func TestNothingIsStartedBesideAServer(t *testing.T) {
 // An agent stops what a target names and lets it go when it is closed, so that a harness that dies leaves nothing stopped.
 func TestAnAgentTakesBackItsStops(t *testing.T) {
 	s := openSite(t, testImage(t, needEngine(t), "1234:1234"), "lockcheck", "echo")
-	h := newHost(t, s, "n1")
+	h := hosttest.Host(t, s, "n1")
 	addr := h.Addr() + ":2379"
 	server := startServer(t, s, h, addr)
-	answers(t, s, addr)
+	hosttest.AnswersAtLast(t, s, addr)
 	a, err := agent.Start(t.Context(), h)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +151,7 @@ func TestAnAgentTakesBackItsStops(t *testing.T) {
 	if err := a.Do(t.Context(), agent.ProcessesStop, agent.TargetOf(server.Process()), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := askOnce(t.Context(), s.Dial, addr, 50*time.Millisecond); err == nil {
+	if err := hosttest.Ask(t.Context(), s.Dial, addr, 50*time.Millisecond); err == nil {
 		t.Error("a stopped server answered")
 	}
 	if err := a.Do(t.Context(), "no.such", nil, nil); err == nil || !strings.Contains(err.Error(), `cannot "no.such"`) {
@@ -159,7 +160,7 @@ func TestAnAgentTakesBackItsStops(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	answers(t, s, addr)
+	hosttest.AnswersAtLast(t, s, addr)
 	if err := a.Do(t.Context(), agent.ProcessesList, agent.TargetOf(server.Process()), nil); err == nil {
 		t.Error("an agent that was closed answered")
 	}
@@ -167,7 +168,7 @@ func TestAnAgentTakesBackItsStops(t *testing.T) {
 
 func TestFilesDataRestartAndWipe(t *testing.T) {
 	s := openSite(t, testImage(t, needEngine(t), ""), "lockcheck", "append")
-	h := newHost(t, s, "n1")
+	h := hosttest.Host(t, s, "n1")
 	dir, err := h.DataDir("data")
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +200,7 @@ func TestFilesDataRestartAndWipe(t *testing.T) {
 		if err := server.Restart(t.Context(), empty); err != nil {
 			t.Fatal(err)
 		}
-		answers(t, s, addr)
+		hosttest.AnswersAtLast(t, s, addr)
 		after, err := os.ReadFile(log)
 		if err != nil {
 			t.Fatal(err)
@@ -212,7 +213,7 @@ func TestFilesDataRestartAndWipe(t *testing.T) {
 	if err := h.Wipe(t.Context(), "data"); err == nil {
 		t.Error("data in use was wiped")
 	}
-	answers(t, s, addr)
+	hosttest.AnswersAtLast(t, s, addr)
 	text, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +236,7 @@ func TestFilesDataRestartAndWipe(t *testing.T) {
 
 func TestAServerThatEndsSaysHow(t *testing.T) {
 	s := openSite(t, testImage(t, needEngine(t), ""), "sh", "-c", `echo "last words" >&2; exit $0`)
-	h := newHost(t, s, "n1")
+	h := hosttest.Host(t, s, "n1")
 	for status, want := range map[string]string{"0": "", "3": "exit status 3", "127": "could not run its server"} {
 		p := startServer(t, s, h, status).Process()
 		<-p.Done()

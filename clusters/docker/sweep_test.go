@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/hosttest"
 	"lockcheck/nemesis/agent/procs"
 )
 
@@ -110,15 +111,15 @@ func TestCloseLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	command.Log, command.Data = "server", "data"
-	server, err := newHost(t, s, "n1").Start(t.Context(), command)
+	server, err := hosttest.Host(t, s, "n1").Start(t.Context(), command)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, newHost(t, s, "c1"), "sleep")
+	p := hosttest.Start(t, hosttest.Host(t, s, "c1"), "sleep")
 	if err := p.(clusters.Pauser).Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	newHost(t, s, "c2") // on its way
+	hosttest.Host(t, s, "c2") // on its way
 	if all := things(t, engine, labelRun+"="+s.run); len(all) < 5 {
 		t.Errorf("there should be more than %v", all)
 	}
@@ -156,7 +157,7 @@ func TestAKilledHarnessLeavesNothingAfterSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	living := openSite(t, "")
-	p := start(t, newHost(t, living, "c1"), "talk")
+	p := hosttest.Start(t, hosttest.Host(t, living, "c1"), "talk")
 
 	rounds := 2
 	if os.Getenv("LOCKCHECK_TEST_KILLS") != "" {
@@ -164,27 +165,11 @@ func TestAKilledHarnessLeavesNothingAfterSweep(t *testing.T) {
 	}
 	for round := range rounds {
 		run := fmt.Sprintf("killed-%d-%d", os.Getpid(), round)
-		victim := exec.Command(selfPath, "harness", image, run)
-		victim.Stderr = os.Stderr
-		out, err := victim.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := victim.Start(); err != nil {
-			t.Fatal(err)
-		}
-		line, err := bufio.NewReader(out).ReadString('\n')
-		if err != nil || !strings.HasPrefix(line, "up ") {
-			t.Fatalf("the harness said %q, %v", line, err)
-		}
-		defer os.RemoveAll(strings.TrimSpace(strings.TrimPrefix(line, "up ")))
+		victim := startHarness(t, image, run)
 		if all := things(t, engine, labelRun+"="+run); len(all) < 5 {
 			t.Errorf("the harness had only %v", all)
 		}
-		if err := victim.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = victim.Wait()
+		kill(t, victim)
 		begun := time.Now()
 		removed, err := Sweep(t.Context())
 		if err != nil {
@@ -199,9 +184,37 @@ func TestAKilledHarnessLeavesNothingAfterSweep(t *testing.T) {
 	if _, err := p.Stdin().WriteString("alive\n"); err != nil {
 		t.Error(err)
 	}
-	if got := readLine(t, p.Stdout()); got != "alive" {
+	if got := hosttest.ReadLine(t, p.Stdout()); got != "alive" {
 		t.Errorf("the living run said %q", got)
 	}
+}
+
+// startHarness starts a harness of its own, which has a run when it returns.
+func startHarness(t *testing.T, image, run string) *exec.Cmd {
+	t.Helper()
+	harness := exec.Command(selfPath, "harness", image, run)
+	harness.Stderr = os.Stderr
+	out, err := harness.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := harness.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "up ") {
+		t.Fatalf("the harness said %q, %v", line, err)
+	}
+	t.Cleanup(func() { os.RemoveAll(strings.TrimSpace(strings.TrimPrefix(line, "up "))) })
+	return harness
+}
+
+func kill(t *testing.T, harness *exec.Cmd) {
+	t.Helper()
+	if err := harness.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = harness.Wait()
 }
 
 // Without anybody sweeping, the kernel and the engine end what a killed harness had running.
@@ -209,23 +222,7 @@ func TestAKilledHarnessLeavesNoContainer(t *testing.T) {
 	engine := needEngine(t)
 	image := testImage(t, engine, "")
 	run := fmt.Sprintf("unswept-%d", os.Getpid())
-	victim := exec.Command(selfPath, "harness", image, run)
-	out, err := victim.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := victim.Start(); err != nil {
-		t.Fatal(err)
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("the harness said %q, %v", line, err)
-	}
-	defer os.RemoveAll(strings.TrimSpace(strings.TrimPrefix(line, "up ")))
-	if err := victim.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = victim.Wait()
+	kill(t, startHarness(t, image, run))
 	var all []string
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		all = things(t, engine, labelRun+"="+run)

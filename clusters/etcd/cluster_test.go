@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -16,46 +14,24 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/clienttest"
+	"lockcheck/clusters/hosttest"
 	"lockcheck/clusters/local"
+	"lockcheck/clusters/local/localtest"
 )
 
 // provider is that of the namespaces which the test binary entered: the tests are a harness.
 var provider *local.Provider
 
 func TestMain(m *testing.M) {
-	var err error
-	if len(os.Args) > 2 && os.Args[1] == "node" {
-		err = Backend{}.RunNode(context.Background(), os.Args[3:])
-	} else if len(os.Args) > 1 && os.Args[1] == local.JanitorCommand {
-		err = local.Janitor(os.Args[2:])
-	} else {
-		var code int
-		provider, code, err = local.Enter()
-		if err == nil && provider == nil {
-			os.Exit(code)
-		}
-		if err == nil {
-			local.Exit(m.Run())
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	provider = localtest.Harness(hosttest.Helpers{
+		"node": func(args []string) error { return Backend{}.RunNode(context.Background(), args[1:]) },
+	})
+	local.Exit(m.Run())
 }
 
 func open(t *testing.T) clusters.Site {
 	t.Helper()
-	site, err := provider.Open(t.Context(), clusters.SiteSpec{Run: t.Name(), LogDir: t.TempDir(), Software: Backend{}.Software()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := site.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return site
+	return hosttest.Open(t, provider, Backend{}.Software())
 }
 
 func layout(t *testing.T, opts clusters.Options) clusters.Layout {

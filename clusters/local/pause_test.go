@@ -2,31 +2,24 @@ package local
 
 import (
 	"context"
-	"errors"
-	"net"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/hosttest"
 	"lockcheck/nemesis/agent/procs"
 )
 
 func TestAPausedProcessConnectsButDoesNotAnswer(t *testing.T) {
 	everywhere(t, func(t *testing.T, s clusters.Site) {
-		h := newHost(t, s, "n1")
+		h := hosttest.Host(t, s, "n1")
 		addr := h.Addr() + ":2379"
-		p := start(t, h, "echo", addr)
-		readLine(t, p.Stdout())
-		says(t, addr)
-		pauser := p.(clusters.Pauser)
-		for range 20 {
-			begun := time.Now()
-			if err := pauser.Pause(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			paused := time.Since(begun)
+		p := hosttest.Start(t, h, "echo", addr)
+		hosttest.ReadLine(t, p.Stdout())
+		hosttest.Answers(t, s, addr)
+		longest := hosttest.Pauses(t, s, p, addr, func() {
 			threads, err := procs.Threads(procs.Descent(p.PID()))
 			if err != nil || len(threads) == 0 {
 				t.Fatalf("threads: %v, %v", threads, err)
@@ -36,26 +29,16 @@ func TestAPausedProcessConnectsButDoesNotAnswer(t *testing.T) {
 					t.Errorf("thread %d is %c", thread.Thread, thread.State)
 				}
 			}
-			err = ask(addr, 20*time.Millisecond)
-			var timeout net.Error
-			if !errors.As(err, &timeout) || !timeout.Timeout() || strings.Contains(err.Error(), "connect") {
-				t.Errorf("a paused server: %v", err)
-			}
-			begun = time.Now()
-			if err := pauser.Resume(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if i := time.Since(begun); i > time.Second || paused > time.Second {
-				t.Errorf("paused in %v, resumed in %v", paused, i)
-			}
-			says(t, addr)
+		})
+		if longest > time.Second {
+			t.Errorf("a pause or its end took %v", longest)
 		}
 	})
 }
 
 func TestPausingTheDeadIsAnError(t *testing.T) {
 	everywhere(t, func(t *testing.T, s clusters.Site) {
-		p := start(t, newHost(t, s, "n1"), "sleep")
+		p := hosttest.Start(t, hosttest.Host(t, s, "n1"), "sleep")
 		if err := p.Kill(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +57,7 @@ func TestPausingTheDeadIsAnError(t *testing.T) {
 
 func TestAPausedProcessCanBeKilled(t *testing.T) {
 	everywhere(t, func(t *testing.T, s clusters.Site) {
-		p := start(t, newHost(t, s, "n1"), "sleep")
+		p := hosttest.Start(t, hosttest.Host(t, s, "n1"), "sleep")
 		if err := p.(clusters.Pauser).Pause(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -89,8 +72,8 @@ func TestAPausedProcessCanBeKilled(t *testing.T) {
 
 func TestAPauseStopsWhatTheProcessForked(t *testing.T) {
 	everywhere(t, func(t *testing.T, s clusters.Site) {
-		p := start(t, newHost(t, s, "n1"), "fork")
-		child, err := strconv.Atoi(readLine(t, p.Stdout()))
+		p := hosttest.Start(t, hosttest.Host(t, s, "n1"), "fork")
+		child, err := strconv.Atoi(hosttest.ReadLine(t, p.Stdout()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/hosttest"
 	"lockcheck/nemesis/agent/procs"
 )
 
@@ -19,38 +20,15 @@ func TestHostsReachEachOtherAndTheHarnessReachesThem(t *testing.T) {
 	everywhere(t, func(t *testing.T, s clusters.Site) {
 		begun := time.Now()
 		for _, name := range []string{"n1", "n2", "n3"} {
-			h := newHost(t, s, name)
-			p := start(t, h, "echo", h.Addr()+":2379")
-			if got := readLine(t, p.Stdout()); got != "ready" {
+			h := hosttest.Host(t, s, name)
+			p := hosttest.Start(t, h, "echo", h.Addr()+":2379")
+			if got := hosttest.ReadLine(t, p.Stdout()); got != "ready" {
 				t.Fatalf("echo said %q", got)
 			}
-			says(t, h.Addr()+":2379")
+			hosttest.Answers(t, s, h.Addr()+":2379")
 		}
 		t.Logf("three hosts in %v", time.Since(begun))
 	})
-}
-
-// says expects an echo server's answer.
-func says(t *testing.T, addr string) {
-	t.Helper()
-	if err := ask(addr, 5*time.Second); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// ask connects, which the kernel does on its own, and waits for the server's answer.
-func ask(addr string, within time.Duration) error {
-	c, err := net.DialTimeout("tcp", addr, 5*time.Second)
-	if err != nil {
-		return errors.Join(errors.New("does not even connect"), err)
-	}
-	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(within))
-	if _, err := c.Write([]byte("hello")); err != nil {
-		return err
-	}
-	_, err = c.Read(make([]byte, 5))
-	return err
 }
 
 func TestAHostKeepsItsNamespaceAcrossProcesses(t *testing.T) {
@@ -60,10 +38,10 @@ func TestAHostKeepsItsNamespaceAcrossProcesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b := newHost(t, s, "a"), newHost(t, s, "b")
-		first := readLine(t, start(t, a, "net-ns").Stdout())
-		again := readLine(t, start(t, a, "net-ns").Stdout())
-		other := readLine(t, start(t, b, "net-ns").Stdout())
+		a, b := hosttest.Host(t, s, "a"), hosttest.Host(t, s, "b")
+		first := hosttest.ReadLine(t, hosttest.Start(t, a, "net-ns").Stdout())
+		again := hosttest.ReadLine(t, hosttest.Start(t, a, "net-ns").Stdout())
+		other := hosttest.ReadLine(t, hosttest.Start(t, b, "net-ns").Stdout())
 		if first != again {
 			t.Errorf("the second process on a host is in %s, the first was in %s", again, first)
 		}
@@ -78,24 +56,8 @@ func TestAHostKeepsItsNamespaceAcrossProcesses(t *testing.T) {
 
 func TestPipesLogsAndExitCode(t *testing.T) {
 	everywhere(t, func(t *testing.T, s clusters.Site) {
-		h := newHost(t, s, "c1")
-		p := start(t, h, "talk")
-		if _, err := p.Stdin().WriteString("hello\n"); err != nil {
-			t.Fatal(err)
-		}
-		if got := readLine(t, p.Stdout()); got != "hello" {
-			t.Errorf("got %q", got)
-		}
-		p.Stdin().Close()
-		<-p.Done()
-		if p.Err() != nil {
-			t.Errorf("end of input: %v", p.Err())
-		}
-		q := start(t, h, "exit-code")
-		<-q.Done()
-		if q.Err() == nil || q.Err().Error() != "exit status 3" {
-			t.Errorf("exit code 3 became %v", q.Err())
-		}
+		h := hosttest.Host(t, s, "c1")
+		hosttest.PipesAndExitCode(t, h)
 		r, err := h.Start(t.Context(), clusters.Command{Args: []string{"print-env"}, Env: []string{"MINE=1"}, Log: "env"})
 		if err != nil {
 			t.Fatal(err)
@@ -113,13 +75,13 @@ func TestPipesLogsAndExitCode(t *testing.T) {
 
 func TestCloseLeavesNothing(t *testing.T) {
 	everywhere(t, func(t *testing.T, s clusters.Site) {
-		h := newHost(t, s, "n1")
+		h := hosttest.Host(t, s, "n1")
 		dir, err := h.DataDir("data")
 		if err != nil {
 			t.Fatal(err)
 		}
-		sleeper, forker := start(t, h, "sleep"), start(t, h, "fork")
-		orphan := readLine(t, forker.Stdout())
+		sleeper, forker := hosttest.Start(t, h, "sleep"), hosttest.Start(t, h, "fork")
+		orphan := hosttest.ReadLine(t, forker.Stdout())
 		if err := sleeper.(clusters.Pauser).Pause(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -150,8 +112,8 @@ func TestCloseLeavesNothing(t *testing.T) {
 
 func TestWhatAProcessForksEndsWithIt(t *testing.T) {
 	everywhere(t, func(t *testing.T, s clusters.Site) {
-		p := start(t, newHost(t, s, "n1"), "fork")
-		readLine(t, p.Stdout())
+		p := hosttest.Start(t, hosttest.Host(t, s, "n1"), "fork")
+		hosttest.ReadLine(t, p.Stdout())
 		wantMarked(t, s.(*site).mark, 2)
 		if err := p.Kill(t.Context()); err != nil {
 			t.Fatal(err)
@@ -173,8 +135,8 @@ func wantMarked(t *testing.T, mark string, want int) {
 
 func TestCloseEndsWhatLeftItsProcess(t *testing.T) {
 	everywhere(t, func(t *testing.T, s clusters.Site) {
-		p := start(t, newHost(t, s, "n1"), "abandon")
-		orphan := readLine(t, p.Stdout())
+		p := hosttest.Start(t, hosttest.Host(t, s, "n1"), "abandon")
+		orphan := hosttest.ReadLine(t, p.Stdout())
 		<-p.Done()
 		wantMarked(t, s.(*site).mark, 1)
 		if left := marked(s.(*site).mark); strconv.Itoa(left[0]) != orphan {
@@ -194,8 +156,8 @@ func TestOrphansDoNotStayZombies(t *testing.T) {
 		if isolated, _ := s.Isolated(); !isolated {
 			return // orphans are given to the machine's own init
 		}
-		p := start(t, newHost(t, s, "n1"), "abandon")
-		orphan, err := strconv.Atoi(readLine(t, p.Stdout()))
+		p := hosttest.Start(t, hosttest.Host(t, s, "n1"), "abandon")
+		orphan, err := strconv.Atoi(hosttest.ReadLine(t, p.Stdout()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,18 +180,7 @@ func TestOrphansDoNotStayZombies(t *testing.T) {
 
 func TestDefectiveNamesAreRefused(t *testing.T) {
 	everywhere(t, func(t *testing.T, s clusters.Site) {
-		for _, name := range []string{"", "../n1", "N1", "n 1"} {
-			if _, err := s.Host(t.Context(), name); err == nil {
-				t.Errorf("host %q was made", name)
-			}
-		}
-		h := newHost(t, s, "n1")
-		if _, err := s.Host(t.Context(), "n1"); err == nil {
-			t.Error("a second host n1 was made")
-		}
-		if _, err := h.Start(t.Context(), clusters.Command{Log: "../x"}); err == nil {
-			t.Error("a log outside its directory was opened")
-		}
+		h := hosttest.RefusesNames(t, s)
 		_, err := h.Start(t.Context(), clusters.Command{Program: "no-such-program", Log: "x"})
 		if err == nil || !strings.Contains(err.Error(), "start x on host n1") {
 			t.Errorf("a program that is not there: %v", err)

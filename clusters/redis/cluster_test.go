@@ -157,7 +157,7 @@ func TestAServerThatCannotStartIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	layout.Settings["maxmemory-policy"] = "nonsense"
-	_, err = Backend{}.Start(t.Context(), redistest.Site(t, Backend{}.Software()), layout, io.Discard)
+	_, err = Backend{}.Start(t.Context(), redistest.Site(t, Backend{}), layout, io.Discard)
 	if err == nil {
 		t.Fatal("it started")
 	}
@@ -174,7 +174,7 @@ func TestSentinelsThatCannotStartAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	layout.Settings[downAfter] = "nonsense"
-	_, err = Backend{}.Start(t.Context(), redistest.Site(t, Backend{}.Software()), layout, io.Discard)
+	_, err = Backend{}.Start(t.Context(), redistest.Site(t, Backend{}), layout, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "sentinel.log ends with") {
 		t.Errorf("got %v", err)
 	}

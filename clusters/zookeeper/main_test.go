@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/hosttest"
 	"lockcheck/clusters/local"
+	"lockcheck/clusters/local/localtest"
 )
 
 // provider is that of the namespaces which the test binary entered: the tests are a harness.
@@ -29,23 +31,8 @@ var shared struct {
 }
 
 func TestMain(m *testing.M) {
-	var err error
-	if len(os.Args) > 1 && os.Args[1] == local.JanitorCommand {
-		err = local.Janitor(os.Args[2:])
-	} else {
-		var code int
-		provider, code, err = local.Enter()
-		if err == nil && provider == nil {
-			os.Exit(code)
-		}
-		if err == nil {
-			local.Exit(runAll(m))
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	provider = localtest.Harness(nil)
+	local.Exit(runAll(m))
 }
 
 func runAll(m *testing.M) int {
@@ -110,15 +97,7 @@ const testTTL = 2 * time.Second
 func alone(t *testing.T, change func(*clusters.Layout)) (*cluster, error) {
 	t.Helper()
 	needServers(t)
-	site, err := provider.Open(t.Context(), clusters.SiteSpec{Run: t.Name(), LogDir: t.TempDir(), Software: Backend{}.Software()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := site.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	site := hosttest.Open(t, provider, Backend{}.Software())
 	l, err := Backend{}.Layout(clusters.Options{Nodes: 1, TTL: testTTL})
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/hosttest"
 	"lockcheck/clusters/local"
+	"lockcheck/clusters/local/localtest"
 	"lockcheck/clusters/redis/server"
 	"lockcheck/workloads/client"
 )
@@ -21,49 +23,21 @@ var provider *local.Provider
 
 // Main is TestMain. Without redis-server the tests are skipped, unless CI=true.
 func Main(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == local.JanitorCommand {
-		exitWith(local.Janitor(os.Args[2:]))
-	}
+	provider = localtest.Harness(nil)
 	if _, err := server.Software("redis").OnMachine(clusters.Places{}); err != nil {
 		fmt.Fprintln(os.Stderr, "skipped:", err)
 		if os.Getenv("CI") == "true" {
-			os.Exit(1)
+			local.Exit(1)
 		}
-		os.Exit(0)
-	}
-	var code int
-	var err error
-	provider, code, err = local.Enter()
-	if err != nil {
-		exitWith(err)
-	}
-	if provider == nil {
-		os.Exit(code)
+		local.Exit(0)
 	}
 	local.Exit(m.Run())
 }
 
-func exitWith(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(0)
-}
-
 // Site opens a site for a backend's servers.
-func Site(t *testing.T, software clusters.Software) clusters.Site {
+func Site(t *testing.T, backend clusters.Backend) clusters.Site {
 	t.Helper()
-	site, err := provider.Open(t.Context(), clusters.SiteSpec{Run: t.Name(), LogDir: t.TempDir(), Software: software})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := site.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return site
+	return hosttest.Open(t, provider, backend.Software())
 }
 
 // Start starts a backend for a test.
@@ -73,7 +47,7 @@ func Start(t *testing.T, backend clusters.Backend, opts clusters.Options) cluste
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := backend.Start(t.Context(), Site(t, backend.Software()), layout, t.Output())
+	c, err := backend.Start(t.Context(), Site(t, backend), layout, t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}
