@@ -12,6 +12,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/clusters/etcd"
 	"lockcheck/clusters/local"
+	"lockcheck/clusters/local/localtest"
 	"lockcheck/workloads/client"
 )
 
@@ -19,9 +20,7 @@ import (
 const echoing = "LOCKCHECK_TEST_ECHO"
 
 func TestMain(m *testing.M) {
-	if onHost() {
-		return
-	}
+	localtest.Begin(helpers)
 	for role, play := range map[string]func(string) error{
 		echoing: func(string) error { return echo() },
 		serving: func(string) error {

@@ -1,13 +1,8 @@
 package agent_test
 
 import (
-	"bufio"
 	"fmt"
-	"net"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,14 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/hosttest"
 	"lockcheck/nemesis/agent"
+	"lockcheck/nemesis/clocktest"
 	"lockcheck/nemesis/vdso"
 )
-
-// within is how exactly a process has to see the clock that was asked for.
-const within = 10 * time.Millisecond
-
-func near(got, want time.Duration) bool { return (got - want).Abs() <= within }
 
 // sees asks a clock helper.
 func (talk talker) sees() (wall, mono time.Duration) {
@@ -45,28 +37,28 @@ func TestAProcessSeesTheClockThatWasAskedFor(t *testing.T) {
 		set, other := startTalker(t, b.Host, clusters.Command{Args: []string{"clock"}}), startTalker(t, b.Host, clusters.Command{Args: []string{"clock"}})
 		want := func(when string, wantWall, wantMono time.Duration) {
 			t.Helper()
-			if wall, mono := set.sees(); !near(wall, wantWall) || !near(mono, wantMono) {
+			if wall, mono := set.sees(); !clocktest.Near(wall, wantWall) || !clocktest.Near(mono, wantMono) {
 				t.Errorf("%s: it sees its wall clock off by %v and its monotonic one by %v, want %v and %v", when, wall, mono, wantWall, wantMono)
 			}
-			if wall, mono := other.sees(); !near(wall, 0) || !near(mono, 0) {
+			if wall, mono := other.sees(); !clocktest.Near(wall, 0) || !clocktest.Near(mono, 0) {
 				t.Errorf("%s: its neighbour's clocks are off by %v and %v", when, wall, mono)
 			}
-			if ours := beyond(unix.CLOCK_REALTIME, func() int64 { return time.Now().UnixNano() }); !near(time.Duration(ours), 0) {
-				t.Errorf("%s: the harness's clock is off by %v", when, time.Duration(ours))
+			if ours := clocktest.Beyond(unix.CLOCK_REALTIME, func() int64 { return time.Now().UnixNano() }); !clocktest.Near(ours, 0) {
+				t.Errorf("%s: the harness's clock is off by %v", when, ours)
 			}
 		}
 		want("at first", 0, 0)
 		var seen agent.ClockSeen
 		b.do(t, agent.ClockSet, skew(set, 90*time.Second, 0, time.Minute), &seen)
 		want("ahead", 90*time.Second, 0)
-		if !near(seen.Wall, 90*time.Second) || seen.Monotonic != 0 || seen.Stopped <= 0 {
+		if !clocktest.Near(seen.Wall, 90*time.Second) || seen.Monotonic != 0 || seen.Stopped <= 0 {
 			t.Errorf("the agent says %+v", seen)
 		}
 		b.do(t, agent.ClockSet, skew(set, -3*time.Second, 0, time.Minute), &seen)
 		want("set again, behind", -3*time.Second, 0)
 		b.do(t, agent.ClockSet, skew(set, 0, 2*time.Second, time.Minute), &seen)
 		want("monotonic", 0, 2*time.Second)
-		if !near(seen.Monotonic, 2*time.Second) || seen.Wall != 0 {
+		if !clocktest.Near(seen.Monotonic, 2*time.Second) || seen.Wall != 0 {
 			t.Errorf("the agent says %+v", seen)
 		}
 		b.do(t, agent.ClockReset, agent.TargetOf(set), nil)
@@ -76,7 +68,7 @@ func TestAProcessSeesTheClockThatWasAskedFor(t *testing.T) {
 		began := time.Now()
 		time.Sleep(300 * time.Millisecond)
 		wall, _ := set.sees()
-		if most := time.Since(began) + within; wall < 300*time.Millisecond-within || wall > most {
+		if most := time.Since(began) + clocktest.Within; wall < 300*time.Millisecond-clocktest.Within || wall > most {
 			t.Errorf("at double speed it gained %v in some 300 ms (at most %v)", wall, most)
 		}
 	})
@@ -88,13 +80,13 @@ func TestNoSkewOutlivesItsAgentForLong(t *testing.T) {
 		b := newBox(t, site, "n1")
 		p := startTalker(t, b.Host, clusters.Command{Args: []string{"clock"}})
 		b.do(t, agent.ClockSet, skew(p, time.Hour, 0, time.Minute), nil)
-		if wall, _ := p.sees(); !near(wall, time.Hour) {
+		if wall, _ := p.sees(); !clocktest.Near(wall, time.Hour) {
 			t.Fatalf("its clock is off by %v", wall)
 		}
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if wall, _ := p.sees(); !near(wall, 0) {
+		if wall, _ := p.sees(); !clocktest.Near(wall, 0) {
 			t.Errorf("the agent is closed, and the clock is off by %v", wall)
 		}
 
@@ -105,11 +97,11 @@ func TestNoSkewOutlivesItsAgentForLong(t *testing.T) {
 		if err := b.KillAgent(t); err != nil {
 			t.Fatal(err)
 		}
-		if wall, _ := p.sees(); !near(wall, time.Hour) && time.Since(set) < expiry {
+		if wall, _ := p.sees(); !clocktest.Near(wall, time.Hour) && time.Since(set) < expiry {
 			t.Errorf("the clock is off by %v only", wall)
 		}
 		time.Sleep(time.Until(set.Add(expiry + 200*time.Millisecond)))
-		if wall, _ := p.sees(); !near(wall, 0) {
+		if wall, _ := p.sees(); !clocktest.Near(wall, 0) {
 			t.Errorf("the skew has expired, and the clock is off by %v", wall)
 		}
 	})
@@ -117,18 +109,9 @@ func TestNoSkewOutlivesItsAgentForLong(t *testing.T) {
 
 // A server of its own, asked what time it is.
 func TestRedisSeesTheClockThatWasAskedFor(t *testing.T) {
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	program := hosttest.Need(t, "redis-server")
 	onHosts(t, func(t *testing.T, site clusters.Site) {
 		b := newBox(t, site, "n1")
-		program, err := exec.LookPath("redis-server")
-		if err != nil {
-			t.Fatal(err)
-		}
 		dir := t.TempDir()
 		socket := filepath.Join(dir, "socket")
 		server, err := b.Start(t.Context(), clusters.Command{
@@ -138,64 +121,18 @@ func TestRedisSeesTheClockThatWasAskedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conn := dial(t, socket)
-		defer conn.Close()
 		for _, offset := range []time.Duration{90 * time.Second, -90 * time.Second, 5 * time.Second} {
 			var seen agent.ClockSeen
 			b.do(t, agent.ClockSet, skew(server, offset, 0, time.Minute), &seen)
-			if off := redisTime(t, conn); !near(off, offset) || !near(seen.Wall, offset) {
+			if off := clocktest.Redis(t, socket); !clocktest.Near(off, offset) || !clocktest.Near(seen.Wall, offset) {
 				t.Errorf("TIME is off by %v, the agent says %v, want %v", off, seen.Wall, offset)
 			}
 		}
 		b.do(t, agent.ClockReset, agent.TargetOf(server), nil)
-		if off := redisTime(t, conn); !near(off, 0) {
+		if off := clocktest.Redis(t, socket); !clocktest.Near(off, 0) {
 			t.Errorf("TIME is off by %v after healing", off)
 		}
 	})
-}
-
-func dial(t *testing.T, socket string) net.Conn {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		conn, err := net.Dial("unix", socket)
-		if err == nil {
-			return conn
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-	}
-}
-
-// redisTime is how far off the server sees its clock. Half of the time that asking takes is unknown, so it asks again
-// until that is little.
-func redisTime(t *testing.T, conn net.Conn) time.Duration {
-	t.Helper()
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-	in := bufio.NewReader(conn)
-	for {
-		before := kernel(unix.CLOCK_REALTIME)
-		if _, err := fmt.Fprint(conn, "TIME\r\n"); err != nil {
-			t.Fatal(err)
-		}
-		var numbers []int64
-		for range 5 { // *2, $10, seconds, $6, microseconds
-			line, err := in.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64); err == nil {
-				numbers = append(numbers, n)
-			}
-		}
-		after := kernel(unix.CLOCK_REALTIME)
-		if len(numbers) != 2 {
-			t.Fatalf("TIME answered %v", numbers)
-		}
-		if after-before < int64(within/4) {
-			return time.Duration(numbers[0]*1e9 + numbers[1]*1e3 - (before+after)/2)
-		}
-	}
 }
 
 func TestClockRequestsAreRefusedByWhatIsWrong(t *testing.T) {
@@ -215,7 +152,7 @@ func TestClockRequestsAreRefusedByWhatIsWrong(t *testing.T) {
 				t.Errorf("%+v: %v, want an error that says %q", ask, err, says)
 			}
 		}
-		if wall, mono := p.sees(); !near(wall, 0) || !near(mono, 0) {
+		if wall, mono := p.sees(); !clocktest.Near(wall, 0) || !clocktest.Near(mono, 0) {
 			t.Errorf("what was refused has an effect: %v, %v", wall, mono)
 		}
 	})

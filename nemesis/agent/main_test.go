@@ -8,106 +8,42 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/hosttest"
 	"lockcheck/clusters/local"
+	"lockcheck/clusters/local/localtest"
 	"lockcheck/nemesis/agent"
+	"lockcheck/nemesis/clocktest"
 )
 
-// envEnter makes the test binary enter namespaces before it does anything, as lockcheck run does.
-const envEnter = "LOCKCHECK_TEST_ENTER"
-
-// entered is the provider of a test binary that was asked to enter.
-var entered *local.Provider
-
 // helpers are what the test binary does when it is started as a process of a run.
-var helpers = map[string]func(args []string) error{
-	agent.Command:        func([]string) error { return agent.Serve(os.Stdin, os.Stdout) },
-	local.JanitorCommand: local.Janitor,
-	"radio":              radio,
-	"clock":              clock,
+var helpers = hosttest.Helpers{
+	agent.Command: func([]string) error { return agent.Serve(os.Stdin, os.Stdout) },
+	"radio":       radio,
+	"clock":       clocktest.Clock,
 }
 
 func TestMain(m *testing.M) {
-	if os.Getenv(envEnter) != "" {
-		provider, code, err := local.Enter()
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(64)
-		}
-		if provider == nil {
-			os.Exit(code)
-		}
-		os.Unsetenv(envEnter)
-		entered = provider
-	}
-	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
-		help, ok := helpers[os.Args[1]]
-		if !ok {
-			fmt.Fprintln(os.Stderr, "no such helper:", os.Args[1])
-			os.Exit(64)
-		}
-		if err := help(os.Args[2:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			local.Exit(1)
-		}
-		local.Exit(0)
-	}
+	localtest.Begin(helpers)
 	local.Exit(m.Run())
 }
 
 // onHosts runs a test in a process that entered namespaces as the harness does: as this user, and as one without rights.
 func onHosts(t *testing.T, test func(t *testing.T, site clusters.Site)) {
 	t.Helper()
-	if entered != nil {
-		site, err := entered.Open(t.Context(), clusters.SiteSpec{Run: t.Name(), LogDir: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if err := site.Close(); err != nil {
-				t.Errorf("close: %v", err)
-			}
-		}()
-		if isolated, why := site.Isolated(); !isolated {
-			t.Fatalf("hosts have no networks of their own: %s", why)
-		}
-		test(t, site)
-		return
-	}
-	users := []uint32{uint32(os.Geteuid())}
+	users := []uint32{hosttest.Self()}
 	if users[0] == 0 {
-		users = append(users, 65534)
+		users = append(users, hosttest.Nobody)
 	}
-	for _, uid := range users {
-		t.Run(fmt.Sprintf("user %d", uid), func(t *testing.T) {
-			top, _, _ := strings.Cut(t.Name(), "/")
-			// Not by its path, which the other user may not be let through.
-			cmd := exec.Command("/proc/self/exe", "-test.run=^"+top+"$", "-test.v", "-test.timeout=60s")
-			cmd.Env = append(os.Environ(), envEnter+"=1")
-			cmd.Dir = "/"
-			if uid != uint32(os.Geteuid()) {
-				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
-			}
-			out, err := cmd.CombinedOutput()
-			t.Logf("%s", out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !strings.Contains(string(out), "--- PASS: "+top) {
-				t.Fatal("the test did not run inside")
-			}
-		})
-	}
+	localtest.OnHosts(t, users, test)
 }
 
 // box is a host with its agent.
@@ -118,10 +54,7 @@ type box struct {
 
 func newBox(t *testing.T, site clusters.Site, name string) box {
 	t.Helper()
-	host, err := site.Host(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := hosttest.Host(t, site, name)
 	return box{host, startAgent(t, host)}
 }
 
@@ -229,38 +162,4 @@ func radio([]string) error {
 		}
 	}
 	return nil
-}
-
-// clock says, for each line it reads, how far its wall clock and its monotonic clock are from the kernel's, in
-// nanoseconds: by the reading that took the least time of several.
-func clock([]string) error {
-	start, trueStart := time.Now(), kernel(unix.CLOCK_MONOTONIC)
-	fmt.Println("ready")
-	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-		wall := beyond(unix.CLOCK_REALTIME, func() int64 { return time.Now().UnixNano() })
-		mono := beyond(unix.CLOCK_MONOTONIC, func() int64 { return trueStart + int64(time.Since(start)) })
-		fmt.Println(wall, mono)
-	}
-	return nil
-}
-
-// kernel asks the kernel itself for a time, past the vDSO.
-func kernel(id int32) int64 {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(id, &ts); err != nil {
-		panic(err)
-	}
-	return ts.Nano()
-}
-
-func beyond(id int32, seen func() int64) (offset int64) {
-	best := int64(1 << 62)
-	for range 10 {
-		before := kernel(id)
-		now := seen()
-		if after := kernel(id); after-before < best {
-			best, offset = after-before, now-(before+after)/2
-		}
-	}
-	return offset
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"lockcheck/nemesis/clocktest"
 )
 
 // changes is how often a busy process is changed.
@@ -129,7 +131,7 @@ func TestABusyJVMSurvivesChanges(t *testing.T) {
 	p := startJava(t, 4)
 	patchManyTimes(t, p.pid())
 	heal(t, p.pid())
-	if off := p.seesJava(); !near(off, 0) {
+	if off := p.seesJava(); !clocktest.Near(off, 0) {
 		t.Errorf("it sees its wall clock off by %v after healing", off)
 	}
 }

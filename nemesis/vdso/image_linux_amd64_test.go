@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockcheck/nemesis/clocktest"
 )
 
 // ownVDSO is a copy of this process's vDSO.
@@ -97,17 +99,17 @@ func TestAWriterThatDiesLeavesNothingThatTheNextCannotMend(t *testing.T) {
 	for words := range 100 {
 		p := startClock(t)
 		complete := dieAfter(t, p.pid(), words)
-		if wall, mono := p.sees(); !near(wall, 0) && !near(wall, time.Hour) || !near(mono, 0) && !near(mono, time.Minute) {
+		if wall, mono := p.sees(); !clocktest.Near(wall, 0) && !clocktest.Near(wall, time.Hour) || !clocktest.Near(mono, 0) && !clocktest.Near(mono, time.Minute) {
 			t.Errorf("after %d words it sees %v and %v", words, wall, mono)
 		}
 		if !complete && words%3 == 0 {
 			heal(t, p.pid())
-			if _, mono := p.sees(); !near(mono, 0) && !near(mono, time.Minute) {
+			if _, mono := p.sees(); !clocktest.Near(mono, 0) && !clocktest.Near(mono, time.Minute) {
 				t.Errorf("healed after %d words it sees its monotonic clock off by %v", words, mono)
 			}
 		}
 		apply(t, p.pid(), Skew{Wall: Shift{Offset: 2 * time.Hour}})
-		if wall, _ := p.sees(); !near(wall, 2*time.Hour) {
+		if wall, _ := p.sees(); !clocktest.Near(wall, 2*time.Hour) {
 			t.Errorf("mended after %d words it sees %v", words, wall)
 		}
 		p.end()
@@ -123,11 +125,11 @@ func TestAWriterThatDiesLeavesTheOldSkewOrTheNew(t *testing.T) {
 	p := startClock(t)
 	for words := 0; ; words++ {
 		apply(t, p.pid(), Skew{Wall: Shift{Offset: time.Hour}, Monotonic: Shift{Offset: time.Second}})
-		time.Sleep(3 * within) // by as much would a mixture of the two be off
+		time.Sleep(3 * clocktest.Within) // by as much would a mixture of the two be off
 		_, mono := p.sees()
 		complete := dieAfter(t, p.pid(), words)
 		wall, got := p.sees()
-		if !near(wall, time.Hour) || !near(got, mono) && !near(got, mono+time.Minute) {
+		if !clocktest.Near(wall, time.Hour) || !clocktest.Near(got, mono) && !clocktest.Near(got, mono+time.Minute) {
 			t.Errorf("after %d words it sees %v and %v, want 1h and %v or a minute more", words, wall, got, mono)
 		}
 		if complete {

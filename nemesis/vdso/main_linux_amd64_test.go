@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"lockcheck/nemesis/clocktest"
 )
 
 // helpers are what the test binary does when it is started as a target, or as another process that changes one.
 var helpers = map[string]func(args []string) error{
-	"clock":       clock,
+	"clock":       clocktest.Clock,
 	"busy":        busy,
 	"sleep":       func([]string) error { fmt.Println("ready"); _, err := io.Copy(io.Discard, os.Stdin); return err },
 	"signals":     signals,
@@ -145,41 +145,6 @@ func state(t *testing.T, pid int) State {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// kernel asks the kernel itself for a time, past the vDSO.
-func kernel(id int32) int64 {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(id, &ts); err != nil {
-		panic(err)
-	}
-	return ts.Nano()
-}
-
-// clock is a Go program that tells what it sees: for each line it reads, what its wall clock and its monotonic clock (since
-// its start) show beyond what the kernel says.
-func clock([]string) error {
-	start, trueStart := time.Now(), kernel(unix.CLOCK_MONOTONIC)
-	fmt.Println("ready")
-	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-		wall := beyond(unix.CLOCK_REALTIME, func() int64 { return time.Now().UnixNano() })
-		mono := beyond(unix.CLOCK_MONOTONIC, func() int64 { return trueStart + int64(time.Since(start)) })
-		fmt.Println(int64(wall), int64(mono))
-	}
-	return nil
-}
-
-// beyond is how far a clock is from the kernel's, by the reading that took the least time of several.
-func beyond(id int32, seen func() int64) time.Duration {
-	best, offset := int64(1<<62), int64(0)
-	for range 10 {
-		before := kernel(id)
-		now := seen()
-		if after := kernel(id); after-before < best {
-			best, offset = after-before, now-(before+after)/2
-		}
-	}
-	return time.Duration(offset)
 }
 
 func startClock(t *testing.T) *process {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"lockcheck/nemesis/clocktest"
 )
 
 var anHour = Skew{Wall: Shift{Offset: time.Hour}, Expiry: time.Minute}
@@ -208,7 +210,7 @@ func applyChild([]string) error {
 	if _, err := fmt.Fscan(stdout, &wall, &mono); err != nil {
 		return err
 	}
-	if !near(wall, time.Hour) {
+	if !clocktest.Near(wall, time.Hour) {
 		return fmt.Errorf("the child sees %v, want 1h", wall)
 	}
 	return nil

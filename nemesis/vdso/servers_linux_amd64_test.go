@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"lockcheck/nemesis/clocktest"
 )
 
 // redis is a server on a socket of its own, and a connection to it.
@@ -28,17 +28,10 @@ func startRedis(t *testing.T) *redis {
 	dir := t.TempDir()
 	r := &redis{socket: filepath.Join(dir, "socket")}
 	r.process = start(t, exec.Command(need(t, "redis-server"), "--port", "0", "--unixsocket", r.socket, "--dir", dir, "--save", "", "--logfile", "log"))
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		conn, err := net.Dial("unix", r.socket)
-		if err == nil {
-			r.conn, r.lines = conn, bufio.NewReader(conn)
-			t.Cleanup(func() { conn.Close() })
-			return r
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-	}
+	r.conn = clocktest.Dial(t, r.socket)
+	r.lines = bufio.NewReader(r.conn)
+	t.Cleanup(func() { r.conn.Close() })
+	return r
 }
 
 // do sends a command and returns its answer, the lengths of strings left out.
@@ -73,23 +66,8 @@ func (r *redis) do(command ...string) string {
 	return line
 }
 
-// wall is how far off the server sees its clock, by TIME. Half of the time that asking takes is unknown, so it asks again
-// until that is little.
-func (r *redis) wall() time.Duration {
-	r.t.Helper()
-	for {
-		before := kernel(unix.CLOCK_REALTIME)
-		answer := r.do("TIME")
-		after := kernel(unix.CLOCK_REALTIME)
-		var seconds, micros int64
-		if _, err := fmt.Sscan(answer, &seconds, &micros); err != nil {
-			r.t.Fatal(answer, err)
-		}
-		if after-before < int64(within/4) {
-			return time.Duration(seconds*1e9 + micros*1e3 - (before+after)/2)
-		}
-	}
-}
+// wall is how far off the server sees its clock, by TIME.
+func (r *redis) wall() time.Duration { return clocktest.Redis(r.t, r.socket) }
 
 func (r *redis) want(command string, want string) {
 	r.t.Helper()
@@ -103,20 +81,20 @@ func TestRedisExpiresKeysByTheSkewedClock(t *testing.T) {
 	r.want("SET lock me PX 60000", "+OK")
 	r.want("GET lock", "me")
 	apply(t, r.pid(), Skew{Wall: Shift{Offset: 90 * time.Second}})
-	if off := r.wall(); !near(off, 90*time.Second) {
+	if off := r.wall(); !clocktest.Near(off, 90*time.Second) {
 		t.Errorf("TIME is off by %v, want 1m30s", off)
 	}
 	r.want("GET lock", "$-1")
 
 	heal(t, r.pid())
-	if off := r.wall(); !near(off, 0) {
+	if off := r.wall(); !clocktest.Near(off, 0) {
 		t.Errorf("TIME is off by %v after healing", off)
 	}
 
 	// And a key that lives on while the clock is behind.
 	r.want("SET lock me PX 200", "+OK")
 	apply(t, r.pid(), Skew{Wall: Shift{Offset: -90 * time.Second}})
-	if off := r.wall(); !near(off, -90*time.Second) {
+	if off := r.wall(); !clocktest.Near(off, -90*time.Second) {
 		t.Errorf("TIME is off by %v, want -1m30s", off)
 	}
 	time.Sleep(300 * time.Millisecond)
@@ -135,7 +113,7 @@ func TestRedisUnderLoadSurvivesChanges(t *testing.T) {
 	defer func() { _ = load.Process.Kill(); _ = load.Wait() }()
 	patchManyTimes(t, r.pid())
 	heal(t, r.pid())
-	if off := r.wall(); !near(off, 0) {
+	if off := r.wall(); !clocktest.Near(off, 0) {
 		t.Errorf("TIME is off by %v after healing", off)
 	}
 	if size := r.do("DBSIZE"); size == ":0" {
@@ -153,18 +131,14 @@ func startJava(t *testing.T, threads int) *process {
 // seesJava is how far off a JVM sees its wall clock, in whole milliseconds.
 func (p *process) seesJava() time.Duration {
 	p.t.Helper()
-	for {
-		before := kernel(unix.CLOCK_REALTIME)
+	return clocktest.Asked(func() int64 {
 		answer := p.ask("?")
-		after := kernel(unix.CLOCK_REALTIME)
 		var millis, nano int64
 		if _, err := fmt.Sscan(answer, &millis, &nano); err != nil {
 			p.t.Fatal(answer, err)
 		}
-		if after-before < int64(within/4) {
-			return time.Duration(millis - (before+after)/2)
-		}
-	}
+		return millis
+	})
 }
 
 func TestAJVMsWallClockIsSkewedAndItsMonotonicClockRefused(t *testing.T) {
@@ -179,11 +153,11 @@ func TestAJVMsWallClockIsSkewedAndItsMonotonicClockRefused(t *testing.T) {
 		t.Errorf("a refused skew changed it: %+v", s)
 	}
 	apply(t, p.pid(), Skew{Wall: Shift{Offset: time.Hour}})
-	if off := p.seesJava(); !near(off, time.Hour) {
+	if off := p.seesJava(); !clocktest.Near(off, time.Hour) {
 		t.Errorf("it sees its wall clock off by %v, want 1h", off)
 	}
 	heal(t, p.pid())
-	if off := p.seesJava(); !near(off, 0) {
+	if off := p.seesJava(); !clocktest.Near(off, 0) {
 		t.Errorf("it sees its wall clock off by %v after healing", off)
 	}
 }

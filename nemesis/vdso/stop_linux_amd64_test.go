@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"lockcheck/nemesis/clocktest"
 )
 
 // signals is a program that says so each time it gets SIGUSR1.
@@ -160,7 +162,7 @@ func churn([]string) error {
 	}()
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
-		fmt.Println(time.Now().UnixNano() - kernel(unix.CLOCK_REALTIME))
+		fmt.Println(time.Now().UnixNano() - clocktest.Kernel(unix.CLOCK_REALTIME))
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"lockcheck/nemesis/clocktest"
 )
 
 // hours is a program that ends with an error when its wall clock is off by anything but whole hours.
@@ -22,9 +24,9 @@ func hours([]string) error {
 		os.Exit(0)
 	}()
 	for {
-		before := kernel(unix.CLOCK_REALTIME)
+		before := clocktest.Kernel(unix.CLOCK_REALTIME)
 		seen := time.Now().UnixNano()
-		after := kernel(unix.CLOCK_REALTIME)
+		after := clocktest.Kernel(unix.CLOCK_REALTIME)
 		least, most := pastTheHour(seen-after), pastTheHour(seen-before)
 		if least > tolerated || most < -tolerated {
 			return fmt.Errorf("the wall clock is off by %v to %v", time.Duration(seen-after), time.Duration(seen-before))
