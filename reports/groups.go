@@ -75,7 +75,7 @@ func findingGroups(j Judgement, ix *index) []group {
 	}
 	groups := make([]group, 0, len(order))
 	for _, k := range order {
-		groups = append(groups, newGroup(k.cause, k.verdict, members[k]))
+		groups = append(groups, newGroup(k.cause, k.verdict, members[k], untoldOf(j.Result, k.verdict)))
 	}
 	if len(groups) > 0 {
 		groups[0].Shown[0].Open = true
@@ -89,9 +89,9 @@ func (p page) Folded() bool {
 }
 
 // newGroup takes its findings in the order of harm, and of each property in the order of time.
-func newGroup(cause string, verdict checker.Verdict, findings []finding) group {
+func newGroup(cause string, verdict checker.Verdict, findings []finding, untold []*checker.Property) group {
 	g := group{Cause: cause, Face: faceOf(verdict), Verdict: verdict, Told: len(findings)}
-	mark(findings)
+	mark(findings, untold)
 	faults, shown := map[int64]bool{}, map[checker.Name]bool{}
 	var names []checker.Name
 	counts := map[checker.Name]int{}
@@ -119,30 +119,50 @@ func newGroup(cause string, verdict checker.Verdict, findings []finding) group {
 	return g
 }
 
+// untoldOf are the properties of a verdict that have more findings than are told. The others may be of any cause.
+func untoldOf(r *checker.Result, verdict checker.Verdict) (untold []*checker.Property) {
+	for i := range r.Properties {
+		if p := &r.Properties[i]; p.Verdict == verdict && p.Count > int64(len(p.Findings)) {
+			untold = append(untold, p)
+		}
+	}
+	return untold
+}
+
 // mark says which of a group's findings are worth reading first: the first to come; the one with the shortest story, which
-// is the easiest to follow; and the worst, which of the most harmful property went on for longest.
-func mark(findings []finding) {
+// is the easiest to follow; and the worst, which of the most harmful property went on for longest. Where one that is not
+// told might be it instead, the mark says that it was chosen of those that are told.
+func mark(findings []finding, untold []*checker.Property) {
 	length := func(f *finding) int64 { return f.ToNS - f.FromNS }
-	best := func(word string, compare func(a, b *finding) int) {
+	best := func(word string, compare func(a, b *finding) int, mayBe func(*finding, *checker.Property) bool) {
 		least := &findings[0]
 		for i := range findings {
 			if compare(&findings[i], least) < 0 {
 				least = &findings[i]
 			}
 		}
+		if slices.ContainsFunc(untold, func(p *checker.Property) bool { return mayBe(least, p) }) {
+			word += ofThoseTold
+		}
 		least.Marks = append(least.Marks, word)
 	}
 	if len(findings) < 2 {
 		return
 	}
-	best("first", func(a, b *finding) int { return cmp.Compare(a.AtNS, b.AtNS) })
+	best("first", func(a, b *finding) int { return cmp.Compare(a.AtNS, b.AtNS) },
+		// What is told of a property are its earliest.
+		func(f *finding, p *checker.Property) bool {
+			return len(p.Findings) == 0 || p.Findings[len(p.Findings)-1].AtNS < f.AtNS
+		})
 	best("shortest", func(a, b *finding) int {
 		return cmp.Or(cmp.Compare(len(a.Story), len(b.Story)), cmp.Compare(length(a), length(b)))
-	})
+	}, func(*finding, *checker.Property) bool { return true })
 	best("worst", func(a, b *finding) int {
 		return cmp.Or(cmp.Compare(harm(a.Property), harm(b.Property)), cmp.Compare(length(b), length(a)))
-	})
+	}, func(f *finding, p *checker.Property) bool { return harm(p.Name) <= harm(f.Property) })
 }
+
+const ofThoseTold = " of those told"
 
 // harm is the rank of a property in the order of harm; those that this page does not know come last.
 func harm(name checker.Name) int {

@@ -40,7 +40,8 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s (%s) %s; %d folded", g.Cause, g.ByName, marksOf(g), len(g.Rest)))
 	}
 	want := []string{
-		"pause of holder (2 of stale-write, 2 of mutual-exclusion) stale-write-1, stale-write-2 worst, mutual-exclusion-1 first, mutual-exclusion-2 shortest; 0 folded",
+		// Overlaps that are not told may be shorter to tell. They cannot be worse than a stale write, nor come before those told.
+		"pause of holder (2 of stale-write, 2 of mutual-exclusion) stale-write-1, stale-write-2 worst, mutual-exclusion-1 first, mutual-exclusion-2 shortest of those told; 0 folded",
 		"kill of server (1 of stale-write) stale-write-3; 0 folded",
 		"unexplained (1 of mutual-exclusion) mutual-exclusion-3; 0 folded",
 	}
@@ -52,6 +53,43 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 	}
 	if told := newTold(r); told.All != 73 || told.Here != 6 || told.ByName != "3 stale writes accepted, 70 overlaps of two holders" {
 		t.Errorf("told %+v", told)
+	}
+}
+
+// What is told are the first of each property: which is worst of all, or shortest, nobody has looked at.
+func TestMarksSayWhereTheyAreOfThoseToldAlone(t *testing.T) {
+	overlap := func(n int, at, lasted int64) checker.Finding {
+		return found(checker.MutualExclusion, n, "pause of holder", at, lasted, 9-n)
+	}
+	stale := found(checker.StaleWrite, 1, "pause of holder", 30, 5, 9)
+	for name, test := range map[string]struct {
+		overlaps, staleWrites int64 // in all
+		masked                bool  // the overlaps
+		want                  string
+	}{
+		"all are told":                 {2, 1, false, "stale-write-1 worst, mutual-exclusion-1 first, mutual-exclusion-2 shortest"},
+		"more overlaps":                {3, 1, false, "stale-write-1 worst, mutual-exclusion-1 first, mutual-exclusion-2 shortest of those told"},
+		"more stale writes":            {2, 4, false, "stale-write-1 worst of those told, mutual-exclusion-1 first, mutual-exclusion-2 shortest of those told"},
+		"more, of another verdict":     {2, 4, true, "mutual-exclusion-1 first worst, mutual-exclusion-2 shortest"},
+		"more, of which none are told": {2, -4, false, "mutual-exclusion-1 first of those told worst of those told, mutual-exclusion-2 shortest of those told"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &checker.Result{Verdict: checker.Violation, Properties: []checker.Property{
+				{Name: checker.MutualExclusion, Verdict: checker.Violation, Count: test.overlaps, Findings: []checker.Finding{overlap(1, 10, 9), overlap(2, 20, 5)}},
+				{Name: checker.StaleWrite, Verdict: checker.Violation, Count: max(test.staleWrites, -test.staleWrites), Findings: []checker.Finding{stale}},
+			}}
+			if test.masked {
+				r.Properties[0].Verdict = checker.Masked
+			}
+			if test.staleWrites < 0 {
+				r.Properties[1].Findings = nil
+			}
+			j := Judgement{Result: r, Model: &checker.Model{EndNS: 40}}
+			groups := findingGroups(j, newIndex(j))
+			if got := marksOf(groups[len(groups)-1]); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
 	}
 }
 
