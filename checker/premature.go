@@ -136,6 +136,35 @@ func (j *judge) lostEarly(k *keyView, i int) (found *premature, protected bool) 
 	return found, protected
 }
 
+// prematureCause names the clean-up that may have freed the grant before the fault that led to it, if one did: one that hit
+// whoever cleaned up what was no longer its own, or else one that coincides.
+func (j *judge) prematureCause(p premature) Cause {
+	c := p.other
+	if c == nil {
+		return j.cause(p.hold, p.by, p.atNS)
+	}
+	led := unexplained
+	if c.hold != nil {
+		led = j.cause(c.hold, p.hold, p.atNS)
+	}
+	if led == unexplained {
+		led = j.cause(p.hold, p.by, p.atNS)
+	}
+	what, whose := c.what, "another client"
+	if c.hold == nil {
+		what = "closing of a session"
+	}
+	if c.client == p.hold.Client {
+		whose = "the same client"
+	}
+	did := "was under way and may have freed it"
+	if c.confess {
+		did = "freed it: its own hold had been lost before, and it reports having removed a record"
+	}
+	return Cause{Fault: led.Fault, Kind: what + " by " + whose,
+		Text: fmt.Sprintf("%s's %s, begun at %s, %s; %s", c.client, c.what, clock(c.fromNS), did, led.Text)}
+}
+
 func (j *judge) prematureFinding(p premature) Finding {
 	h := p.hold
 	how := fmt.Sprintf("the service %s", p.said)
@@ -145,7 +174,7 @@ func (j *judge) prematureFinding(p premature) Finding {
 	f := Finding{
 		Key: p.key, AtNS: p.atNS, FromNS: h.DoneNS, ToNS: max(p.untilNS, p.atNS),
 		Summary: fmt.Sprintf("%s lost %s%s at %s although its acknowledged lease ran until %s: %s", h.Client, p.key, withToken(h), clock(p.atNS), clock(p.untilNS), how),
-		Cause:   j.cause(h, p.by, p.atNS),
+		Cause:   j.prematureCause(p),
 	}
 	s := j.story(&f, h, p.by)
 	s.add(p.untilNS, nil, 0, "only here could the acknowledged lease of %s have run out", h.Client)

@@ -92,7 +92,9 @@ type Finding struct {
 
 // Cause says which fault explains a finding, or that none does.
 type Cause struct {
-	Kind string `json:"kind"` // groups findings: the fault's name and the role it hit, or "unexplained"
+	// Kind groups findings: the fault's name and the role it hit; for release-by-owner what may have freed the grant, and
+	// whose that was; or "unexplained".
+	Kind string `json:"kind"`
 	Text string `json:"text"` // one sentence: which fault, on whom, how long against how much lease was left
 	// Fault is the Op of the fault in the history, 0 if none explains it.
 	Fault int64 `json:"fault,omitempty"`
