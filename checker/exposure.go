@@ -13,22 +13,23 @@ import (
 var faultKinds = []struct {
 	name   history.F
 	plural string // in names of exposures
+	none   string // what there was none of
 	one    string
 	words  string
 }{
-	{pauseFault, "pauses", "pause", "pauses"},
-	{"partition", "partitions", "partition", "partitions"},
-	{killFault, "kills", "kill", "kills"},
-	{"clock", "clock-skews", "clock skew", "clock skews"},
-	{"failover", "failovers", "failover", "failovers"},
-	{"loss", "losses", "packet loss", "stretches of packet loss"},
+	{pauseFault, "pauses", "pause", "pause", "pauses"},
+	{"partition", "partitions", "partition", "partition", "partitions"},
+	{killFault, "kills", "kill", "kill", "kills"},
+	{"clock", "clock-skews", "clock skew", "clock skew", "clock skews"},
+	{"failover", "failovers", "failover", "failover", "failovers"},
+	{"loss", "losses", "packet loss", "stretch of packet loss", "stretches of packet loss"},
 }
 
 // narrowings are what of the faults of one name is counted (J9).
 var narrowings = []struct {
 	name    func(plural string) string
 	counts  func(*judge, *Fault) bool
-	happens string // after the plural
+	happens string // after the one or the plural
 	never   string
 }{
 	{func(plural string) string { return plural }, func(_ *judge, f *Fault) bool { return f.EffectiveNS != 0 },
@@ -52,19 +53,19 @@ func (j *judge) exposure() []Exposure {
 		required[r.Name] = max(required[r.Name], r.Min)
 	}
 	out := []Exposure{}
-	add := func(name string, count int64, happens, never string) {
+	add := func(name string, count int64, one, many, happens, never string) {
 		x := Exposure{Name: name, Count: count, Min: required[name]}
 		delete(required, name)
-		x.Text = fmt.Sprintf("%d %s", x.Count, happens)
+		x.Text = history.Counted(x.Count, one, many) + " " + happens
 		switch {
 		case x.Count < x.Min && x.Count == 0:
 			x.Text = never
 		case x.Count < x.Min:
-			x.Text = fmt.Sprintf("only %d of at least %d %s", x.Count, x.Min, happens)
+			x.Text = fmt.Sprintf("only %d of at least %s %s", x.Count, history.Counted(x.Min, one, many), happens)
 		}
 		out = append(out, x)
 	}
-	add(history.ExposureContended, j.contended(), "grants of a lock that another client was waiting for",
+	add(history.ExposureContended, j.contended(), "grant", "grants", "of a lock that another client was waiting for",
 		"no client ever waited for a lock that another held")
 	for _, kind := range faultKinds {
 		for _, n := range narrowings {
@@ -75,11 +76,11 @@ func (j *judge) exposure() []Exposure {
 				}
 			}
 			if j.m.met(kind.name) || required[name] > 0 {
-				add(name, count, kind.words+" "+n.happens, "no "+kind.one+" "+n.never)
+				add(name, count, kind.one, kind.words, n.happens, "no "+kind.none+" "+n.never)
 			}
 		}
 		if name := history.AtOnce(kind.plural); required[name] > 0 {
-			add(name, j.m.atOnce(kind.name), kind.words+" in effect at the same time", "no "+kind.one+" took effect")
+			add(name, j.m.atOnce(kind.name), kind.one, kind.words, "in effect at the same time", "no "+kind.none+" took effect")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(required)) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"lockcheck/checker/history"
@@ -123,6 +124,33 @@ func TestQuantilesAreThoseOfTheSortedList(t *testing.T) {
 		want := Quantiles{int64(len(list)), at(50), at(95), at(99), sorted[len(list)-1]}
 		if got := quantiles(list); got != want {
 			t.Fatalf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
+func TestExposuresAgreeInNumber(t *testing.T) {
+	plan := plainPlan()
+	plan.Exposure = []history.Requirement{{Name: "pauses-past-the-lease", Min: 3}, {Name: "losses", Min: 1}}
+	once := strings.NewReplacer("token=33 %s", "token=33", "write:%s", "write:ok h1", "final", `
+3.52 nemesis loss:invoke 2 target=c4
+3.53 nemesis loss:ok 2 target=c4
+3.54 nemesis loss:heal 2 target=c4
+3.55 nemesis loss:healed 2 target=c4
+final`).Replace(classic)
+	result, _ := judgeText(t, plan, once)
+	got := map[string]string{}
+	for _, e := range result.Exposure {
+		got[e.Name] = e.Text
+	}
+	for name, want := range map[string]string{
+		"contended-grants":      "1 grant of a lock that another client was waiting for",
+		"pauses":                "1 pause seen to take effect",
+		"pauses-of-holders":     "1 pause of a client that believed it held a lock",
+		"pauses-past-the-lease": "only 1 of at least 3 pauses of a holder that lasted past the end of its lease",
+		"losses":                "1 stretch of packet loss seen to take effect",
+	} {
+		if got[name] != want {
+			t.Errorf("%s: %q, want %q; all: %v", name, got[name], want, got)
 		}
 	}
 }

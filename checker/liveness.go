@@ -25,7 +25,7 @@ func (j *judge) liveness() outcome {
 		j.zombies(k, &o)
 	}
 	if missing := j.m.Plan.Keys - len(j.keys); missing > 0 && o.inconclusive == "" {
-		o.inconclusive = fmt.Sprintf("%d of %d locks were never asked for", missing, j.m.Plan.Keys)
+		o.inconclusive = fmt.Sprintf("%d of %s never asked for", missing, history.Counted(j.m.Plan.Keys, "lock was", "locks were"))
 	}
 	return o
 }

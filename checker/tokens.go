@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"lockcheck/checker/history"
 )
 
 // tokenMonotonicity is J2: a grant that was asked for after another had completed must carry a greater token, and no two
@@ -38,7 +40,7 @@ func (j *judge) tokenMonotonicity() outcome {
 		}
 	}
 	if tokenless > 0 {
-		o.inconclusive = fmt.Sprintf("%d grants carried no token although the lock client declares ordered ones", tokenless)
+		o.inconclusive = history.Counted(tokenless, "grant", "grants") + " carried no token although the lock client declares ordered ones"
 	}
 	return o
 }

@@ -3,7 +3,6 @@ package reports
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -186,25 +185,10 @@ func firstOf(words ...string) string {
 	return ""
 }
 
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return grouped(n) + " " + many
-}
+// plural and grouped are the names by which everything here calls them.
+func plural(n int64, one, many string) string { return history.Counted(n, one, many) }
 
-// grouped writes 1234567 as 1,234,567.
-func grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	sign := ""
-	if digits[0] == '-' {
-		sign, digits = "-", digits[1:]
-	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return sign + digits
-}
+func grouped(n int64) string { return history.Grouped(n) }
 
 // clock is a moment of the run: seconds since its start, to the millisecond.
 func clock(ns int64) string { return fmt.Sprintf("%.3f s", float64(ns)/1e9) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lockcheck/checker/history"
 	"lockcheck/checker/history/jepsen"
 )
 
@@ -164,9 +165,4 @@ func crowdReason(kind step, inside, others int, beginning bool) string {
 	}
 }
 
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
+func count(n int, thing string) string { return history.Counted(n, thing, thing+"s") }

@@ -32,6 +32,7 @@ import (
 
 	"github.com/containerd/errdefs"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 )
 
@@ -76,7 +77,7 @@ func (s *site) prepare(ctx context.Context, image string, progress io.Writer) er
 	if removed, err := sweep(ctx, s.engine); err != nil {
 		fmt.Fprintf(progress, "docker: what earlier runs left could not be removed: %v\n", err)
 	} else if len(removed) > 0 {
-		fmt.Fprintf(progress, "docker: removed what earlier runs left: %d containers, networks and volumes\n", len(removed))
+		fmt.Fprintf(progress, "docker: removed %s that earlier runs left\n", history.Counted(len(removed), "container, network or volume", "containers, networks and volumes"))
 	}
 	tasks := []func() error{
 		func() (err error) {

@@ -13,6 +13,7 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 )
 
@@ -38,7 +39,7 @@ func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.La
 		err = c.verify(ctx, layout.EffectiveTTL)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("starting %d etcd members: %w", len(c.nodes), err), c.Close())
+		return nil, errors.Join(fmt.Errorf("starting %s: %w", history.Counted(len(c.nodes), "etcd member", "etcd members"), err), c.Close())
 	}
 	fmt.Fprintf(progress, "etcd: ready after %.1f s, %s leads\n", time.Since(begun).Seconds(), leader)
 	return c, nil

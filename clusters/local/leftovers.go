@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"lockcheck/checker/history"
 	"lockcheck/nemesis/agent/procs"
 )
 
@@ -38,7 +39,7 @@ func Sweep() (removed []string, err error) {
 			errs = append(errs, err)
 			continue
 		}
-		removed = append(removed, fmt.Sprintf("directory %s and %d processes", path, processes))
+		removed = append(removed, fmt.Sprintf("directory %s and %s", path, history.Counted(processes, "process", "processes")))
 	}
 	return removed, errors.Join(errs...)
 }

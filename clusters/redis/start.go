@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/clusters/redis/server"
 )
@@ -43,7 +44,7 @@ func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.La
 		err = r.Ready(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("starting %d redis servers with Sentinels: %w", len(c.servers), err), r.Close())
+		return nil, errors.Join(fmt.Errorf("starting %s with Sentinels: %w", history.Counted(len(c.servers), "redis server", "redis servers"), err), r.Close())
 	}
 	leader, err := r.Leader(ctx)
 	if err != nil {

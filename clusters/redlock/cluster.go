@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/clusters/redis/server"
 )
@@ -40,7 +41,7 @@ func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.La
 		err = c.Ready(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("starting %d independent redis servers: %w", len(layout.Nodes), err), c.Close())
+		return nil, errors.Join(fmt.Errorf("starting %s: %w", history.Counted(len(layout.Nodes), "redis server", "independent redis servers"), err), c.Close())
 	}
 	fmt.Fprintf(progress, "redlock: ready after %.1f s\n", time.Since(begun).Seconds())
 	return c, nil

@@ -39,7 +39,7 @@ func TestForeignHistories(t *testing.T) {
 		"legal": {oneHolder, []string{"--model=mutex"}, exitPass,
 			[]string{"✓ PASS: ", "as mutex: an order explains all 3 operations", "3 operations: 2 ok, 0 failed, 1 unknown.", "exact rule, confirmed by Porcupine"}},
 		"illegal": {twoHolders, []string{"--model=mutex"}, exitViolation,
-			[]string{"✗ UNSAFE: ", "2 acquires succeeded", "1 to 2  0        :acquire nil  ok", "4 to 7  1        :acquire nil  ok", "1 events of the nemesis"}},
+			[]string{"✗ UNSAFE: ", "2 acquires succeeded", "1 to 2  0        :acquire nil  ok", "4 to 7  1        :acquire nil  ok", "1 event of the nemesis"}},
 		"failures read as unknown": {twoHolders, []string{"--model=owner-mutex", "--read-failed-as=info"}, exitPass,
 			[]string{"Failed operations read as failed: violation; read as unknown: pass: the verdict depends on what the client reports as failed."}},
 		"failures that make no difference": {oneHolder, []string{"--model=mutex", "--read-failed-as=info"}, exitPass,

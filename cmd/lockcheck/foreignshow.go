@@ -28,7 +28,10 @@ var heads = map[checker.Verdict]string{
 func (v *foreignVerdict) sentence(w io.Writer) error {
 	why := v.result.Reason
 	if v.verdict == checker.Pass {
-		why = fmt.Sprintf("an order explains all %d operations", len(v.history.Operations))
+		why = "an order explains the one operation"
+		if n := len(v.history.Operations); n != 1 {
+			why = "an order explains all " + history.Counted(n, "operation", "operations")
+		}
 	}
 	_, err := fmt.Fprintf(w, "%s: %s as %s: %s\n", heads[v.verdict], visible(v.history.File), v.result.Model, visible(why))
 	return err
@@ -41,8 +44,9 @@ func (v *foreignVerdict) text(w io.Writer) error {
 	if err := v.counterexample(w); err != nil {
 		return err
 	}
-	lines := []string{fmt.Sprintf("%d operations: %d ok, %d failed, %d unknown%s%s.", len(v.history.Operations), v.result.OK, v.result.Fail, v.result.Info,
-		some(v.history.Nemesis, "; %d events of the nemesis"), some(v.history.Passed, "; %d lines of the log that are no operations"))}
+	lines := []string{fmt.Sprintf("%s: %d ok, %d failed, %d unknown%s%s.", history.Counted(len(v.history.Operations), "operation", "operations"), v.result.OK, v.result.Fail, v.result.Info,
+		some(v.history.Nemesis, "event of the nemesis", "events of the nemesis"),
+		some(v.history.Passed, "line of the log that is no operation", "lines of the log that are no operations"))}
 	lines[0] += " " + v.judged()
 	if dependence := v.dependence(); dependence != "" {
 		lines = append(lines, dependence)
@@ -54,11 +58,11 @@ func (v *foreignVerdict) text(w io.Writer) error {
 	return err
 }
 
-func some(n int, format string) string {
+func some(n int, one, many string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(format, n)
+	return "; " + history.Counted(n, one, many)
 }
 
 // judged says who came to the answer.

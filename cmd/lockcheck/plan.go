@@ -53,7 +53,7 @@ func planCommand() *cobra.Command {
 
 func printPlan(out io.Writer, plan history.Plan, nodes []string) {
 	fmt.Fprintf(out, "backend   %s: %s\n", plan.Backend, strings.Join(nodes, ", "))
-	fmt.Fprintf(out, "clients   %d of %s on %d locks, workload %s, guard %s\n", plan.Clients, plan.LockClient, plan.Keys, plan.Workload, plan.Guard)
+	fmt.Fprintf(out, "clients   %d of %s on %s, workload %s, guard %s\n", plan.Clients, plan.LockClient, history.Counted(plan.Keys, "lock", "locks"), plan.Workload, plan.Guard)
 	fmt.Fprintf(out, "lease     %d ms asked for, %d ms granted\n", plan.TTLMS, plan.EffectiveMS)
 	fmt.Fprintf(out, "seed      %d\n", plan.Seed)
 	for i, name := range slices.Sorted(maps.Keys(plan.Settings)) {
