@@ -76,6 +76,28 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// Whoever makes the example smaller is told what else has to go, in the file and by the error.
+func TestAnExpectationThatOutlivesItsNemesisSaysWhatToDo(t *testing.T) {
+	smaller := strings.Replace(Example, "nemeses: [none, pause]", "nemeses: [none]", 1)
+	if smaller == Example {
+		t.Fatal("the example has another matrix")
+	}
+	_, err := Parse(Name, []byte(smaller), menu)
+	if err == nil {
+		t.Fatal("it is taken")
+	}
+	for line, text := range strings.Split(smaller, "\n") {
+		if strings.HasPrefix(text, "  - nemesis: pause") {
+			if want := fmt.Sprintf("%s:%d:14: there is no nemesis in the matrix called \"pause\"; there are: none. Take it out here as well, or put it into the matrix", Name, line+1); !strings.Contains(err.Error(), want) {
+				t.Errorf("%v\nwant %q", err, want)
+			}
+		}
+	}
+	if matrix := Example[strings.Index(Example, "# Every backend under"):strings.Index(Example, "\nmatrix:")]; !strings.Contains(matrix, "takes a nemesis or a workload out of the matrix has to take its entries under\n# expectations out as well") {
+		t.Errorf("the example does not say it where the matrix is:\n%s", matrix)
+	}
+}
+
 func TestExampleIsRight(t *testing.T) {
 	spec, err := Parse(Name, []byte(Example), menu)
 	if err != nil {

@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -114,16 +115,25 @@ func (r *reader) pattern(node *yaml.Node, what string, other []field) (p compare
 	p.Line = node.Line
 	r.mapping(node, what, append([]field{
 		{"backend", func(_, v *yaml.Node) {
-			p.Backends = r.words(v, "backend", r.oneOf("backend in the matrix called", backends))
+			p.Backends = r.words(v, "backend", r.inMatrix("backend", backends))
 		}},
 		{"nemesis", func(_, v *yaml.Node) {
-			p.Nemeses = r.words(v, "nemesis", r.oneOf("nemesis in the matrix called", r.spec.Nemeses))
+			p.Nemeses = r.words(v, "nemesis", r.inMatrix("nemesis", r.spec.Nemeses))
 		}},
 		{"workload", func(_, v *yaml.Node) {
-			p.Workloads = r.words(v, "workload", r.oneOf("workload in the matrix called", r.spec.Workloads))
+			p.Workloads = r.words(v, "workload", r.inMatrix("workload", r.spec.Workloads))
 		}},
 	}, other...))
 	return p
+}
+
+// inMatrix refuses what the matrix does not have, often because somebody has taken it out there.
+func (r *reader) inMatrix(what string, names []string) func(*yaml.Node, string) {
+	return func(at *yaml.Node, word string) {
+		if len(names) > 0 && !slices.Contains(names, word) { // of a matrix that is wrong that is told
+			r.errorf(at, "there is no %s in the matrix called %q; there are: %s. Take it out here as well, or put it into the matrix", what, word, strings.Join(names, ", "))
+		}
+	}
 }
 
 func (r *reader) exclude(_, node *yaml.Node) {
@@ -225,7 +235,7 @@ func (r *reader) hold() {
 			}
 		}
 		if !picked {
-			r.errorf(e.at, "this picks no cell of the matrix")
+			r.errorf(e.at, "this picks no cell of the matrix, so that what it expects could never come: take it out, or take what it picks out of exclude")
 		}
 	}
 }
