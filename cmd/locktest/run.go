@@ -75,7 +75,9 @@ type noVerdict struct {
 	text string
 }
 
-func (e *noVerdict) Error() string { return "lockcheck: the run came to no verdict: " + e.text }
+func (e noVerdict) Error() string {
+	return "lockcheck: the run came to no verdict: " + inFields(e.text)
+}
 
 // unavailable tells whether something that a run needs was not there.
 func unavailable(err error) bool {
