@@ -208,13 +208,21 @@ func (r *Run) startClients(ctx context.Context, resource string) error {
 	}
 	switch {
 	case first == nil:
-	case ctx.Err() == nil && r.fleet.command.Program != "":
-		return fmt.Errorf("%w: the lock client %s does not speak the client protocol (workloads/client/README.md): %w", clusters.ErrUsage, r.plan.LockClient, first)
+	case ctx.Err() == nil:
+		return r.refused(first)
 	default:
 		return first
 	}
 	r.progress("%d clients ready in %.1f s", r.plan.Clients, time.Since(started).Seconds())
 	return r.declared()
+}
+
+// refused makes what is wrong with a lock client its author's to mend, where that is the user.
+func (r *Run) refused(err error) error {
+	if r.fleet.command.Program == "" {
+		return err
+	}
+	return fmt.Errorf("%w: the lock client %s does not speak the client protocol (workloads/client/README.md): %w", clusters.ErrUsage, r.plan.LockClient, err)
 }
 
 // declared takes over what the clients said of themselves, which is the same for all of them.
@@ -225,8 +233,10 @@ func (r *Run) declared() error {
 	}
 	members := r.fleet.live()
 	first := members[0].ready
-	if tokens := history.Tokens(first.Tokens); tokens != history.TokensOrdered && tokens != history.TokensNone {
-		return fmt.Errorf("client %s declared tokens %q; use %q or %q", members[0].name, tokens, history.TokensOrdered, history.TokensNone)
+	for _, m := range members {
+		if m.ready.Tokens != first.Tokens {
+			return r.refused(fmt.Errorf("client %s declares tokens %q, and client %s %q: they run the same program", m.name, m.ready.Tokens, members[0].name, first.Tokens))
+		}
 	}
 	r.plan.Tokens, r.plan.TokensReason = history.Tokens(first.Tokens), first.TokensReason
 	r.plan.TryAtomic = first.Try == "atomic"

@@ -157,7 +157,7 @@ func (w *worker) replace(ctx context.Context) error {
 // mourn refuses a successor to a client that broke the protocol, or that is the last of too many that ended by themselves.
 func (w *worker) mourn(why error) error {
 	if errors.Is(why, client.ErrProtocol) {
-		return fmt.Errorf("client %s cannot be used: %w", w.client.name, why)
+		return w.run.refused(fmt.Errorf("client %s cannot be used: %w", w.client.name, why))
 	}
 	if w.client.killed.Load() {
 		return nil

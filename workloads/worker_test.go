@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockcheck/clusters"
 	"lockcheck/workloads/client"
 )
 
@@ -24,7 +25,7 @@ func TestOnlyClientsThatDieByThemselvesAreGivenUp(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			w := &worker{host: "c1", client: &member{name: "c1"}}
+			w := &worker{host: "c1", client: &member{name: "c1"}, run: &Run{fleet: &fleet{}}}
 			w.client.killed.Store(c.killed)
 			for n := range 1000 {
 				err := w.mourn(c.why)
@@ -40,5 +41,16 @@ func TestOnlyClientsThatDieByThemselvesAreGivenUp(t *testing.T) {
 				t.Error("it is replaced for ever")
 			}
 		})
+	}
+}
+
+// Who brings a lock client has to mend it; lockcheck's own are lockcheck's to mend.
+func TestABrokenClientIsItsAuthorsToMend(t *testing.T) {
+	for program, usage := range map[string]bool{"": false, "./mine": true} {
+		run := &Run{fleet: &fleet{command: clusters.Command{Program: program}}}
+		w := &worker{host: "c1", client: &member{name: "c1"}, run: run}
+		if err := w.mourn(fmt.Errorf("%w: no JSON", client.ErrProtocol)); errors.Is(err, clusters.ErrUsage) != usage {
+			t.Errorf("program %q: %v", program, err)
+		}
 	}
 }

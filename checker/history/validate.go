@@ -47,7 +47,7 @@ func (e *Event) Validate() error {
 	case max(e.TimeNS, e.TTLNS, e.ValidNS, e.WorkNS, e.DurNS, e.SkewNS) > MaxNS, e.SkewNS < -MaxNS:
 		return mistakef("a time is longer than %d ns", int64(MaxNS))
 	}
-	if err := validToken(e.Token); err != nil {
+	if err := CheckToken(e.Token); err != nil {
 		return err
 	}
 	switch e.Process {
@@ -123,13 +123,14 @@ func (q *Request) Validate() error {
 	case q.TimeNS > MaxNS:
 		return mistakef("time_ns is larger than %d", int64(MaxNS))
 	}
-	if err := validToken(q.Token); err != nil {
+	if err := CheckToken(q.Token); err != nil {
 		return err
 	}
-	return validToken(q.Mark)
+	return CheckToken(q.Mark)
 }
 
-func validToken(t string) error {
+// CheckToken refuses a token that is no decimal number. None at all is fine.
+func CheckToken(t string) error {
 	if t != "" && (len(t) > MaxToken || !decimal(t)) {
 		return mistakef("token %.100q is not a decimal number of at most %d digits", t, MaxToken)
 	}

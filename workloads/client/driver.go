@@ -60,8 +60,9 @@ type Driver struct {
 	orphans []Orphan
 	frozen  bool // seen stopped with nothing left to read (R4)
 	lines   lineReader
-	partial []byte // the beginning of a line whose end was not read yet
-	failure error  // why the client cannot be used any more
+	partial []byte         // the beginning of a line whose end was not read yet
+	tokens  history.Tokens // as the client declared; "" before it has
+	failure error          // why the client cannot be used any more
 	closing bool
 	ready   chan Ready
 	gone    chan struct{} // closed when the client's output ended and was recorded

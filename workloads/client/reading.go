@@ -126,6 +126,9 @@ func (d *Driver) takeReady(report Report) error {
 	if report.Ready == nil {
 		return errors.New("its ready report lacks what it declares")
 	}
+	if err := d.declareTokens(report.Ready); err != nil {
+		return err
+	}
 	select {
 	case d.ready <- *report.Ready:
 	default:
@@ -154,6 +157,11 @@ func (d *Driver) takeAnswer(kind history.Type, report Report) error {
 			d.orphans = append(d.orphans, Orphan{Hold: op.command.Hold, Key: op.command.Key})
 		}
 		return nil
+	}
+	if op.command.Cmd == CmdAcquire && kind == history.OK {
+		if err := d.keepsWord(op, &report); err != nil {
+			return err
+		}
 	}
 	if report.Session != "" {
 		d.session = report.Session

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"lockcheck/checker/history"
 	"lockcheck/workloads/client"
 )
 
@@ -25,7 +26,7 @@ type Plant struct {
 
 // Plants is the table of them.
 var Plants = []Plant{
-	{"ignore-lock", "believes in every lock it asks for, and asks nobody", locks(ignoreLock)},
+	{"ignore-lock", "believes in every lock it asks for, and asks nobody", tokenless(locks(ignoreLock))},
 	{"early-release", "gives the lock back as soon as it has it, and goes on as if it had not", locks(earlyRelease)},
 	{"stale-token", "reports and presents the token of its previous grant of the lock", locks(staleToken)},
 	{"swallow-lost", "does not pass on the library's loss signal", swallowLost},
@@ -40,6 +41,17 @@ func locks(wrap func(client.Lock, client.Watch) client.Lock) func(client.Factory
 				return nil, ready, err
 			}
 			return wrap(lock, watch), ready, nil
+		}
+	}
+}
+
+// tokenless lets a client declare that its grants carry no tokens, which those of the plant do not.
+func tokenless(wrap func(client.Factory) client.Factory) func(client.Factory) client.Factory {
+	return func(inner client.Factory) client.Factory {
+		return func(ctx context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
+			lock, ready, err := wrap(inner)(ctx, init, watch)
+			ready.Tokens, ready.TokensReason = string(history.TokensNone), "it asks nobody for the lock, so nobody numbers its grants"
+			return lock, ready, err
 		}
 	}
 }

@@ -1,0 +1,65 @@
+package client
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"lockcheck/checker/history"
+)
+
+func TestReadyHasToSayWhetherThereAreTokens(t *testing.T) {
+	for name, test := range map[string]struct{ ready, says string }{
+		"ordered":          {`{"protocol":1,"tokens":"ordered"}`, ""},
+		"none":             {`{"protocol":1,"tokens":"none"}`, ""},
+		"not said":         {`{"protocol":1}`, `does not say whether its grants carry tokens; "tokens" has to be "ordered" or "none"`},
+		"another word":     {`{"protocol":1,"tokens":"yes"}`, `declares tokens "yes"; "tokens" has to be "ordered" or "none"`},
+		"another protocol": {`{"protocol":2,"tokens":"fancy"}`, "speaks protocol 2, this harness speaks 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPuppet(t)
+			p.say(`{"msg":"ready","ready":%s}`, test.ready)
+			_, err := p.driver.Init(t.Context(), Init{Protocol: ProtocolVersion})
+			if test.says == "" && err != nil || test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says)) {
+				t.Errorf("%v, want %q", err, test.says)
+			}
+		})
+	}
+}
+
+// What is declared is held against the first grant, not found out when the run is over.
+func TestAGrantThatBreaksWhatWasDeclaredEndsTheClient(t *testing.T) {
+	for name, test := range map[string]struct{ declared, answer, says string }{
+		"a number, as declared":      {"ordered", `"msg":"ok","token":"4711"`, ""},
+		"none, as declared":          {"none", `"msg":"ok"`, ""},
+		"none, against what it said": {"ordered", `"msg":"ok"`, `declares tokens "ordered", and its grant of k1 (op 1) has none: give each grant its number`},
+		"one, against what it said":  {"none", `"msg":"ok","token":"33"`, `declares tokens "none", and its grant of k1 (op 1) has token "33": declare "ordered"`},
+		"no number":                  {"ordered", `"msg":"ok","token":"0x21"`, `token "0x21" is not a decimal number`},
+		"not granted":                {"ordered", `"msg":"fail","code":"busy"`, ""},
+		"not known to be granted":    {"ordered", `"msg":"info"`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPuppet(t)
+			p.say(`{"msg":"ready","ready":{"protocol":1,"tokens":%q}}`, test.declared)
+			if _, err := p.driver.Init(t.Context(), Init{Protocol: ProtocolVersion}); err != nil {
+				t.Fatal(err)
+			}
+			p.hear()
+			done := p.driver.Begin(Command{Cmd: CmdAcquire, Op: 1, Hold: "h1", Key: "k1"})
+			p.hear()
+			p.say(`{"op":1,%s}`, test.answer)
+			completion := <-done
+			err := p.driver.Err()
+			switch {
+			case test.says == "":
+				if err != nil {
+					t.Error(err)
+				}
+			case !errors.Is(err, ErrProtocol) || !strings.Contains(err.Error(), test.says):
+				t.Errorf("%v, want %q", err, test.says)
+			case completion.Type != history.Info:
+				t.Errorf("the acquire came to %s", completion.Type)
+			}
+		})
+	}
+}
