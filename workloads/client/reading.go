@@ -101,6 +101,9 @@ func (d *Driver) takeLocked(line []byte) error {
 	if take == nil {
 		return fmt.Errorf("it printed an unknown report %q", clip(line))
 	}
+	if err := report.check(); err != nil {
+		return fmt.Errorf("it printed %q, which cannot be: %w", clip(line), err)
+	}
 	return take(d, report)
 }
 
