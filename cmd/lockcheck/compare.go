@@ -58,8 +58,8 @@ func compareAll(ctx context.Context, f compareFlags, spec compare.Spec, how show
 	if len(matrix) == 0 {
 		return harness.Usage(errors.New("the matrix has no cell"))
 	}
-	for _, task := range tasks { // all of them before the first run
-		if err := prepared(task, f.run.Seed); err != nil {
+	for i, task := range tasks { // all of them before the first run
+		if tasks[i].Planned, err = planned(task, f.run.Seed); err != nil {
 			return fmt.Errorf("the cell %v: %w", task.Cell, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -133,6 +134,18 @@ func TestResultsAgreeWithTheExitCode(t *testing.T) {
 		run, err := read([]byte(test.text), test.code)
 		if run.Verdict != test.want || (err == nil) != (test.want != "") {
 			t.Errorf("%q with exit %d is read as %q (%v)", test.text, test.code, run.Verdict, err)
+		}
+	}
+}
+
+// How long a comparison takes is told from the plans of its runs, before any was made.
+func TestACellsTimeIsThatOfItsPlan(t *testing.T) {
+	for want, flags := range map[time.Duration][]compare.Flag{
+		30 * time.Second: {{Name: "backend", Value: "etcd"}},
+		7 * time.Second:  {{Name: "backend", Value: "redis"}, {Name: "nemesis", Value: "pause"}, {Name: "time-limit", Value: "7s"}},
+	} {
+		if got, err := planned(compare.Task{Flags: flags}, 7); got != want || err != nil {
+			t.Errorf("%v: %v, %v; want %v", flags, got, err, want)
 		}
 	}
 }

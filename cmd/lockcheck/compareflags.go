@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -189,20 +190,21 @@ func known() config.Known {
 	}
 }
 
-// prepared tells whether a cell can be run, as far as that can be told without starting anything.
-func prepared(task compare.Task, seed int64) error {
+// planned tells whether a cell can be run, as far as that can be told without starting anything, and for how long the clients
+// of each run would work.
+func planned(task compare.Task, seed int64) (time.Duration, error) {
 	var f runFlags
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	f.bind(flags)
 	if err := flags.Parse(arguments(task.Flags)); err != nil {
-		return harness.Usage(err)
+		return 0, harness.Usage(err)
 	}
 	f.Seed = seed
 	if err := f.Check(); err != nil {
-		return err
+		return 0, err
 	}
-	_, err := harness.Prepare(f.Options)
-	return err
+	config, err := harness.Prepare(f.Options)
+	return time.Duration(config.Plan.TimeLimitMS) * time.Millisecond, err
 }
 
 func arguments(flags []compare.Flag) (args []string) {

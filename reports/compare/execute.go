@@ -27,7 +27,7 @@ type Watcher interface {
 type Left struct {
 	Cell, Cells int           // the one at work, from 1, of all
 	Runs        int           // the one at work included
-	Time        time.Duration // 0 as long as nothing is known
+	Time        time.Duration // about; 0 if nothing is known of how long the runs are to be
 }
 
 // Execute runs every task until its expected violations have all come or its repeats are used up. A violation is never
@@ -40,16 +40,12 @@ func Execute(ctx context.Context, tasks []Task, seed int64, runner Runner, watch
 		results[i] = NewResult(task.Cell, task.Expect, nil, task.Repeat)
 		runsLeft += task.Repeat
 	}
-	var spent time.Duration
-	var made int
+	guess := newEstimate(tasks)
 	for i, task := range tasks {
 		var runs []Run
 		for attempt := 1; attempt <= task.Repeat && ctx.Err() == nil; attempt++ {
 			job := Job{Task: task, Seed: seed + int64(attempt-1), Attempt: attempt}
-			left := Left{Cell: i + 1, Cells: len(tasks), Runs: runsLeft - (attempt - 1)}
-			if made > 0 {
-				left.Time = spent / time.Duration(made) * time.Duration(left.Runs)
-			}
+			left := Left{Cell: i + 1, Cells: len(tasks), Runs: runsLeft - (attempt - 1), Time: guess.left(i, attempt)}
 			watcher.Began(job, left)
 			began := time.Now()
 			run := runner.Run(ctx, job)
@@ -58,7 +54,7 @@ func Execute(ctx context.Context, tasks []Task, seed int64, runner Runner, watch
 				break // it was stopped, which says nothing of the cell
 			}
 			run.DurationNS = took.Nanoseconds()
-			spent, made = spent+took, made+1
+			guess.measured(task, run, took)
 			runs = append(runs, run)
 			results[i] = NewResult(task.Cell, task.Expect, runs, task.Repeat)
 			watcher.Ended(job, run, results[:i+1])

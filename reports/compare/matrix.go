@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Cell is one combination that is run.
@@ -77,6 +78,9 @@ type Task struct {
 	Flags  []Flag // of lockcheck run, all but those that differ from run to run
 	Repeat int
 	Expect *Expectation // nil if nothing is expected
+
+	// Planned is for how long the clients of a run work, as its plan says; 0 if that is not known.
+	Planned time.Duration
 }
 
 // Tasks is what is to be run for a shard of the matrix.

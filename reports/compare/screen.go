@@ -118,7 +118,7 @@ func (s *Screen) draw() {
 	s.lines = len(lines)
 }
 
-// status is such as "cell 3 of 8: etcd / pause / lock, run 1 of 3, seed 7 | 12 s | at most 9 runs, 3 min left".
+// status is such as "cell 3 of 8: etcd / pause / lock, run 1 of 3, seed 7 | 12 s | at most 9 runs, about 3 min left".
 func (s *Screen) status() string {
 	if s.job == nil {
 		return ""
@@ -130,7 +130,7 @@ func (s *Screen) status() string {
 	}
 	text += " | at most " + reports.Plural(int64(s.left.Runs), "run", "runs")
 	if s.left.Time > 0 {
-		text += ", " + roughly(s.left.Time-took)
+		text += ", about " + roughly(s.left.Time-took)
 	}
 	return reports.Plain(text + " left")
 }
