@@ -141,5 +141,16 @@ func (p *page) picture() {
 	}
 }
 
+// Dashed explains the border of the cells that are Bad; "" if there are none.
+func (p page) Dashed() string {
+	if !slices.ContainsFunc(p.Rows, pageRow.Bad) {
+		return ""
+	}
+	if p.Expecting {
+		return "not as expected, or not known to be: a run could not tell, could not be made, or was not made"
+	}
+	return "violated, or not known to have passed: a run could not tell, could not be made, or was not made"
+}
+
 // Bad tells whether a cell is to be marked beside its verdict.
 func (r pageRow) Bad() bool { return r.Outcome != Met }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	nethtml "golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -93,5 +94,34 @@ func TestPageHoldsOnlyText(t *testing.T) {
 		if !strings.HasPrefix(m[1], "#") && !strings.HasPrefix(m[1], "./") && !strings.HasPrefix(m[1], "../") {
 			t.Errorf("a link leads away: %s", m[1])
 		}
+	}
+}
+
+// A dashed border is explained where there is one, in words of what was asked.
+func TestTheDashedBorderIsExplained(t *testing.T) {
+	cell := Cell{"etcd", "pause", "lock"}
+	for name, test := range map[string]struct {
+		expect *Expectation
+		run    Run
+		want   string
+	}{
+		"as expected":     {pauseHarms(), overlapAndStale(), ""},
+		"not as expected": {pauseHarms(), calm(), "dashed: not as expected, or not known to be"},
+		"passed":          {nil, calm(), ""},
+		"violated":        {nil, overlapAndStale(), "dashed: violated, or not known to have passed"},
+		"unclear":         {nil, unexposed(), "dashed: violated, or not known to have passed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &Comparison{StartedAt: time.Unix(0, 0), Expecting: test.expect != nil, Shard: Whole, Matrix: []Cell{cell},
+				Cells: []Result{NewResult(cell, test.expect, []Run{test.run}, 1)}}
+			c.Finish()
+			text := pageOf(t, c)
+			if dashed := strings.Contains(text, `pass bad"`) || strings.Contains(text, `violation bad"`) || strings.Contains(text, `inconclusive bad"`); dashed != (test.want != "") {
+				t.Errorf("a dashed border: %v", dashed)
+			}
+			if got := strings.Contains(text, "dashed:"); got != (test.want != "") || !strings.Contains(text, test.want) {
+				t.Errorf("explained: %v, want %q", got, test.want)
+			}
+		})
 	}
 }
