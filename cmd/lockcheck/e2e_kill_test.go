@@ -3,6 +3,8 @@
 package main_test
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -13,6 +15,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/reports"
 )
 
 // A harness that is killed at a random moment leaves nothing: no process, namespace, veth or temporary directory. In
@@ -104,4 +109,71 @@ func traces(t *testing.T) map[string]bool {
 		}
 	}
 	return found
+}
+
+// The harness is killed in the middle of a fault: no process stays behind, stopped, skewed, cut off or otherwise. (What
+// else a killed run could leave, TestKilledHarnessLeavesNothing looks for.)
+func TestHarnessKilledDuringAFaultLeavesNothing(t *testing.T) {
+	for namespaces, specs := range map[string][]string{
+		"auto": {"pause:leader,1h", "partition:leader-everything,1h", "clock:all+90s,1h"},
+		"off":  {"pause:leader,1h", "clock:all+90s,1h"},
+	} {
+		for _, spec := range specs {
+			t.Run("namespaces "+namespaces+"/"+spec, func(t *testing.T) { killedDuring(t, namespaces, spec) })
+		}
+	}
+}
+
+func killedDuring(t *testing.T, namespaces, spec string) {
+	out := t.TempDir()
+	cmd := exec.Command(program, "run", "--backend=etcd", "--provider=local", "--nemesis="+spec, "--time-limit=60s", "--seed=1", "--out="+out)
+	cmd.Env = append(os.Environ(), "LOCKCHECK_NAMESPACES="+namespaces, "TMPDIR="+t.TempDir())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	tookEffect := inEffect(filepath.Join(out, "latest", reports.HistoryFile), 20*time.Second)
+	during := processes(t)
+	cmd.Process.Kill() // this process alone: its group is not touched
+	cmd.Wait()
+	if !tookEffect || len(during) < 3 {
+		t.Fatalf("there was no fault in effect, or no server, when it was killed: %q", during)
+	}
+	var left []string
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if left = processes(t); len(left) == 0 {
+			return
+		}
+	}
+	t.Errorf("5 s after the harness was killed there is still:\n%s", strings.Join(left, "\n"))
+}
+
+// processes are those of the program under test: harness, servers, clients, agents.
+func processes(t *testing.T) (found []string) {
+	t.Helper()
+	for trace := range traces(t) {
+		if strings.HasPrefix(trace, "process ") {
+			found = append(found, trace)
+		}
+	}
+	return found
+}
+
+// inEffect waits until a fault was seen to work, as the history says.
+func inEffect(path string, within time.Duration) bool {
+	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		file, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		for in := bufio.NewScanner(file); in.Scan(); {
+			var e history.Event
+			if json.Unmarshal(in.Bytes(), &e) == nil && e.Process == history.NemesisProcess && e.Type == history.OK && !e.Heal {
+				file.Close()
+				return true
+			}
+		}
+		file.Close()
+	}
+	return false
 }

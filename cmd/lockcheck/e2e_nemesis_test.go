@@ -3,9 +3,6 @@
 package main_test
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,11 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
-	"lockcheck/reports"
 )
 
 // aimed is a fault aimed at a lock service, and what has to come of it.
@@ -228,165 +223,6 @@ func (row aimed) judge(t *testing.T, o outcome) {
 	}
 }
 
-func exposure(o outcome, name string) int64 {
-	for _, x := range o.results.Exposure {
-		if x.Name == name {
-			return x.Count
-		}
-	}
-	return 0
-}
-
-func events(t *testing.T, o outcome) (all []history.Event) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(o.run(), reports.HistoryFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range bytes.Lines(text) {
-		var e history.Event
-		if err := json.Unmarshal(line, &e); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, e)
-	}
-	return all
-}
-
-func storyOf(f checker.Finding) string {
-	var story []string
-	for _, line := range f.Story {
-		story = append(story, line.Text)
-	}
-	return strings.Join(story, "\n")
-}
-
-// fault is one injected fault as the history has it.
-type fault struct {
-	invoked, ended, healed history.Event
-}
-
-func faults(t *testing.T, o outcome) map[int64]*fault {
-	t.Helper()
-	all := map[int64]*fault{}
-	for _, e := range events(t, o) {
-		if e.Process != history.NemesisProcess {
-			continue
-		}
-		if all[e.Op] == nil {
-			all[e.Op] = &fault{}
-		}
-		switch f := all[e.Op]; {
-		case e.Heal && e.Type != history.Invoke:
-			f.healed = e
-		case !e.Heal && e.Type == history.Invoke:
-			f.invoked = e
-		case !e.Heal:
-			f.ended = e
-		}
-	}
-	return all
-}
-
-// figures are how long it took from the decision to a fault until it was seen to work, by kind: the median and the most.
-func figures(t *testing.T, o outcome) string {
-	t.Helper()
-	took := map[history.F][]time.Duration{}
-	for _, f := range faults(t, o) {
-		if f.ended.Type == history.OK {
-			took[f.invoked.F] = append(took[f.invoked.F], time.Duration(f.ended.TimeNS-f.invoked.TimeNS))
-		}
-	}
-	var lines []string
-	for kind, all := range took {
-		slices.Sort(all)
-		lines = append(lines, fmt.Sprintf("%s: %d took effect after %v (median), %v at most", kind, len(all),
-			all[len(all)/2].Round(100*time.Microsecond), all[len(all)-1].Round(100*time.Microsecond)))
-	}
-	slices.Sort(lines)
-	return strings.Join(lines, "; ")
-}
-
-// seenWithin10MS holds the skew that was read back against the one that was asked for.
-func seenWithin10MS(t *testing.T, o outcome) {
-	t.Helper()
-	for _, f := range faults(t, o) {
-		if f.ended.F != "clock" || f.ended.Type != history.OK {
-			continue
-		}
-		var jump string
-		if _, err := fmt.Sscanf(f.ended.Detail, "wall clock %s", &jump); err != nil {
-			t.Fatalf("%q: %v", f.ended.Detail, err)
-		}
-		asked, err := time.ParseDuration(strings.Trim(jump, "+,"))
-		if err != nil {
-			t.Fatalf("%q: %v", f.ended.Detail, err)
-		}
-		if off := time.Duration(f.ended.SkewNS) - asked; off.Abs() > 10*time.Millisecond {
-			t.Errorf("%s was to be off by %v and was off by %v", f.ended.Target, asked, time.Duration(f.ended.SkewNS))
-		}
-	}
-}
-
-// blames wants a broken exclusion that is put down to the fault.
-func blames(t *testing.T, o outcome, cause string) {
-	t.Helper()
-	var found []string
-	for _, f := range o.of(t, checker.MutualExclusion).Findings {
-		if f.Cause.Kind == cause {
-			return
-		}
-		found = append(found, f.Cause.Kind)
-	}
-	t.Errorf("no finding is put down to a %s, but to %q", cause, found)
-}
-
-func refusedForTheJVM(t *testing.T, o outcome) {
-	t.Helper()
-	if o.code != 2 {
-		t.Errorf("exit %d, want 2: nothing was tested", o.code)
-	}
-	all := faults(t, o)
-	for _, f := range all {
-		if f.ended.Type != history.Fail || !strings.Contains(f.ended.Error, "runs a JVM") {
-			t.Errorf("the fault came to %s, %q; want it refused for the JVM", f.ended.Type, f.ended.Error)
-		}
-	}
-	if len(all) == 0 {
-		t.Error("no fault was tried")
-	}
-}
-
-// lossSignalDelay wants that cut-off holders were told, and how long after the next grant that was.
-func lossSignalDelay(t *testing.T, o outcome, always bool) {
-	t.Helper()
-	told := o.results.Stats.LossSignal
-	t.Logf("cut-off holders were told %v after the next grant (median of %d, at most %v)", time.Duration(told.P50NS), told.Count, time.Duration(told.MaxNS))
-	if lossSignals(t, o) == 0 {
-		t.Error("no cut-off holder was told")
-	}
-	if (always || o.of(t, checker.MutualExclusion).Count > 0) && (told.Count == 0 || told.MaxNS <= 0) {
-		t.Error("a holder was told after the next grant, and results.json does not say how long")
-	}
-}
-
-// staleWritesPerLease holds the figure against its parts.
-func staleWritesPerLease(t *testing.T, o outcome) {
-	t.Helper()
-	s := o.results.Stats
-	t.Logf("guard %s: %d stale writes accepted for %d outlived leases, %d held back by the guard", o.results.Guard, s.StaleAccepted, s.OutlivedLeases, s.Guarded)
-	if s.OutlivedLeases == 0 {
-		t.Error("no lease was outlived")
-		return
-	}
-	if want := float64(s.StaleAccepted) / float64(s.OutlivedLeases); s.StalePerOutlived < want-0.01 || s.StalePerOutlived > want+0.01 {
-		t.Errorf("results.json gives %v stale writes per outlived lease, want %v", s.StalePerOutlived, want)
-	}
-	if !strings.Contains(o.stdout, fmt.Sprintf("%.2f", s.StalePerOutlived)) {
-		t.Errorf("the summary does not give %.2f:\n%s", s.StalePerOutlived, o.stdout)
-	}
-}
-
 // How much harm each guard lets through when a holder is paused at work.
 func TestStaleWritesPerOutlivedLease(t *testing.T) {
 	t.Parallel()
@@ -436,71 +272,4 @@ func TestFaultsAsAnUnprivilegedUser(t *testing.T) {
 		}
 	}
 	mustPass(t, o, serviceProperties...)
-}
-
-// The harness is killed in the middle of a fault: no process stays behind, stopped, skewed, cut off or otherwise. (What
-// else a killed run could leave, TestKilledHarnessLeavesNothing looks for.)
-func TestHarnessKilledDuringAFaultLeavesNothing(t *testing.T) {
-	for namespaces, specs := range map[string][]string{
-		"auto": {"pause:leader,1h", "partition:leader-everything,1h", "clock:all+90s,1h"},
-		"off":  {"pause:leader,1h", "clock:all+90s,1h"},
-	} {
-		for _, spec := range specs {
-			t.Run("namespaces "+namespaces+"/"+spec, func(t *testing.T) { killedDuring(t, namespaces, spec) })
-		}
-	}
-}
-
-func killedDuring(t *testing.T, namespaces, spec string) {
-	out := t.TempDir()
-	cmd := exec.Command(program, "run", "--backend=etcd", "--provider=local", "--nemesis="+spec, "--time-limit=60s", "--seed=1", "--out="+out)
-	cmd.Env = append(os.Environ(), "LOCKCHECK_NAMESPACES="+namespaces, "TMPDIR="+t.TempDir())
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	tookEffect := inEffect(filepath.Join(out, "latest", reports.HistoryFile), 20*time.Second)
-	during := processes(t)
-	cmd.Process.Kill() // this process alone: its group is not touched
-	cmd.Wait()
-	if !tookEffect || len(during) < 3 {
-		t.Fatalf("there was no fault in effect, or no server, when it was killed: %q", during)
-	}
-	var left []string
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if left = processes(t); len(left) == 0 {
-			return
-		}
-	}
-	t.Errorf("5 s after the harness was killed there is still:\n%s", strings.Join(left, "\n"))
-}
-
-// processes are those of the program under test: harness, servers, clients, agents.
-func processes(t *testing.T) (found []string) {
-	t.Helper()
-	for trace := range traces(t) {
-		if strings.HasPrefix(trace, "process ") {
-			found = append(found, trace)
-		}
-	}
-	return found
-}
-
-// inEffect waits until a fault was seen to work, as the history says.
-func inEffect(path string, within time.Duration) bool {
-	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		file, err := os.Open(path)
-		if err != nil {
-			continue
-		}
-		for in := bufio.NewScanner(file); in.Scan(); {
-			var e history.Event
-			if json.Unmarshal(in.Bytes(), &e) == nil && e.Process == history.NemesisProcess && e.Type == history.OK && !e.Heal {
-				file.Close()
-				return true
-			}
-		}
-		file.Close()
-	}
-	return false
 }

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockcheck/reports"
+)
+
+func TestCheckRefusesWhatItCannotReadAndOverwritesNothing(t *testing.T) {
+	cut := func(file string, keep func(text string) string) func(t *testing.T, run string) {
+		return func(t *testing.T, run string) {
+			path := filepath.Join(run, file)
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(keep(string(text))), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	line := func(n int, with string) func(string) string {
+		return func(text string) string {
+			lines := strings.SplitAfter(text, "\n")
+			lines[n-1] = with + "\n"
+			return strings.Join(lines, "")
+		}
+	}
+	remove := func(file string) func(t *testing.T, run string) {
+		return func(t *testing.T, run string) {
+			if err := os.Remove(filepath.Join(run, file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	short := func(text string) string { return text[:len(text)-9] }
+	for name, test := range map[string]struct {
+		spoil func(t *testing.T, run string)
+		args  []string
+		want  []string
+	}{
+		"malformed line of the history":     {cut(reports.HistoryFile, line(4, "{not json}")), nil, []string{"history.jsonl:4"}},
+		"malformed line of the resource":    {cut(reports.ResourceFile, line(2, `{"seq":"x"}`)), nil, []string{"resource.jsonl:2"}},
+		"unknown type in the history":       {cut(reports.HistoryFile, line(2, `{"index":1,"time_ns":5,"process":"c1","type":"maybe","f":"acquire"}`)), nil, []string{"history.jsonl:2", "maybe"}},
+		"history cut in the middle":         {cut(reports.HistoryFile, short), nil, []string{"history.jsonl:"}},
+		"resource cut in the middle":        {cut(reports.ResourceFile, short), nil, []string{"resource.jsonl:"}},
+		"plan cut in the middle":            {cut(reports.PlanFile, short), nil, []string{"plan.json"}},
+		"no history":                        {remove(reports.HistoryFile), nil, []string{"history.jsonl is missing"}},
+		"no resource log":                   {remove(reports.ResourceFile), nil, []string{"resource.jsonl is missing"}},
+		"no plan":                           {remove(reports.PlanFile), nil, []string{"plan.json is missing"}},
+		"unknown property":                  {nil, []string{"--property=mutual-exclusion,stale-writes"}, []string{`unknown property "stale-writes"`, "stale-write", "liveness"}},
+		"no property":                       {nil, []string{"--property="}, []string{"names no property", "stale-write"}},
+		"unknown flag":                      {nil, []string{"--jason"}, []string{"--jason", "--help"}},
+		"two directories":                   {nil, []string{"elsewhere"}, []string{"one run directory"}},
+		"malformed line, with JSON wanted":  {cut(reports.HistoryFile, line(4, "{not json}")), []string{"--json"}, []string{"history.jsonl:4"}},
+		"malformed line, one property only": {cut(reports.HistoryFile, line(4, "{not json}")), []string{"--property=liveness"}, []string{"history.jsonl:4"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := record(t, true)
+			lockcheck(t, "check", run)
+			if test.spoil != nil {
+				test.spoil(t, run)
+			}
+			before := contents(t, run)
+			got := lockcheck(t, append([]string{"check", run}, test.args...)...)
+			if got.code != exitUsage || got.stdout != "" {
+				t.Errorf("exit code %d, want %d; printed %q", got.code, exitUsage, got.stdout)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(got.stderr, want) {
+					t.Errorf("%q is missing in %q", want, got.stderr)
+				}
+			}
+			same(t, before, contents(t, run))
+		})
+	}
+	t.Run("no directory", func(t *testing.T) {
+		missing := filepath.Join(t.TempDir(), "nothing")
+		if got := lockcheck(t, "check", missing); got.code != exitUsage || !strings.Contains(got.stderr, missing) {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestARecordingThatContradictsItselfIsADefect(t *testing.T) {
+	run := record(t, false)
+	path := filepath.Join(run, reports.ResourceFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// An acknowledged write that the resource never logged, although it logged what came later.
+	lines := strings.SplitAfter(string(text), "\n")
+	lines = slices.Delete(lines, 1, 2)
+	for i := range lines {
+		lines[i] = strings.Replace(lines[i], fmt.Sprintf(`"seq":%d,`, i+2), fmt.Sprintf(`"seq":%d,`, i+1), 1)
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := lockcheck(t, "check", run); got.code != exitDefect || !strings.Contains(got.stderr, "contradicts itself") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A file that was cut at the end of a line is whole line by line; that it is cut short shows all the same.
+func TestAFileCutBetweenTwoLinesIsCutShort(t *testing.T) {
+	for file, says := range map[string]string{
+		reports.HistoryFile:  "without its end mark",
+		reports.ResourceFile: "ends with line",
+	} {
+		t.Run(file, func(t *testing.T) {
+			run := record(t, false)
+			path := filepath.Join(run, file)
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.SplitAfter(string(text), "\n") // the last is empty
+			if err := os.WriteFile(path, []byte(strings.Join(lines[:len(lines)-2], "")), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			before := contents(t, run)
+			got := lockcheck(t, "check", run)
+			if got.code != exitUsage || !strings.Contains(got.stderr, file) || !strings.Contains(got.stderr, says) {
+				t.Errorf("%+v", got)
+			}
+			same(t, before, contents(t, run))
+		})
+	}
+}
+
+func TestAKilledHarnesssRecordingIsJudgedAsFarAsItGoes(t *testing.T) {
+	run := record(t, false)
+	path := filepath.Join(run, reports.HistoryFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text[:len(text)-20], 0o644); err != nil { // torn within its last line
+		t.Fatal(err)
+	}
+	if got := lockcheck(t, "check", run, "--partial"); got.code != exitInconclusive {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAVerdictSurvivesADirectoryThatCannotBeWritten(t *testing.T) {
+	run := record(t, true)
+	// Permissions do not bind root, a directory in the file's place binds everybody.
+	if err := os.MkdirAll(filepath.Join(run, reports.ResultsFile, "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	got := lockcheck(t, "check", run)
+	if got.code != exitViolation || !strings.Contains(got.stdout, "UNSAFE") {
+		t.Errorf("the verdict is gone: %+v", got)
+	}
+	if !strings.Contains(got.stderr, "warning: cannot write the results") {
+		t.Errorf("no warning in %q", got.stderr)
+	}
+}
