@@ -6,35 +6,20 @@ import (
 )
 
 func TestTokenMonotonicity(t *testing.T) {
+	inTurn := func(first, second string) string {
+		return `
+			1.0 a acquire h1
+			1.1 a acquire:ok h1 token=` + first + `
+			1.2 a release h1
+			1.3 a release:ok h1
+			1.4 b acquire h2
+			1.5 b acquire:ok h2 token=` + second
+	}
 	for name, test := range map[string]struct{ text, want string }{
-		"rising": {`
-			1.0 a acquire h1
-			1.1 a acquire:ok h1 token=9
-			1.2 a release h1
-			1.3 a release:ok h1
-			1.4 b acquire h2
-			1.5 b acquire:ok h2 token=10`, ""},
-		"falling": {`
-			1.0 a acquire h1
-			1.1 a acquire:ok h1 token=10
-			1.2 a release h1
-			1.3 a release:ok h1
-			1.4 b acquire h2
-			1.5 b acquire:ok h2 token=9`, "token-monotonicity:1"},
-		"larger than any machine's integers": {`
-			1.0 a acquire h1
-			1.1 a acquire:ok h1 token=36893488147419103233
-			1.2 a release h1
-			1.3 a release:ok h1
-			1.4 b acquire h2
-			1.5 b acquire:ok h2 token=36893488147419103232`, "token-monotonicity:1"},
-		"leading zeros mean nothing": {`
-			1.0 a acquire h1
-			1.1 a acquire:ok h1 token=0000000009
-			1.2 a release h1
-			1.3 a release:ok h1
-			1.4 b acquire h2
-			1.5 b acquire:ok h2 token=10`, ""},
+		"rising":                             {inTurn("9", "10"), ""},
+		"falling":                            {inTurn("10", "9"), "token-monotonicity:1"},
+		"larger than any machine's integers": {inTurn("36893488147419103233", "36893488147419103232"), "token-monotonicity:1"},
+		"leading zeros mean nothing":         {inTurn("0000000009", "10"), ""},
 		"queued before the other was granted, sent after": {`
 			1.0 a acquire h1
 			1.0 b acquire h2
@@ -103,12 +88,16 @@ func TestStaleWrite(t *testing.T) {
 		1.50 a write h1 value=v1
 		1.51 @ write h1 %s
 		1.52 a write:%s`
+	came := func(handled, answered string) string {
+		return strings.NewReplacer("h1 %s", strings.TrimSpace("h1 "+handled), ":%s", ":"+answered).Replace(bThenA)
+	}
+	accepted := came("", "ok h1")
 	for name, test := range map[string]struct{ text, want string }{
-		"by time": {holds("1", "2") + strings.NewReplacer("h1 %s", "h1", ":%s", ":ok h1").Replace(bThenA), "stale-write:1"},
-		"by time although the tokens say otherwise": {holds("2", "1") + strings.NewReplacer("h1 %s", "h1", ":%s", ":ok h1").Replace(bThenA),
+		"by time": {holds("1", "2") + accepted, "stale-write:1"},
+		"by time although the tokens say otherwise": {holds("2", "1") + accepted,
 			"token-monotonicity:1 stale-write:1"},
-		"rejected":                  {holds("1", "2") + strings.NewReplacer("h1 %s", "h1 rejected", ":%s", ":fail h1 code=rejected").Replace(bThenA), ""},
-		"answer lost, effect there": {holds("1", "2") + strings.NewReplacer("h1 %s", "h1", ":%s", ":info h1").Replace(bThenA), "stale-write:1"},
+		"rejected":                  {holds("1", "2") + came("rejected", "fail h1 code=rejected"), ""},
+		"answer lost, effect there": {holds("1", "2") + came("", "info h1"), "stale-write:1"},
 		"the newer holder had only been rejected": {holds("1", "2") + `
 			1.40 b read h2
 			1.41 @ read h2 rejected
@@ -121,7 +110,7 @@ func TestStaleWrite(t *testing.T) {
 			1.0 b acquire h2
 			1.1 a acquire:ok h1 token=1
 			1.2 b acquire:ok h2 token=2
-			` + strings.NewReplacer("h1 %s", "h1", ":%s", ":ok h1").Replace(bThenA), "stale-write:1"},
+			` + accepted, "stale-write:1"},
 		"an older holder's write before": {holds("1", "2") + `
 			1.40 a write h1 value=v1
 			1.41 @ write h1
@@ -164,7 +153,7 @@ func TestStaleWrite(t *testing.T) {
 			1.0 b acquire h2
 			1.1 a acquire:ok h1 token=1
 			1.2 b acquire:ok h2 token=2
-			` + strings.NewReplacer("h1 %s", "h1", ":%s", ":ok h1").Replace(bThenA), "token-monotonicity:2"},
+			` + accepted, "token-monotonicity:2"},
 		"in turn, with tokens that are not ordered although they are declared to be": {`
 			1.0 a acquire h1
 			1.0 b acquire h2
