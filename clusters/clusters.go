@@ -41,7 +41,8 @@ type Site interface {
 	Dial(ctx context.Context, network, addr string) (net.Conn, error)
 	// SharesFiles tells whether processes on its hosts see the harness's files under the same paths.
 	SharesFiles() bool
-	// Close ends every process and removes everything. It may be called more than once.
+	// Close ends every process and removes everything. It may be called more than once. An error wraps ErrLeft if all was
+	// ended, and only removing it failed.
 	Close() error
 }
 

@@ -88,7 +88,14 @@ func (r *Run) FirstOpNS() int64 {
 func (r *Run) Execute(ctx context.Context) (err error) {
 	ctx, r.abort = context.WithCancelCause(ctx)
 	defer r.abort(nil)
-	defer func() { err = errors.Join(err, r.close()) }()
+	defer func() {
+		left, closed := r.close()
+		if err = errors.Join(err, closed); err != nil {
+			err = errors.Join(err, left)
+		} else if left != nil {
+			r.progress("the run is complete, but %v", left)
+		}
+	}()
 	if err := r.setUp(ctx); err != nil {
 		return r.because(ctx, err)
 	}

@@ -268,14 +268,15 @@ func (r *Run) observed() error {
 	return r.config.SavePlan(r.plan)
 }
 
-// close ends everything that the run started.
-func (r *Run) close() error {
-	var err error
+// close ends everything that the run started. What it had to leave behind (ErrLeft) is told apart.
+func (r *Run) close() (left, err error) {
 	if r.printed != nil {
 		err = r.printed.end(r.resource)
 	}
 	if r.site != nil {
-		err = errors.Join(err, r.site.Close())
+		if left = r.site.Close(); !errors.Is(left, clusters.ErrLeft) {
+			left, err = nil, errors.Join(err, left)
+		}
 	}
 	if r.fleet != nil {
 		r.fleet.awaitEnds(closePatience)
@@ -286,5 +287,5 @@ func (r *Run) close() error {
 		}
 		err = errors.Join(err, r.recorder.Close())
 	}
-	return err
+	return left, err
 }

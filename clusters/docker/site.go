@@ -217,8 +217,7 @@ func (s *site) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), pingBound)
 	defer cancel()
 	if _, err := s.engine.Ping(ctx); err != nil {
-		return fmt.Errorf("%w: the container engine at %s does not answer (%w): what the run made there is removed by the next run, or by lockcheck clean",
-			clusters.ErrUnavailable, where(s.engine), err)
+		return fmt.Errorf("%w: %w: the container engine at %s does not answer (%w): %s", clusters.ErrLeft, clusters.ErrUnavailable, where(s.engine), err, later)
 	}
 	late := time.After(s.patience)
 	for _, h := range hosts {
@@ -232,10 +231,12 @@ func (s *site) Close() error {
 		}
 	}
 	if _, err := removeRun(context.Background(), s.engine, s.run, s.owner); err != nil {
-		return fmt.Errorf("removing what the run made in the engine: %w", err)
+		return fmt.Errorf("%w: in the container engine at %s: %w: %s", clusters.ErrLeft, where(s.engine), err, later)
 	}
 	return nil
 }
+
+const later = "it is removed by the next run, or by lockcheck clean"
 
 // containerName names a container or volume of the run.
 func (s *site) containerName(parts ...string) string {
