@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -124,7 +125,7 @@ func TestMutantsAreFoundByTheirPropertiesAlone(t *testing.T) {
 		t.Fatalf("only %d mutants", len(mutants))
 	}
 	for _, m := range mutants {
-		name := fmt.Sprintf("%s, service %d, fenced %v", m.defect, m.world.Service, m.world.Fenced)
+		name := fmt.Sprintf("%s, service %d, fenced %v", cmp.Or(m.defect, "no defect"), m.world.Service, m.world.Fenced)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			union := map[Name]int{}
