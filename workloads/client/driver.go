@@ -60,12 +60,14 @@ type Driver struct {
 	orphans []Orphan
 	frozen  bool // seen stopped with nothing left to read (R4)
 	lines   lineReader
-	partial []byte         // the beginning of a line whose end was not read yet
-	tokens  history.Tokens // as the client declared; "" before it has
-	failure error          // why the client cannot be used any more
+	partial []byte // the beginning of a line whose end was not read yet
+	failure error  // why the client cannot be used any more
 	closing bool
 	ready   chan Ready
 	gone    chan struct{} // closed when the client's output ended and was recorded
+
+	declared bool           // the client has said that it is ready
+	tokens   history.Tokens // as it declared; "" before it has
 }
 
 // Orphan is a grant that came after its acquire had been given up as unknown. The client believes in it, the history

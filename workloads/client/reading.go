@@ -129,14 +129,14 @@ func (d *Driver) takeReady(report Report) error {
 	if report.Ready == nil {
 		return errors.New("its ready report lacks what it declares")
 	}
+	if d.declared { // what it has declared is relied upon by now
+		return errors.New("it said ready twice")
+	}
+	d.declared = true
 	if err := d.declareTokens(report.Ready); err != nil {
 		return err
 	}
-	select {
-	case d.ready <- *report.Ready:
-	default:
-		return errors.New("it said ready twice")
-	}
+	d.ready <- *report.Ready // which has room for one
 	return nil
 }
 

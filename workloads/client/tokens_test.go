@@ -63,3 +63,17 @@ func TestAGrantThatBreaksWhatWasDeclaredEndsTheClient(t *testing.T) {
 		})
 	}
 }
+
+// A second ready report could take back what the first declared, after it was relied upon.
+func TestReadyIsSaidOnce(t *testing.T) {
+	p := newPuppet(t)
+	p.say(`{"msg":"ready","ready":{"protocol":1,"tokens":"ordered"}}`)
+	if _, err := p.driver.Init(t.Context(), Init{Protocol: ProtocolVersion}); err != nil {
+		t.Fatal(err)
+	}
+	p.say(`{"msg":"ready","ready":{"protocol":1,"tokens":"none"}}`)
+	<-p.driver.Gone()
+	if err := p.driver.Err(); !errors.Is(err, ErrProtocol) || !strings.Contains(err.Error(), "ready twice") {
+		t.Error(err)
+	}
+}
