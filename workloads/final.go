@@ -24,6 +24,11 @@ func (r *Run) finish(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if err == nil {
+			if err := r.agrees(fresh); err != nil {
+				return err
+			}
+		}
 		if err != nil {
 			// Not a verdict: without a session nobody asked for the lock. The checker finds the phase incomplete.
 			r.progress("the final phase could not start a fresh client: %v", err)

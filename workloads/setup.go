@@ -233,12 +233,12 @@ func (r *Run) declared() error {
 	}
 	members := r.fleet.live()
 	first := members[0].ready
+	r.plan.Tokens, r.plan.TokensReason = history.Tokens(first.Tokens), first.TokensReason
 	for _, m := range members {
-		if m.ready.Tokens != first.Tokens {
-			return r.refused(fmt.Errorf("client %s declares tokens %q, and client %s %q: they run the same program", m.name, m.ready.Tokens, members[0].name, first.Tokens))
+		if err := r.agrees(m); err != nil {
+			return err
 		}
 	}
-	r.plan.Tokens, r.plan.TokensReason = history.Tokens(first.Tokens), first.TokensReason
 	r.plan.TryAtomic = first.Try == "atomic"
 	r.plan.SameKernel, r.plan.DriftMS = true, leaseDrift.Milliseconds()
 	for _, m := range members {
@@ -249,6 +249,14 @@ func (r *Run) declared() error {
 		r.plan.Versions = map[string]string{}
 	}
 	r.plan.Versions["client"] = first.Client
+	return nil
+}
+
+// agrees refuses a client that declares other tokens than those before it.
+func (r *Run) agrees(m *member) error {
+	if declared := history.Tokens(m.ready.Tokens); declared != r.plan.Tokens {
+		return r.refused(fmt.Errorf("client %s declares tokens %q, and those before it %q: they run the same program", m.name, declared, r.plan.Tokens))
+	}
 	return nil
 }
 

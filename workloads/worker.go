@@ -147,6 +147,9 @@ func (w *worker) replace(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, clientPatience)
 	defer cancel()
 	next, err := w.run.fleet.start(bounded, w.host, fmt.Sprintf("%s-%d", w.host, w.starts), w.fate.Int64())
+	if err == nil {
+		err = w.run.agrees(next)
+	}
 	if err != nil {
 		return err
 	}

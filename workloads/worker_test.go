@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/workloads/client"
 )
@@ -51,6 +52,18 @@ func TestABrokenClientIsItsAuthorsToMend(t *testing.T) {
 		w := &worker{host: "c1", client: &member{name: "c1"}, run: run}
 		if err := w.mourn(fmt.Errorf("%w: no JSON", client.ErrProtocol)); errors.Is(err, clusters.ErrUsage) != usage {
 			t.Errorf("program %q: %v", program, err)
+		}
+	}
+}
+
+// Whoever starts later is held to what the plan says of tokens by then, and not to another word of its own.
+func TestAllClientsHaveToDeclareTheSameTokens(t *testing.T) {
+	run := &Run{fleet: &fleet{command: clusters.Command{Program: "./mine"}}}
+	run.plan.Tokens = history.TokensOrdered
+	for tokens, agrees := range map[history.Tokens]bool{history.TokensOrdered: true, history.TokensNone: false} {
+		err := run.agrees(&member{name: "c1-2", ready: client.Ready{Tokens: string(tokens)}})
+		if (err == nil) != agrees || err != nil && (!errors.Is(err, clusters.ErrUsage) || !strings.Contains(err.Error(), `c1-2 declares tokens "none", and those before it "ordered"`)) {
+			t.Errorf("tokens %q: %v", tokens, err)
 		}
 	}
 }
