@@ -65,20 +65,27 @@ func BenchmarkReport(b *testing.B) {
 		b.Run("draw/"+name, func(b *testing.B) {
 			const settle = time.Second
 			browser := browsertest.Start(b)
-			var first []float64
 			var p *browsertest.Page
-			for b.Loop() {
+			// From the beginning of the navigation until all is drawn.
+			drawn := func(alone func(testing.TB, string, time.Duration) *browsertest.Page) float64 {
 				if p != nil {
 					p.Close()
 					time.Sleep(settle) // a tab's end takes time too
 				}
-				p = browser.OpenAlone(b, path, settle)
+				p = alone(b, path, settle)
 				p.Until(`document.documentElement.dataset.timeline === "drawn"`)
-				first = append(first, browsertest.Eval[float64](p, `performance.getEntriesByName("timeline-drawn")[0].startTime`))
+				return browsertest.Eval[float64](p, `performance.getEntriesByName("timeline-drawn")[0].startTime`)
+			}
+			var first, inNewTab []float64
+			for b.Loop() {
+				inNewTab = append(inNewTab, drawn(browser.Alone))
+				first = append(first, drawn(browser.AloneByLink))
 			}
 			slices.Sort(first)
+			slices.Sort(inNewTab)
 			b.ReportMetric(first[len(first)/2], "ms-first-drawing")
 			b.ReportMetric(first[len(first)-1], "ms-slowest-first")
+			b.ReportMetric(inNewTab[len(inNewTab)/2], "ms-first-in-new-process")
 			browsertest.Eval[bool](p, `document.getElementById("live").scrollIntoView(), true`)
 			for _, way := range []string{"zoom", "pan", "hover"} {
 				frames := browsertest.Eval[[]float64](p, frameScript(way))

@@ -2,6 +2,11 @@ package browsertest
 
 import (
 	"context"
+	"fmt"
+	"html"
+	"math"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -9,19 +14,37 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// OpenAlone opens a file in a tab that nobody watches, as wide and tall as Open's, and watches it only after a while. All else
-// here works through DevTools, and what they listen to while a page loads takes a good part of its time, which the page of a
-// user does not lose. It is for measuring: what the page did before it was watched is no complaint. Close it when it is done with.
-func (b *Browser) OpenAlone(t testing.TB, path string, while time.Duration) *Page {
+// Alone opens a file in a tab that nobody watches, as wide and tall as Open's, and watches it only after a while. All else here
+// works through DevTools, and what they listen to while a page loads takes a good part of its time, which the page of a user
+// does not lose. It is for measuring: what the page did before it was watched is no complaint. Close it when it is done with.
+//
+// The tab is new, and the browser starts a process for it, which belongs to the time of the page.
+func (b *Browser) Alone(t testing.TB, path string, while time.Duration) *Page {
 	t.Helper()
-	address := fileAddress(t, path)
-	made, err := chromedp.CallBrowser(b.ctx, target.CreateTarget, target.CreateTargetParams{URL: address, Width: width, Height: height, NewWindow: new(true)})
+	return b.alone(t, fileAddress(t, path), fileAddress(t, path), while)
+}
+
+// AloneByLink does what Alone does in a tab that is open: another file leads to the page after a while.
+func (b *Browser) AloneByLink(t testing.TB, path string, while time.Duration) *Page {
+	t.Helper()
+	address, link := fileAddress(t, path), filepath.Join(t.TempDir(), "link.html")
+	text := fmt.Sprintf("<!DOCTYPE html><meta http-equiv=refresh content=\"%d; url=%s\">", int(math.Ceil(while.Seconds())), html.EscapeString(address))
+	if err := os.WriteFile(link, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return b.alone(t, fileAddress(t, link), address, 2*while)
+}
+
+func (b *Browser) alone(t testing.TB, first, address string, while time.Duration) *Page {
+	t.Helper()
+	made, err := chromedp.CallBrowser(b.ctx, target.CreateTarget, target.CreateTargetParams{URL: first, Width: width, Height: height, NewWindow: new(true)})
 	if err != nil {
-		t.Fatalf("the browser cannot open %s: %v", path, err)
+		t.Fatalf("the browser cannot open %s: %v", first, err)
 	}
 	time.Sleep(while)
 	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithTargetID(made.TargetID))
 	p := newPage(t, ctx, cancel, address)
+	p.Until(fmt.Sprintf("location.href === %q", address))
 	if wide := Eval[int](p, `innerWidth`); wide != width {
 		t.Fatalf("the window is %d wide, want %d", wide, width)
 	}
