@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -112,6 +113,35 @@ func TestProbeFailsWithoutAQuorum(t *testing.T) {
 	}
 	for _, again := range resume {
 		again()
+	}
+}
+
+// A server may take a connection and never answer its first request, if it lost its leader just then. The library waits for
+// most of seven TTLs before it tries again, which is longer here than anybody waits.
+func TestASilentConnectionKeepsNobodyFromGettingReady(t *testing.T) {
+	shared := ensemble(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // connections are made, and nobody accepts them
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	var dials atomic.Int64
+	first := *shared.nodes[0]
+	first.dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if n := dials.Add(1); n == 1 || n == 3 || n == 5 { // the first for a write, for a read, and for a session
+			addr = silent.Addr().String()
+			return new(net.Dialer).DialContext(ctx, network, addr)
+		}
+		return shared.nodes[0].dial(ctx, network, addr)
+	}
+	c := &cluster{site: shared.site, nodes: []*node{&first, shared.nodes[1], shared.nodes[2]}, ttl: time.Minute}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := c.verify(ctx); err != nil {
+		t.Error(err)
+	}
+	if n := dials.Load(); n < 6 {
+		t.Errorf("%d connections", n)
 	}
 }
 

@@ -79,34 +79,56 @@ func (c *cluster) Probe(ctx context.Context) error {
 }
 
 // verify writes through every server, reads it back from the next one, and looks at the session timeout that the servers
-// grant: the faults are scaled by it.
+// grant: the faults are scaled by it. What gets no answer is asked again over another connection: a server that has just
+// lost its leader may never answer a client's first request, and the library waits for that for most of seven TTLs.
 func (c *cluster) verify(ctx context.Context) error {
 	for i, n := range c.nodes {
-		value := fmt.Sprintf("%s %d", n.Name(), time.Now().UnixNano())
-		if err := n.with(ctx, c.ttl, func(conn *zk.Conn) error { return write(conn, value) }); err != nil {
-			return fmt.Errorf("a write to server %s: %w", n.Name(), err)
-		}
 		next := c.nodes[(i+1)%len(c.nodes)]
-		var got []byte
-		err := next.with(ctx, c.ttl, func(conn *zk.Conn) (err error) {
-			if _, err = conn.Sync(probePath); err == nil {
-				got, _, err = conn.Get(probePath)
-			}
-			return err
-		})
+		err := clusters.Until(ctx, probeBound, lookEvery, func(ctx context.Context) error { return c.passesOn(ctx, n, next) })
 		if err != nil {
-			return fmt.Errorf("a read from server %s: %w", next.Name(), err)
-		}
-		if string(got) != value {
-			return fmt.Errorf("server %s took the write %q but %s reads %q", n.Name(), value, next.Name(), got)
+			return err
 		}
 	}
-	granted, err := c.nodes[0].negotiate(ctx, c.ttl)
+	var granted time.Duration
+	err := clusters.Until(ctx, probeBound, lookEvery, func(ctx context.Context) (err error) {
+		bounded, cancel := context.WithTimeout(ctx, probeTry)
+		defer cancel()
+		granted, err = c.nodes[0].negotiate(bounded, c.ttl)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("a session of %v: %w", c.ttl, err)
 	}
 	if granted != c.ttl {
 		return fmt.Errorf("asked for a session of %v, the servers granted %v: the settings do not honour it", c.ttl, granted)
+	}
+	return nil
+}
+
+// passesOn writes through one server and reads it back from another. A write that was given up before may come in between.
+func (c *cluster) passesOn(ctx context.Context, n, next *node) error {
+	writing, cancel := context.WithTimeout(ctx, probeTry)
+	defer cancel()
+	value := fmt.Sprintf("%s %d", n.Name(), time.Now().UnixNano())
+	if err := n.with(writing, c.ttl, func(conn *zk.Conn) error { return write(conn, value) }); err != nil {
+		return fmt.Errorf("a write to server %s: %w", n.Name(), err)
+	}
+	reading, cancel := context.WithTimeout(ctx, probeTry)
+	defer cancel()
+	read := make(chan []byte, 1) // which outlives a read that is given up
+	err := next.with(reading, c.ttl, func(conn *zk.Conn) error {
+		if _, err := conn.Sync(probePath); err != nil {
+			return err
+		}
+		got, _, err := conn.Get(probePath)
+		read <- got
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("a read from server %s: %w", next.Name(), err)
+	}
+	if got := <-read; string(got) != value {
+		return fmt.Errorf("server %s took the write %q but %s reads %q", n.Name(), value, next.Name(), got)
 	}
 	return nil
 }
