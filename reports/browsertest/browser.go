@@ -35,10 +35,15 @@ func Start(t testing.TB) *Browser {
 	path := find(t)
 	// As root there is no sandbox (chromedp sees to that); the pages are our own, and nothing is fetched. Without a
 	// graphics card Chromium tries several ways to find one before it draws in software; that is asked for at once.
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("disable-gpu", true))
+	// What it leaves among the temporary files, as it does whenever it is ended, goes with the test.
+	temporary, err := os.MkdirTemp("", "lockcheck-browser-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("disable-gpu", true), chromedp.Env("TMPDIR="+temporary))
 	allocated, free := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(allocated, chromedp.WithErrorf(t.Logf))
-	t.Cleanup(func() { stop(); free() })
+	t.Cleanup(func() { stop(); free(); os.RemoveAll(temporary) })
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatalf("%s does not start: %v", path, err)
 	}
