@@ -205,7 +205,7 @@ func (j *judge) staleFinding(w staleWrite) Finding {
 
 // lookedWords say what a write that was sent proves of its client's care, by the guard of the plan (rule R9).
 var lookedWords = map[string]string{
-	"before-work":  "its client had looked at its lock before the work, and still held it",
+	"before-work":  "its client had looked at its lock before the work, and held it then",
 	"before-write": "its client had looked at its lock again just before it sent this, and still held it; no care of the client's could have avoided it",
 }
 
