@@ -40,7 +40,7 @@ func (f *compareFlags) bind(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.nemeses, "nemeses", nil, "what disturbs them (default: none,pause): names joined by commas, or one description of faults; may be repeated; with --file: only these of its nemeses")
 	flags.StringSliceVar(&f.workloads, "workloads", nil, "what clients do (default: all): "+strings.Join(workloads.Names(), ", ")+"; with --file: only these of its workloads")
 	flags.StringVar(&f.file, "file", "", "read matrix and expectations from there (default: "+config.Name+", if no matrix is given)")
-	flags.IntVar(&f.repeat, "repeat", 1, "the most runs of a cell; where a violation is expected they stop at the first hit (default: the file's)")
+	flags.IntVar(&f.repeat, "repeat", 1, "the most runs of a cell; where a violation is expected they stop at the first hit; a file's own number holds unless this is given")
 	flags.StringVar(&f.shard, "shard", compare.Whole.String(), "run only one part of the matrix: 2/5 is the second of five; lockcheck merge joins them")
 	f.show.bind(flags)
 	all := pflag.NewFlagSet("run", pflag.ContinueOnError)
