@@ -256,7 +256,8 @@ func (p *process) answer(op int64, want ...ReportName) Report {
 		})
 	}
 	if !slices.Contains(want, r.Msg) {
-		p.t.Fatalf("client %s answered operation %d with %+v, want %v", p.name, op, r, want)
+		line, _ := json.Marshal(r) // as the client's author knows it from the protocol
+		p.t.Fatalf("client %s answered operation %d with %s, want %v", p.name, op, line, want)
 	}
 	return r
 }
