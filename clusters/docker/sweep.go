@@ -84,10 +84,7 @@ func remove(ctx context.Context, engine *client.Client, label string, condemned 
 	errs = append(errs, err)
 	for _, n := range networks {
 		if condemned(n.Labels) {
-			err := onceFree(ctx, func() error { return engine.NetworkRemove(ctx, n.ID) })
-			if !miscounted(ctx, engine, n.ID, err) { // else it is neither removed nor a failure of this run
-				note("network "+n.Name, err)
-			}
+			note("network "+n.Name, onceFree(ctx, func() error { return engine.NetworkRemove(ctx, n.ID) }))
 		}
 	}
 	volumes, err := engine.VolumeList(ctx, volume.ListOptions{Filters: labelled})
@@ -112,17 +109,6 @@ func removeContainer(ctx context.Context, engine *client.Client, id string) erro
 		}
 	}
 	return err
-}
-
-// miscounted tells whether the engine keeps a network that has nothing in it: Docker 20.10 was seen to count one endpoint
-// more than there are, once the dozen containers of a run had ended at the same time. Such a network goes with the first
-// sweep after the engine was restarted; no verdict is lost for it.
-func miscounted(ctx context.Context, engine *client.Client, id string, err error) bool {
-	if err == nil || !strings.Contains(err.Error(), "has active endpoints") {
-		return false
-	}
-	there, unknown := engine.NetworkInspect(ctx, id, network.InspectOptions{})
-	return unknown == nil && len(there.Containers) == 0
 }
 
 // onceFree repeats a removal that is refused because something is still in use.
