@@ -33,7 +33,7 @@ type builder struct {
 
 func build(rec Recording, failedAs history.Type) (*Model, *counts, error) {
 	b := &builder{
-		m:     &Model{Plan: rec.Plan, Sessions: map[string]*Session{}, Clients: map[string]*Client{}},
+		m:     &Model{Plan: rec.Plan, Sessions: map[string]*Session{}, Clients: map[string]*Client{}, bounds: history.NewBounds(rec.Plan)},
 		holds: map[string]*Hold{}, probes: map[int64]int{}, faults: map[int64]*Fault{}, failedAs: failedAs,
 	}
 	var last history.F
@@ -45,16 +45,17 @@ func build(rec Recording, failedAs history.Type) (*Model, *counts, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		b.m.bounds.Take(&e)
 		b.m.Lines++
 		b.m.EndNS, last, phase = e.TimeNS, e.F, e.Value
 	}
 	b.m.Complete = last == history.Phase && phase == history.PhaseEnd
 	b.m.Closed = b.m.Complete || last == history.Phase && phase == history.PhaseStopped
 	b.counts.summarize()
-	b.settle()
 	if err := b.join(rec.Requests); err != nil {
 		return nil, nil, err
 	}
+	b.m.settle()
 	counts := b.counts // what else the builder knows is of no use any more
 	return b.m, &counts, nil
 }
@@ -104,7 +105,7 @@ func (b *builder) under(e *history.Event) error {
 	}
 	switch {
 	case h == nil:
-		return defectf("event %d names hold %q, which nobody acquired", e.Index, e.Hold)
+		return defectf("event %d names hold %q, which no client acquired", e.Index, e.Hold)
 	case e.Client != h.Client:
 		return defectf("event %d of client %s names hold %s of client %s", e.Index, e.Client, e.Hold, h.Client)
 	case e.Key != "" && e.Key != h.Key:
@@ -114,7 +115,7 @@ func (b *builder) under(e *history.Event) error {
 	switch e.F {
 	case history.Read, history.Write:
 		a := b.accessSlab.next()
-		*a = Access{said: b.sayings.of(e.F, history.Invoke, ""), Hold: h, Op: e.Op, InvokeNS: e.TimeNS, Value: e.Value, Base: e.Base, Event: e.Index}
+		*a = Access{opResult: b.sayings.of(e.F, history.Invoke, ""), Hold: h, Op: e.Op, InvokeNS: e.TimeNS, Value: e.Value, Base: e.Base, Event: e.Index}
 		if h.Accesses == nil {
 			h.Accesses = b.accessLists.list(2)
 		}
@@ -123,7 +124,7 @@ func (b *builder) under(e *history.Event) error {
 		b.accesses++
 	default:
 		a := b.attemptSlab.next()
-		*a = Attempt{said: b.sayings.of(e.F, history.Invoke, ""), InvokeNS: e.TimeNS, Event: e.Index}
+		*a = Attempt{opResult: b.sayings.of(e.F, history.Invoke, ""), InvokeNS: e.TimeNS, Event: e.Index}
 		if h.Attempts == nil {
 			h.Attempts = b.attemptLists.list(1)
 		}
@@ -159,22 +160,26 @@ func (b *builder) complete(e *history.Event) error {
 	switch op.kind {
 	case anAccess:
 		a := op.access()
-		a.DoneNS, a.said, a.DoneEvent = e.TimeNS, b.sayings.of(e.F, e.Type, e.Code), e.Index
+		a.DoneNS, a.opResult, a.DoneEvent = e.TimeNS, b.sayings.of(e.F, e.Type, e.Code), e.Index
 		if a.F == history.Read && e.Type == history.OK {
 			a.Value = e.Value
 		}
 	case anAttempt:
 		a := op.attempt()
-		a.DoneNS, a.said, a.Owned, a.SeenNS, a.DoneEvent = e.TimeNS, b.sayings.of(e.F, e.Type, e.Code), e.Owned, e.SeenNS, e.Index
+		a.DoneNS, a.opResult, a.Owned, a.Removed, a.SeenNS, a.DoneEvent = e.TimeNS, b.sayings.of(e.F, e.Type, e.Code), e.Owned, e.Removed, e.SeenNS, e.Index
 		b.renewed(h, a, e)
 	default:
 		h.DoneNS, h.Outcome, h.Code, h.Token, h.SeenNS, h.DoneEvent = e.TimeNS, e.Type, e.Code, e.Token, e.SeenNS, e.Index
-		if e.Type == history.OK {
+		h.QueuedNS, h.SentAttempts = e.QueuedNS, e.Attempts
+		switch e.Type {
+		case history.OK:
 			h.Session, h.ValidNS = e.Session, e.ValidNS
 			if e.Session != "" {
 				h.Session = b.session(e).ID
 			}
 			b.client(e.Client).latest = h
+		case history.Info:
+			h.Session = e.Session // the only one under which it can have been granted; "" if that is not known
 		}
 	}
 	return nil
@@ -217,9 +222,9 @@ func (b *builder) signal(e *history.Event) error {
 	var h *Hold
 	if e.Hold != "" {
 		if h = b.holds[e.Hold]; h == nil {
-			return defectf("event %d names hold %q, which nobody acquired", e.Index, e.Hold)
+			return defectf("event %d names hold %q, which no client acquired", e.Index, e.Hold)
 		}
-		also := h.noteMore()
+		also := h.extra()
 		also.signals = append(also.signals, e.Index)
 		h.BelievedNS = max(h.BelievedNS, e.HeldNS)
 	}
@@ -243,7 +248,7 @@ func (b *builder) signal(e *history.Event) error {
 				c.CloseNS = e.TimeNS
 			}
 		} else if c.ExitNS == 0 {
-			c.ExitNS = e.TimeNS
+			c.ExitNS, c.Died = e.TimeNS, e.Code == history.CodeDied
 		}
 	}
 	return nil
@@ -254,11 +259,12 @@ func (b *builder) lease(e *history.Event, h *Hold) {
 	var leases *[]Lease
 	var ended *int64
 	if h != nil {
-		leases, ended = &h.noteMore().leases, &h.EndedNS
+		leases, ended = &h.extra().leases, &h.EndedNS
 	} else {
 		s := b.session(e)
 		leases, ended = &s.Leases, &s.EndedNS
 	}
+	b.m.leased = true
 	if e.Type == history.OK {
 		*leases = append(*leases, Lease{TimeNS: e.TimeNS, SeenNS: e.SeenNS, TTLNS: e.TTLNS})
 	} else if *ended == 0 {
@@ -306,7 +312,7 @@ func (b *builder) fault(e *history.Event) error {
 	case e.Error != "" && e.Type != history.OK:
 		f.Error = e.Error
 	case e.Type == history.OK && !e.Heal:
-		f.EffectiveNS, f.Detail, f.SkewNS = e.TimeNS, e.Detail, e.SkewNS
+		f.EffectiveNS, f.Detail, f.SkewNS, f.Clock = e.TimeNS, e.Detail, e.SkewNS, e.Clock
 	case e.Type == history.OK:
 		f.HealedNS = e.TimeNS
 	case e.Type == history.Invoke && e.Heal:

@@ -1,97 +1,226 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 
 	"lockcheck/checker/history"
 )
 
 // unexplained is the cause of what no fault explains.
-var unexplained = Cause{Kind: "unexplained", Text: "no fault explains it"}
+var unexplained = Cause{Kind: "unexplained", Text: NoFault}
 
-// faultWords is how faults are spoken of; one that is not in the table is called by its name.
-var faultWords = map[history.F]struct{ noun, began, over string }{
-	pauseFault:  {"pause", "paused (SIGSTOP)", "resumed"},
-	"partition": {"partition", "cut off", "connected again"},
-	killFault:   {"kill", "killed (SIGKILL)", "replaced"},
-	"clock":     {"clock skew", "given a skewed clock", "given its true clock again"},
-	"failover":  {"failover", "told to fail over", "settled after the failover"},
-	"loss":      {"packet loss", "losing packets", "rid of packet loss"},
-}
+// NoFault is what is said of a finding that no fault explains.
+const NoFault = "no fault explains it"
 
-func (f *Fault) noun() string {
-	if w, ok := faultWords[f.Name]; ok {
-		return w.noun
+// releaseBy begins the kind of a cause that is a release, proven to have removed the grant; whose that was follows.
+const releaseBy = "release by "
+
+// Unexplained reports whether neither a fault nor anything else explains the finding. One that has no cause counts, too.
+func (c Cause) Unexplained() bool { return c.Kind == "" || c.Kind == unexplained.Kind }
+
+// IsRelease reports whether the cause is a release that is proven to have removed the grant. Cause.Fault then led to the release.
+func (c Cause) IsRelease() bool { return strings.HasPrefix(c.Kind, releaseBy) }
+
+func (f *Fault) words() history.FaultWords { return history.WordsOf(f.Name) }
+
+// workedNS is from when on a fault may have worked. Most are seen to work within milliseconds; a failover is asked for,
+// and seen when another server leads, long after the grants that it led to.
+func (f *Fault) workedNS() int64 {
+	if f.words().OfService {
+		return f.BeginNS
 	}
-	return string(f.Name)
+	return f.EffectiveNS
 }
 
-func (f *Fault) began() string {
-	if w, ok := faultWords[f.Name]; ok {
-		return w.began
-	}
-	return "hit by " + string(f.Name)
+// causeOf looks for what led to the loss of an older hold, which a younger one (nil if there is none) superseded. The
+// harm was complete at atNS.
+type causeOf struct {
+	j          *judge
+	old, young *Hold
+	atNS       int64
+	// lossNS is when the lock had been lost at the latest, as far as that is known.
+	lossNS int64
+	// early: that was before the acknowledged lease could have run out, so nothing that kept the holder from renewing it
+	// or from learning of its end explains the loss.
+	early bool
 }
 
-func (f *Fault) over() string {
-	if w, ok := faultWords[f.Name]; ok {
-		return w.over
-	}
-	return "rid of " + string(f.Name)
+// suspect is a fault that may explain a finding, and how likely it is to.
+type suspect struct {
+	*Fault
+	rank    rank
+	overNS  int64 // how long it lasted beside the hold
+	before  bool  // it was over before the hold was asked for
+	settled int64 // how long before
 }
 
-// cause finds the fault that explains what came to be complete at atNS between an older hold and a younger one (nil if
-// there is none). A fault of the old holder comes first, and of several the one that outlived its lease, then the
-// longest; then a fault of the younger holder, of a server, of anybody else. What only overlaps in time "coincides".
+// rank says what a fault has to do with a loss; the greatest explains it best.
+type rank int
+
+const (
+	noSuspect rank = iota
+	bystander      // another client, or a clock that no lease is counted by
+	nextHolder
+	someServer
+	holderClock // of a client: some libraries compute the end of a lease on it
+	leadingServer
+	leaseClock // of a server: leases are counted by it
+	ofHolder
+	outlivedLease // it kept the holder until its lease had run out
+)
+
+// cause says what led to what came to be complete at atNS between an older hold and a younger one (nil if there is none):
+// the release that is proven to have removed the older one's record before that, else what the faults explain.
 func (j *judge) cause(old, young *Hold, atNS int64) Cause {
-	var best *Fault
-	bestRank, bestNS := 0, int64(-1)
-	for _, f := range j.m.Faults {
-		from, to := max(f.BeginNS, old.startNS()), min(f.goneNS(j.m.EndNS), atNS)
-		if f.EffectiveNS == 0 || from > to {
-			continue
-		}
-		rank := j.rank(f, old, young)
-		if rank > bestRank || rank == bestRank && to-from > bestNS {
-			best, bestRank, bestNS = f, rank, to-from
-		}
+	lossNS := atNS
+	if young != nil {
+		lossNS = min(atNS, young.DoneNS)
 	}
-	if best == nil {
-		return unexplained
+	if p := j.removedBefore(old, lossNS); p != nil {
+		return j.removalCause(p)
 	}
-	c := Cause{Fault: best.Op, Kind: best.noun() + " of " + j.roleOf(best, old, young)}
-	if best.Target == old.Client {
-		c.Text = j.holderCause(best, old, young, atNS)
-	} else {
-		c.Text = fmt.Sprintf("it coincides with a %s of %s (%s) for %s", best.noun(), best.Target, j.roleOf(best, old, young), dur(best.overNS(j.m.EndNS)-best.EffectiveNS))
-	}
-	return c
+	return j.faultCause(old, young, atNS)
 }
 
-func (j *judge) rank(f *Fault, old, young *Hold) int {
-	switch {
-	case f.Target == old.Client:
-		if j.m.outlivesLease(f, old) {
-			return 5
+// faultCause finds the fault that explains what came to be complete at atNS between an older hold and a younger one (nil if
+// there is none). What only coincides is said to coincide, and where several remain all are named. A fault that was over
+// before the hold was asked for counts if it was over shortly before: a server that came back without its data forgets
+// a lock whenever that is next asked for.
+func (j *judge) faultCause(old, young *Hold, atNS int64) Cause {
+	c := causeOf{j: j, old: old, young: young, atNS: atNS, lossNS: atNS}
+	if young != nil {
+		c.lossNS = min(atNS, young.DoneNS)
+	}
+	earliest, _ := j.m.leaseAt(old, c.lossNS)
+	c.early = earliest > c.lossNS && old.givenBackNS() > c.lossNS
+	suspects := c.suspects()
+	if len(suspects) == 0 {
+		return c.clockStep()
+	}
+	best := suspects[0]
+	cause := Cause{Fault: best.Op, Kind: best.words().One}
+	if !best.words().OfService {
+		cause.Kind += " of " + c.roleOf(best.Fault)
+	}
+	if best.Target == old.Client && best.rank >= ofHolder {
+		cause.Text = c.holderText(best)
+		return cause
+	}
+	cause.Text = c.coincidence(suspects)
+	for _, s := range suspects[1:] {
+		cause.Others = append(cause.Others, s.Op)
+	}
+	return cause
+}
+
+// suspects are the faults of the highest rank, the one that lasted longest first.
+func (c *causeOf) suspects() (all []suspect) {
+	m := c.j.m
+	until := c.atNS
+	if c.early {
+		until = c.lossNS
+	}
+	for _, f := range m.Faults {
+		s := suspect{Fault: f, rank: c.rank(f)}
+		gone, asked := f.goneNS(m.EndNS), c.old.startNS()
+		s.overNS = min(gone, until) - max(f.BeginNS, asked)
+		s.settled = asked - gone
+		s.before = s.settled > 0
+		switch {
+		case f.EffectiveNS == 0 || s.rank == noSuspect || f.BeginNS > until:
+		case f.BeginNS > c.old.givenBackNS(): // it explains nothing of this hold
+		case s.before && (s.settled > c.j.shortlyNS() || s.rank < someServer || m.ofClient(f)):
+		default:
+			all = append(all, s)
 		}
-		return 4
-	case young != nil && f.Target == young.Client:
-		return 3
-	case j.m.Clients[f.Target] == nil:
-		return 2
+	}
+	slices.SortStableFunc(all, func(a, b suspect) int {
+		return cmp.Or(cmp.Compare(b.rank, a.rank), boolCompare(a.before, b.before), cmp.Compare(max(a.settled, 0), max(b.settled, 0)), cmp.Compare(b.overNS, a.overNS))
+	})
+	n := 0
+	for n < len(all) && all[n].rank == all[0].rank && all[n].before == all[0].before {
+		n++
+	}
+	if n > 0 && all[0].before { // the last one that was over says it all
+		return all[:1]
+	}
+	return all[:n]
+}
+
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
 	}
 	return 1
 }
 
-func (j *judge) roleOf(f *Fault, old, young *Hold) string {
+// shortlyNS is how long after a fault of a server what it led to may still come to light: until the next lease and the
+// next election are over.
+func (j *judge) shortlyNS() int64 { return (j.m.Plan.EffectiveMS + j.m.Plan.ElectionMS) * 1e6 }
+
+func (c *causeOf) rank(f *Fault) rank {
+	m := c.j.m
 	switch {
-	case f.Target == old.Client:
+	case f.Target == c.old.Client:
+		return c.rankOfHolder(f)
+	case c.young != nil && f.Target == c.young.Client:
+		if f.Name == history.ClockFault {
+			return holderClock
+		}
+		return nextHolder
+	case m.ofClient(f):
+		return bystander
+	case f.Name == history.ClockFault && m.countsLeases(f):
+		return leaseClock
+	case f.Name == history.ClockFault:
+		return bystander
+	case m.led(f):
+		return leadingServer
+	}
+	return someServer
+}
+
+// rankOfHolder is that of a fault of the old holder. What stops or silences it cannot take the lock from it before its
+// lease has run out.
+func (c *causeOf) rankOfHolder(f *Fault) rank {
+	switch {
+	case f.Name == history.ClockFault && c.early:
+		return holderClock
+	case c.early:
+		return noSuspect
+	case c.j.m.outlivesLease(f, c.old):
+		return outlivedLease
+	}
+	return ofHolder
+}
+
+// countsLeases reports whether a fault changes a clock by which leases are counted. Where that is not known any may be.
+func (m *Model) countsLeases(f *Fault) bool {
+	return m.Plan.LeaseClock == "" || f.Clock == "" || f.Clock == m.Plan.LeaseClock
+}
+
+// led reports whether the target of a fault led the service when it was hit, or is the service as a whole.
+func (m *Model) led(f *Fault) bool {
+	if f.words().OfService || f.Role == "leader" {
+		return true
+	}
+	at, _ := slices.BinarySearchFunc(m.Leaders, f.BeginNS+1, func(l Mark, ns int64) int { return cmp.Compare(l.TimeNS, ns) })
+	return at > 0 && m.Leaders[at-1].Value == f.Target
+}
+
+func (c *causeOf) roleOf(f *Fault) string {
+	switch {
+	case f.Target == c.old.Client:
 		return "holder"
-	case young != nil && f.Target == young.Client:
+	case c.young != nil && f.Target == c.young.Client:
 		return "next holder"
-	case j.m.Clients[f.Target] != nil:
+	case c.j.m.ofClient(f):
 		return "another client"
 	case f.Role != "":
 		return f.Role
@@ -99,42 +228,82 @@ func (j *judge) roleOf(f *Fault, old, young *Hold) string {
 	return "server"
 }
 
-// holderCause says how a fault of the old holder led there, as far as the order of things proves it.
-func (j *judge) holderCause(f *Fault, old, young *Hold, atNS int64) string {
-	over := f.overNS(j.m.EndNS)
+// maxNamed bounds the faults that a cause names.
+const maxNamed = 3
+
+// coincidence names faults of which nothing more is proven than that they came at that time.
+func (c *causeOf) coincidence(all []suspect) string {
+	var names []string
+	for _, s := range all[:min(len(all), maxNamed)] {
+		end := c.j.m.EndNS
+		name := "a " + s.words().One
+		if !s.words().OfService {
+			name += fmt.Sprintf(" of %s (%s)", s.Target, c.roleWords(s.Fault))
+		}
+		if s.before {
+			name += fmt.Sprintf(", which was over %s before the lock was asked for", history.Duration(s.settled))
+		} else {
+			name += " for " + history.Duration(s.Fault.overNS(end)-s.workedNS())
+		}
+		names = append(names, name)
+	}
+	if more := len(all) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	verb := "it coincides with "
+	if all[0].before {
+		verb = "it comes after "
+	}
+	return verb + strings.Join(names, " and ")
+}
+
+// roleWords is the role with what else matters of it.
+func (c *causeOf) roleWords(f *Fault) string {
+	role := c.roleOf(f)
+	if f.Role != "leader" && !f.words().OfService && !c.j.m.ofClient(f) && c.j.m.led(f) {
+		role += ", which led"
+	}
+	return role
+}
+
+// clockStep is the cause of what no fault explains: the machine's own clock, if it was set while the hold lasted.
+func (c *causeOf) clockStep() Cause {
+	for _, s := range c.j.m.Steps {
+		if s.ToNS >= c.old.startNS() && s.FromNS <= c.lossNS {
+			return Cause{Kind: "clock step", Text: fmt.Sprintf("it coincides with a step of this machine's wall clock, by %s", signed(s.ByNS))}
+		}
+	}
+	return unexplained
+}
+
+func signed(ns int64) string {
+	if ns < 0 {
+		return "-" + history.Duration(-ns)
+	}
+	return "+" + history.Duration(ns)
+}
+
+// holderText says how a fault of the old holder led there, as far as the order of things proves it.
+func (c *causeOf) holderText(s suspect) string {
+	f, old, young := s.Fault, c.old, c.young
+	over := f.overNS(c.j.m.EndNS)
 	var b strings.Builder
-	earliest, _ := j.m.leaseAt(old, f.EffectiveNS)
-	if j.m.outlivesLease(f, old) {
-		fmt.Fprintf(&b, "%s was %s for %s with %s of its lease left, which ran out meanwhile", old.Client, f.began(), dur(over-f.EffectiveNS), dur(max(earliest-f.EffectiveNS, 0)))
+	earliest, _ := c.j.m.leaseAt(old, f.EffectiveNS)
+	if s.rank == outlivedLease {
+		fmt.Fprintf(&b, "%s was %s for %s with %s of its lease left, as acknowledged, which ran out during that time", old.Client, f.words().Began, history.Duration(over-f.EffectiveNS), history.Duration(max(earliest-f.EffectiveNS, 0)))
 	} else {
-		fmt.Fprintf(&b, "it coincides with a %s of %s for %s", f.noun(), old.Client, dur(over-f.EffectiveNS))
+		fmt.Fprintf(&b, "it coincides with a %s of %s for %s", f.words().One, old.Client, history.Duration(over-f.EffectiveNS))
 		if earliest > f.EffectiveNS {
-			fmt.Fprintf(&b, ", which had %s of its lease left", dur(earliest-f.EffectiveNS))
+			fmt.Fprintf(&b, ", which had %s of its lease left, as acknowledged", history.Duration(earliest-f.EffectiveNS))
 		}
 	}
 	if young != nil && young.DoneNS > f.BeginNS && young.DoneNS < over {
 		fmt.Fprintf(&b, "; %s was granted %s%s before it was over", young.Client, young.Key, withToken(young))
 	}
-	if old.LostNS != 0 && old.LostNS <= atNS {
-		fmt.Fprintf(&b, "; %s had been told %s before", old.Client, dur(atNS-old.LostNS))
+	if old.LostNS != 0 && old.LostNS <= c.atNS {
+		fmt.Fprintf(&b, "; %s had been told %s before", old.Client, history.Duration(c.atNS-old.LostNS))
 	} else {
 		fmt.Fprintf(&b, "; %s had not been told that the lock was lost", old.Client)
 	}
 	return b.String()
 }
-
-// dur and clock print durations and moments of the run for people.
-func dur(ns int64) string {
-	switch d := time.Duration(ns); {
-	case d < 0:
-		return "0 s"
-	case d < time.Millisecond:
-		return fmt.Sprintf("%.3f ms", float64(d)/1e6)
-	case d < time.Second:
-		return fmt.Sprintf("%.0f ms", float64(d)/1e6)
-	default:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-}
-
-func clock(ns int64) string { return fmt.Sprintf("%.3f s", float64(ns)/1e9) }

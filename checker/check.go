@@ -1,5 +1,7 @@
 // Package checker judges the history of a run: histories in, findings out. It reads no clock, no network and no file,
 // so that the same recording gives the same verdict on any machine.
+//
+// The rules that comments cite by number (R4, J5) are in checker/RULES.md, each with the history that broke a simpler one.
 package checker
 
 import (
@@ -29,6 +31,8 @@ type Options struct {
 	// Unconfirmed leaves Porcupine out: the exact algorithms alone judge, confirmed_by stays empty, and failed tries that
 	// only a search could explain are inconclusive.
 	Unconfirmed bool
+	// SoFar judges a recording that is not closed as far as it goes: only findings that no later line can excuse are reported.
+	SoFar bool
 }
 
 // DefaultMaxFindings is how many findings of one property are kept with their stories; all of them are counted.
@@ -45,35 +49,6 @@ var ErrCut = errors.New("the resource's log was cut short")
 // ErrUnknownProperty marks a name in Options that no property has. The message lists those there are.
 var ErrUnknownProperty = errors.New("unknown property")
 
-// property is one row of the table of everything that is checked.
-type property struct {
-	name  Name
-	layer Layer
-	judge func(*judge) outcome
-}
-
-// properties is the table, in the order in which reports show it.
-var properties = []property{
-	{MutualExclusion, LayerBelief, (*judge).mutualExclusion},
-	{LockLinearizability, LayerService, (*judge).lockLinearizability},
-	{EarlyExpiry, LayerService, (*judge).earlyExpiry},
-	{ReleaseByOwner, LayerService, (*judge).releaseByOwner},
-	{TokenMonotonicity, LayerFencing, (*judge).tokenMonotonicity},
-	{StaleWrite, LayerFencing, (*judge).staleWrite},
-	{LostUpdate, LayerEffect, (*judge).lostUpdate},
-	{ResourceLinearizability, LayerEffect, (*judge).resourceLinearizability},
-	{Liveness, LayerLiveness, (*judge).liveness},
-}
-
-// Names are the properties there are, in the order in which reports show them.
-func Names() []Name {
-	names := make([]Name, len(properties))
-	for i, p := range properties {
-		names[i] = p.name
-	}
-	return names
-}
-
 // outcome is what one property came to before it is put into words.
 type outcome struct {
 	hits    []hit
@@ -87,9 +62,25 @@ type outcome struct {
 
 // hit is one violation. Its finding is only written if it is among those kept.
 type hit struct {
-	key     string
-	atNS    int64
-	finding func() Finding
+	key  string
+	atNS int64
+	// incident names what led to it: the hold that was superseded or lost. Hits that share it are one incident.
+	incident string
+	finding  func() Finding
+}
+
+// incidentOn names the incident of what happened to a lock as a whole.
+func incidentOn(k *keyView) string { return "lock " + k.name }
+
+// incidents counts the different incidents of hits.
+func incidents(lists ...[]hit) int64 {
+	seen := map[string]bool{}
+	for _, hits := range lists {
+		for _, h := range hits {
+			seen[h.incident] = true
+		}
+	}
+	return int64(len(seen))
 }
 
 // Check judges a recording. The error is one of the sequences' own, or wraps ErrDefect, ErrCut, ErrUnknownProperty,
@@ -110,6 +101,7 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 	if rec, opts, err = excerpted(rec, opts); err != nil {
 		return nil, nil, err
 	}
+	soFar := beginSoFar(&rec, opts)
 	m, counts, err := build(rec, reading.FailedAs)
 	if err != nil {
 		return nil, nil, err
@@ -118,22 +110,31 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 		opts.MaxFindings = DefaultMaxFindings
 	}
 	j := newJudge(m, opts)
+	j.soFar = soFar.of(m)
 	exposed := j.judgeAll()
-	result := &Result{Properties: []Property{}, OutcomeReading: reading}
+	result := &Result{Judged: []Name{}, Properties: []Property{}, OutcomeReading: reading}
 	for _, p := range properties {
-		if opts.Properties != nil && !slices.Contains(opts.Properties, p.name) {
+		if opts.Properties != nil && !slices.Contains(opts.Properties, p.Name) {
+			result.NotJudged = append(result.NotJudged, p.Name)
 			continue
 		}
-		result.Properties = append(result.Properties, j.property(p, j.outcome(p.name)))
+		result.Judged = append(result.Judged, p.Name)
+		result.Properties = append(result.Properties, j.property(p, j.outcome(p.Name)))
 	}
 	for _, p := range properties { // also those that only decide what is masked
-		o := j.outcomes[p.name]
+		o := j.outcomes[p.Name]
 		switch {
 		case o == nil:
 		case o.defect != nil:
 			return nil, nil, o.defect
 		default:
 			m.Windows = append(m.Windows, o.windows...)
+		}
+	}
+	result.Incidents = j.incidents(result)
+	for _, k := range j.keys {
+		if j.ordered() && !j.tokensProve(k) {
+			m.disorderedKeys = append(m.disorderedKeys, k.name)
 		}
 	}
 	result.Exposure = exposed
@@ -146,25 +147,37 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 func (j *judge) judgeAll() (exposed []Exposure) {
 	things := []func(){func() { exposed = j.exposure() }}
 	for _, p := range properties {
-		if j.opts.Properties == nil || slices.Contains(j.opts.Properties, p.name) {
-			things = append(things, func() { j.outcome(p.name) })
+		if j.opts.Properties == nil || slices.Contains(j.opts.Properties, p.Name) {
+			things = append(things, func() { j.outcome(p.Name) })
 		}
 	}
 	slices.Reverse(things) // exposure takes the place of liveness, which is short
-	atOnce(things)
+	runParallel(things)
 	return exposed
+}
+
+// incidents counts those of all properties that are violated.
+func (j *judge) incidents(r *Result) int64 {
+	var lists [][]hit
+	for _, p := range r.Properties {
+		if p.Verdict == Violation {
+			lists = append(lists, j.outcome(p.Name).hits)
+		}
+	}
+	return incidents(lists...)
 }
 
 // property puts an outcome into words.
 func (j *judge) property(p property, o *outcome) Property {
-	out := Property{Name: p.name, Layer: p.layer, Verdict: Pass, Count: int64(len(o.hits)), Findings: []Finding{}, ConfirmedBy: o.confirmedBy}
+	out := Property{Name: p.Name, Layer: p.Layer, Verdict: Pass, Count: int64(len(o.hits)), Incidents: incidents(o.hits),
+		Findings: []Finding{}, ConfirmedBy: o.confirmedBy}
 	switch {
 	case o.notApplicable != "":
 		out.Verdict, out.Reason = NotApplicable, o.notApplicable
 	case len(o.hits) > 0:
 		out.Verdict, out.Reason = Violation, o.unconfirmed
-		if p.name == MutualExclusion {
-			out.Verdict, out.Reason = j.masked(o.hits)
+		if p.Name == MutualExclusion {
+			out.Verdict, out.Reason = j.maskedSoFar(o.hits)
 		}
 	case o.inconclusive != "":
 		out.Verdict, out.Reason = Inconclusive, o.inconclusive
@@ -174,13 +187,14 @@ func (j *judge) property(p property, o *outcome) Property {
 	slices.SortStableFunc(o.hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.atNS, b.atNS), cmp.Compare(a.key, b.key)) })
 	for i, h := range o.hits[:min(len(o.hits), j.opts.MaxFindings)] {
 		f := h.finding()
-		f.ID = fmt.Sprintf("%s-%d", p.name, i+1)
+		f.ID, f.Incident = fmt.Sprintf("%s-%d", p.Name, i+1), h.incident
 		out.Findings = append(out.Findings, f)
 	}
 	return out
 }
 
-// masked is J10: belief overlaps on a key are no harm if the fencing let nothing stale through on that key.
+// masked is J10: belief overlaps on a key are no harm if the fencing let nothing stale through on that key, and had
+// something to compare there: requests with the tokens of two clients at least.
 func (j *judge) masked(hits []hit) (Verdict, string) {
 	if !j.m.Plan.Fenced || j.m.Plan.Tokens != history.TokensOrdered {
 		return Violation, ""
@@ -191,6 +205,12 @@ func (j *judge) masked(hits []hit) (Verdict, string) {
 	overlapped := map[string]bool{}
 	for _, h := range hits {
 		overlapped[h.key] = true
+	}
+	for _, k := range j.keys {
+		if overlapped[k.name] && !k.tokened.several() {
+			return Violation, fmt.Sprintf("not masked: the resource handled requests with the tokens of %s on %s, so fencing had nothing to compare",
+				history.Counted(k.tokened.count(), "client", "clients"), k.name)
+		}
 	}
 	for _, name := range []Name{StaleWrite, TokenMonotonicity, LostUpdate, ResourceLinearizability} {
 		o := j.outcome(name)
@@ -208,9 +228,11 @@ func (j *judge) masked(hits []hit) (Verdict, string) {
 
 // verdict is the run's: a violation is never hidden by an unknown, and a run that tested nothing does not pass.
 func (j *judge) verdict(r *Result) (Verdict, string) {
-	var violated, unknown []string
+	var violated, unknown, inapplicable []string
 	for _, p := range r.Properties {
 		switch p.Verdict {
+		case NotApplicable:
+			inapplicable = append(inapplicable, fmt.Sprintf("%s: %s", p.Name, p.Reason))
 		case Violation:
 			violated = append(violated, string(p.Name))
 		case Inconclusive:
@@ -230,6 +252,12 @@ func (j *judge) verdict(r *Result) (Verdict, string) {
 	}
 	if !j.m.Complete {
 		unknown = append(unknown, "the run was ended before its end: its history has no end mark")
+	}
+	if words := j.m.keepsDying(); words != "" {
+		unknown = append(unknown, words)
+	}
+	if len(inapplicable) > 0 && len(inapplicable) == len(r.Properties) {
+		unknown = append(unknown, "no property that was judged applies: "+strings.Join(inapplicable, "; "))
 	}
 	if len(unknown) > 0 {
 		return Inconclusive, strings.Join(unknown, "; ")

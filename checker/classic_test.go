@@ -51,19 +51,19 @@ func TestTheClassic(t *testing.T) {
 	}
 	want := `c2 acquired k with token 33
 c2 read k with token 33: found the initial value
-c2 paused (SIGSTOP) while working under the lock, 1.9 s of lease left
-the lease of c2 ran out, as far as it had been acknowledged
+c2 paused (SIGSTOP) while it worked, believing that it held k, 1.89 s of its lease left, as acknowledged
+the lease of c2, as acknowledged, ended here
 c4 acquired k with token 34
 c4 read k with token 34: found the initial value
 c4 wrote v2 with token 34, built on the initial value: accepted
-c2 resumed after 3.2 s
+c2 resumed after 3.19 s
 c2 wrote v1 with token 33, built on the initial value: accepted: c4's update v2 is lost
 `
 	if story.String() != want {
 		t.Errorf("story:\n%swant:\n%s", story.String(), want)
 	}
 	if f.Cause.Kind != "pause of holder" || f.Cause.Fault != 1_000_001 ||
-		!strings.HasPrefix(f.Cause.Text, "c2 was paused (SIGSTOP) for 3.2 s with 1.9 s of its lease left, which ran out meanwhile; c4 was granted k with token 34 before it was over; c2 had not been told") {
+		!strings.HasPrefix(f.Cause.Text, "c2 was paused (SIGSTOP) for 3.19 s with 1.89 s of its lease left, as acknowledged, which ran out during that time; c4 was granted k with token 34 before it was over; c2 had not been told") {
 		t.Errorf("cause %+v", f.Cause)
 	}
 }

@@ -18,7 +18,7 @@ func TestContradictionsAreDefects(t *testing.T) {
 		"a rejection that the log lacks":           {grant + "1.2 a write h1 value=v1\n1.3 a write:fail h1 code=rejected", "reported as rejected"},
 		"a read that returned something else":      {grant + "1.2 a read h1\n1.2 @ read h1\n1.3 a read:ok h1 value=x", `returned "x"`},
 		"a value written twice":                    {grant + "1.2 a write h1 value=v1\n1.3 a write h1 value=v1", `writes the value "v1" to k, which is not unique`},
-		"a base that nobody wrote":                 {grant + "1.2 a write h1 value=v1 base=v0\n1.3 @ write h1", `built on "v0", a value that nobody had written`},
+		"a base that no client wrote":              {grant + "1.2 a write h1 value=v1 base=v0\n1.3 @ write h1", `built on "v0", a value that no client had written`},
 		"handled twice":                            {grant + "1.2 a write h1 value=v1\n1.3 @ write h1\n1.4 @ write h1", "request 2 was handled twice"},
 		"completed twice":                          {grant + "1.2 a acquire:ok h1", "event 3 completes operation 1 a second time"},
 		"a hold of another client":                 {grant + "1.2 b release h1", "names hold h1 of client a"},
@@ -34,7 +34,7 @@ func TestContradictionsAreDefects(t *testing.T) {
 	}
 }
 
-func TestUnknownsCompletedByNobodyAreDefects(t *testing.T) {
+func TestEventsOfNothingBegunAreDefects(t *testing.T) {
 	for name, e := range map[string]history.Event{
 		"completion": {TimeNS: 1, Process: "a", Client: "a", Type: history.OK, F: history.Acquire, Op: 1, Hold: "h"},
 		"release":    {TimeNS: 1, Process: "a", Client: "a", Type: history.Invoke, F: history.Release, Op: 1, Hold: "h"},

@@ -62,7 +62,7 @@ func inParallel(t *testing.T, n int, do func(seed uint64) error) {
 // blameless are the properties that no pause, crash, delay or slow harness may ever make a correct lock violate.
 var blameless = []Name{LockLinearizability, EarlyExpiry, ReleaseByOwner, TokenMonotonicity, Liveness}
 
-// harmless are those that hold, too, where tokens are compared by the storage.
+// harmless are those that hold, too, where tokens are compared by the resource.
 var harmless = []Name{StaleWrite, LostUpdate, ResourceLinearizability}
 
 // anyWorld draws a world without a defect.
@@ -97,9 +97,9 @@ func (c *tally) add(name string, n int64) {
 // accuse a lock service that is right; and what it says of belief and of the data is what happened.
 func TestCorrectLocksAreNotAccused(t *testing.T) {
 	var seen tally
-	n := histories(t, 300)
+	n := histories(t, 600)
 	inParallel(t, n, func(seed uint64) error { return judgeWorld(t, anyWorld(seed), &seen) })
-	for _, name := range []string{"overlaps", "stale writes", "lost updates", "rejected", "protected", "proven", "voided", "info", "busy", "lost", "cancelled", "duplicate", "stalls", "clock steps", "ended by a clock step"} {
+	for _, name := range []string{"overlaps", "stale writes", "lost updates", "rejected", "protected", "proven", "voided", "info", "busy", "lost", "cancelled", "duplicate", "stalls", "clock steps", "ended by a clock step", "old waiters"} {
 		t.Logf("%s: %d", name, seen.n[name])
 		if seen.n[name] == 0 && n >= 200 {
 			t.Errorf("no %s in %d worlds: they were too tame to prove anything", name, n)
@@ -120,7 +120,7 @@ func judgeWorld(t *testing.T, o simulated.Options, seen *tally) error {
 	}
 	for _, name := range innocent {
 		if p := result.of(name); p.Count > 0 {
-			return fmt.Errorf("%+v: %s: %s\n%s", o, name, p.Findings[0].Summary, tellStory(p.Findings[0]))
+			return fmt.Errorf("%+v: %s: %s\n%s", o, name, p.Findings[0].Summary, storyText(p.Findings[0]))
 		}
 	}
 	if p := result.of(Liveness); p.Verdict != Pass {
@@ -147,14 +147,19 @@ func judgeWorld(t *testing.T, o simulated.Options, seen *tally) error {
 			seen.add(e.Code, 1)
 		}
 	}
+	at, _ := model.phase(history.PhaseWaiting)
+	for _, k := range model.keys {
+		old, _ := k.waitersAt(at)
+		seen.add("old waiters", int64(len(old)))
+	}
 	seen.add("info", result.Stats.Info)
 	seen.add("rejected", result.Stats.Rejected)
 	return nil
 }
 
-func tellStory(f Finding) (text string) {
+func storyText(f Finding) (text string) {
 	for _, l := range f.Story {
-		text += fmt.Sprintf("  %s %s\n", clock(l.TimeNS), l.Text)
+		text += fmt.Sprintf("  %s %s\n", history.Moment(l.TimeNS), l.Text)
 	}
 	return text
 }

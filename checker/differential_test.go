@@ -42,7 +42,7 @@ func sorted(found map[string]bool) string { return strings.Join(slices.Sorted(ma
 // seconds are the properties that are judged twice. The two linearizability properties are searched by Porcupine in a
 // translation of its own; the others by the rules, read plainly.
 var seconds = []second{
-	{MutualExclusion, taste{wild: 1, held: 1, storage: 0.4, promises: 0.3, linger: 0.5},
+	{MutualExclusion, taste{wild: 1, held: 1, accesses: 0.4, promises: 0.3, linger: 0.5},
 		func(o *oracle) string { return sorted(o.mutualExclusion()) },
 		func(j *judge) string {
 			found := map[string]bool{}
@@ -60,7 +60,7 @@ var seconds = []second{
 			found := map[string]bool{}
 			for _, p := range j.prematures().found {
 				kind := EarlyExpiry
-				if p.other != nil {
+				if p.removed != nil {
 					kind = ReleaseByOwner
 				}
 				found[p.hold.ID+" "+string(kind)] = true
@@ -73,9 +73,9 @@ var seconds = []second{
 		}
 		return ""
 	}, verdictOf(TokenMonotonicity)},
-	{StaleWrite, taste{wild: 0.9, storage: 0.9, late: 0.2}, nil, nil},
-	{StaleWrite + " without tokens", taste{wild: 0.9, storage: 0.9, late: 0.25, plain: true}, nil, nil},
-	{LostUpdate, taste{wild: 0.9, storage: 0.9, late: 0.15}, func(o *oracle) string { return sorted(o.lostUpdate()) },
+	{StaleWrite, taste{wild: 0.9, accesses: 0.9, late: 0.2}, nil, nil},
+	{StaleWrite + " without tokens", taste{wild: 0.9, accesses: 0.9, late: 0.25, plain: true}, nil, nil},
+	{LostUpdate, taste{wild: 0.9, accesses: 0.9, late: 0.15}, func(o *oracle) string { return sorted(o.lostUpdate()) },
 		func(j *judge) string {
 			found := map[string]bool{}
 			for _, h := range j.outcome(LostUpdate).hits {
@@ -85,14 +85,14 @@ var seconds = []second{
 			}
 			return sorted(found)
 		}},
-	{ResourceLinearizability, taste{wild: 1, storage: 0.95, late: 0.15}, inWords((*oracle).registerExplained), verdictOf(ResourceLinearizability)},
+	{ResourceLinearizability, taste{wild: 1, accesses: 0.95, late: 0.15}, inWords((*oracle).registerExplained), verdictOf(ResourceLinearizability)},
 }
 
 // staleAgrees compares J3: writes proven stale by (a) or (b) have to be the same. Of interleaved holds, of which one is
-// stale, each pair is told of once, so each write that completes one has to have one of its pairs told.
+// stale, each pair is reported once, so each write that completes one has to have one of its pairs reported.
 func staleAgrees(o *oracle, j *judge) (violated bool, err error) {
 	proven, either := o.staleWrite()
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, w := range j.stale() {
 		switch {
 		case w.why != staleEither && !proven[w.write.Seq()]:
@@ -100,18 +100,18 @@ func staleAgrees(o *oracle, j *judge) (violated bool, err error) {
 		case w.why == staleEither && !slices.Contains(either[w.write.Seq()], pairName(w.hold.ID, w.newer.ID)):
 			return true, fmt.Errorf("%s and %s are said to interleave at %d: %v", w.hold.ID, w.newer.ID, w.write.Seq(), either)
 		case w.why == staleEither:
-			told[pairName(w.hold.ID, w.newer.ID)] = true
+			reported[pairName(w.hold.ID, w.newer.ID)] = true
 		default:
 			delete(proven, w.write.Seq())
 			violated = true
 		}
 	}
 	if len(proven) > 0 {
-		return true, fmt.Errorf("stale, and not told of: %v", proven)
+		return true, fmt.Errorf("stale, and not reported: %v", proven)
 	}
 	for seq, pairs := range either {
-		if !slices.ContainsFunc(pairs, func(p string) bool { return told[p] }) {
-			return true, fmt.Errorf("none of the holds that interleave at %d is told of: %v, %v", seq, pairs, told)
+		if !slices.ContainsFunc(pairs, func(p string) bool { return reported[p] }) {
+			return true, fmt.Errorf("none of the holds that interleave at %d is reported: %v, %v", seq, pairs, reported)
 		}
 	}
 	return violated || len(either) > 0, nil

@@ -37,7 +37,7 @@ func TestHistoriesOnWhichOpinionsDiffered(t *testing.T) {
 			1.80 a.2 acquire h3
 			1.90 a.2 acquire:ok h3 token=10 session=sa`, "token-monotonicity:1"},
 		// The one that asked first was served last; the lock was to be had all the same.
-		"not dead while anybody gets it": {untokened(), `
+		"not dead while a client gets it": {untokened(), `
 			1 harness phase final
 			2 harness probe:invoke 1
 			2 harness probe:ok 1

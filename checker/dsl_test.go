@@ -20,7 +20,7 @@ import (
 //	1.71 @ write h1               the resource handles the newest write of h1 (rejected, duplicate: another outcome;
 //	                              nth=1 an older request of h1)
 //	1.80 c1 lost session=s1       1.80 c1 close         1.90 c1 exit h1 held=1.75
-//	2.00 nemesis pause:invoke 1 target=c1 (pause:ok, pause:heal, pause:healed)
+//	2.00 nemesis pause:invoke 1 target=c1 (pause:ok, pause:heal, pause:healed; by=90 clock=wall)
 //	2.00 harness phase final      2.00 harness stall from=1.0      2.00 harness clock-step from=1.9 by=-0.5
 //	2.00 harness probe:invoke 7   (probe:ok, probe:info)
 //
@@ -136,8 +136,15 @@ func (s *script) line(words []string) {
 		s.mark(at, f, kind, args, fields)
 	case "nemesis":
 		op, _ := strconv.ParseInt(args[0], 10, 64)
-		e := history.Event{TimeNS: at, Process: who, F: history.F(f), Op: 1_000_000 + op, Target: fields["target"], Role: fields["role"], Heal: strings.HasPrefix(kind, "heal")}
+		e := history.Event{TimeNS: at, Process: who, F: history.F(f), Op: 1_000_000 + op, Target: fields["target"], Role: fields["role"], Heal: strings.HasPrefix(kind, "heal"),
+			Clock: history.Clock(fields["clock"])}
 		e.Type = map[string]history.Type{"invoke": history.Invoke, "ok": history.OK, "fail": history.Fail, "heal": history.Invoke, "healed": history.OK}[kind]
+		if e.Type == history.Fail {
+			e.Error = "it had no verified effect"
+		}
+		if by := fields["by"]; by != "" { // of a clock fault
+			e.SkewNS = ns(by)
+		}
 		s.event(e)
 	default:
 		s.client(at, who, f, kind, args, fields)
@@ -205,6 +212,12 @@ func (s *script) client(at int64, who, f, kind string, args []string, fields map
 		case "owned":
 			owned := value == "true"
 			e.Owned = &owned
+		case "removed":
+			e.Removed = value == "true"
+		case "attempts":
+			e.Attempts, _ = strconv.ParseInt(value, 10, 64)
+		case "queued":
+			e.QueuedNS = ns(value)
 		case "try":
 			e.Try = value == "true"
 		default:

@@ -14,10 +14,10 @@ import (
 // The exact algorithms against Porcupine, on many small random histories: small numbers, so that ends often touch.
 const randomHistories = 30_000
 
-func randomStays(r *rand.Rand) []stay {
-	stays := make([]stay, 1+r.IntN(6))
-	for i := range stays {
-		s := stay{hold: &Hold{ID: fmt.Sprint("h", i), Client: fmt.Sprint("c", i)}, by: never}
+func randomTenures(r *rand.Rand) []tenure {
+	tenures := make([]tenure, 1+r.IntN(6))
+	for i := range tenures {
+		s := tenure{hold: &Hold{ID: fmt.Sprint("h", i), Client: fmt.Sprint("c", i)}, by: never}
 		s.lo = r.Int64N(20)
 		s.hi = s.lo + r.Int64N(8)
 		if r.IntN(3) > 0 {
@@ -26,31 +26,31 @@ func randomStays(r *rand.Rand) []stay {
 		if r.IntN(3) == 0 {
 			s.by = s.lo + r.Int64N(16) - 2
 		}
-		stays[i] = s
+		tenures[i] = s
 	}
-	return stays
+	return tenures
 }
 
 func TestLockOrderAgreesWithPorcupine(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	seen := map[bool]int{}
 	for n := range randomHistories {
-		stays := randomStays(r)
-		inOrder := inTurn(slices.Values(stays))
+		tenures := randomTenures(r)
+		inOrder := inTurn(slices.Values(tenures))
 		conflicts := lockOrder(inOrder)
-		legally := porcupine.CheckOperations(lockModel, lockOps(stays, 0, openEnd))
+		legally := porcupine.CheckOperations(lockModel, lockOps(tenures, 0, openEnd))
 		seen[legally]++
 		if legally != (len(conflicts) == 0) {
-			t.Fatalf("history %d: Porcupine says %v, conflicts %+v: %+v", n, legally, conflicts, stays)
+			t.Fatalf("history %d: Porcupine says %v, conflicts %+v: %+v", n, legally, conflicts, tenures)
 		}
 		for _, c := range conflicts {
 			if err := confirmConflict("k", c); err != nil {
-				t.Fatalf("history %d: %v: %+v", n, err, stays)
+				t.Fatalf("history %d: %v: %+v", n, err, tenures)
 			}
 		}
 		for size := 1; legally && size <= 3; size++ {
 			if searchWindows(inOrder, size) != legal {
-				t.Fatalf("history %d: legal as a whole, not in windows of %d: %+v", n, size, stays)
+				t.Fatalf("history %d: legal as a whole, not in windows of %d: %+v", n, size, tenures)
 			}
 		}
 	}
@@ -60,11 +60,11 @@ func TestLockOrderAgreesWithPorcupine(t *testing.T) {
 }
 
 // An optional grant never turns an illegal history legal, so confirming a conflict without it is enough.
-func TestAcquiresOfUnknownOutcomeHelpNobody(t *testing.T) {
+func TestAcquiresOfUnknownOutcomeExplainNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for n := range randomHistories / 3 {
-		stays := randomStays(r)
-		without := lockOps(stays, 0, openEnd)
+		tenures := randomTenures(r)
+		without := lockOps(tenures, 0, openEnd)
 		with := without
 		for i := range 1 + r.IntN(2) {
 			at := r.Int64N(20)
@@ -73,7 +73,7 @@ func TestAcquiresOfUnknownOutcomeHelpNobody(t *testing.T) {
 			}
 		}
 		if a, b := porcupine.CheckOperations(lockModel, without), porcupine.CheckOperations(lockModel, with); a != b {
-			t.Fatalf("history %d: %v without, %v with optional acquires: %+v", n, a, b, stays)
+			t.Fatalf("history %d: %v without, %v with optional acquires: %+v", n, a, b, tenures)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"lockcheck/checker/history"
 )
 
-// A history from elsewhere: two clients took one lock in turn, and a storage behind it took their writes. Both the
-// clients' events and the storage's log may come from wherever they are kept, a line at a time.
+// A history from elsewhere: two clients took one lock in turn, and a resource behind it took their writes. Both the
+// clients' events and the resource's log may come from wherever they are kept, a line at a time.
 func Example() {
 	second := func(s float64) int64 { return int64(s * 1e9) }
 	events := []history.Event{
@@ -27,7 +27,7 @@ func Example() {
 	for i := range events {
 		events[i].Index = int64(i)
 	}
-	requests := []history.Request{ // in the order in which the storage handled them
+	requests := []history.Request{ // in the order in which the resource handled them
 		{Seq: 1, Request: "4", Key: "orders", Kind: history.KindWrite, Hold: "b1", Token: "34", Value: "from-b", Outcome: history.Applied, TimeNS: second(4.25)},
 		{Seq: 2, Request: "2", Key: "orders", Kind: history.KindWrite, Hold: "a1", Token: "33", Value: "from-a", Outcome: history.Applied, TimeNS: second(4.9)},
 	}

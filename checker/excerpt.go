@@ -13,7 +13,7 @@ import (
 var ErrExcerpt = errors.New("the recording is an excerpt")
 
 // excerpted prepares what is only an excerpt: the property it was made for is the only one that it is judged by (of a
-// register, say, most writes are missing, so whoever looked for lost updates would find what never was), and its
+// register, say, most writes are missing, so a search for lost updates would find what never was), and its
 // registers begin with what they held where it begins.
 func excerpted(rec Recording, opts Options) (Recording, Options, error) {
 	x := rec.Plan.Excerpt

@@ -9,22 +9,6 @@ import (
 	"lockcheck/checker/history"
 )
 
-// faultKinds is how the faults of each name are counted and spoken of; the history may have others.
-var faultKinds = []struct {
-	name   history.F
-	plural string // in names of exposures
-	none   string // what there was none of
-	one    string
-	words  string
-}{
-	{pauseFault, "pauses", "pause", "pause", "pauses"},
-	{"partition", "partitions", "partition", "partition", "partitions"},
-	{killFault, "kills", "kill", "kill", "kills"},
-	{"clock", "clock-skews", "clock skew", "clock skew", "clock skews"},
-	{"failover", "failovers", "failover", "failover", "failovers"},
-	{"loss", "losses", "packet loss", "stretch of packet loss", "stretches of packet loss"},
-}
-
 // narrowings are what of the faults of one name is counted (J9).
 var narrowings = []struct {
 	name    func(plural string) string
@@ -36,7 +20,7 @@ var narrowings = []struct {
 		"seen to take effect", "took effect"},
 	// What a killed client believed in when it was killed only the harness's last word of it says.
 	{history.OfHolders, func(j *judge, f *Fault) bool {
-		return len(j.m.heldBy(f)) > 0 || f.Name == killFault && f.EffectiveNS != 0 && f.Hold != ""
+		return len(j.m.heldBy(f)) > 0 || f.Name == history.KillFault && f.EffectiveNS != 0 && f.Hold != ""
 	},
 		"of a client that believed it held a lock", "hit a client that held a lock"},
 	{history.PastLease, func(j *judge, f *Fault) bool { return j.m.outlives(f) },
@@ -65,22 +49,30 @@ func (j *judge) exposure() []Exposure {
 		}
 		out = append(out, x)
 	}
-	add(history.ExposureContended, j.contended(), "grant", "grants", "of a lock that another client was waiting for",
+	kept, letIn := j.contended()
+	add(history.ExposureContended, kept, "grant", "grants", "of a lock that another client was waiting for",
 		"no client ever waited for a lock that another held")
-	for _, kind := range faultKinds {
+	if waited := &out[0]; waited.Min > 0 && kept < letIn {
+		waited.Min = letIn
+		waited.Text = fmt.Sprintf("a client that waited was kept out by %s, and let in by %s: nothing shows that this lock keeps any client out",
+			history.Counted(kept, "grant", "grants"), history.Grouped(letIn))
+	}
+	add(history.ExposureWriters, j.m.writers(), "client", "clients", "whose write under a lock the resource handled and answered",
+		"no write under a lock was handled by the resource and answered")
+	for _, kind := range history.Faults() {
 		for _, n := range narrowings {
-			name, count := n.name(kind.plural), int64(0)
+			name, count := n.name(kind.Exposures), int64(0)
 			for _, f := range j.m.Faults {
-				if f.Name == kind.name && n.counts(j, f) {
+				if f.Name == kind.Name && n.counts(j, f) {
 					count++
 				}
 			}
-			if j.m.met(kind.name) || required[name] > 0 {
-				add(name, count, kind.one, kind.words, n.happens, "no "+kind.none+" "+n.never)
+			if j.m.met(kind.Name) || required[name] > 0 {
+				add(name, count, kind.One, kind.Many, n.happens, "no "+kind.None+" "+n.never)
 			}
 		}
-		if name := history.AtOnce(kind.plural); required[name] > 0 {
-			add(name, j.m.atOnce(kind.name), kind.one, kind.words, "in effect at the same time", "no "+kind.none+" took effect")
+		if name := history.AtOnce(kind.Exposures); required[name] > 0 {
+			add(name, j.m.maxConcurrent(kind.Name), kind.One, kind.Many, "in effect at the same time", "no "+kind.None+" took effect")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(required)) {
@@ -89,9 +81,27 @@ func (j *judge) exposure() []Exposure {
 	return out
 }
 
-// atOnce is the most faults of a name that were in effect together: a majority whose members suffer one after the other
-// never was one.
-func (m *Model) atOnce(name history.F) (most int64) {
+// writers counts the clients of which a write was handled by the resource, and answered, rejected ones included.
+func (m *Model) writers() int64 {
+	wrote := make([]bool, len(m.Clients)) // by the client's number
+	n := int64(0)
+	for _, h := range m.Holds {
+		if !wrote[h.client] && slices.ContainsFunc(h.Accesses, (*Access).answeredWrite) {
+			wrote[h.client] = true
+			n++
+		}
+	}
+	return n
+}
+
+// answeredWrite reports whether it is a write that the resource handled and that was answered, rejected ones included.
+func (a *Access) answeredWrite() bool {
+	return a.F == history.Write && a.handled != 0 && (a.Outcome == history.OK || a.Outcome == history.Fail)
+}
+
+// maxConcurrent is the largest number of faults of a name that were in effect together: a majority whose members suffer one
+// after the other never was one.
+func (m *Model) maxConcurrent(name history.F) (highest int64) {
 	type change struct {
 		atNS int64
 		by   int64
@@ -106,42 +116,70 @@ func (m *Model) atOnce(name history.F) (most int64) {
 	now := int64(0)
 	for _, c := range changes {
 		now += c.by
-		most = max(most, now)
+		highest = max(highest, now)
 	}
-	return most
+	return highest
 }
 
-// met tells whether the history has a fault of that name, whatever came of it.
+// met reports whether the history has a fault of that name, effective or not.
 func (m *Model) met(name history.F) bool {
 	return slices.ContainsFunc(m.Faults, func(f *Fault) bool { return f.Name == name })
 }
 
-// ofClient tells whether a fault's target is a client.
+// ofClient reports whether a fault's target is a client.
 func (m *Model) ofClient(f *Fault) bool { return m.Clients[f.Target] != nil }
 
-// contended counts grants that another client's acquire of the same lock waited for while they were held.
-func (j *judge) contended() (n int64) {
+// contended counts the grants that another client's acquire of the same lock waited for while they were held: those that
+// kept the others out for as long, and those during which another was let in. A lock that lets all clients in is none, and a
+// client of which two acquires happen to overlap has waited for nothing.
+func (j *judge) contended() (kept, letIn int64) {
 	for _, k := range j.keys {
 		before, by := queued{acquires: k.acquires}, queued{acquires: k.acquires} // asked for before the grant, and by then
-		run := sameClient{acquires: k.acquires}
-		for _, h := range k.grants {
+		asked, granted := sameClient{acquires: k.acquires}, sameClient{acquires: k.grants}
+		waited := func(h *Hold, heldNS int64) bool {
 			before.until(h.DoneNS)
 			by.until(h.DoneNS + 1)
-			heldNS := max(h.DoneNS, h.BelievedNS, h.ProvenNS)
 			switch {
 			case before.other(h.client) > h.DoneNS:
-				n++
+				return true
 			case heldNS == h.DoneNS:
+				return false
 			case by.other(h.client) > h.DoneNS:
-				n++
-			default: // whoever asked later has waited for longer than up to the grant
-				if at := run.end(by.n, h.client); at < len(k.acquires) && k.acquires[at].InvokeNS < heldNS {
-					n++
-				}
+				return true
+			}
+			at := asked.end(by.n, h.client) // an acquire asked for later has waited for longer than up to the grant
+			return at < len(k.acquires) && k.acquires[at].InvokeNS < heldNS
+		}
+		for i, h := range k.grants {
+			heldNS := j.m.heldNS(h)
+			if !waited(h, heldNS) {
+				continue
+			}
+			if next := granted.end(i, h.client); next < len(k.grants) && k.grants[next].DoneNS < heldNS {
+				letIn++
+			} else {
+				kept++
 			}
 		}
 	}
-	return n
+	return kept, letIn
+}
+
+// heldNS is up to when a lock that keeps others out lets no other client in: as long as its client believed in it or the
+// service is proven to have held it, and up to its release where its client was told of no loss; but no longer than its lease,
+// or, without any lease report in the run, the time to live that was asked for.
+func (m *Model) heldNS(h *Hold) int64 {
+	held := max(h.DoneNS, h.BelievedNS, h.ProvenNS)
+	if h.LostNS == 0 {
+		held = max(held, h.ReleaseNS)
+	}
+	switch {
+	case h.LeaseNS != 0:
+		held = min(held, max(h.DoneNS, h.LeaseNS))
+	case !m.leased && m.Plan.TTLMS > 0:
+		held = min(held, h.DoneNS+m.Plan.TTLMS*1e6)
+	}
+	return held
 }
 
 // queued is until when those wait that have asked for a lock so far.
@@ -205,12 +243,6 @@ func (w *longestWaits) other(than int32) int64 {
 	return w.until
 }
 
-// Faults that the checker has to know by name.
-const (
-	pauseFault history.F = "pause" // stops a process
-	killFault  history.F = "kill"  // ends it
-)
-
 // outlived are the faults that lasted past the end of a lease of the holder they hit. Here the end is taken as late as
 // it can be (a request acknowledged at t extends to t + TTL at most), because what is counted is what certainly happened.
 func (m *Model) outlived() []*Fault {
@@ -224,9 +256,12 @@ func (m *Model) outlived() []*Fault {
 }
 
 // outlives counts extensions that were acknowledged during the fault, too: one that leaves the way to the servers open
-// does not outlive the lease that goes on being renewed.
+// does not outlive the lease that goes on being renewed. Where the lock client reports no leases at all, the time to live
+// that was asked for counts, from the grant on (rule J9): it says what a run was exposed to, and proves nothing.
 func (m *Model) outlives(f *Fault) bool {
-	return slices.ContainsFunc(m.heldBy(f), func(h *Hold) bool { return m.outlivesLease(f, h) })
+	return slices.ContainsFunc(m.heldBy(f), func(h *Hold) bool {
+		return m.outlivesLease(f, h) || !m.leased && f.overNS(m.EndNS) > h.DoneNS+m.Plan.TTLMS*1e6
+	})
 }
 
 func (m *Model) outlivesLease(f *Fault, h *Hold) bool {
@@ -313,4 +348,20 @@ func (f *Fault) goneNS(end int64) int64 {
 		return f.HealedNS
 	}
 	return max(f.overNS(end), end)
+}
+
+// InForce is when a fault was in force, in nanoseconds since the run's start: from when it may first have worked to when it was
+// taken back, or to endNS, the end of the run, if it never was.
+func (f *Fault) InForce(endNS int64) (fromNS, toNS int64) {
+	fromNS = f.EffectiveNS
+	if fromNS == 0 {
+		fromNS = f.BeginNS
+	}
+	switch {
+	case f.HealNS != 0:
+		return fromNS, max(f.HealNS, fromNS)
+	case f.HealedNS != 0:
+		return fromNS, max(f.HealedNS, fromNS)
+	}
+	return fromNS, max(endNS, fromNS)
 }

@@ -215,7 +215,7 @@ func TestLostUpdate(t *testing.T) {
 		"a chain":                         {strings.Replace(chain("v2"), ":%s", ":ok h1", 1), ""},
 		"the last but one":                {strings.Replace(chain("v1"), ":%s", ":ok h1", 1), "lost-update:1"},
 		"all of them":                     {strings.Replace(chain(""), ":%s", ":ok h1", 1), "lost-update:2"},
-		"one that nobody was promised":    {strings.Replace(chain("v1"), ":%s", ":info h1", 1), ""},
+		"one that was not acknowledged":   {strings.Replace(chain("v1"), ":%s", ":info h1", 1), ""},
 		"built on a write that came late": {strings.Replace(strings.Replace(chain("v2"), "1.6 @ write h1\n", "", 1), ":%s", ":info h1", 1), ""},
 	} {
 		t.Run(name, func(t *testing.T) { verdicts(t, plainPlan(), test.text, test.want) })

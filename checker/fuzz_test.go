@@ -41,7 +41,7 @@ func (w *Witness) spelt() (text []byte) {
 	return text
 }
 
-// FuzzCheck: whatever is in the files of a run, judging them neither panics nor takes the machine's memory, and the exact
+// FuzzCheck: judging the files of a run neither panics nor takes the machine's memory, with any content, and the exact
 // algorithms and Porcupine agree. That a recording contradicts itself is an answer, too.
 func FuzzCheck(f *testing.F) {
 	t := &testing.T{}

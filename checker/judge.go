@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -30,6 +31,7 @@ type judge struct {
 	prematureOnce sync.Once
 	premature     prematureOutcome
 	lastSession   map[string]*Session // by client
+	soFar         *soFar              // nil unless the recording goes on
 }
 
 // keyView is one lock and the register behind it.
@@ -39,6 +41,7 @@ type keyView struct {
 	grants   []*Hold   // acquires that were answered ok, in the order of those answers
 	handled  []*Access // those that were applied, in the resource's order
 	writes   int       // how many there are, applied or not
+	tokened  distinct  // clients of which the resource handled a request that carried a token
 
 	orderOnce sync.Once
 	order     tokenOrder
@@ -64,8 +67,9 @@ func (j *judge) outcome(name Name) *outcome {
 		return o
 	}
 	for _, p := range properties {
-		if p.name == name {
+		if p.Name == name {
 			judged := p.judge(j)
+			j.withhold(p, &judged)
 			o = &judged
 		}
 	}
@@ -75,29 +79,29 @@ func (j *judge) outcome(name Name) *outcome {
 	return o
 }
 
-// atOnce does some things on as many processors as there are, and waits for all of them.
-func atOnce(things []func()) {
+// runParallel does some things on as many processors as there are, and waits for all of them.
+func runParallel(tasks []func()) {
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(things)) {
+	for range min(runtime.GOMAXPROCS(0), len(tasks)) {
 		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(things)); i = next.Add(1) - 1 {
-				things[i]()
+			for i := next.Add(1) - 1; i < int64(len(tasks)); i = next.Add(1) - 1 {
+				tasks[i]()
 			}
 		})
 	}
 	workers.Wait()
 }
 
-// ordered tells whether tokens are declared to grow.
+// ordered reports whether tokens are declared to grow.
 func (j *judge) ordered() bool { return j.m.Plan.Tokens == history.TokensOrdered }
 
-// tokensProve tells whether the tokens of a key prove which of two grants is the newer: they are declared to grow, and
+// tokensProve reports whether the tokens of a key prove which of two grants is the newer: they are declared to grow, and
 // none was seen not to. A client may be wrong about its tokens (the ids of etcd's leases are not ordered across
 // members). Then they are what token-monotonicity finds, and nothing else may be concluded from them: who wrote in turn
 // would be said to have written late.
 func (j *judge) tokensProve(k *keyView) bool {
-	if !j.ordered() {
+	if !j.ordered() || j.m.Plan.Excerpt != nil && slices.Contains(j.m.Plan.Excerpt.Disordered, k.name) {
 		return false
 	}
 	order := k.tokens()
@@ -125,13 +129,16 @@ func (h *Hold) grantedByNS() int64 {
 	return never
 }
 
-// follows tells whether g was certainly asked for after h had been granted. Equal stamps prove no order.
+// followedBy reports whether g was certainly asked for after h had been granted. Equal stamps prove no order.
 func (h *Hold) followedBy(g *Hold) bool { return g.startNS() > h.grantedByNS() }
 
 // compareTokens orders decimal strings of any length. Leading zeros mean nothing.
 func compareTokens(a, b string) int {
 	a, b = bare(a), bare(b)
-	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	if len(a) != len(b) {
+		return cmp.Compare(len(a), len(b))
+	}
+	return strings.Compare(a, b)
 }
 
 func bare(token string) string {

@@ -13,20 +13,24 @@ const never = math.MaxInt64
 
 // settle derives from the whole history what no single event says: how long each hold was believed in (R4), protected
 // (R5) and proven (R6).
-func (b *builder) settle() {
-	m := b.m
-	m.Stalls = merged(m.Stalls)
+func (m *Model) settle() {
+	m.Stalls, m.serviceDisturbed = merged(m.Stalls), m.serviceFaults()
 	for _, s := range m.Sessions {
 		s.leaseEndNS = m.lastEnd(s.Leases)
 	}
 	for _, h := range m.Holds {
 		m.settleEnds(h)
 		m.settleBelief(h)
+	}
+	for _, k := range m.keys {
+		k.relate()
+	}
+	for _, h := range m.Holds {
 		h.LeaseNS = min(m.leaseEnd(h), m.protectionStop(h, nil), lossStop(h))
 		if h.LeaseNS <= h.DoneNS {
 			h.LeaseNS = 0
 		}
-		h.ProvenNS = provenUntil(h)
+		h.ProvenNS = m.provenUntil(h)
 	}
 }
 
@@ -37,7 +41,7 @@ func (m *Model) settleEnds(h *Hold) {
 			h.EndedNS = s.EndedNS
 		}
 		if s.LostNS != 0 {
-			if h.LostNS == 0 && (h.ReleaseNS == 0 || s.LostNS < h.ReleaseNS) {
+			if h.LostNS == 0 && s.LostNS < h.answeredNS() { // what its client tidies up may come before the answer
 				h.LostNS = s.LostNS
 			}
 			h.Voided = h.Voided || s.LostNS <= h.DoneNS // equal stamps prove no order: not counted
@@ -84,9 +88,9 @@ func (m *Model) lastEnd(leases []Lease) int64 {
 	return end
 }
 
-// leaseUntil is stamp(seen) + TTL less the allowed drift. A stall ends the promise where it begins: whatever let the
-// machine stand still (a suspended host, a stopped virtual machine) may have moved the clocks that the harness and the
-// server compare time with by different amounts, so nothing after it may be held against the server (R10).
+// leaseUntil is stamp(seen) + TTL less the allowed drift. A stall ends the promise where it begins: what let the machine stand
+// still (a suspended host, a stopped virtual machine) may have moved the clocks that the harness and the server compare time
+// with by different amounts, so nothing after it may be held against the server (R10).
 //
 // A wall clock that was set forward while the lease ran takes off as much as it was set by, and no more: a server that
 // counts by the wall clock ends the lease that much earlier, one that counts by a monotonic clock not at all, and neither
@@ -118,16 +122,26 @@ func firstAfter[T any](things []T, ns int64, end func(T) int64) int {
 	return at
 }
 
-// protectionStop is when the service may take the grant back although its lease runs: any invoked release (whatever came
-// of it), the asking to close, the end of the client. A client that ends by itself may tidy up on its way out at any
-// time after it last confirmed its hold, so without a request to close the protection stops there. The release except
-// does not count: its own "not owned" proves that it did nothing.
+// protectionStop is when the service may take the grant back although its lease runs: any invoked release that may have
+// been sent (with any outcome), one of another hold that may be the same record, the asking to close, the end of the
+// client. A client that ends by itself may tidy up on its way out at any time after it last confirmed its hold, so
+// without a request to close the protection stops there. The release except does not count: its own "not owned" proves
+// that it did nothing. 0 if a request of the same client may have removed the record at any time (clouded).
 func (m *Model) protectionStop(h *Hold, except *Attempt) int64 {
+	shared := h.shared()
+	if shared.clouded {
+		return 0
+	}
 	stop := int64(never)
 	for _, a := range h.Attempts {
-		if a.F == history.Release && a != except {
+		if a.F == history.Release && a != except && !a.neverSent() {
 			stop = a.InvokeNS
 			break
+		}
+	}
+	for _, ns := range [2]int64{shared.againNS, shared.stopNS} {
+		if ns != 0 {
+			stop = min(stop, ns)
 		}
 	}
 	c := m.Clients[h.Client]
@@ -161,17 +175,50 @@ func (m *Model) ownProtection(h *Hold, except *Attempt, atNS int64) int64 {
 
 // provenUntil is R6: a request that acted on this grant's own record shows that the service held the grant until that
 // request was sent. 0 if nothing is proven.
-func provenUntil(h *Hold) int64 {
-	if h.Outcome != history.OK {
+//
+// A client that does not look whose record it acts on may say so of another's. That it says so after the service had said
+// that its own record is gone shows that it does. Where its own requests may have removed and made records (clouded) the
+// answers prove nothing of the time between them; from where it asked again, nothing of this grant alone.
+func (m *Model) provenUntil(h *Hold) int64 {
+	shared := h.shared()
+	if h.Outcome != history.OK || shared.clouded {
 		return 0
+	}
+	gone := int64(never)
+	if m.Plan.Release != history.ReleaseChecked {
+		gone = h.saidGoneNS()
 	}
 	proven := int64(0)
 	for _, a := range h.Attempts {
-		if a.Acted() && a.SentNS() >= h.DoneNS { // equal: held at that moment, at least
+		if m.ownRecord(a) && a.DoneNS < gone && a.SentNS() >= h.DoneNS { // equal: held at that moment, at least
 			proven = max(proven, a.SentNS())
 		}
 	}
+	if shared.againNS != 0 && proven > shared.againNS {
+		proven = shared.againNS // the first grant may have ended as soon as the next was asked for
+	}
 	return proven
+}
+
+// ownRecord reports whether an answer shows that the service had this grant's own record. A release that removes any record, by
+// its client's own declaration, shows only that something was there: the same answer proves that it removed another's (see
+// removals), and cannot prove both.
+func (m *Model) ownRecord(a *Attempt) bool {
+	return a.Acted() && !(a.F == history.Release && m.Plan.Release == history.ReleaseUnchecked)
+}
+
+// saidGoneNS is when the service had first said that a hold's record, or its session, is not there; never if it did not.
+func (h *Hold) saidGoneNS() int64 {
+	at := int64(never)
+	if h.EndedNS != 0 {
+		at = h.EndedNS
+	}
+	for _, a := range h.Attempts {
+		if a.NotOwned() {
+			at = min(at, a.DoneNS)
+		}
+	}
+	return at
 }
 
 // merged sorts spans and joins those that touch.

@@ -18,11 +18,16 @@ func (j *judge) liveness() outcome {
 	if final == 0 {
 		o.inconclusive = "the run never reached its final phase"
 	}
+	disturbed := j.m.disturbed()
 	for _, k := range j.keys {
+		var fresh freshSessions
 		if final != 0 {
-			j.freshLocks(k, final, &o)
+			fresh = j.freshLocks(k, final, &o)
 		}
-		j.zombies(k, &o)
+		if !fresh.hung {
+			j.oldWaiters(k, fresh.granted, disturbed, &o)
+		}
+		j.zombies(k, disturbed, &o)
 	}
 	if missing := j.m.Plan.Keys - len(j.keys); missing > 0 && o.inconclusive == "" {
 		o.inconclusive = fmt.Sprintf("%d of %s never asked for", missing, history.Counted(j.m.Plan.Keys, "lock was", "locks were"))
@@ -30,38 +35,45 @@ func (j *judge) liveness() outcome {
 	return o
 }
 
+// freshSessions is what came of the fresh sessions that asked for a lock in the final phase.
+type freshSessions struct {
+	granted []*Hold // in a row, none later than the bound
+	hung    bool    // one of them had to wait for longer than the bound
+}
+
 // freshLocks looks whether two fresh sessions in a row got a lock after everything was healed.
-func (j *judge) freshLocks(k *keyView, final int64, o *outcome) {
+func (j *judge) freshLocks(k *keyView, final int64, o *outcome) (seen freshSessions) {
 	since, _ := slices.BinarySearchFunc(k.acquires, final, func(h *Hold, ns int64) int { return cmp.Compare(h.InvokeNS, ns) })
 	fresh := slices.Clone(k.acquires[since:])
-	got := 0
-	for len(fresh) > 0 && got < history.FreshSessions {
-		// The wait begins with the first request and goes on over failed ones until somebody is granted the lock.
+	for len(fresh) > 0 && len(seen.granted) < history.FreshSessions {
+		// The wait begins with the first request and goes on over failed ones until a session is granted the lock.
 		asked := fresh[0]
 		at := firstGranted(fresh)
 		until := j.m.EndNS
 		if at >= 0 {
 			until = fresh[at].DoneNS
 		}
-		waited, works := j.m.waited(asked.InvokeNS, until)
-		switch bound := j.m.Plan.LivenessNS(); {
-		case waited > bound && works:
-			o.hits = append(o.hits, hit{k.name, asked.InvokeNS + bound, func() Finding { return j.deadFinding(asked, until, waited) }})
-			return
-		case at < 0 && !works:
+		switch w := j.m.waited(asked.InvokeNS, until, j.m.Stalls); {
+		case w.tooLong():
+			seen.hung = true
+			o.hits = append(o.hits, hit{k.name, asked.InvokeNS + w.bound.NS(), incidentOn(k), func() Finding { return j.deadFinding(k, asked, until, w) }})
+			return seen
+		case at < 0 && !w.works:
 			o.inconclusive = fmt.Sprintf("a fresh session did not get %s, but plain writes to the service failed as well", k.name)
-			return
+			return seen
 		case at < 0:
-			o.inconclusive = fmt.Sprintf("a fresh session had not got %s when the run ended after %s, which is too early to call it dead", k.name, dur(waited))
-			return
+			o.inconclusive = fmt.Sprintf("a fresh session had not got %s when the run ended after %s, which is too early to call it dead: not %s",
+				k.name, history.Duration(w.countedNS), boundWords(w.bound))
+			return seen
 		}
-		got++
+		seen.granted = append(seen.granted, fresh[at])
 		granted := fresh[at].Client
 		fresh = slices.DeleteFunc(fresh[at+1:], func(h *Hold) bool { return h.Client == granted })
 	}
-	if got < history.FreshSessions && o.inconclusive == "" {
-		o.inconclusive = fmt.Sprintf("only %d of %d fresh sessions asked for %s in the final phase", got, history.FreshSessions, k.name)
+	if len(seen.granted) < history.FreshSessions && o.inconclusive == "" {
+		o.inconclusive = fmt.Sprintf("only %d of %d fresh sessions asked for %s in the final phase", len(seen.granted), history.FreshSessions, k.name)
 	}
+	return seen
 }
 
 // firstGranted is which of some acquires was granted first; -1 if none was.
@@ -75,9 +87,19 @@ func firstGranted(acquires []*Hold) int {
 	return at
 }
 
-// waited is how much of [from, to] counts: what stalls and settings of the clock, in it and before, leave of the stretch
-// after the service was last seen to refuse a plain write. Works tells whether, after that, it was seen to take one.
-func (m *Model) waited(from, to int64) (ns int64, works bool) {
+// wait is a stretch in which a client waited for a lock, as far as it counts.
+type wait struct {
+	countedNS int64
+	works     bool          // a plain write to the service succeeded after the last that failed
+	bound     history.Bound // how long the wait may be
+}
+
+func (w wait) tooLong() bool { return w.works && w.countedNS > w.bound.NS() }
+
+// waited is how much of [from, to] counts: what disturbances (merged spans) leave of the stretch after the service was last
+// seen to refuse a plain write.
+func (m *Model) waited(from, to int64, disturbed []Span) wait {
+	works := false
 	for _, p := range m.Probes {
 		switch {
 		case p.InvokeNS > to:
@@ -88,11 +110,15 @@ func (m *Model) waited(from, to int64) (ns int64, works bool) {
 		}
 	}
 	from = min(from, to)
-	return to - from - within(m.Stalls, from, to) - m.behind(from) - m.stepped(from, to), works
+	return wait{countedNS: to - from - within(disturbed, from, to), works: works, bound: m.bound(from, to)}
 }
 
-// stepped is by how much the wall clock was set in [from, to], all told. A lease that is counted by a clock that was set
-// back keeps the next client waiting for that much longer.
+// bound is how long a wait that lasted from a moment to another may be.
+func (m *Model) bound(from, to int64) history.Bound {
+	return m.bounds.Between(from, to, func(name string) bool { return m.Clients[name] != nil })
+}
+
+// stepped is by how much the wall clock was set in [from, to], forward or back, all told.
 func (m *Model) stepped(from, to int64) int64 {
 	sum := int64(0)
 	for _, s := range m.Steps {
@@ -103,24 +129,23 @@ func (m *Model) stepped(from, to int64) int64 {
 	return sum
 }
 
-// behind is how far the wall clock was, at a moment, behind the latest time that it had shown before: so much longer than
-// its TTL may a lease last from there on that was given before the clock was set back.
-func (m *Model) behind(at int64) int64 {
-	latest, set := int64(0), int64(0) // shown, and how far it was set since the run began
-	for _, s := range m.Steps {
-		if s.ToNS >= at {
-			break // stepped counts it
+// disturbed are the stretches in which the machine or the harness stood still, or a fault was in effect, merged.
+func (m *Model) disturbed() []Span { return merged(append(m.faulty(), m.Stalls...)) }
+
+// faulty are the stretches of faults. One that never took and had nothing to be taken back is none.
+func (m *Model) faulty() (spans []Span) {
+	for _, f := range m.Faults {
+		if f.EffectiveNS != 0 || f.HealNS != 0 || f.Error == "" {
+			spans = append(spans, Span{f.BeginNS, f.goneNS(m.EndNS)})
 		}
-		latest = max(latest, s.ToNS+set)
-		set = min(max(set+s.ByNS, -history.MaxNS), history.MaxNS)
 	}
-	return max(latest-at-set, 0)
+	return spans
 }
 
-// zombies finds acquires that still wait one bound after the service had confirmed the end of their own session: nobody
-// can ever be granted anything under it. Only clients with no later session count (with one, the acquire may be under
-// that), and only time in which no fault was active.
-func (j *judge) zombies(k *keyView, o *outcome) {
+// zombies finds acquires that still wait one bound after the service had confirmed the end of their own session: nothing
+// can ever be granted under it. Only clients with no later session count (with one, the acquire may be under that), and
+// only time in which no fault was active.
+func (j *judge) zombies(k *keyView, disturbed []Span, o *outcome) {
 	ended := false
 	for _, s := range j.m.Sessions {
 		ended = ended || s.EndedNS != 0
@@ -133,32 +158,30 @@ func (j *judge) zombies(k *keyView, o *outcome) {
 		if s == nil || s.EndedNS == 0 || s.EndedNS < h.InvokeNS {
 			continue
 		}
-		until := h.DoneNS
-		if h.Outcome == history.Invoke {
-			until = j.m.EndNS
-		}
-		for _, end := range []int64{h.ExitNS, j.m.Clients[h.Client].CloseNS} {
-			if end != 0 {
-				until = min(until, end)
-			}
-		}
-		bound := j.m.Plan.LivenessNS()
-		if until-s.EndedNS <= bound {
-			continue
-		}
-		disturbed := slices.Clone(j.m.Stalls)
-		for _, f := range j.m.Faults {
-			disturbed = append(disturbed, Span{f.BeginNS, f.goneNS(j.m.EndNS)})
-		}
-		waited := until - s.EndedNS - within(merged(disturbed), s.EndedNS, until) - j.m.stepped(s.EndedNS, until)
-		if waited > bound {
-			o.hits = append(o.hits, hit{k.name, s.EndedNS + bound, func() Finding { return j.zombieFinding(h, s, waited) }})
+		until := j.m.waitedUntil(h)
+		w := wait{countedNS: until - s.EndedNS - within(disturbed, s.EndedNS, until), works: true}
+		if w.bound = j.m.bound(s.EndedNS, until); w.tooLong() {
+			o.hits = append(o.hits, hit{k.name, s.EndedNS + w.bound.NS(), incidentOn(k), func() Finding { return j.zombieFinding(h, s, w) }})
 		}
 	}
 }
 
-// sessionOf is the session that an acquire can only have been under: its client's last, begun before it was asked.
-func (j *judge) sessionOf(h *Hold) *Session {
+// waitedUntil is when an acquire was answered, or its client ended or was asked to.
+func (m *Model) waitedUntil(h *Hold) int64 {
+	until := h.DoneNS
+	if h.Outcome == history.Invoke {
+		until = m.EndNS
+	}
+	for _, end := range []int64{h.ExitNS, m.Clients[h.Client].CloseNS} {
+		if end != 0 {
+			until = min(until, end)
+		}
+	}
+	return until
+}
+
+// lastSessionOf is the session of a client that began last; nil if it had none.
+func (j *judge) lastSessionOf(client string) *Session {
 	if j.lastSession == nil {
 		j.lastSession = map[string]*Session{}
 		for _, id := range sortedKeys(j.m.Sessions) {
@@ -168,34 +191,13 @@ func (j *judge) sessionOf(h *Hold) *Session {
 			}
 		}
 	}
-	if s := j.lastSession[h.Client]; s != nil && s.BeganNS < h.InvokeNS {
+	return j.lastSession[client]
+}
+
+// sessionOf is the session that an acquire can only have been under: its client's last, begun before it was asked.
+func (j *judge) sessionOf(h *Hold) *Session {
+	if s := j.lastSessionOf(h.Client); s != nil && s.BeganNS < h.InvokeNS {
 		return s
 	}
 	return nil
-}
-
-func (j *judge) deadFinding(h *Hold, until, waited int64) Finding {
-	f := Finding{
-		Key: h.Key, FromNS: h.InvokeNS, ToNS: until, AtNS: until,
-		Summary: fmt.Sprintf("nobody could acquire %s for %s after everything was healed and nothing was held, while plain writes to the service succeeded", h.Key, dur(waited)),
-		Cause:   unexplained,
-	}
-	s := j.story(&f, h, nil)
-	s.asked(h)
-	s.add(until, nil, 0, "%s of undisturbed time later nobody had been granted %s", dur(waited), h.Key)
-	s.finish()
-	return f
-}
-
-func (j *judge) zombieFinding(h *Hold, session *Session, waited int64) Finding {
-	f := Finding{
-		Key: h.Key, FromNS: h.InvokeNS, ToNS: session.EndedNS + waited, AtNS: session.EndedNS + waited,
-		Summary: fmt.Sprintf("%s still waited for %s %s after the service had said that its session was gone", h.Client, h.Key, dur(waited)),
-		Cause:   j.cause(h, nil, session.EndedNS),
-	}
-	s := j.story(&f, h, nil)
-	s.asked(h)
-	s.add(session.EndedNS, nil, 0, "the service said that the session of %s is gone", h.Client)
-	s.finish()
-	return f
 }

@@ -1,8 +1,32 @@
 package checker
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 )
+
+// leased is a final phase after a lease of so many seconds, acknowledged at a moment.
+func leased(seconds, at float64) string {
+	return fmt.Sprintf(`
+		1.0 a acquire h1
+		1.1 a acquire:ok h1 token=1 session=sa
+		%g a lease:ok session=sa ttl=%g seen=1.2
+		2.0 harness phase final
+		2.1 f1 acquire f1
+		`, at, seconds)
+}
+
+// skewed is a final phase after clock faults, each healed 0.1 s before it was asked for the lock.
+func skewed(faults ...string) string {
+	text := "1.0 a acquire h1\n1.1 a acquire:ok h1 token=1 session=sa\n"
+	for _, step := range []string{"1.3 nemesis clock:invoke", "1.4 nemesis clock:ok", "1.9 nemesis clock:heal", "2.0 nemesis clock:healed"} {
+		for i, f := range faults {
+			text += fmt.Sprintf("%s %d %s\n", step, i+1, f)
+		}
+	}
+	return text + "2.0 harness phase final\n2.1 f1 acquire f1\n"
+}
 
 func TestLiveness(t *testing.T) {
 	const start = `
@@ -22,24 +46,24 @@ func TestLiveness(t *testing.T) {
 		"two sessions in a row":       {"1 a acquire h1\n2 a acquire:ok h1 token=1\nfinal", Pass},
 		"never got there":             {"1 a acquire h1\n2 a acquire:ok h1 token=1", Inconclusive},
 		"one session only":            {start + "2.2 f1 acquire:ok f1 token=2", Inconclusive},
-		"nobody for a long time":      {start + probes + "40 harness phase end", Violation},
+		"no grant for a long time":    {start + probes + "40 harness phase end", Violation},
 		"not long enough to say":      {start + probes + "20 harness phase end", Inconclusive},
 		"the service is down as well": {start + "3.0 harness probe:invoke 1\n3.1 harness probe:info 1\n40 harness phase end", Inconclusive},
 		"the service came back late":  {start + "15 harness probe:invoke 1\n16 harness probe:info 1\n17 harness probe:invoke 2\n17.1 harness probe:ok 2\n40 harness phase end", Inconclusive},
 		"the harness stood still":     {start + probes + "30 harness stall from=10\n40 harness phase end", Inconclusive},
-		"a clock set back while somebody else waited": {start + probes + `
+		"a clock set back while another waited": {start + probes + `
 			10 harness clock-step from=9.9 by=-18
 			28.5 f1 acquire:ok f1 token=2
 			29 f2 acquire f2
 			30 harness probe:invoke 2
 			30.1 harness probe:ok 2
 			61 f2 acquire:ok f2 token=3`, Violation}, // the first wait explained, not the second: no lease of before is left
-		"a clock set back while somebody waits": {start + probes + `
+		"a clock set back while one waits": {start + probes + `
 			10 harness clock-step from=9.9 by=-20
 			40 f1 acquire:ok f1 token=2
 			41 f2 acquire f2
 			42 f2 acquire:ok f2 token=3`, Pass},
-		"a clock set back before anybody asked": {`
+		"a clock set back before any client asked": {`
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1 session=sa
 			1.9 harness clock-step from=1.8 by=-40
@@ -69,6 +93,58 @@ func TestLiveness(t *testing.T) {
 			43 f1 acquire:ok f1 token=2
 			44 f2 acquire f2
 			45 f2 acquire:ok f2 token=3`, Violation},
+		"a clock set forward while one waits": {start + probes + `
+			10 harness clock-step from=9.9 by=20
+			40 f1 acquire:ok f1 token=2
+			41 f2 acquire f2
+			42 f2 acquire:ok f2 token=3`, Violation}, // it makes no lease longer
+		"a longer lease that may still run": {leased(20, 1.5) + probes + `
+			100 f1 acquire:ok f1 token=2
+			101 f2 acquire f2
+			102 f2 acquire:ok f2 token=3`, Pass}, // five times 20 s
+		"a longer lease that may still run is waited for no longer": {leased(20, 1.5) + probes + `
+			103 f1 acquire:ok f1 token=2
+			104 f2 acquire f2
+			105 f2 acquire:ok f2 token=3`, Violation},
+		"a longer lease that had run out": {`
+			1.0 a acquire h1
+			1.1 a acquire:ok h1 token=1 session=sa
+			1.5 a lease:ok session=sa ttl=20 seen=1.4
+			22 harness phase final
+			22.1 f1 acquire f1
+			22.2 harness probe:invoke 1
+			22.3 harness probe:ok 1
+			60 f1 acquire:ok f1 token=2
+			61 f2 acquire f2
+			62 f2 acquire:ok f2 token=3`, Violation},
+		"a server's clock set back by its healing": {skewed("target=n1 by=90 clock=wall") + probes + `
+			121 f1 acquire:ok f1 token=2
+			122 f2 acquire f2
+			122.1 f2 acquire:ok f2 token=3`, Pass}, // 90 s, less the 0.1 s since
+		"a server's clock set back by its healing, and longer": {skewed("target=n1 by=90 clock=wall") + probes + `
+			122.3 f1 acquire:ok f1 token=2
+			123 f2 acquire f2
+			123.1 f2 acquire:ok f2 token=3`, Violation},
+		"a server's clock, which is not said": {skewed("target=n1 by=90") + probes + `
+			121 f1 acquire:ok f1 token=2
+			122 f2 acquire f2
+			122.1 f2 acquire:ok f2 token=3`, Pass},
+		"a server's monotonic clock": {skewed("target=n1 by=90 clock=monotonic") + probes + `
+			121 f1 acquire:ok f1 token=2
+			122 f2 acquire f2
+			122.1 f2 acquire:ok f2 token=3`, Violation},
+		"a client's clock": {skewed("target=a by=90 clock=wall") + probes + `
+			121 f1 acquire:ok f1 token=2
+			122 f2 acquire f2
+			122.1 f2 acquire:ok f2 token=3`, Violation},
+		"a server's clock that was behind, and is set forward by its healing": {skewed("target=n1 by=-90 clock=wall") + probes + `
+			121 f1 acquire:ok f1 token=2
+			122 f2 acquire f2
+			122.1 f2 acquire:ok f2 token=3`, Violation},
+		"two servers' clocks are not one after the other": {skewed("target=n1 by=90 clock=wall", "target=n2 by=80 clock=wall") + probes + `
+			130 f1 acquire:ok f1 token=2
+			131 f2 acquire f2
+			131.1 f2 acquire:ok f2 token=3`, Violation},
 		"a failed try, then success": {start + `
 			2.2 f1 acquire:fail f1 code=refused
 			2.3 f2 acquire f2
@@ -110,5 +186,67 @@ func TestLiveness(t *testing.T) {
 	elsewhere.SameKernel = false
 	if result, _ := judgeText(t, elsewhere, start+probes+"40 harness phase end"); result.of(Liveness).Verdict != NotApplicable {
 		t.Errorf("on another machine: %s", result.of(Liveness).Verdict)
+	}
+}
+
+// The finding says what the wait is held against, whose lease was acknowledged last, and which faults there were since.
+func TestWordsOfALockThatHangs(t *testing.T) {
+	const probe = `
+		3.0 harness probe:invoke 1
+		3.1 harness probe:ok 1
+		`
+	for name, test := range map[string]struct {
+		text  string
+		want  []string
+		cause string
+	}{
+		"nothing was set back": {leased(2, 1.5) + probe + "40 harness phase end",
+			[]string{"k was not available to any fresh session for 37.9 s", "more than the 30.0 s allowed (5 × lease 2.00 s, at least 30 s)", "the last lease reported of a holder of k: a, for 2.00 s"},
+			"no fault explains it"},
+		"a server's clock was set back": {skewed("target=n1 by=90 clock=wall") + probe + "150 harness phase end",
+			[]string{"more than the 119.9 s allowed", "and 89.9 s for the wall clock of n1, set back at 2.000 s", "no lease of k was ever reported before"},
+			"it coincides with a clock skew of n1 (server) from 1.400 s to 1.900 s; k had been granted last at 1.100 s, to a"},
+		"the machine's clock was set back": {"1.9 harness clock-step from=1.8 by=-40\n2 harness phase final\n2.1 f1 acquire f1\n" + probe + "80 harness phase end",
+			[]string{"and 39.8 s for the machine's wall clock, set back at 1.900 s"}, "no fault explains it"},
+		"a longer lease of another lock's holder, which may be any client's here": {`
+			0.3 c acquire hc key=other
+			0.4 c acquire:ok hc token=7 session=sc
+			0.5 c lease:ok session=sc ttl=20 seen=0.4` + leased(2, 1.5) + probe + "110 harness phase end",
+			[]string{"more than the 100.0 s allowed (5 × lease 20.0 s, at least 30 s)"}, "no fault explains it"},
+		"a longer lease of another lock's hold": {`
+			0.3 c acquire hc key=other
+			0.4 c acquire:ok hc token=7
+			0.5 c lease:ok hc ttl=20 seen=0.4` + leased(2, 1.5) + probe + "110 harness phase end",
+			[]string{"more than the 100.0 s allowed (5 × lease 20.0 s, at least 30 s)"}, "no fault explains it"},
+		"a fault from before the last grant": {`
+			0.2 nemesis pause:invoke 1 target=n1
+			0.3 nemesis pause:ok 1 target=n1
+			0.7 nemesis pause:heal 1 target=n1
+			0.8 nemesis pause:healed 1 target=n1` + leased(2, 1.5) + probe + "40 harness phase end", []string{"k was not available"}, "no fault explains it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			events, requests := parse(t, test.text)
+			rec := (&Witness{Plan: plainPlan(), Events: events, Requests: requests}).Recording()
+			result, m, err := Check(rec, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w, err := Witnesses(rec, result, m, Options{}); err != nil || len(w) != 1 || w[0].Missing != "" {
+				t.Errorf("no witness: %v, %v", err, w)
+			}
+			p := result.of(Liveness)
+			if len(p.Findings) != 1 {
+				t.Fatalf("%s: %s, %d findings", p.Verdict, p.Reason, len(p.Findings))
+			}
+			text := p.Findings[0].Summary + "\n" + storyText(p.Findings[0])
+			for _, want := range test.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("it lacks %q:\n%s", want, text)
+				}
+			}
+			if got := p.Findings[0].Cause.Text; got != test.cause {
+				t.Errorf("the cause is %q, want %q", got, test.cause)
+			}
+		})
 	}
 }

@@ -10,16 +10,16 @@ import (
 	"lockcheck/checker/history"
 )
 
-// stay is what one grant asks of the order of lock operations (J6). It was granted at some moment of [lo, hi] and ended
+// tenure is what one grant asks of the order of lock operations (J6). It was granted at some moment of [lo, hi] and ended
 // at some later one, no sooner than from and no later than by. All four are ends of closed intervals: at equal stamps
-// everything is concurrent, so two stays may touch but not overlap.
+// everything is concurrent, so two tenures may touch but not overlap.
 //
 //	lo ............ hi                    from ............ by
 //	asked for       read          protected, proven         known to be gone
 //	                 |======= core ========|
 //
-// Whatever the order, the service held the grant all through the core. A stay without a core only needs a moment.
-type stay struct {
+// In any order, the service held the grant all through the core. A tenure without a core only needs a moment.
+type tenure struct {
 	hold *Hold
 	lo   int64 // the winning attempt was sent no earlier
 	hi   int64 // the grant was read
@@ -29,40 +29,32 @@ type stay struct {
 
 // granted is when the grant was made at the latest. The end of the session bounds it, too: it is what catches a lock
 // handed to a client whose lease was already gone.
-func (s *stay) granted() int64 { return min(s.hi, s.by) }
+func (s *tenure) granted() int64 { return min(s.hi, s.by) }
 
-func (s *stay) hasCore() bool { return s.from > s.granted() }
+func (s *tenure) hasCore() bool { return s.from > s.granted() }
 
-// impossible tells whether no order at all explains this grant taken alone: it had to last longer than it can have
+// impossible reports whether no order at all explains this grant taken alone: it had to last longer than it can have
 // lasted, or was asked for after it was known to be gone.
-func (s *stay) impossible() bool { return s.from > s.by || s.lo > s.by }
+func (s *tenure) impossible() bool { return s.from > s.by || s.lo > s.by }
 
-// window is where a stay without a core needs one free moment. To be granted before from would mean to hold the lock up
+// window is where a tenure without a core needs one free moment. To be granted before from would mean to hold the lock up
 // to there, that moment included; so the moments from there on are all that have to be looked at.
-func (s *stay) window() (lo, hi int64) { return max(s.lo, s.from), s.granted() }
+func (s *tenure) window() (lo, hi int64) { return max(s.lo, s.from), s.granted() }
 
-// staysOf are the grants of a key as the service's properties see them, in the order of their completions. They are made
+// tenuresOf are the grants of a key as the service's properties see them, in the order of their completions. They are made
 // as they are ranged over, and none is kept. Acquires and releases of unknown outcome are optional: nothing observes that a
 // lock is held but by another's failed try, so leaving them out is the best choice for all others at once, and the answer
 // is exact without them.
-func (j *judge) staysOf(k *keyView) iter.Seq[stay] {
-	again := k.askedAgain()
-	return func(yield func(stay) bool) {
+func (j *judge) tenuresOf(k *keyView) iter.Seq[tenure] {
+	return func(yield func(tenure) bool) {
 		for _, h := range k.grants {
-			s := stay{hold: h, lo: h.startNS(), hi: h.DoneNS, from: max(h.LeaseNS, h.ProvenNS), by: never}
+			s := tenure{hold: h, lo: h.startNS(), hi: h.DoneNS, from: max(h.LeaseNS, h.ProvenNS), by: never}
 			if h.EndedNS != 0 {
 				s.by = h.EndedNS
 			}
 			for _, a := range h.Attempts {
 				if a.gone() && a.InvokeNS >= h.DoneNS {
 					s.by = min(s.by, a.DoneNS)
-				}
-			}
-			// A session that asks again for a lock it has not been seen to lose may be answered with the record it has: from
-			// there on nothing is proven of the first grant alone, and the second may end with the first.
-			if len(again) > 0 {
-				if next := again[h]; next != 0 {
-					s.from = min(s.from, next)
 				}
 			}
 			if !yield(s) {
@@ -72,76 +64,47 @@ func (j *judge) staysOf(k *keyView) iter.Seq[stay] {
 	}
 }
 
-// inTurn are stays in the order of their latest grants. Mostly that is the order they come in, and nothing is kept of them;
-// only where somebody was granted the lock by a session that ended before the grant was read is it another.
-func inTurn(stays iter.Seq[stay]) iter.Seq[stay] {
+// inTurn are tenures in the order of their latest grants. Mostly that is the order they come in, and nothing is kept of them;
+// only where a client was granted the lock under a session that ended before the grant was read is it another.
+func inTurn(tenures iter.Seq[tenure]) iter.Seq[tenure] {
 	last := int64(math.MinInt64)
-	for s := range stays {
+	for s := range tenures {
 		if s.granted() < last {
-			sorted := slices.Collect(stays)
-			slices.SortStableFunc(sorted, func(a, b stay) int { return cmp.Compare(a.granted(), b.granted()) })
+			sorted := slices.Collect(tenures)
+			slices.SortStableFunc(sorted, func(a, b tenure) int { return cmp.Compare(a.granted(), b.granted()) })
 			return slices.Values(sorted)
 		}
 		last = s.granted()
 	}
-	return stays
+	return tenures
 }
 
-// gone tells whether the answer shows that the service does not hold the grant any more.
+// gone reports whether the answer shows that the service does not hold the grant any more.
 func (a *Attempt) gone() bool {
 	return a.NotOwned() || a.F == history.Release && (a.Acted() || a.Outcome == history.OK)
 }
 
-// askedAgain is, for a grant under a session, when the same client next asked for the same lock, under that session or
-// an unknown one.
-func (k *keyView) askedAgain() map[*Hold]int64 {
-	again := map[*Hold]int64{}
-	var open [][]*Hold // by client: its earlier grants that none has followed yet
-	for _, h := range k.acquires {
-		for len(open) <= int(h.client) {
-			open = append(open, nil)
-		}
-		mine := &open[h.client]
-		*mine = slices.DeleteFunc(*mine, func(before *Hold) bool {
-			switch {
-			case before.DoneNS > h.InvokeNS:
-				return false
-			case slices.ContainsFunc(before.Attempts, func(a *Attempt) bool { return a.gone() && a.DoneNS <= h.InvokeNS }):
-				return true // seen to be gone: nothing left to be answered with
-			case h.Session != "" && h.Session != before.Session:
-				return false
-			}
-			again[before] = h.InvokeNS
-			return true
-		})
-		if h.Outcome == history.OK && h.Session != "" {
-			*mine = append(*mine, h)
-		}
-	}
-	return again
-}
-
-// lockConflict is a proof that no order exists: one stay that is impossible by itself, or two that exclude each other.
+// lockConflict is a proof that no order exists: one tenure that is impossible by itself, or two that exclude each other.
 type lockConflict struct {
 	atNS  int64
-	first *stay // nil for one that is impossible by itself
-	then  *stay
+	first *tenure // nil for one that is impossible by itself
+	then  *tenure
 }
 
-// lockOrder decides exactly whether an order of the stays exists: the cores must not overlap, and each stay without a
-// core must find a free moment in its window. The stays come in the order of their latest grants (inTurn).
+// lockOrder decides exactly whether an order of the tenures exists: the cores must not overlap, and each tenure without a
+// core must find a free moment in its window. The tenures come in the order of their latest grants (inTurn).
 //
 // Necessary: every core is held throughout, and a granted lock is granted at a free moment. Sufficient: grant at hi and
-// end at from wherever there is a core; these are the shortest stays possible, so they leave the most room, and all
+// end at from wherever there is a core; these are the shortest tenures possible, so they leave the most room, and all
 // moments not inside a core are free. A window that meets no such moment lies inside one core: disjoint open intervals
-// leave the points between them free. So a conflict is never more than two stays.
+// leave the points between them free. So a conflict is never more than two tenures.
 //
-// One pass does it, and of the stays seen nothing is kept but the cores that may still last (lasting): at most one as
+// One pass does it, and of the tenures seen nothing is kept but the cores that may still last (lasting): at most one as
 // long as nothing is violated, and one more for each core that is granted inside another.
-func lockOrder(stays iter.Seq[stay]) []lockConflict {
-	var impossible, overlapping, homeless []lockConflict
+func lockOrder(tenures iter.Seq[tenure]) []lockConflict {
+	var impossible, overlapping, unplaced []lockConflict
 	var cores lasting
-	for s := range stays {
+	for s := range tenures {
 		now := s.granted()
 		if s.impossible() {
 			impossible = append(impossible, lockConflict{atNS: now, then: keep(s)})
@@ -151,7 +114,7 @@ func lockOrder(stays iter.Seq[stay]) []lockConflict {
 		if !s.hasCore() {
 			lo, hi := s.window()
 			if core := cores.longest(lo); core != nil && core.from > hi {
-				homeless = append(homeless, lockConflict{hi, keep(*core), keep(s)})
+				unplaced = append(unplaced, lockConflict{hi, keep(*core), keep(s)})
 			}
 			continue
 		}
@@ -160,16 +123,24 @@ func lockOrder(stays iter.Seq[stay]) []lockConflict {
 		}
 		cores.add(s)
 	}
-	return slices.Concat(impossible, overlapping, homeless)
+	return slices.Concat(impossible, overlapping, unplaced)
 }
 
-// keep makes a stay that outlives the pass over them.
-func keep(s stay) *stay { return &s }
+// lost is the grant that was lost: the one that another was granted beside.
+func (c *lockConflict) lost() *tenure {
+	if c.first != nil {
+		return c.first
+	}
+	return c.then
+}
+
+// keep makes a tenure that outlives the pass over them.
+func keep(s tenure) *tenure { return &s }
 
 // lasting are cores that have not ended yet, of which each was granted later than the one before it, and lasts longer. One
-// that was granted later and does not last longer is left out: whatever it would prove, the longer one does.
+// that was granted later and does not last longer is left out: all that it would prove, the longer one proves.
 type lasting struct {
-	cores []stay
+	cores []tenure
 	ended int // so many of the first are of no use any more
 }
 
@@ -185,16 +156,16 @@ func (l *lasting) over(now int64) {
 }
 
 // longest is, of the cores granted before a moment, the one that lasts longest; nil if none of them lasts still.
-func (l *lasting) longest(before int64) *stay {
+func (l *lasting) longest(before int64) *tenure {
 	going := l.cores[l.ended:]
-	n, _ := slices.BinarySearchFunc(going, before, func(c stay, t int64) int { return cmp.Compare(c.granted(), t) })
+	n, _ := slices.BinarySearchFunc(going, before, func(c tenure, t int64) int { return cmp.Compare(c.granted(), t) })
 	if n == 0 {
 		return nil
 	}
 	return &going[n-1]
 }
 
-func (l *lasting) add(core stay) {
+func (l *lasting) add(core tenure) {
 	if last := l.longest(never); last == nil || last.from < core.from {
 		l.cores = append(l.cores, core)
 	}
@@ -202,12 +173,16 @@ func (l *lasting) add(core stay) {
 
 // lockLinearizability is J6.
 func (j *judge) lockLinearizability() outcome {
+	if !j.somethingToHoldOnTo() {
+		return outcome{notApplicable: "no grant was protected by an acknowledged lease, proven to be held or confirmed to have ended, and no refused try is evidence: " +
+			"any answers at all can be explained"}
+	}
 	o := j.toConfirm()
 	for _, k := range j.keys {
-		stays := inTurn(j.staysOf(k))
-		conflicts := lockOrder(stays)
+		tenures := inTurn(j.tenuresOf(k))
+		conflicts := lockOrder(tenures)
 		if len(conflicts) == 0 {
-			j.confirmLock(k, stays, &o)
+			j.confirmLock(k, tenures, &o)
 			continue
 		}
 		for _, c := range conflicts {
@@ -216,14 +191,31 @@ func (j *judge) lockLinearizability() outcome {
 					return o
 				}
 			}
-			o.hits = append(o.hits, hit{k.name, c.atNS, func() Finding { return j.lockFinding(k, c) }})
+			o.hits = append(o.hits, hit{k.name, c.atNS, c.lost().hold.ID, func() Finding { return j.lockFinding(k, c) }})
 		}
-		o.windows = append(o.windows, j.drawLock(k, stays, conflicts[0]))
+		o.windows = append(o.windows, j.drawLock(k, tenures, conflicts[0]))
 	}
 	if o.unconfirmed != "" {
 		o.confirmedBy = ""
 	}
 	return o
+}
+
+// somethingToHoldOnTo reports whether anything at all is known of when the service held a grant, beyond that its own
+// release was answered, which contradicts nothing. Where nothing is, every answer can be explained, and a search that
+// finds an order has found nothing out.
+func (j *judge) somethingToHoldOnTo() bool {
+	for _, k := range j.keys {
+		for s := range j.tenuresOf(k) {
+			if s.from != 0 || s.hold.EndedNS != 0 {
+				return true
+			}
+		}
+		if j.m.Plan.TryAtomic && slices.ContainsFunc(k.acquires, (*Hold).wasBusy) {
+			return true
+		}
+	}
+	return false
 }
 
 // toConfirm begins the outcome of a property that Porcupine confirms, unless it is left out.
@@ -238,13 +230,13 @@ func (j *judge) lockFinding(k *keyView, c lockConflict) Finding {
 	h := c.then.hold
 	f := Finding{Key: k.name, AtNS: c.atNS, FromNS: c.then.lo, ToNS: max(c.then.hi, c.atNS)}
 	if c.first == nil {
-		f.Summary = fmt.Sprintf("%s was granted %s%s although the service had said by %s that its lease or grant was gone", h.Client, k.name, withToken(h), clock(c.then.by))
+		f.Summary = fmt.Sprintf("%s was granted %s%s although the service had said by %s that its lease or grant was gone", h.Client, k.name, withToken(h), history.Moment(c.then.by))
 		f.Cause = j.cause(h, nil, c.then.by)
 		s := j.story(&f, h, nil)
 		s.asked(h)
 		s.add(c.then.by, nil, 0, "by here the service had said that the grant or the session of %s is gone", h.Client)
 		if c.then.from > c.then.by {
-			f.Summary = fmt.Sprintf("%s lost %s%s by %s although it was promised or proven to hold it until %s", h.Client, k.name, withToken(h), clock(c.then.by), clock(c.then.from))
+			f.Summary = fmt.Sprintf("%s lost %s%s by %s although it was promised or proven to hold it until %s", h.Client, k.name, withToken(h), history.Moment(c.then.by), history.Moment(c.then.from))
 			s.add(c.then.from, nil, 0, "until here the service had promised, or was proven, to hold the grant of %s", h.Client)
 		}
 		s.finish()
@@ -254,15 +246,15 @@ func (j *judge) lockFinding(k *keyView, c lockConflict) Finding {
 	f.FromNS, f.ToNS = min(f.FromNS, c.first.granted()), max(f.ToNS, c.first.from)
 	how := "promised or proven"
 	f.Summary = fmt.Sprintf("%s was granted %s%s while %s was %s to hold it (from %s until %s)", h.Client, k.name, withToken(h), old.Client, how,
-		clock(c.first.granted()), clock(c.first.from))
+		history.Moment(c.first.granted()), history.Moment(c.first.from))
 	f.Cause = j.cause(old, h, c.atNS)
 	s := j.story(&f, old, h)
 	s.asked(h)
 	switch {
 	case c.first.from == old.ProvenNS:
-		s.add(old.ProvenNS, nil, 0, "until here the service still had the grant of %s: it answered so", old.Client)
+		s.add(old.ProvenNS, nil, 0, "until here the service had the grant of %s: its answer proves it", old.Client)
 	default:
-		s.add(old.LeaseNS, nil, 0, "only here could the acknowledged lease of %s have run out", old.Client)
+		s.add(j.m.leaseBy(old, c.atNS, old.LeaseNS), nil, 0, "until here the lease of %s ran, as acknowledged", old.Client)
 	}
 	if c.then.by < c.then.hi {
 		s.add(c.then.by, nil, 0, "by here the service had said that the session of %s is gone", h.Client)

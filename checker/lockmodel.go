@@ -17,7 +17,7 @@ const (
 	stepGrant lockStep = iota // the lock is free and becomes the grant's
 	stepStill                 // the lock is the grant's: promised or proven
 	stepEnd                   // the lock is the grant's and becomes free: released, expired or taken away
-	stepBusy                  // the lock is somebody's
+	stepBusy                  // the lock is held
 	stepMaybe                 // an acquire of unknown outcome: takes the lock if it is free, else nothing
 	stepLeave                 // its end: gives it back if it has it, else nothing
 )
@@ -74,14 +74,14 @@ var lockModel = porcupine.Model{
 	},
 }
 
-// lockOps turns stays into operations: granted, where there is a core still held at its end, and ended. First and last
+// lockOps turns tenures into operations: granted, where there is a core still held at its end, and ended. First and last
 // clip the intervals to a window.
-func lockOps(stays []stay, first, last int64) []porcupine.Operation {
-	return appendLockOps(make([]porcupine.Operation, 0, 3*len(stays)), stays, first, last)
+func lockOps(tenures []tenure, first, last int64) []porcupine.Operation {
+	return appendLockOps(make([]porcupine.Operation, 0, 3*len(tenures)), tenures, first, last)
 }
 
-func appendLockOps(ops []porcupine.Operation, stays []stay, first, last int64) []porcupine.Operation {
-	for i, s := range stays {
+func appendLockOps(ops []porcupine.Operation, tenures []tenure, first, last int64) []porcupine.Operation {
+	for i, s := range tenures {
 		add := func(step lockStep, from, to int64) {
 			ops = append(ops, porcupine.Operation{
 				ClientId: 3*i + int(step), // an end may be open while its client goes on: a line of its own
@@ -100,17 +100,17 @@ func appendLockOps(ops []porcupine.Operation, stays []stay, first, last int64) [
 	return ops
 }
 
-// lockWindow is how many stays one window of a long history has. 32 to 64 are decided in well under a millisecond.
+// lockWindow is how many tenures one window of a long history has. 32 to 64 are decided in well under a millisecond.
 const lockWindow = 48
 
-// confirmLock has Porcupine confirm that a key's stays can be ordered: in one search if that is small enough, else in
+// confirmLock has Porcupine confirm that a key's tenures can be ordered: in one search if that is small enough, else in
 // windows.
 //
 // The windows are cut at moments at which the order found by lockOrder has the lock free, and every interval is clipped
 // to its window. Clipping only forbids orders, so orders of all windows one after the other are an order of the whole:
-// a pass found this way is a pass. (Violations are confirmed on their own two stays, unclipped.)
-func (j *judge) confirmLock(k *keyView, stays iter.Seq[stay], o *outcome) {
-	busy := j.busyOps(k, stays)
+// a pass found this way is a pass. (Violations are confirmed on their own two tenures, unclipped.)
+func (j *judge) confirmLock(k *keyView, tenures iter.Seq[tenure], o *outcome) {
+	busy := j.busyOps(k, tenures)
 	if j.opts.Unconfirmed {
 		if len(busy) > 0 {
 			o.inconclusive = fmt.Sprintf("the failed tries on %s need a search, which was not asked for", k.name)
@@ -119,17 +119,17 @@ func (j *judge) confirmLock(k *keyView, stays iter.Seq[stay], o *outcome) {
 	}
 	verdict, n := undecided, len(k.grants)
 	if n <= lockWindow || len(busy) > 0 && n+len(busy) <= maxSearchOps {
-		verdict = search(lockModel, append(lockOps(slices.Collect(stays), 0, openEnd), busy...))
+		verdict = search(lockModel, append(lockOps(slices.Collect(tenures), 0, openEnd), busy...))
 	}
 	if verdict == undecided && len(busy) == 0 {
-		verdict = searchWindows(stays, lockWindow)
+		verdict = searchWindows(tenures, lockWindow)
 	}
 	switch {
 	case verdict == legal:
 	case verdict == illegal && len(busy) == 0:
 		o.defect = disagreementf("the lock operations of %s can be ordered by the former, and Porcupine finds no order", k.name)
 	case verdict == illegal:
-		o.hits = append(o.hits, hit{k.name, j.m.EndNS, func() Finding { return j.busyFinding(k) }})
+		o.hits = append(o.hits, hit{k.name, j.m.EndNS, incidentOn(k), func() Finding { return j.busyFinding(k) }})
 	case len(busy) > 0:
 		o.inconclusive = fmt.Sprintf("the failed tries on %s need a search beyond %d steps", k.name, maxSteps)
 	default:
@@ -137,14 +137,14 @@ func (j *judge) confirmLock(k *keyView, stays iter.Seq[stay], o *outcome) {
 	}
 }
 
-// schedule orders stays as lockOrder proves that they can be: cores as they are, each of the others at the last free
+// schedule orders tenures as lockOrder proves that they can be: cores as they are, each of the others at the last free
 // moment up to its grant. They come in the order of their latest grants, and go on in that of the moments at which the
 // lock is taken; nothing is held back but the core that lasts, because those that are granted inside it go before it.
-func schedule(stays iter.Seq[stay]) iter.Seq2[int64, stay] {
-	return func(yield func(int64, stay) bool) {
-		var core stay
+func schedule(tenures iter.Seq[tenure]) iter.Seq2[int64, tenure] {
+	return func(yield func(int64, tenure) bool) {
+		var core tenure
 		held := false // core is held back
-		for s := range stays {
+		for s := range tenures {
 			at := s.granted()
 			switch {
 			case held && core.from > at && !s.hasCore():
@@ -166,45 +166,45 @@ func schedule(stays iter.Seq[stay]) iter.Seq2[int64, stay] {
 	}
 }
 
-// lockStretch is one window: stays that are ordered between two moments at which the lock is free.
+// lockStretch is one window: tenures that are ordered between two moments at which the lock is free.
 type lockStretch struct {
-	stays       []stay
+	tenures     []tenure
 	first, last int64
 	ops         []porcupine.Operation // that they were turned into
 }
 
-// stretches cuts stays into windows of so many. The lists of spare ones serve the next.
-func stretches(stays iter.Seq[stay], size int, spare *sync.Pool) iter.Seq[*lockStretch] {
+// stretches cuts tenures into windows of so many. The lists of spare ones serve the next.
+func stretches(tenures iter.Seq[tenure], size int, spare *sync.Pool) iter.Seq[*lockStretch] {
 	next := func(first int64) *lockStretch {
 		w, _ := spare.Get().(*lockStretch)
 		if w == nil {
 			w = &lockStretch{}
 		}
-		w.stays, w.first, w.last = w.stays[:0], first, openEnd
+		w.tenures, w.first, w.last = w.tenures[:0], first, openEnd
 		return w
 	}
 	return func(yield func(*lockStretch) bool) {
 		w := next(0)
-		for at, s := range schedule(stays) {
-			if len(w.stays) == size {
+		for at, s := range schedule(tenures) {
+			if len(w.tenures) == size {
 				if w.last = at; !yield(w) {
 					return
 				}
 				w = next(at)
 			}
-			w.stays = append(w.stays, s)
+			w.tenures = append(w.tenures, s)
 		}
-		if len(w.stays) > 0 {
+		if len(w.tenures) > 0 {
 			yield(w)
 		}
 	}
 }
 
-func searchWindows(stays iter.Seq[stay], size int) answer {
+func searchWindows(tenures iter.Seq[tenure], size int) answer {
 	var spare sync.Pool
-	return searchInTurn(stretches(stays, size, &spare), func(w *lockStretch) answer {
+	return searchInTurn(stretches(tenures, size, &spare), func(w *lockStretch) answer {
 		defer spare.Put(w)
-		w.ops = appendLockOps(w.ops[:0], w.stays, w.first, w.last)
+		w.ops = appendLockOps(w.ops[:0], w.tenures, w.first, w.last)
 		if slices.ContainsFunc(w.ops, func(op porcupine.Operation) bool { return op.Call > op.Return }) {
 			return illegal // the cut went through an operation: the order it was made from is none
 		}
@@ -212,32 +212,32 @@ func searchWindows(stays iter.Seq[stay], size int) answer {
 	})
 }
 
-// confirmConflict has Porcupine confirm that the stays of a conflict cannot be ordered. It is given nothing else: whoever
-// takes a grant away from an order that works, or an acquire of unknown outcome, leaves an order that works, so two
-// grants without an order have none among any others either.
+// confirmConflict has Porcupine confirm that the tenures of a conflict cannot be ordered. It is given nothing else: an order
+// that works still works without one of its grants, or without an acquire of unknown outcome, so two grants without an order
+// have none among any others either.
 func confirmConflict(key string, c lockConflict) error {
-	stays := []stay{*c.then}
+	tenures := []tenure{*c.then}
 	if c.first != nil {
-		stays = append(stays, *c.first)
+		tenures = append(tenures, *c.first)
 	}
-	if search(lockModel, lockOps(stays, 0, openEnd)) != illegal {
+	if search(lockModel, lockOps(tenures, 0, openEnd)) != illegal {
 		return disagreementf("the grants of %s to %s exclude each other by the former, and Porcupine finds an order (grant %s)",
-			key, stays[len(stays)-1].hold.Client, stays[0].hold.ID)
+			key, tenures[len(tenures)-1].hold.Client, tenures[0].hold.ID)
 	}
 	return nil
 }
 
-// drawn is how many stays around a conflict Porcupine is asked to draw.
+// drawn is how many tenures around a conflict Porcupine is asked to draw.
 const drawn = 16
 
-// drawLock is a picture of the stays around a conflict.
-func (j *judge) drawLock(k *keyView, stays iter.Seq[stay], c lockConflict) Window {
+// drawLock is a picture of the tenures around a conflict.
+func (j *judge) drawLock(k *keyView, tenures iter.Seq[tenure], c lockConflict) Window {
 	from, to := c.then.lo, c.then.hi
 	if c.first != nil {
 		from, to = min(from, c.first.granted()), max(to, c.first.from)
 	}
-	var near []stay
-	for s := range stays {
+	var near []tenure
+	for s := range tenures {
 		if len(near) == drawn-2 {
 			break
 		}

@@ -19,12 +19,13 @@ func (j *judge) lostUpdate() outcome {
 			}
 			base, ok := k.builtOn(w)
 			if !ok {
-				o.defect = defectf("the write of %q to %s (seq %d) was built on %q, a value that nobody had written", w.Value, k.name, w.Seq(), w.Base)
+				o.defect = defectf("the write of %q to %s (seq %d) was built on %q, a value that no client had written", w.Value, k.name, w.Seq(), w.Base)
 				return o
 			}
 			for _, u := range log.write(at, base) {
 				if by := w; u.Outcome == history.OK {
-					o.hits = append(o.hits, hit{k.name, by.handledNS, func() Finding { return j.lostFinding(k, u, by) }})
+					old, _ := j.older(k, by.Hold, u.Hold)
+					o.hits = append(o.hits, hit{k.name, by.handledNS, old.ID, func() Finding { return j.lostFinding(k, u, by) }})
 				}
 			}
 		}
@@ -32,8 +33,8 @@ func (j *judge) lostUpdate() outcome {
 	return o
 }
 
-// standing is which writes of a log nobody has overwritten yet that was not built on them. As long as each is built on the
-// one before it that is all of them, one stretch of the log; each write that is not begins another.
+// standing is the writes of a log that no write has overwritten yet without being built on them. As long as each is built on
+// the one before it that is all of them, one stretch of the log; each write that is not begins another.
 type standing struct {
 	handled   []*Access
 	stretches []stretch
@@ -43,7 +44,7 @@ type standing struct {
 // stretch is a part of a log, from the first to the last of its writes.
 type stretch struct{ first, last int }
 
-// write adds a write, and tells which it overwrites that came after its base. What it returns is good until the next.
+// write adds a write, and returns those it overwrites that came after its base. What it returns is good until the next.
 func (s *standing) write(at int, base int32) []*Access {
 	s.lost = s.lost[:0]
 	n := len(s.stretches)
@@ -90,20 +91,21 @@ func (k *keyView) builtOn(w *Access) (place int32, ok bool) {
 	return 0, false
 }
 
-// lostFinding tells how the write u was lost to the write w.
+// lostFinding is the finding that the write u was lost to the write w.
 func (j *judge) lostFinding(k *keyView, u, w *Access) Finding {
 	victim, writer := u.Hold, w.Hold
+	old, young := j.older(k, writer, victim)
 	on := "the initial value"
 	if w.Base != "" {
 		on = w.Base
 	}
 	f := Finding{
 		Key: k.name, AtNS: w.handledNS, Requests: []int64{u.Seq(), w.Seq()},
-		FromNS: min(victim.DoneNS, writer.DoneNS), ToNS: w.handledNS,
+		FromNS: min(old.DoneNS, young.DoneNS), ToNS: w.handledNS,
 		Summary: fmt.Sprintf("the update %s of %s, which was acknowledged, is lost: %s overwrote it with %s, built on %s", u.Value, victim.Client, writer.Client, w.Value, on),
-		Cause:   j.cause(writer, victim, w.handledNS),
+		Cause:   j.cause(old, young, w.handledNS),
 	}
-	s := j.story(&f, writer, victim)
+	s := j.story(&f, old, young)
 	s.accessed(u)
 	s.accessedAs(w, fmt.Sprintf("%s's update %s is lost", victim.Client, u.Value))
 	s.finish()

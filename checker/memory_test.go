@@ -20,8 +20,8 @@ func TestJudgingTakesNoMoreMemoryForALongerHistory(t *testing.T) {
 	for _, test := range []longrun.Options{{}, {Clients: 40}, {Unknown: 0.05}} {
 		t.Run(fmt.Sprintf("%+v", test), func(t *testing.T) {
 			const (
-				figures = 512 * mostWindows // bytes for those over time, of which a longer run has more up to a bound
-				open    = 16                // bytes for each operation of unknown outcome
+				figures = 512 * maxSeriesWindows // bytes for those over time, of which a longer run has more up to a bound
+				open    = 16                     // bytes for each operation of unknown outcome
 			)
 			first := uint64(0)
 			for _, n := range lengths {

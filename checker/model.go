@@ -31,10 +31,16 @@ type Model struct {
 	keys     []*keyView         // in the order of their names
 	byID     map[string]*Hold   // where Requests does not know whose they are
 	rejected int64              // writes that the resource refused
+	bounds   *history.Bounds    // what J8's bounds are made of
 	hit      map[*Fault][]*Hold // what heldBy knows; made when first asked for
+	// serviceDisturbed is what serviceFaults finds.
+	serviceDisturbed []Span
+	leased           bool // the lock client reports leases
+	// disorderedKeys are those whose tokens prove no order, although the lock client declares that they do.
+	disorderedKeys []string
 }
 
-// ClockStep is a setting of the machine's wall clock by ByNS, at some moment of the span.
+// ClockStep is a step of the machine's wall clock by ByNS, at some moment of the span.
 type ClockStep struct {
 	Span
 	ByNS int64
@@ -68,6 +74,10 @@ type Hold struct {
 	Outcome  history.Type // of the acquire; history.Invoke while it is open
 	Code     string
 	Try      bool // it did not wait
+	// QueuedNS is by when its request was in the queue of a lock that another held; 0 if that was not reported.
+	QueuedNS int64
+	// SentAttempts is how many requests for the lock its client sent to the service; 0 if that was not reported.
+	SentAttempts int64
 
 	// BelievedNS is how long the client is known to have believed in it (rule R4); 0 if it never confirmed it.
 	BelievedNS int64
@@ -81,7 +91,7 @@ type Hold struct {
 	ExitNS int64 // when its client's process ended; 0 if it outlived the hold
 	// EndedNS: the server had said by then that this grant, or its session, is gone (rule R6); 0 if never.
 	EndedNS int64
-	// Voided says that the loss of the session was announced before the grant was: nobody believed in it (rule R3).
+	// Voided says that the loss of the session was announced before the grant was: its client never believed in it (rule R3).
 	Voided bool
 
 	// LeaseNS is when the acknowledged lease can have run out at the earliest (rule R5, less drift): the service must
@@ -96,15 +106,16 @@ type Hold struct {
 	Event     int64 // index of the acquire's invocation
 	DoneEvent int64 // index of the acquire's completion; 0 while it is open
 
-	more   *more // nil if there is nothing
-	at     int32 // among the acquires of its key
-	client int32 // which of the clients it is of
+	more   *holdExtra // nil if there is nothing
+	at     int32      // among the acquires of its key
+	client int32      // which of the clients it is of
 }
 
-// more is what is known of few holds, or by few kinds of lock clients.
-type more struct {
+// holdExtra is what is known of few holds, or by few kinds of lock clients.
+type holdExtra struct {
 	leases  []Lease // reported for this grant alone; those of its session are the session's
 	signals []int64 // indexes of the events that name this hold and belong to no operation
+	shared  sharedRecord
 }
 
 // releaseDoneNS is when its release was answered; 0 if it was not.
@@ -115,9 +126,9 @@ func (h *Hold) releaseDoneNS() int64 {
 	return h.released.DoneNS
 }
 
-func (h *Hold) noteMore() *more {
+func (h *Hold) extra() *holdExtra {
 	if h.more == nil {
-		h.more = &more{}
+		h.more = &holdExtra{}
 	}
 	return h.more
 }
@@ -160,18 +171,19 @@ func (h *Hold) Events() []int64 {
 
 // Access is one read or write of the register behind the lock.
 type Access struct {
-	*said    // F is Read or Write
-	Hold     *Hold
-	Op       int64
-	InvokeNS int64
-	DoneNS   int64 // 0 while it is open
-	Value    string
-	Base     string
+	*opResult // F is Read or Write
+	Hold      *Hold
+	Op        int64
+	InvokeNS  int64
+	DoneNS    int64 // 0 while it is open
+	Value     string
+	Base      string
 
 	Event     int64 // index of its invocation
 	DoneEvent int64 // index of its completion; 0 while it is open
 
-	// built is the write whose value this one read, or was built on; nil for the initial value and for one that nobody wrote.
+	// built is the write whose value this one read, or was built on; nil for the initial value and for one that no client
+	// wrote.
 	built *Access
 	// handledNS, handled and applied are what the resource did: when, in which line of its log (from 1; 0 if it never
 	// handled it), and whether it read or wrote, or rejected it. This, and not the answer that the client got, decides
@@ -186,16 +198,17 @@ type Access struct {
 // Seq is the sequence number under which the resource handled it; 0 if it never did.
 func (a *Access) Seq() int64 { return int64(a.handled) }
 
-// Applied tells whether the resource read or wrote for it.
+// Applied reports whether the resource read or wrote for it.
 func (a *Access) Applied() bool { return a.applied }
 
 // Attempt is one release or extension of a hold.
 type Attempt struct {
-	*said    // F is Release or Renew
-	InvokeNS int64
-	SeenNS   int64 // it was sent no earlier; 0 = unknown
-	DoneNS   int64 // 0 while it is open
-	Owned    *bool
+	*opResult // F is Release or Renew
+	InvokeNS  int64
+	SeenNS    int64 // it was sent no earlier; 0 = unknown
+	DoneNS    int64 // 0 while it is open
+	Owned     *bool
+	Removed   bool // a release removed a record, and the answer does not say whose
 
 	Event     int64 // index of its invocation
 	DoneEvent int64 // index of its completion; 0 while it is open
@@ -204,7 +217,7 @@ type Attempt struct {
 // SentNS is when the request was sent at the earliest (rule R2).
 func (a *Attempt) SentNS() int64 { return max(a.InvokeNS, a.SeenNS) }
 
-// NotOwned tells whether the answer was definitely that the service did not hold this grant any more.
+// NotOwned reports whether the answer was definitely that the service did not hold this grant any more.
 func (a *Attempt) NotOwned() bool {
 	if a.DoneNS == 0 || a.Outcome == history.Info {
 		return false
@@ -212,7 +225,7 @@ func (a *Attempt) NotOwned() bool {
 	return a.Owned != nil && !*a.Owned || a.Owned == nil && a.Outcome == history.Fail && a.Code == history.CodeNotOwned
 }
 
-// Acted tells whether the request acted on this grant's own record (rule R6).
+// Acted reports whether the request acted on this grant's own record (rule R6).
 func (a *Attempt) Acted() bool {
 	return a.DoneNS != 0 && a.Outcome != history.Info && a.Owned != nil && *a.Owned
 }
@@ -229,6 +242,7 @@ type Client struct {
 	Name    string
 	CloseNS int64 // it was asked to close its session; 0 if never
 	ExitNS  int64 // it had ended by then; 0 if it never was seen to
+	Died    bool  // it ended by itself
 
 	latest *Hold // that it was granted: most events are about that one
 	number int32
@@ -264,6 +278,7 @@ type Fault struct {
 	DurNS  int64  // planned
 	Detail string // its effect in words, as it was read back
 	SkewNS int64  // of a clock: how far it was seen to be off
+	Clock  history.Clock
 
 	BeginNS     int64 // decided; the injection starts after this
 	EffectiveNS int64 // seen to work by then; 0 if it never was

@@ -12,13 +12,13 @@ import (
 	"lockcheck/checker/internal/simulated"
 )
 
-// defective stands for ErrDefect among the properties a mutant violates: the storage and the recording are lockcheck's
+// defective stands for ErrDefect among the properties a mutant violates: the resource and the recording are lockcheck's
 // own, so what can only come from a mistake of theirs is never a verdict.
 const defective Name = "defect"
 
 // Sets that come together.
 var (
-	service = []Name{LockLinearizability, EarlyExpiry, ReleaseByOwner}
+	service = []Name{LockLinearizability, EarlyExpiry}
 	harm    = []Name{StaleWrite, LostUpdate, ResourceLinearizability}
 )
 
@@ -69,30 +69,31 @@ var mutants = []struct {
 	{"", fenced(on(simulated.Queue, stops)), nil, "belief overlaps, and is masked"},
 	{"", fenced(on(simulated.Polling, cuts)), nil, "late writes are rejected"},
 	{"", on(simulated.Queue, stops), names(MutualExclusion, ResourceLinearizability),
-		"who is stopped cannot be told; it looks before it writes, so it harms nobody, but what it reads may be another's work half done"},
+		"a stopped client cannot be told; it looks before it writes, so no write of it is stale, but what it reads may be another's work half done"},
 	{"", on(simulated.Queue, cuts), harm, "a write waits behind the cut and lands after the next grant; belief ends in time by the client's own clock"},
 
 	// The service.
-	{simulated.DoubleGrant, on(simulated.Polling, calm), names(MutualExclusion, service, harm), "two work at once; early-expiry and release-by-owner are the same loss, without and with another's release at that time"},
+	{simulated.DoubleGrant, on(simulated.Polling, calm), names(MutualExclusion, service, harm), "two work at once, and the first lost the lock while it was promised"},
 	{simulated.DoubleGrant, fenced(on(simulated.Queue, calm)), service, "the fencing masks the rest"},
 	{simulated.EarlyExpiry, fenced(on(simulated.Polling, calm)), service, "the lock went to the next while it was promised, and proven by an extension or a release in between"},
 	{simulated.ExtensionNotApplied, fenced(on(simulated.Queue, calm)), service, "the acknowledgement is the promise that is broken"},
 	{simulated.LeaseRevived, fenced(on(simulated.Queue, cuts)), service, "the revived lease is promised to one while the lock is another's"},
-	{simulated.ReleaseByAnyone, fenced(on(simulated.Polling, stops)), names(LockLinearizability, ReleaseByOwner), "who comes back late frees the next holder's lock: its release is pending whenever that happens"},
-	{simulated.ReleaseNotDone, on(simulated.Polling, calm), names(LockLinearizability), "tries are refused although the release was acknowledged and nobody came after"},
-	{simulated.ReleaseDenied, fenced(on(simulated.Polling, calm)), names(EarlyExpiry, ReleaseByOwner), "the answer says that a protected grant was gone"},
+	{simulated.ReleaseByAnyone, fenced(on(simulated.Polling, stops)), service, "a client that comes back late frees the next holder's lock; the answer says that it was not the owner, so nothing proves which release it was"},
+	{simulated.ReleaseNotDone, on(simulated.Polling, calm), names(LockLinearizability), "tries are refused although the release was acknowledged and no other client came after"},
+	{simulated.ReleaseDenied, fenced(on(simulated.Polling, calm)), names(EarlyExpiry), "the answer says that a protected grant was gone"},
 	{simulated.ReleaseInvented, fenced(on(simulated.Polling, stops)), names(LockLinearizability), "the answer proves a grant that had run out, while the lock was another's"},
 	{simulated.NeverFree, on(simulated.Queue, kills), names(Liveness), "what the dead held stays taken"},
 	{simulated.NeverFree, on(simulated.Polling, kills), names(Liveness), "what the dead held stays taken"},
 	{simulated.ZombieWaiter, patient(fenced(on(simulated.Queue, cuts))), names(Liveness), "it waits for ever under a session that is gone"},
+	{simulated.LostWakeUp, patient(fenced(on(simulated.Queue, cuts))), names(Liveness), "it waits for ever under a session that lives, and others behind it; once it is closed fresh sessions get the lock"},
 	{simulated.GrantToTheDead, patient(fenced(on(simulated.Queue, cuts))), names(LockLinearizability, Liveness), "granted under a session that the service had said is gone, and never free again if the client is gone, too"},
-	{simulated.BusyWhenFree, on(simulated.Polling, calm), names(LockLinearizability), "tries are atomic here, so a refused one says that somebody has the lock"},
-	{simulated.TokenRepeated, fenced(on(simulated.Queue, calm)), names(TokenMonotonicity), "the storage believes the tokens, and rejects"},
+	{simulated.BusyWhenFree, on(simulated.Polling, calm), names(LockLinearizability), "tries are atomic here, so a refused one says that a client has the lock"},
+	{simulated.TokenRepeated, fenced(on(simulated.Queue, calm)), names(TokenMonotonicity), "the resource believes the tokens, and rejects"},
 	{simulated.TokenBack, on(simulated.Queue, calm), names(TokenMonotonicity), "tokens that go back prove no order, so no write is stale by them"},
 	{simulated.TokenOfLease, fenced(on(simulated.Queue, calm)), names(TokenMonotonicity), "unique is not ordered"},
-	{simulated.QueueJumped, on(simulated.Queue, calm), names(StaleWrite), "the waiters overlap in time, so J2 sees no fall; a storage that served the greater token must not apply the lower (J3 b)"},
+	{simulated.QueueJumped, on(simulated.Queue, calm), names(EarlyExpiry, StaleWrite), "the waiters overlap in time, so J2 sees no fall; by its token the lower one was granted first, so it was lost (J5), and a resource that served the greater must not apply the lower (J3 b)"},
 
-	// The storage.
+	// The resource.
 	{simulated.FenceIgnored, fenced(on(simulated.Queue, cuts)), harm, "as if it were plain"},
 	{simulated.FenceOfWrites, fenced(on(simulated.Polling, cuts)), harm, "an older write slips in between the new holder's read and its first write"},
 	{simulated.FenceAsText, fenced(on(simulated.Queue, calm)), names(defective), "the first token with one more digit is rejected"},
@@ -109,12 +110,12 @@ var mutants = []struct {
 	{simulated.ExpiryNotNoticed, on(simulated.Queue, cuts), names(MutualExclusion, harm), "belief goes on until the service can say no"},
 	{simulated.GuardIgnored, on(simulated.Queue, stops), names(MutualExclusion, harm), "with the guard the same world has no harm"},
 	{simulated.GrantUnasked, on(simulated.Queue, calm), names(MutualExclusion, service, TokenMonotonicity, harm), "to the outside it is a grant while another holds, under a token of old"},
-	{simulated.UnlockByName, fenced(on(simulated.Polling, stops)), names(LockLinearizability, ReleaseByOwner), "it frees the next holder's lock and takes that for its own"},
+	{simulated.UnlockByName, fenced(on(simulated.Polling, stops)), names(service, ReleaseByOwner), "it frees the next holder's lock and takes that for its own"},
 	{simulated.WriteAfterRelease, on(simulated.Queue, calm), harm, "the next holder has read before the write lands"},
 	{simulated.WriteAfterRelease, fenced(on(simulated.Queue, calm)), nil, "which is what fencing is for"},
 }
 
-// patient is a world whose faults are over long before its end, so that whoever waits for ever is seen to.
+// patient is a world whose faults are over long before its end, so that a client that waits for ever is seen to.
 func patient(o simulated.Options) simulated.Options {
 	o.LoadNS, o.CalmNS = 60e9, 50e9
 	return o

@@ -3,6 +3,8 @@ package checker
 import (
 	"fmt"
 	"slices"
+
+	"lockcheck/checker/history"
 )
 
 // mutualExclusion is J1: two recorded holds of one lock by different clients overlap, strictly. Both ends of a recorded
@@ -20,7 +22,8 @@ func (j *judge) mutualExclusion() outcome {
 			lasting = slices.DeleteFunc(lasting, func(h *Hold) bool { return h.BelievedNS <= g.DoneNS })
 			for _, h := range lasting {
 				if h.Client != g.Client {
-					o.hits = append(o.hits, hit{k.name, g.DoneNS, func() Finding { return j.overlap(h, g) }})
+					old, young := j.older(k, h, g)
+					o.hits = append(o.hits, hit{k.name, g.DoneNS, old.ID, func() Finding { return j.overlap(old, young) }})
 				}
 			}
 			lasting = append(lasting, g)
@@ -29,13 +32,13 @@ func (j *judge) mutualExclusion() outcome {
 	return o
 }
 
-// overlap tells of two clients that believed in one lock at once. Old was granted first.
+// overlap is the finding of two clients that believed in one lock at once. Old was granted first, as far as that is known.
 func (j *judge) overlap(old, young *Hold) Finding {
-	from, to := young.DoneNS, min(old.BelievedNS, young.BelievedNS)
+	from, to := max(old.DoneNS, young.DoneNS), min(old.BelievedNS, young.BelievedNS)
 	f := Finding{
-		Key: old.Key, FromNS: old.DoneNS, ToNS: max(old.BelievedNS, young.BelievedNS), AtNS: from,
+		Key: old.Key, FromNS: min(old.DoneNS, young.DoneNS), ToNS: max(old.BelievedNS, young.BelievedNS), AtNS: from,
 		Summary: fmt.Sprintf("%s and %s both believed they held %s for %s, from %s to %s",
-			old.Client, young.Client, old.Key, dur(to-from), clock(from), clock(to)),
+			old.Client, young.Client, old.Key, history.Duration(to-from), history.Moment(from), history.Moment(to)),
 		Cause: j.cause(old, young, from),
 		// Each looked at what its library declared and was told that it was safe.
 		Unavoidable: j.m.Plan.SameKernel && min(old.ValidNS, young.ValidNS) > from,

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"math/big"
+	"slices"
 
 	"lockcheck/checker/history"
 )
@@ -25,6 +26,7 @@ type attemptFact struct {
 	invoke, done, seen int64
 	outcome            history.Type
 	owned              *bool
+	removed            bool
 	code               string
 }
 
@@ -46,7 +48,7 @@ func facts(events []history.Event, requests []history.Request) (all []*fact) {
 				if c.Op == e.Op && c.Type != history.Invoke && c.Process != history.HarnessProcess {
 					h.done, h.outcome, h.code, h.seen = c.TimeNS, c.Type, c.Code, c.SeenNS
 					h.token = c.Token
-					if c.Type == history.OK {
+					if c.Type == history.OK || c.Type == history.Info {
 						h.session = c.Session
 					}
 				}
@@ -71,7 +73,7 @@ func (h *fact) operations(events []history.Event, requests []history.Request) {
 			}
 		}
 		if e.F == history.Release || e.F == history.Renew {
-			h.attempts = append(h.attempts, attemptFact{e.F, e.TimeNS, end.TimeNS, end.SeenNS, end.Type, end.Owned, end.Code})
+			h.attempts = append(h.attempts, attemptFact{e.F, e.TimeNS, end.TimeNS, end.SeenNS, end.Type, end.Owned, end.Removed, end.Code})
 			continue
 		}
 		a := accessFact{op: e.Op, f: e.F, invoke: e.TimeNS, done: end.TimeNS, outcome: end.Type, value: e.Value}
@@ -95,7 +97,7 @@ func number(text string) int64 {
 // start is when the winning attempt was sent at the earliest (R2).
 func (h *fact) start() int64 { return max(h.invoke, h.seen) }
 
-// before tells whether g was asked for after h's acquire had completed.
+// before reports whether g was asked for after h's acquire had completed.
 func (h *fact) before(g *fact) bool { return h.outcome == history.OK && g.start() > h.done }
 
 // higher compares tokens as numbers; false if one of them has none.
@@ -145,13 +147,120 @@ func (o *oracle) first(fits func(*history.Event) bool) int64 {
 	return 0
 }
 
-func (o *oracle) released(h *fact, except int) int64 {
-	for i, a := range h.attempts {
-		if a.f == history.Release && i != except {
+// released is when a release was first invoked, with any outcome.
+func (o *oracle) released(h *fact) int64 {
+	for _, a := range h.attempts {
+		if a.f == history.Release {
 			return a.invoke
 		}
 	}
 	return 0
+}
+
+// refused: it was never sent.
+func (a *attemptFact) refused() bool {
+	return a.outcome == history.Fail && a.code == history.CodeRefused
+}
+
+// mayBeOne: a session that is not known may be any.
+func mayBeOne(a, b string) bool { return a == "" || b == "" || a == b }
+
+// seenGone is when the service had first said that this grant is gone.
+func (o *oracle) seenGone(h *fact) int64 {
+	at := int64(never)
+	if e := o.ended(h); e != 0 {
+		at = e
+	}
+	for _, a := range h.attempts {
+		if a.notOwned() || a.f == history.Release && (a.acted() || a.outcome == history.OK) {
+			at = min(at, a.done)
+		}
+	}
+	return at
+}
+
+// certainlyRefused: the acquire neither was granted nor left anything behind.
+func (h *fact) certainlyRefused() bool {
+	return h.outcome == history.Fail && (h.code == history.CodeBusy || h.code == history.CodeRefused)
+}
+
+// inDoubt is R5: an earlier release or cancel of the same client on that lock, in the same or an unknown session, had no
+// definite answer when this grant was asked for.
+func (o *oracle) inDoubt(g *fact) bool {
+	pending := func(from, to int64, definite bool) bool {
+		return from < g.done && (!definite || to > g.start())
+	}
+	for _, f := range o.holds {
+		if f == g || f.client != g.client || f.key != g.key || !mayBeOne(f.session, g.session) {
+			continue
+		}
+		if f.outcome != history.OK && !f.certainlyRefused() && pending(f.invoke, f.done, f.outcome == history.Fail) {
+			return true
+		}
+		for _, a := range f.attempts {
+			if a.f == history.Release && !a.refused() && pending(a.invoke, a.done, a.answered()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// askedAgain is when the client of a grant next asked for the lock, in the same or an unknown session, while nothing had
+// shown that the grant was gone; never if it did not.
+func (o *oracle) askedAgain(h *fact) int64 {
+	at := int64(never)
+	for _, f := range o.holds {
+		if f != h && f.client == h.client && f.key == h.key && h.session != "" && mayBeOne(f.session, h.session) &&
+			!f.certainlyRefused() && f.invoke >= h.done && o.later(f, h) && o.seenGone(h) > f.invoke {
+			at = min(at, f.invoke)
+		}
+	}
+	return at
+}
+
+// later: the history has f's invocation after h's.
+func (o *oracle) later(f, h *fact) bool { return slices.Index(o.holds, f) > slices.Index(o.holds, h) }
+
+// sharedRelease is when, after this grant was asked for, an earlier one that may be the same record was released; never if
+// none was.
+func (o *oracle) sharedRelease(h *fact) int64 {
+	at := int64(never)
+	for _, f := range o.holds {
+		if f == h || f.client != h.client || f.key != h.key || f.outcome != history.OK || f.session == "" || !mayBeOne(f.session, h.session) ||
+			!o.later(h, f) || o.seenGone(f) <= h.invoke {
+			continue
+		}
+		for _, a := range f.attempts {
+			if a.f == history.Release && !a.refused() && a.invoke > h.invoke {
+				at = min(at, a.invoke)
+			}
+		}
+	}
+	return at
+}
+
+// proves is R6: whether the answer shows that the service held the grant until the request was sent. A release that removes any
+// record that is there does not.
+func (o *oracle) proves(h *fact, a *attemptFact) bool {
+	if a.f == history.Release && o.plan.Release == history.ReleaseUnchecked {
+		return false
+	}
+	if !a.acted() || h.outcome != history.OK || o.inDoubt(h) {
+		return false
+	}
+	if o.plan.Release == history.ReleaseChecked {
+		return true
+	}
+	if e := o.ended(h); e != 0 && e <= a.done {
+		return false
+	}
+	for _, b := range h.attempts {
+		if b.notOwned() && b.done <= a.done {
+			return false
+		}
+	}
+	return true
 }
 
 func (o *oracle) asksToClose(client string) int64 {
@@ -174,8 +283,10 @@ func (o *oracle) lost(h *fact) int64 {
 		return own
 	}
 	at := o.first(func(e *history.Event) bool { return e.F == history.Lost && h.session != "" && e.Session == h.session })
-	if r := o.released(h, -1); r != 0 && at >= r {
-		return 0
+	for _, a := range h.attempts { // once a release was answered, the session's end is another matter
+		if a.f == history.Release && !a.refused() && a.done != 0 && at >= a.done {
+			return 0
+		}
 	}
 	return at
 }
@@ -206,81 +317,10 @@ func (o *oracle) believed(h *fact) int64 {
 			until = max(until, e.HeldNS)
 		}
 	}
-	for _, end := range []int64{o.released(h, -1), o.asksToClose(h.client)} {
+	for _, end := range []int64{o.released(h), o.asksToClose(h.client)} {
 		if end != 0 {
 			until = min(until, end)
 		}
-	}
-	if until <= h.done {
-		return 0
-	}
-	return until
-}
-
-// promised is R5: the maximum over acknowledged requests of stamp(seen) + TTL less drift, less what the wall clock was set forward by meanwhile, as
-// far as no stall ends it.
-func (o *oracle) promised(h *fact) int64 {
-	if !o.plan.SameKernel || h.outcome != history.OK {
-		return 0
-	}
-	until := int64(0)
-	for _, l := range o.events {
-		if l.F != history.Renew || l.Op != 0 || l.Type != history.OK {
-			continue
-		}
-		if l.Hold != h.id && (l.Hold != "" || h.session == "" || l.Session != h.session) {
-			continue
-		}
-		end := l.SeenNS + l.TTLNS - o.plan.DriftMS*1e6
-		for _, s := range o.events {
-			if s.F == history.ClockStep && s.TimeNS >= l.SeenNS && s.FromNS < end && s.SkewNS > 0 {
-				end = max(end-s.SkewNS, s.FromNS)
-			}
-		}
-		for _, s := range o.events {
-			if s.F == history.Stall && s.TimeNS >= l.SeenNS {
-				end = min(end, o.stallBegan(s.FromNS))
-			}
-		}
-		until = max(until, end)
-	}
-	return until
-}
-
-// stallBegan is when the stall that a moment of one belongs to began: stalls that touch are one.
-func (o *oracle) stallBegan(ns int64) int64 {
-	for again := true; again; {
-		again = false
-		for _, s := range o.events {
-			if s.F == history.Stall && s.FromNS < ns && s.TimeNS >= ns {
-				ns, again = s.FromNS, true
-			}
-		}
-	}
-	return ns
-}
-
-// stopped is when the protection of a hold stops although the lease runs: any release but the one that is looked at, the
-// asking to close, the end of the client, from its last word on.
-func (o *oracle) stopped(h *fact, except int) int64 {
-	at := int64(never)
-	if r := o.released(h, except); r != 0 {
-		at = min(at, r)
-	}
-	lastWord := max(o.believed(h), h.done)
-	if c := o.asksToClose(h.client); c != 0 {
-		at = min(at, c)
-	} else if x := o.exits(h.client); x != 0 {
-		at = min(at, x, lastWord)
-	}
-	return at
-}
-
-// protected is until when the service must not give the lock away (R5). A client that was told of the loss tidies up.
-func (o *oracle) protected(h *fact) int64 {
-	until := min(o.promised(h), o.stopped(h, -1))
-	if o.lost(h) != 0 {
-		until = min(until, max(o.believed(h), h.done))
 	}
 	if until <= h.done {
 		return 0

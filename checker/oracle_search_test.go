@@ -35,7 +35,7 @@ var plainLock = porcupine.Model{
 
 func stepped(ok bool, s lockState) (bool, any) { return ok, s }
 
-// explains tells whether an order explains the operations of every key; undecided if that takes more than o.steps to find
+// explains reports whether an order explains the operations of every key; undecided if that takes more than o.steps to find
 // out.
 func (o *oracle) explains(model porcupine.Model, byKey map[string][]porcupine.Operation) answer {
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
@@ -111,6 +111,9 @@ func (o *oracle) lockOperations(holds []*fact) (ops []porcupine.Operation) {
 		}
 		for _, a := range h.attempts {
 			switch {
+			case a.acted() && !o.proves(h, &a) && a.f == history.Release:
+				add("gone "+h.id, a.sent(), a.done, func(s lockState) (bool, lockState) { ok, t := free(s); return ok && s.had&bit != 0, t })
+			case a.acted() && !o.proves(h, &a):
 			case a.acted() && a.f == history.Renew:
 				add("extended "+h.id, a.sent(), a.done, has)
 			case a.acted():

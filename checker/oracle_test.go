@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 
 	"lockcheck/checker/history"
 )
@@ -62,12 +63,12 @@ func (o *oracle) oneRecord(f, g *fact) bool {
 	if f.done > g.done || f.done == g.done && number(f.id[1:]) > number(g.id[1:]) {
 		f, g = g, f
 	}
-	for _, a := range f.attempts {
-		if gone := a.notOwned() || a.f == history.Release && (a.acted() || a.outcome == history.OK); gone && a.done <= g.start() {
-			return false
-		}
-	}
-	return true
+	return o.seenGone(f) > g.start()
+}
+
+// mayBeOneRecord: the same, told apart by their tokens where both have one.
+func (o *oracle) mayBeOneRecord(f, g *fact) bool {
+	return o.oneRecord(f, g) && !higher(f.token, g.token) && !higher(g.token, f.token)
 }
 
 // staleWrite is J3: writes by (a) and (b), and pairs of holds that interleave by (c), for each write all of them.
@@ -88,7 +89,7 @@ func (o *oracle) staleWrite() (proven map[int64]bool, either map[int64][]string)
 		}
 		for _, q := range log {
 			g := o.hold(q.Hold)
-			if g != h && (h.before(g) || ordered && higher(g.token, h.token) && !g.before(h)) {
+			if g != h && (h.before(g) && !o.mayBeOneRecord(h, g) || ordered && higher(g.token, h.token) && !g.before(h)) {
 				proven[w.Seq] = true
 			}
 		}
@@ -102,7 +103,7 @@ func (o *oracle) staleWrite() (proven map[int64]bool, either map[int64][]string)
 					continue
 				}
 				byToken := ordered && (higher(g.token, h.token) || higher(h.token, g.token))
-				if !g.before(h) && !h.before(g) && !byToken {
+				if !g.before(h) && !h.before(g) && !byToken && !o.mayBeOneRecord(g, h) {
 					either[w.Seq] = append(either[w.Seq], pairName(g.id, h.id))
 				}
 			}
@@ -159,98 +160,118 @@ func (o *oracle) lostUpdate() map[string]bool {
 	return found
 }
 
-// premature is J5: grants lost too early, by the earliest evidence, and whether somebody's clean-up was pending then.
+// premature is J5: grants lost too early, by the earliest evidence, and whether the release of another hold is proven to
+// have removed them.
 func (o *oracle) premature() map[string]bool {
 	found := map[string]bool{}
-	disordered := o.disordered()
 	for _, h := range o.holds {
-		if h.outcome != history.OK {
-			continue
-		}
-		ordered := o.plan.Tokens == history.TokensOrdered && !disordered[h.key]
-		at := int64(never)
-		// Another client's grant, certainly made after this one.
-		for _, g := range o.holds {
-			if g.key != h.key || g.client == h.client || g.outcome != history.OK || g.done >= o.protected(h) {
-				continue
+		if at := o.lostEarly(h); at != never {
+			kind := string(EarlyExpiry)
+			if o.removedByAnother(h, at) {
+				kind = string(ReleaseByOwner)
 			}
-			if h.before(g) || ordered && higher(g.token, h.token) && g.done > h.done {
-				at = min(at, g.done)
-			}
+			found[h.id+" "+kind] = true
 		}
-		// The service's own word. After the loss was told, what is answered may come from the tidying up.
-		own := func(except int, ns int64) int64 {
-			until := min(o.promised(h), o.stopped(h, except))
-			if l := o.lost(h); l != 0 && ns > l {
-				until = min(until, max(o.believed(h), h.done))
-			}
-			return until
-		}
-		if e := o.ended(h); e > h.done && e < own(-1, e) {
-			at = min(at, e)
-		}
-		for i, a := range h.attempts {
-			if until := own(i, a.done); a.notOwned() && a.invoke >= h.done && until > h.done && a.done < until {
-				at = min(at, a.done)
-			}
-		}
-		if at == never {
-			continue
-		}
-		kind := string(EarlyExpiry)
-		if o.cleanUpPending(h, at) {
-			kind = string(ReleaseByOwner)
-		}
-		found[h.id+" "+kind] = true
 	}
 	return found
 }
 
-// cleanUpPending tells whether a release, the end of an acquire that came to nothing, or the closing of another client
-// was under way between h's acquire and a moment.
-func (o *oracle) cleanUpPending(h *fact, at int64) bool {
-	pending := func(from, to int64) bool { return from <= at && to >= h.done }
+// lostEarly is the earliest evidence that a protected grant was gone; never if there is none.
+func (o *oracle) lostEarly(h *fact) int64 {
+	at := int64(never)
+	if h.outcome != history.OK {
+		return at
+	}
+	ordered := o.plan.Tokens == history.TokensOrdered && !o.disordered()[h.key]
+	// Another client's grant, certainly made after this one.
 	for _, g := range o.holds {
-		if g == h || g.key != h.key {
-			continue
-		}
-		for _, a := range g.attempts {
-			to := int64(never)
-			if a.answered() {
-				to = a.done
-			}
-			// One that does not say it removed its own record may have removed that of a grant still to be read.
-			if a.f == history.Release && (pending(a.invoke, to) || !a.acted() && a.invoke <= at && to >= h.start()) {
-				return true
-			}
-		}
-		switch exit := o.exits(g.client); {
-		case g.outcome == history.Fail && g.code != history.CodeRefused && (g.code != history.CodeBusy || !o.plan.TryAtomic):
-			if pending(g.start(), g.done) {
-				return true
-			}
-		case g.outcome == history.Info:
-			to := int64(never)
-			if exit != 0 {
-				to = exit
-			}
-			if pending(g.start(), to) {
-				return true
-			}
+		if g.key == h.key && g.client != h.client && g.outcome == history.OK && g.done < o.protected(h) &&
+			(h.before(g) || ordered && higher(g.token, h.token)) {
+			at = min(at, g.done)
 		}
 	}
-	for _, e := range o.events {
-		if e.F == history.Exit && e.Type == history.Invoke && e.Client != h.client {
-			to := int64(never)
-			if x := o.exits(e.Client); x != 0 {
-				to = x
-			}
-			if pending(e.TimeNS, to) {
+	// The service's own word. After the loss was told, what is answered may come from the tidying up.
+	own := func(except int, ns int64) int64 {
+		until := min(o.promised(h), o.stopped(h, except))
+		if l := o.lost(h); l != 0 && ns > l {
+			until = min(until, max(o.believed(h), h.done))
+		}
+		return until
+	}
+	if e := o.ended(h); e > h.done && e < own(-1, e) {
+		at = min(at, e)
+	}
+	for i, a := range h.attempts {
+		if until := own(i, a.done); a.notOwned() && a.invoke >= h.done && until > h.done && a.done < until {
+			at = min(at, a.done)
+		}
+	}
+	return at
+}
+
+// removedByAnother is the proof of release-by-owner: a release of another hold, certainly granted before this one, says that
+// it removed a record, its deleting request was sent after h was read (and before the loss was seen), its own grant was unprotected by then, and its client
+// does not declare that it checks. Of one that declares nothing it is proof only if no fault of a server or its clock was
+// in effect since its own grant.
+func (o *oracle) removedByAnother(h *fact, at int64) bool {
+	if o.plan.Release == history.ReleaseChecked {
+		return false
+	}
+	ordered := o.plan.Tokens == history.TokensOrdered && !o.disordered()[h.key]
+	for _, q := range o.holds {
+		if q == h || q.key != h.key || q.outcome != history.OK || !q.before(h) && !(ordered && higher(h.token, q.token)) {
+			continue
+		}
+		for i, r := range q.attempts {
+			removed := r.answered() && (r.removed || r.owned != nil && *r.owned)
+			if r.f == history.Release && removed && r.sent() > h.done && r.sent() < at && o.unprotected(q, i) &&
+				(o.plan.Release == history.ReleaseUnchecked || !o.serviceDisturbed(q.done, r.done)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// unprotected: the grant was not protected any more when one of its releases was sent, as far as was known then.
+func (o *oracle) unprotected(q *fact, release int) bool {
+	sent := q.attempts[release].sent()
+	until := min(o.promised(q), o.stopped(q, release))
+	if l := o.lost(q); l != 0 && l <= sent {
+		until = min(until, max(o.believed(q), q.done))
+	}
+	if e := o.ended(q); e != 0 && e <= sent {
+		until = min(until, e)
+	}
+	return until <= sent
+}
+
+// serviceDisturbed: a fault of a server or the service, or a step of the machine's clock, has a moment in common with
+// the stretch.
+func (o *oracle) serviceDisturbed(from, to int64) bool {
+	last := o.events[len(o.events)-1].TimeNS
+	for _, e := range o.events {
+		switch {
+		case e.F == history.ClockStep && e.FromNS <= to && e.TimeNS >= from:
+			return true
+		case e.Process != history.NemesisProcess || e.Type != history.Invoke || e.Heal || o.isClient(e.Target):
+			continue
+		}
+		gone := last
+		for _, healed := range o.events {
+			if healed.Process == history.NemesisProcess && healed.Op == e.Op && healed.Heal && healed.Type == history.OK {
+				gone = healed.TimeNS
+			}
+		}
+		if e.TimeNS <= to && gone >= from {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *oracle) isClient(name string) bool {
+	return slices.ContainsFunc(o.events, func(e history.Event) bool { return e.Client == name })
 }
 
 func (o *oracle) String() (text string) {

@@ -4,7 +4,7 @@ package checker
 
 import "github.com/anishathalye/porcupine"
 
-// Built with the tag "planted", the independent judge can be made to say the contrary of what it found, which nobody
+// Built with the tag "planted", the independent judge can be made to say the contrary of what it found, a branch that no test
 // reaches otherwise:
 //
 //	go build -tags planted -ldflags '-X lockcheck/checker.plantedSearch=contrary' ./cmd/lockcheck

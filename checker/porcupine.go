@@ -23,7 +23,7 @@ const (
 )
 
 // ErrDisagreement marks that the exact algorithms and Porcupine came to different answers about one history: a bug of
-// lockcheck, whatever the history is, so neither answer is a verdict. It also is an ErrDefect.
+// lockcheck, with any history, so neither answer is a verdict. It also is an ErrDefect.
 var ErrDisagreement = &disagreement{}
 
 type disagreement struct{ what string }

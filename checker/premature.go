@@ -1,37 +1,22 @@
 package checker
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"sort"
+
+	"lockcheck/checker/history"
+)
 
 // premature is a grant that was lost before its acknowledged lease could have run out (J5).
 type premature struct {
 	key     string
 	hold    *Hold
-	untilNS int64 // it was protected until here
-	atNS    int64 // it was gone by here
-	by      *Hold // another client's grant that proves it; nil if the service said so itself
-	said    string
-	other   *pending // somebody's release or clean-up that was under way; nil if there was none
-}
-
-// pending is a release or clean-up that may have removed what was not its own.
-type pending struct {
-	hold    *Hold // nil for the closing of a session
-	client  string
-	what    string
-	fromNS  int64
-	toNS    int64
-	confess bool // it reports having removed a record; that of its own hold was gone
-	aimless bool // it does not report having removed the record of its own hold
-}
-
-// lostSince is from when on a pending clean-up may have removed the grant of h. A grant that was read late was made before,
-// so what was pending while it was asked for counts, too; but not the release that made room for it, which removed a
-// record of its own.
-func (h *Hold) lostSince(aimless bool) int64 {
-	if aimless {
-		return h.startNS()
-	}
-	return h.DoneNS
+	untilNS int64    // it was protected until here
+	atNS    int64    // it was gone by here
+	by      *Hold    // another client's grant that proves it; nil if the service said so itself
+	answer  string   // the service's own, in words; "" if by proves it
+	removed *removal // the release of another hold that is proven to have removed it; nil if none is
 }
 
 type prematureOutcome struct {
@@ -41,11 +26,11 @@ type prematureOutcome struct {
 }
 
 func (j *judge) earlyExpiry() outcome {
-	return j.prematureOutcome(func(p premature) bool { return p.other == nil })
+	return j.prematureOutcome(func(p premature) bool { return p.removed == nil })
 }
 
 func (j *judge) releaseByOwner() outcome {
-	return j.prematureOutcome(func(p premature) bool { return p.other != nil })
+	return j.prematureOutcome(func(p premature) bool { return p.removed != nil })
 }
 
 func (j *judge) prematureOutcome(of func(premature) bool) outcome {
@@ -53,7 +38,7 @@ func (j *judge) prematureOutcome(of func(premature) bool) outcome {
 	o := outcome{notApplicable: all.notApplicable}
 	for _, p := range all.found {
 		if of(p) {
-			o.hits = append(o.hits, hit{p.key, p.atNS, func() Finding { return j.prematureFinding(p) }})
+			o.hits = append(o.hits, hit{p.key, p.atNS, p.hold.ID, func() Finding { return j.prematureFinding(p) }})
 		}
 	}
 	return o
@@ -78,7 +63,7 @@ func (j *judge) findPrematures() (all prematureOutcome) {
 				all.found = append(all.found, *p)
 			}
 		}
-		j.removers(k, all.found[before:])
+		j.removals(k, all.found[before:])
 	}
 	switch {
 	case !j.m.Plan.SameKernel:
@@ -92,36 +77,32 @@ func (j *judge) findPrematures() (all prematureOutcome) {
 // lostEarly looks for evidence that the i-th grant of a key was gone before its protection ended.
 //
 // Another client's grant is evidence only if it was certainly made after this one: it was asked for after this one had
-// been read, or its token is greater and it completed later. Without that, a grant that was made first and read late
-// would accuse a correct lock. Both were made before their completions were read, so a completion before the end of the
-// protection proves that the service gave the lock away while it was promised. Stamps bound these moments from the safe
-// side whatever stood still in between; what a stall does to the promise itself is taken off in leaseUntil.
+// been read, or its token is greater, whichever of the two was read first. Without that, a grant that was made first and
+// read late would accuse a correct lock. Both were made before their completions were read, so a completion before the
+// end of the protection proves that the service gave the lock away while it was promised. Stamps bound these moments
+// from the safe side, even if a process stood still in between; what a stall does to the promise itself is taken off in
+// leaseUntil.
 //
 // The service's own answer is evidence if nothing else can explain it: a release answered "not owned" did nothing, so
 // the protection counted against it is the one that every other release leaves.
 func (j *judge) lostEarly(k *keyView, i int) (found *premature, protected bool) {
 	h := k.grants[i]
-	tell := func(p premature) {
+	note := func(p premature) {
 		if found == nil || p.atNS < found.atNS {
 			found = &p
 		}
 	}
 	if h.LeaseNS != 0 {
 		protected = true
-		for _, g := range k.grants[i+1:] {
-			if g.DoneNS >= h.LeaseNS {
-				break
-			}
-			after := h.followedBy(g) || j.tokensProve(k) && g.Token != "" && h.Token != "" && g.DoneNS > h.DoneNS && compareTokens(g.Token, h.Token) > 0
-			if g.Client != h.Client && after {
-				tell(premature{untilNS: h.LeaseNS, atNS: g.DoneNS, by: g})
-				break
-			}
+		if newer := cmp.Or(j.newerReadBefore(k, i), j.newerReadAfter(k, i)); newer != nil {
+			note(premature{untilNS: h.LeaseNS, atNS: newer.DoneNS, by: newer})
 		}
 	}
-	if until := j.m.ownProtection(h, nil, h.EndedNS); h.EndedNS > h.DoneNS && h.EndedNS < until {
-		protected = true
-		tell(premature{untilNS: until, atNS: h.EndedNS, said: "said that its lease was gone"})
+	if h.EndedNS > h.DoneNS {
+		if until := j.m.ownProtection(h, nil, h.EndedNS); h.EndedNS < until {
+			protected = true
+			note(premature{untilNS: until, atNS: h.EndedNS, answer: "said that its lease was gone"})
+		}
 	}
 	for _, a := range h.Attempts {
 		if !a.NotOwned() || a.InvokeNS < h.DoneNS {
@@ -130,68 +111,85 @@ func (j *judge) lostEarly(k *keyView, i int) (found *premature, protected bool) 
 		until := j.m.ownProtection(h, a, a.DoneNS)
 		if until > h.DoneNS && a.DoneNS < until {
 			protected = true
-			tell(premature{untilNS: until, atNS: a.DoneNS, said: fmt.Sprintf("answered its %s with \"not owned\"", a.F)})
+			note(premature{untilNS: until, atNS: a.DoneNS, answer: fmt.Sprintf("answered its %s with \"not owned\"", a.F)})
 		}
 	}
 	return found, protected
 }
 
-// prematureCause names the clean-up that may have freed the grant before the fault that led to it, if one did: one that hit
-// whoever cleaned up what was no longer its own, or else one that coincides.
-func (j *judge) prematureCause(p premature) Cause {
-	c := p.other
-	if c == nil {
-		return j.cause(p.hold, p.by, p.atNS)
+// newerReadAfter is the first grant of another client, of those read after the i-th and before its protection ended, that
+// was certainly made after it; nil if there is none.
+func (j *judge) newerReadAfter(k *keyView, i int) *Hold {
+	h := k.grants[i]
+	for _, g := range k.grants[i+1:] {
+		if g.DoneNS >= h.LeaseNS {
+			return nil
+		}
+		if g.Client != h.Client && j.certainlyLater(k, h, g) {
+			return g
+		}
 	}
-	led := unexplained
-	if c.hold != nil {
-		led = j.cause(c.hold, p.hold, p.atNS)
+	return nil
+}
+
+// newerReadBefore is the first grant of another client that was read before the i-th although it was made later: where
+// tokens prove an order, one with a greater token. nil if there is none.
+//
+// A grant whose token is greater than all before it (it leads) has none. The first of all with a token greater than one
+// leads, so a binary search finds it.
+func (j *judge) newerReadBefore(k *keyView, i int) *Hold {
+	h := k.grants[i]
+	if h.Token == "" || !j.tokensProve(k) {
+		return nil
 	}
-	if led == unexplained {
-		led = j.cause(p.hold, p.by, p.atNS)
+	leads := k.tokens().behind
+	if leads.leader(i) == i {
+		return nil
 	}
-	what, whose := c.what, "another client"
-	if c.hold == nil {
-		what = "closing of a session"
+	greater := func(g *Hold) bool { return g.Token != "" && compareTokens(g.Token, h.Token) > 0 }
+	first := sort.Search(i, func(n int) bool {
+		at := leads.leader(n)
+		return at >= 0 && greater(k.grants[at])
+	})
+	for _, g := range k.grants[first:i] {
+		if g.Client != h.Client && greater(g) {
+			return g
+		}
 	}
-	if c.client == p.hold.Client {
-		whose = "the same client"
-	}
-	did := "was under way and may have freed it"
-	if c.confess {
-		did = "freed it: its own hold had been lost before, and it reports having removed a record"
-	}
-	return Cause{Fault: led.Fault, Kind: what + " by " + whose,
-		Text: fmt.Sprintf("%s's %s, begun at %s, %s; %s", c.client, c.what, clock(c.fromNS), did, led.Text)}
+	return nil
 }
 
 func (j *judge) prematureFinding(p premature) Finding {
 	h := p.hold
-	how := fmt.Sprintf("the service %s", p.said)
+	how := fmt.Sprintf("the service %s", p.answer)
 	if p.by != nil {
 		how = fmt.Sprintf("%s was granted it%s", p.by.Client, withToken(p.by))
 	}
+	lease := j.m.leaseBy(h, p.atNS, p.untilNS)
 	f := Finding{
-		Key: p.key, AtNS: p.atNS, FromNS: h.DoneNS, ToNS: max(p.untilNS, p.atNS),
-		Summary: fmt.Sprintf("%s lost %s%s at %s although its acknowledged lease ran until %s: %s", h.Client, p.key, withToken(h), clock(p.atNS), clock(p.untilNS), how),
-		Cause:   j.prematureCause(p),
+		Key: p.key, AtNS: p.atNS, FromNS: min(h.DoneNS, p.atNS), ToNS: max(p.untilNS, p.atNS),
+		Summary: fmt.Sprintf("%s lost %s%s by %s although its lease, as acknowledged, ran until %s: %s", h.Client, p.key, withToken(h), history.Moment(p.atNS), history.Moment(lease), how),
+		Cause:   j.cause(h, p.by, p.atNS),
 	}
 	s := j.story(&f, h, p.by)
-	s.add(p.untilNS, nil, 0, "only here could the acknowledged lease of %s have run out", h.Client)
+	s.add(lease, nil, 0, "until here the lease of %s ran, as acknowledged", h.Client)
 	if p.by == nil {
-		s.add(p.atNS, nil, 0, "the service %s", p.said)
+		s.add(p.atNS, nil, 0, "the service %s", p.answer)
 	}
-	if c := p.other; c != nil {
-		verb := "coincides with"
-		if c.confess {
-			verb = "was removed by"
-		}
-		f.Summary += fmt.Sprintf("; this %s the %s of %s", verb, c.what, c.client)
-		s.add(c.fromNS, nil, 0, "the %s of %s began", c.what, c.client)
-		if c.hold != nil && c.hold != p.by {
-			f.Holds = append([]string{c.hold.ID}, f.Holds...)
-		}
+	if r := p.removed; r != nil {
+		f.Summary += "; " + r.words("it")
+		s.removal(r)
 	}
 	s.finish()
 	return f
+}
+
+// leaseBy is until when the lease of a hold ran, as acknowledged by a moment at which it did: protection may stop before
+// that, with the hold's own release. Where that is known of a later acknowledgement only, it is until the protection's
+// end at least.
+func (m *Model) leaseBy(h *Hold, ns, protectedNS int64) int64 {
+	if earliest, _ := m.leaseAt(h, ns); earliest > ns {
+		return earliest
+	}
+	return protectedNS
 }

@@ -35,7 +35,7 @@ func (s *scribe) done(c *scribbler, e history.Event) {
 			c.hold = nil
 		}
 	}
-	if e.F == history.Release {
+	if e.F == history.Release && !(e.Code == history.CodeRefused && s.chance(0.5)) { // what was not sent may be tried again
 		c.hold = nil
 	}
 }
@@ -46,6 +46,12 @@ func (s *scribe) completeAcquire(c *scribbler, e *history.Event, unknown bool) b
 	switch {
 	case unknown:
 		e.Type, e.SeenNS = history.Info, 0
+		if s.chance(0.3) {
+			e.Session = "s" + e.Hold
+			if s.session {
+				e.Session = "s" + c.name
+			}
+		}
 		if free && s.chance(0.5) {
 			s.owner, s.expires = h, s.now+tickTTL
 		}
@@ -89,6 +95,13 @@ func (s *scribe) completeAttempt(c *scribbler, e *history.Event, unknown bool) {
 	}
 	s.confirm(e, h)
 	switch {
+	case !unknown && e.F == history.Release && s.chance(0.06):
+		e.Type, e.Code = history.Fail, history.CodeRefused
+		return
+	case !unknown && e.F == history.Release && !owned && s.plan.Release != history.ReleaseChecked && s.chance(0.3):
+		e.Removed = true // the record that was there, of any owner
+		s.owner = nil
+		return
 	case unknown:
 		e.Type = history.Info
 		if s.chance(0.5) && s.owner == h && e.F == history.Release {

@@ -12,7 +12,7 @@ import (
 // taste tunes small random histories so that, of each property, about half are violated.
 type taste struct {
 	wild     float64 // the chance that an answer is not what a right service would give
-	storage  float64 // the chance that a holder reads or writes rather than anything else
+	accesses float64 // the chance that a holder reads or writes rather than anything else
 	linger   float64 // the chance that a holder does anything but release
 	late     float64 // the chance that a request is handled long after it was sent
 	held     float64 // the chance that an answer confirms the belief
@@ -40,6 +40,7 @@ type scribe struct {
 	register string
 	values   []string // it ever had
 	inFlight []func() // requests still to be handled
+	fault    *history.Event
 }
 
 // scribbler is a client of a random history.
@@ -80,12 +81,13 @@ func historyFrom(source rand.Source, t taste) *scribe {
 	if s.r.IntN(5) == 0 {
 		s.wild = 0
 	}
+	s.plan.Release = []history.ReleaseKind{"", history.ReleaseChecked, history.ReleaseUnchecked, history.ReleaseUnchecked}[s.r.IntN(4)]
 	for i := range 2 + s.r.IntN(3) {
 		s.clients = append(s.clients, &scribbler{name: string(rune('a' + i))})
 	}
 	s.mark(history.PhaseLoad, 0)
-	most := int64(3 + max(s.r.IntN(8), s.r.IntN(8), s.r.IntN(8)))
-	for n := 0; n < 100 && s.lastOp < most; n++ { // all clients may have ended before
+	maxOps := int64(3 + max(s.r.IntN(8), s.r.IntN(8), s.r.IntN(8)))
+	for n := 0; n < 100 && s.lastOp < maxOps; n++ { // all clients may have ended before
 		s.now += tick * s.r.Int64N(3) / 2
 		if s.r.IntN(60) == 0 {
 			from := s.now
@@ -97,6 +99,9 @@ func historyFrom(source rand.Source, t taste) *scribe {
 			s.now += tick * s.r.Int64N(2)
 			e.SkewNS = tick * (s.r.Int64N(9) - 2) / 2
 			s.add(e)
+		}
+		if s.r.IntN(40) == 0 {
+			s.disturb()
 		}
 		if len(s.inFlight) > 0 && s.chance(0.3) {
 			at := s.r.IntN(len(s.inFlight))
@@ -125,7 +130,7 @@ func historyFrom(source rand.Source, t taste) *scribe {
 
 func (s *scribe) chance(p float64) bool { return s.r.Float64() < p }
 
-// wrong is the service's, or the storage's, chance to err.
+// wrong is the service's, or the resource's, chance to err.
 func (s *scribe) wrong() bool { return s.wild > 0 && s.chance(s.wild) }
 
 func (s *scribe) add(e history.Event) {
@@ -139,6 +144,26 @@ func (s *scribe) mark(phase string, stalledFrom int64) {
 		e.F, e.FromNS = history.Stall, stalledFrom
 	}
 	s.add(e)
+}
+
+// disturb begins a fault of a server or a client, or takes it back.
+func (s *scribe) disturb() {
+	if s.fault == nil {
+		target := []string{"n1", "n1", s.clients[0].name}[s.r.IntN(3)]
+		e := history.Event{Process: history.NemesisProcess, Type: history.Invoke, F: "kill", Op: 1000 + s.now, Target: target}
+		s.add(e)
+		begun := e
+		s.fault = &begun
+		e.Type = history.OK
+		s.add(e)
+		return
+	}
+	e := *s.fault
+	e.Heal = true
+	s.add(e)
+	e.Type = history.OK
+	s.add(e)
+	s.fault = nil
 }
 
 // somewhen is a bound between two times, often one of them, or nothing known.
@@ -177,7 +202,7 @@ func (s *scribe) step(c *scribbler) {
 		}
 	case c.hold == nil:
 		s.acquire(c)
-	case s.chance(s.storage):
+	case s.chance(s.accesses):
 		s.access(c)
 	default:
 		s.other(c)

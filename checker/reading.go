@@ -14,11 +14,11 @@ var ErrReading = errors.New("failures cannot be read so")
 // can decide a verdict (a release that failed because its lease was gone may have been reported as failed, or as done),
 // so the reading stands in every result.
 //
-// Read as info, each operation that failed is one of unknown outcome (R8): it may have taken effect at any time after its
+// Read as info, each operation that failed is one of unknown outcome (rule R8): it may have taken effect at any time after its
 // invocation, or never. That takes away all that the answer said besides (its code, whose record it acted on), so it
-// proves no ownership and no loss (R6), refutes no grant, and a try that failed is no evidence (R7). Reads and writes stay
-// decided all the same, those that a guard held back and those that the storage rejected among them: the resource's log
-// knows them (R9). Lease reports are no operations, and what the server said in one stays said.
+// proves no ownership and no loss (rule R6), refutes no grant, and a try that failed is no evidence (rule R7). Reads and writes stay
+// decided all the same, those that a guard held back and those that the resource rejected among them: the resource's log
+// knows them (rule R9). Lease reports are no operations, and what the server said in one stays said.
 type OutcomeReading struct {
 	FailedAs history.Type `json:"failed_as"` // fail or info
 	// Recorded is the verdict with failures read as recorded; empty if Contradiction says why there is none. This and
@@ -58,7 +58,7 @@ func (r *Result) Against(recorded *Result, contradiction error) {
 	} else {
 		r.OutcomeReading.Recorded, depends = recorded.Verdict, recorded.Verdict != r.Verdict
 		for _, p := range r.Properties {
-			if q := recorded.property(p.Name); q != nil && q.Verdict != p.Verdict {
+			if q := recorded.Property(p.Name); q != nil && q.Verdict != p.Verdict {
 				r.OutcomeReading.Changed = append(r.OutcomeReading.Changed, ReadingChange{p.Name, p.Verdict, q.Verdict})
 			}
 		}
@@ -66,7 +66,8 @@ func (r *Result) Against(recorded *Result, contradiction error) {
 	r.OutcomeReading.Depends = &depends
 }
 
-func (r *Result) property(name Name) *Property {
+// Property is what was found of one property; nil if it was not asked for.
+func (r *Result) Property(name Name) *Property {
 	for i := range r.Properties {
 		if r.Properties[i].Name == name {
 			return &r.Properties[i]

@@ -50,7 +50,7 @@ func TestWhatDependsOnHowFailuresAreRead(t *testing.T) {
 		"a lease report says the same: it is no operation": {plainPlan(),
 			strings.Replace(leaseNotFound, "1.4 a", "1.4 a lease:fail session=sa\n1.4 a", 1),
 			"early-expiry:1", "", Pass, Violation, true},
-		"the server said so before anybody asked for a release": {plainPlan(), `
+		"the server said so before a release was asked for": {plainPlan(), `
 			0.9 a lease:ok session=sa ttl=2 seen=0.9
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1 session=sa
@@ -66,7 +66,7 @@ func TestWhatDependsOnHowFailuresAreRead(t *testing.T) {
 			1.4 a release h1
 			1.5 a release:ok h1 owned=true
 			final`, "", "", Pass, Pass, false},
-		"a write that the storage rejected stays rejected": {fencedPlan(), `
+		"a write that the resource rejected stays rejected": {fencedPlan(), `
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1
 			3.0 b acquire h2
@@ -78,7 +78,7 @@ func TestWhatDependsOnHowFailuresAreRead(t *testing.T) {
 			3.6 @ write h1 rejected token=1 mark=2
 			3.7 a write:fail h1 code=rejected
 			final`, "", "", Pass, Pass, false},
-		"a write that was called failed, and that the storage did": {plainPlan(), `
+		"a write that was called failed, and that the resource did": {plainPlan(), `
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1
 			1.5 a write h1 value=v1
@@ -90,7 +90,7 @@ func TestWhatDependsOnHowFailuresAreRead(t *testing.T) {
 			3.6 @ write h1
 			3.7 a write:fail h1 code=refused
 			final`, "contradiction", "stale-write:1 lost-update:1", Violation, "", true},
-		"an acquire that failed may have been granted, which harms nobody": {plainPlan(), `
+		"an acquire that failed may have been granted, which is no harm": {plainPlan(), `
 			1.0 a acquire h1
 			1.1 a acquire:fail h1 code=cancelled
 			1.2 b acquire h2

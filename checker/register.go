@@ -47,7 +47,7 @@ func (u *update) leaves() string {
 // that was given up may land last.
 func updatesOf(k *keyView) (updates []update, values int32) {
 	values = int32(k.writes) + 1
-	unwritten := map[string]int32{} // values that were found although nobody had written them
+	unwritten := map[string]int32{} // values that were found although no client had written them
 	number := func(a *Access) int32 {
 		switch {
 		case a.built != nil:
@@ -101,8 +101,8 @@ func updateOf(h *Hold, effective []*Access) update {
 	return u
 }
 
-// effective adds the accesses to a list that did something or saw something, in the resource's order. An applied read that
-// nobody saw the answer of is neither.
+// effective adds the accesses to a list that did something or saw something, in the resource's order. An applied read whose
+// answer no client saw is neither.
 func (h *Hold) effective(list []*Access) []*Access {
 	for _, a := range h.Accesses {
 		if a.applied && (a.F == history.Write || a.Outcome == history.OK) {
@@ -149,11 +149,11 @@ type link struct {
 //
 // Such updates fall into chains, and the order inside a chain is forced up to updates that only look at one value. An
 // order of the whole visits one chain after the other (a chain that was left cannot be entered again, because its
-// values never come back), the initial one first. So it exists exactly when (1) every value found was left by somebody,
-// and is followed by at most one writer; (2) inside each chain nobody returns before one placed earlier is called; and
-// (3) the chains can be ordered. For (3), chain S must come before T if some update of S returns before one of T is
-// called: ret(S) < call(T). That relation has a cycle exactly when it has one of two (the zones of Gibbons and Korach:
-// two forward zones [ret, call] overlap, or a backward zone [call, ret] lies inside a forward one).
+// values never come back), the initial one first. So it exists exactly when (1) every value found was left by an update, and is
+// followed by at most one writer; (2) inside each chain no update returns before one placed earlier is called; and (3) the
+// chains can be ordered. For (3), chain S must come before T if some update of S returns before one of T is called: ret(S) <
+// call(T). That relation has a cycle exactly when it has one of two (the zones of Gibbons and Korach: two forward zones [ret,
+// call] overlap, or a backward zone [call, ret] lies inside a forward one).
 func registerOrder(updates []update) ([]registerConflict, []*chain) {
 	return orderUpdates(updates, numberValues(updates))
 }
@@ -236,7 +236,7 @@ func orderUpdates(updates []update, values int32) ([]registerConflict, []*chain)
 		reached += len(c.links)
 	}
 	if reached < len(updates) && len(conflicts) == 0 {
-		conflicts = append(conflicts, circle(updates, chains))
+		conflicts = append(conflicts, cycle(updates, chains))
 	}
 	for _, c := range chains {
 		conflicts = append(conflicts, c.conflicts()...)
@@ -291,15 +291,15 @@ func grow(start *update, updates []update, lookers, followers queue, next []int3
 	}
 }
 
-// circle are the updates that no chain reaches although each found a value that another left: they found one another's.
-func circle(updates []update, chains []*chain) registerConflict {
+// cycle are the updates that no chain reaches although each found a value that another left: they found one another's.
+func cycle(updates []update, chains []*chain) registerConflict {
 	reached := map[*update]bool{}
 	for _, c := range chains {
 		for _, l := range c.links {
 			reached[l.update] = true
 		}
 	}
-	r := registerConflict{text: "found one another's values in a circle"}
+	r := registerConflict{text: "found one another's values in a cycle"}
 	for i := range updates {
 		if u := &updates[i]; !reached[u] {
 			r.updates = append(r.updates, u)
@@ -317,15 +317,15 @@ func (c *chain) add(u *update, place int) {
 // the two: its order is forced by the values alone.
 func (c *chain) conflicts() (found []registerConflict) {
 	latest := -1 // index of the link with the latest call among those placed before
-	pending, told := 0, -1
+	pending, reported := 0, -1
 	for i, l := range c.links {
 		for ; c.links[pending].place < l.place; pending++ {
 			if latest < 0 || c.links[pending].call > c.links[latest].call {
 				latest = pending
 			}
 		}
-		if latest >= 0 && latest != told && l.ret < c.links[latest].call {
-			told = latest // whoever else came too early for this one adds nothing
+		if latest >= 0 && latest != reported && l.ret < c.links[latest].call {
+			reported = latest // a second update that came too early for this one adds nothing
 			r := registerConflict{before: c.links[latest].finds(), text: "was over before what it must come after had been asked for"}
 			for k := latest; k <= i; k++ {
 				if c.links[k].writes() || k == latest || k == i {

@@ -6,7 +6,7 @@ import (
 
 func TestResourceLinearizability(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"two updates built on one value, and the storage took both": {`
+		"two updates built on one value, and the resource took both": {`
 			1.0 a acquire h1
 			1.0 b acquire h2
 			1.1 a acquire:ok h1 token=1

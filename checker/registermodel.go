@@ -73,7 +73,7 @@ func (j *judge) resourceLinearizability() outcome {
 	return o
 }
 
-// orderedByChains judges a key of which some updates did not follow one another in the storage's own order.
+// orderedByChains judges a key of which some updates did not follow one another in the resource's own order.
 func (j *judge) orderedByChains(k *keyView, o *outcome) {
 	updates, values := updatesOf(k)
 	conflicts, chains := orderUpdates(updates, values)
@@ -97,7 +97,8 @@ func (j *judge) orderedByChains(k *keyView, o *outcome) {
 		case undecided:
 			o.unconfirmed = fmt.Sprintf("a violation on %s is not confirmed by Porcupine: the search needs more than %d steps", k.name, maxSteps)
 		}
-		o.hits = append(o.hits, hit{k.name, c.atNS(), func() Finding { return j.registerFinding(k, c) }})
+		old, _ := j.rivals(k, c)
+		o.hits = append(o.hits, hit{k.name, c.atNS(), old.ID, func() Finding { return j.registerFinding(k, c) }})
 	}
 }
 
@@ -140,8 +141,8 @@ type registerStretch struct {
 	early   bool // one of them returned before one of a window before it was called
 }
 
-// registerStretches cuts updates into windows of so many. One window after the other is an order of the whole if nobody in a later
-// one returned before one in an earlier was called.
+// registerStretches cuts updates into windows of so many. One window after the other is an order of the whole if no update in a
+// later one returned before one in an earlier was called.
 func registerStretches(updates iter.Seq[*update], size int) iter.Seq[*registerStretch] {
 	return func(yield func(*registerStretch) bool) {
 		w := &registerStretch{}
@@ -186,7 +187,7 @@ func (c *chain) inOrder() iter.Seq[*update] {
 	}
 }
 
-// atNS is when a conflict was complete: when the storage had handled the last of its requests.
+// atNS is when a conflict was complete: when the resource had handled the last of its requests.
 func (c *registerConflict) atNS() int64 {
 	at := int64(0)
 	for _, u := range c.updates {
@@ -199,19 +200,13 @@ func (c *registerConflict) atNS() int64 {
 }
 
 func (j *judge) registerFinding(k *keyView, c registerConflict) Finding {
-	last := c.updates[len(c.updates)-1].hold
-	f := Finding{Key: k.name, AtNS: c.atNS(), FromNS: last.DoneNS, ToNS: c.atNS()}
-	old, young := last, (*Hold)(nil)
-	if len(c.updates) == 1 {
-		f.Summary = fmt.Sprintf("%s %s: its read and write of %s were not one step", last.Client, c.text, k.name)
+	old, young := j.rivals(k, c)
+	f := Finding{Key: k.name, AtNS: c.atNS(), FromNS: old.DoneNS, ToNS: c.atNS()}
+	if young == nil {
+		f.Summary = fmt.Sprintf("%s %s: its read and write of %s were not one step", old.Client, c.text, k.name)
 	} else {
-		first := c.updates[0].hold
-		old, young = first, last
-		if young.DoneNS < old.DoneNS {
-			old, young = young, old
-		}
 		f.Summary = fmt.Sprintf("the updates of %s and %s to %s cannot be put in any order: %s", old.Client, young.Client, k.name, c.text)
-		f.FromNS = min(f.FromNS, first.DoneNS)
+		f.FromNS = min(old.DoneNS, young.DoneNS)
 	}
 	f.Cause = j.cause(old, young, f.AtNS)
 	s := j.story(&f, old, young)
@@ -222,7 +217,16 @@ func (j *judge) registerFinding(k *keyView, c registerConflict) Finding {
 	return f
 }
 
-// maxStoryUpdates bounds the updates of one conflict that a story tells of.
+// rivals are the first and the last hold of a conflict, the older first; young is nil if there is but one.
+func (j *judge) rivals(k *keyView, c registerConflict) (old, young *Hold) {
+	first, last := c.updates[0].hold, c.updates[len(c.updates)-1].hold
+	if first == last {
+		return last, nil
+	}
+	return j.older(k, first, last)
+}
+
+// maxStoryUpdates bounds the updates of one conflict that a story shows.
 const maxStoryUpdates = 12
 
 // drawRegister is a picture of the updates of a conflict.

@@ -7,13 +7,13 @@ import (
 	"lockcheck/checker/history"
 )
 
-// eachInTurn passes on the updates of a key as long as they simply follow one another in the storage's own order, which is
-// what a lock is for: whoever writes has found what the last one left, with nobody's write in between, and whoever only
-// looks finds what was written last. It tells whether all of them did; what it has passed on before it says no means
-// nothing.
+// eachInTurn passes on the updates of a key as long as they simply follow one another in the resource's own order, which is
+// what a lock is for: an update that writes has found what the last one left, with no other write in between, and an update
+// that only looks finds what was written last. It reports whether all of them did; what it has passed on before it says no
+// means nothing.
 //
 // Then there is but one chain, in the order in which they are passed on, and the rest of registerOrder's rule is held
-// against it as it grows: nobody returns before one placed earlier is called; those that only look at one value go by
+// against it as it grows: none returns before one placed earlier is called; those that only look at one value go by
 // their calls. So nothing is kept of an update but the latest call so far. Anything else is for registerOrder, which keeps
 // them all: a value may be found, or built on, at any time after it was written.
 func (k *keyView) eachInTurn(pass func(update) bool) bool {
@@ -25,7 +25,7 @@ func (k *keyView) eachInTurn(pass func(update) bool) bool {
 			continue // of the update that was passed on with its first write
 		}
 		if a.F == history.Read && (a.Outcome != history.OK || a.Hold.wrote()) {
-			continue // nobody saw it; or the update is passed on where it writes
+			continue // no client saw it; or the update is passed on where it writes
 		}
 		if buffer = a.Hold.effective(buffer[:0]); a.F == history.Read && a != buffer[0] {
 			continue
@@ -39,7 +39,7 @@ func (k *keyView) eachInTurn(pass func(update) bool) bool {
 		case !u.writes():
 			looked = u.call
 		case a != firstWrite(buffer):
-			return false // it had written before, and somebody else since
+			return false // it had written before, and another update since
 		default:
 			before, looked = max(before, looked, u.call), 0
 			left = u.wrote
@@ -51,7 +51,7 @@ func (k *keyView) eachInTurn(pass func(update) bool) bool {
 	return true
 }
 
-// wrote tells whether the resource applied a write of a hold.
+// wrote reports whether the resource applied a write of a hold.
 func (h *Hold) wrote() bool {
 	return slices.ContainsFunc(h.Accesses, func(a *Access) bool { return a.applied && a.F == history.Write })
 }

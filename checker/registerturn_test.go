@@ -15,7 +15,7 @@ import (
 func TestUpdatesInTurnAreTheOnlyChain(t *testing.T) {
 	var inTurn, not atomic.Int64
 	inParallel(t, histories(t, 5000), func(seed uint64) error {
-		_, m, err := Check(randomHistory(seed, taste{wild: 0.3, held: 1, storage: 0.9, late: 0.1}).recording(), Options{Properties: []Name{}})
+		_, m, err := Check(randomHistory(seed, taste{wild: 0.3, held: 1, accesses: 0.9, late: 0.1}).recording(), Options{Properties: []Name{}})
 		if err != nil {
 			return err
 		}

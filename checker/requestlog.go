@@ -48,14 +48,14 @@ func (l *RequestLog) take(q *history.Request, a *Access) {
 	}
 }
 
-// repeats tells whether At makes the last line out of its access.
+// repeats reports whether At makes the last line out of its access.
 func (l *RequestLog) repeats(q *history.Request, a *Access) bool {
 	token := a.Hold.Token
 	return int(a.handled) == len(l.of) && a.applied && q.TimeNS == a.handledNS && q.Token == token && q.Mark == token && q.Value == a.Value && q.Base == a.Base &&
 		string(q.Kind) == string(a.F) && q.Hold == a.Hold.ID && q.Key == a.Hold.Key && isDecimal(q.Request, a.Op)
 }
 
-// isDecimal tells whether a text is how a number that is not negative is written.
+// isDecimal reports whether a text is how a number that is not negative is written.
 func isDecimal(text string, number int64) bool {
 	var digits [20]byte
 	return text == string(strconv.AppendInt(digits[:0], number, 10))
@@ -63,6 +63,14 @@ func isDecimal(text string, number int64) bool {
 
 // access is whose the i-th request is; nil if that is not known.
 func (l *RequestLog) access(i int) *Access { return l.of[i] }
+
+// token is what the i-th request presented; "" if nothing.
+func (l *RequestLog) token(i int) string {
+	if q := l.odd[i]; q != nil {
+		return q.Token
+	}
+	return l.of[i].Hold.Token
+}
 
 // value is what the i-th request wrote or found.
 func (l *RequestLog) value(i int) string {

@@ -51,7 +51,7 @@ func TestALineThatSaysMoreThanItsAccessIsKept(t *testing.T) {
 	} {
 		q := plain
 		change(&q)
-		a := &Access{said: sayings.of(history.Write, history.Info, ""), Hold: h, Op: 3, Value: "v", Base: "u"}
+		a := &Access{opResult: sayings.of(history.Write, history.Info, ""), Hold: h, Op: 3, Value: "v", Base: "u"}
 		if q.Outcome != history.Duplicate {
 			a.handled, a.handledNS, a.applied = 1, q.TimeNS, q.Outcome == history.Applied
 		}
@@ -66,7 +66,7 @@ func TestALineThatSaysMoreThanItsAccessIsKept(t *testing.T) {
 	}
 }
 
-func TestOperationsAreFoundWhateverTheirNumbers(t *testing.T) {
+func TestOperationsAreFoundWithAnyNumbers(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for range 200 {
 		var ops operations
@@ -105,7 +105,7 @@ func TestSayingsAreNotMistaken(t *testing.T) {
 		for _, f := range words {
 			for _, outcome := range words {
 				for _, code := range words {
-					want := said{history.F(f), history.Type(outcome), code}
+					want := opResult{history.F(f), history.Type(outcome), code}
 					if got := s.of(want.F, want.Outcome, want.Code); *got != want {
 						t.Fatalf("%+v became %+v", want, *got)
 					}

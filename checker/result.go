@@ -28,12 +28,8 @@ const (
 	Liveness                Name = "liveness"
 )
 
-// AllProperties are the names of all properties, in the order in which reports show them.
-var AllProperties = []Name{MutualExclusion, LockLinearizability, EarlyExpiry, ReleaseByOwner, TokenMonotonicity, StaleWrite,
-	LostUpdate, ResourceLinearizability, Liveness}
-
 // Layer is what a violated property means: a client's belief, a bug of the service, a hole in the fencing, harm to the
-// data, or a lock nobody can get any more.
+// data, or a lock that no client can get any more.
 type Layer string
 
 // The layers of properties.
@@ -51,33 +47,43 @@ type Result struct {
 	Reason  string  `json:"reason,omitempty"` // one sentence: why it is not a plain pass
 	// OutcomeReading is how failures were read, and whether the verdict depends on it.
 	OutcomeReading OutcomeReading `json:"outcome_reading"`
-	Properties     []Property     `json:"properties"`
-	Exposure       []Exposure     `json:"exposure"`
-	Stats          Stats          `json:"stats"`
+	// Incidents is how many different superseded holds and lost grants the violations of all properties led back to: what
+	// people count. One pause makes dozens of findings and one incident.
+	Incidents int64 `json:"incidents"`
+	// Judged names the properties that were judged, and NotJudged those that were not asked for: a verdict says nothing of them.
+	Judged     []Name     `json:"judged"`
+	NotJudged  []Name     `json:"not_judged,omitempty"`
+	Properties []Property `json:"properties"`
+	Exposure   []Exposure `json:"exposure"`
+	Stats      Stats      `json:"stats"`
 }
 
 // Property is one property's verdict and what proves it.
 type Property struct {
-	Name     Name      `json:"name"`
-	Layer    Layer     `json:"layer"`
-	Verdict  Verdict   `json:"verdict"`
-	Count    int64     `json:"count"`            // of violations; Findings may hold fewer
-	Reason   string    `json:"reason,omitempty"` // for masked, inconclusive and n/a: why
-	Findings []Finding `json:"findings"`         // the first MaxFindings
+	Name    Name    `json:"name"`
+	Layer   Layer   `json:"layer"`
+	Verdict Verdict `json:"verdict"`
+	Count   int64   `json:"count"` // of violations; Findings may hold fewer
+	// Incidents is how many different superseded holds or lost grants they led back to.
+	Incidents int64     `json:"incidents"`
+	Reason    string    `json:"reason,omitempty"` // for masked, inconclusive and n/a: why
+	Findings  []Finding `json:"findings"`         // the first MaxFindings
 	// ConfirmedBy names the independent judge that agreed ("porcupine"), for the two linearizability properties.
 	ConfirmedBy string `json:"confirmed_by,omitempty"`
 }
 
 // Finding is one violation, with the events that prove it, its cause and its story.
 type Finding struct {
-	ID      string `json:"id"` // property and number: "stale-write-3"
-	Key     string `json:"key"`
-	Summary string `json:"summary"` // one sentence
-	FromNS  int64  `json:"from_ns"` // the stretch of the run that a picture of it has to show
-	ToNS    int64  `json:"to_ns"`
-	AtNS    int64  `json:"at_ns"` // when the harm was complete
-	Cause   Cause  `json:"cause"`
-	Story   []Line `json:"story"`
+	ID string `json:"id"` // property and number: "stale-write-3"
+	// Incident names what led to it, the superseded or lost hold: findings of any property that share it are one incident.
+	Incident string `json:"incident"`
+	Key      string `json:"key"`
+	Summary  string `json:"summary"` // one sentence
+	FromNS   int64  `json:"from_ns"` // the stretch of the run that a picture of it has to show
+	ToNS     int64  `json:"to_ns"`
+	AtNS     int64  `json:"at_ns"` // when the harm was complete
+	Cause    Cause  `json:"cause"`
+	Story    []Line `json:"story"`
 	// Holds names the holds involved, the wronged or newer one last.
 	Holds    []string `json:"holds"`
 	Events   []int64  `json:"events"`             // indexes into history.jsonl
@@ -93,12 +99,17 @@ type Finding struct {
 // Cause says which fault explains a finding, or that none does.
 type Cause struct {
 	// Kind groups findings: the fault's name and the role it hit; for release-by-owner what may have freed the grant, and
-	// whose that was; or "unexplained".
+	// whose that was; or "unexplained". Unexplained and IsRelease tell these apart.
 	Kind string `json:"kind"`
 	Text string `json:"text"` // one sentence: which fault, on whom, how long against how much lease was left
 	// Fault is the Op of the fault in the history, 0 if none explains it.
 	Fault int64 `json:"fault,omitempty"`
+	// Others are the Ops of faults that may explain it as well.
+	Others []int64 `json:"others,omitempty"`
 }
+
+// is reports whether two causes say the same.
+func (c Cause) is(d Cause) bool { return c.Kind == d.Kind && c.Text == d.Text && c.Fault == d.Fault }
 
 // Line is one numbered line of a finding's story, in plain English.
 type Line struct {
@@ -130,8 +141,9 @@ type Stats struct {
 	Latency      map[string]Quantiles `json:"latency"` // by operation
 	// LossSignal is how long after another client's grant the old holder was told; TakeOver is how long after a holder's
 	// death, or a fault that hit it, another client was granted its lock, unless the holder had handed it on itself.
-	LossSignal Quantiles `json:"loss_signal"`
-	TakeOver   Quantiles `json:"take_over"`
+	LossSignal Quantiles  `json:"loss_signal"`
+	TakeOver   Quantiles  `json:"take_over"`
+	Starved    Starvation `json:"starved"`
 	// Rejected counts the writes that the fenced resource refused as stale; Guarded those the client itself held back.
 	Rejected int64 `json:"rejected_writes"`
 	Guarded  int64 `json:"guarded_writes"`
@@ -139,10 +151,17 @@ type Stats struct {
 	OutlivedLeases   int64   `json:"outlived_leases"`
 	StaleAccepted    int64   `json:"stale_writes_accepted"`
 	StalePerOutlived float64 `json:"stale_writes_per_outlived_lease"`
-	Stalls           int64   `json:"stalls"`
-	StalledNS        int64   `json:"stalled_ns"`
-	ClockSteps       int64   `json:"clock_steps"`      // how often the machine's wall clock was set, forward or back,
-	ClockSteppedNS   int64   `json:"clock_stepped_ns"` // and by how much all told
+	// AttemptsPerGrant is how many requests for a lock clients sent to the service for each grant, as far as they see them:
+	// many clients at once show which lock wakes up all of them. Overtakes counts grants that were made before a request
+	// which had queued earlier: which lock is fair.
+	AttemptsPerGrant float64 `json:"attempts_per_grant"`
+	Overtakes        int64   `json:"overtakes"`
+	// ClientDeaths counts clients that ended by themselves: neither a fault nor the harness had ended them.
+	ClientDeaths   int64 `json:"client_deaths"`
+	Stalls         int64 `json:"stalls"`
+	StalledNS      int64 `json:"stalled_ns"`
+	ClockSteps     int64 `json:"clock_steps"`      // how often the machine's wall clock was set, forward or back,
+	ClockSteppedNS int64 `json:"clock_stepped_ns"` // and by how much all told
 }
 
 // Quantiles summarise a set of durations.

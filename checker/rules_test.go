@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"strings"
 	"testing"
 
 	"lockcheck/checker/history"
@@ -173,6 +172,143 @@ func TestHistoriesThatBrokeSimplerRules(t *testing.T) {
 			1.11 b acquire h2
 			1.15 b acquire:ok h2 token=2 session=sb seen=1.12
 			1.51 harness clock-step from=1.20 by=600`, "lock-linearizability:1 early-expiry:1"},
+		"a release that was never sent ends no protection": {plainPlan(), `
+			1.00 a lease:ok session=sa ttl=2 seen=1.00
+			1.01 a acquire h1
+			1.02 a acquire:ok h1 token=1 session=sa
+			1.50 a release h1
+			1.51 a release:fail h1 code=refused
+			1.60 b acquire h2
+			2.50 b acquire:ok h2 token=2 session=sb seen=1.60`, "lock-linearizability:1 early-expiry:1"},
+		"a release that was sent ends the protection, with any outcome": {plainPlan(), `
+			1.00 a lease:ok session=sa ttl=2 seen=1.00
+			1.01 a acquire h1
+			1.02 a acquire:ok h1 token=1 session=sa
+			1.50 a release h1
+			1.51 a release:fail h1
+			1.60 b acquire h2
+			2.50 b acquire:ok h2 token=2 session=sb seen=1.60`, ""},
+		"a late delete may remove the session's new record": {plainPlan(), `
+			1.00 a lease:ok session=sa ttl=9 seen=1.00
+			1.01 a acquire h1
+			1.02 a acquire:ok h1 token=1 session=sa
+			1.10 a release h1
+			1.20 a release:info h1
+			1.30 a.2 acquire h2
+			1.40 a.2 acquire:ok h2 token=2 session=sa seen=1.30
+			1.60 b acquire h3
+			2.50 b acquire:ok h3 token=3 session=sb seen=1.60
+			2.60 a.2 release h2
+			2.70 a.2 release:ok h2 owned=true`, ""},
+		"a late delete of another session removes nothing": {plainPlan(), `
+			0.90 a lease:ok session=s0 ttl=9 seen=0.90
+			1.01 a acquire h1
+			1.02 a acquire:ok h1 token=1 session=s0
+			1.10 a release h1
+			1.20 a release:info h1
+			1.25 a lease:ok session=sa ttl=9 seen=1.25
+			1.30 a.2 acquire h2
+			1.40 a.2 acquire:ok h2 token=2 session=sa seen=1.30
+			1.60 b acquire h3
+			2.50 b acquire:ok h3 token=3 session=sb seen=1.60
+			2.60 a.2 release h2
+			2.70 a.2 release:ok h2 owned=true`, "lock-linearizability:1 early-expiry:1"},
+		"a cancelled acquire without an answer may remove the session's new record": {plainPlan(), `
+			1.00 a lease:ok session=sa ttl=9 seen=1.00
+			1.01 a acquire h1
+			1.20 a acquire:info h1 session=sa
+			1.30 a.2 acquire h2
+			1.40 a.2 acquire:ok h2 token=2 session=sa seen=1.30
+			1.60 b acquire h3
+			2.50 b acquire:ok h3 token=3 session=sb seen=1.60`, ""},
+		"one that was under another session removes nothing": {plainPlan(), `
+			1.00 a lease:ok session=sa ttl=9 seen=1.00
+			1.01 a acquire h1
+			1.20 a acquire:info h1 session=s0
+			1.30 a.2 acquire h2
+			1.40 a.2 acquire:ok h2 token=2 session=sa seen=1.30
+			1.60 b acquire h3
+			2.50 b acquire:ok h3 token=3 session=sb seen=1.60`, "lock-linearizability:1 early-expiry:1"},
+		"two grants of one session are one lost record, not two": {untokened(), `
+			1.00 a lease:ok session=sa ttl=9 seen=1.00
+			1.01 a acquire h1
+			1.02 a acquire:ok h1 session=sa
+			1.10 a acquire h2
+			1.20 a acquire:ok h2 session=sa
+			1.30 a release h1
+			1.40 a release:ok h1 owned=true
+			1.50 a release h2
+			1.60 a release:fail h2 code=not-owned`, ""},
+		"a session that had seen its first grant go lost the second": {untokened(), `
+			1.00 a lease:ok session=sa ttl=9 seen=1.00
+			1.01 a acquire h1
+			1.02 a acquire:ok h1 session=sa
+			1.03 a release h1
+			1.04 a release:ok h1 owned=true
+			1.10 a acquire h2
+			1.20 a acquire:ok h2 session=sa
+			1.50 a release h2
+			1.60 a release:fail h2 code=not-owned`, "early-expiry:1"},
+		"a session's two grants write in turn: they may be one record": {untokened(), `
+			1.00 a acquire h1
+			1.10 a acquire:ok h1 session=sa
+			1.20 a acquire h2
+			1.30 a acquire:ok h2 session=sa
+			1.40 a read h2
+			1.41 @ read h2
+			1.42 a read:ok h2
+			1.50 a write h1 value=v1
+			1.51 @ write h1
+			1.52 a write:ok h1`, ""},
+		"two sessions' grants write in turn: one is stale": {untokened(), `
+			1.00 a acquire h1
+			1.10 a acquire:ok h1 session=sa
+			1.20 b acquire h2
+			1.30 b acquire:ok h2 session=sb
+			1.40 b read h2
+			1.41 @ read h2
+			1.42 b read:ok h2
+			1.50 a write h1 value=v1
+			1.51 @ write h1
+			1.52 a write:ok h1`, "stale-write:1"},
+		"a lock by tokens and leases held twice, although the older was read last": {plainPlan(), `
+			1.00 a acquire h1
+			1.10 b acquire h2
+			1.50 b acquire:ok h2 token=9
+			1.60 b release h2
+			1.70 b release:ok h2 owned=true
+			2.00 a lease:ok session=sa ttl=3 seen=1.98
+			2.00 a acquire:ok h1 token=5 session=sa
+			2.05 a release h1
+			2.10 a release:ok h1 owned=true`, "early-expiry:1"},
+		"the same by tokens that prove nothing": {untokened(), `
+			1.00 a acquire h1
+			1.10 b acquire h2
+			1.50 b acquire:ok h2
+			1.60 b release h2
+			1.70 b release:ok h2 owned=true
+			2.00 a lease:ok session=sa ttl=3 seen=1.98
+			2.00 a acquire:ok h1 session=sa
+			2.05 a release h1
+			2.10 a release:ok h1 owned=true`, ""},
+		"a refused try of the same client takes no proof away": {plainPlan(), `
+			1.00 a acquire h1
+			1.10 a acquire:ok h1 token=1 session=sa
+			1.20 a.2 acquire h2 try=true
+			1.30 a.2 acquire:fail h2 code=busy
+			1.40 b acquire h3
+			1.50 b acquire:ok h3 token=2 session=sb
+			1.60 a release h1
+			1.70 a release:ok h1 owned=true`, "lock-linearizability:1"},
+		"an unanswered one of the same client takes it away": {plainPlan(), `
+			1.00 a acquire h1
+			1.10 a acquire:ok h1 token=1 session=sa
+			1.20 a.2 acquire h2
+			1.30 a.2 acquire:info h2
+			1.40 b acquire h3
+			1.50 b acquire:ok h3 token=2 session=sb
+			1.60 a release h1
+			1.70 a release:ok h1 owned=true`, ""},
 		"a clock set back excuses nothing": {plainPlan(), `
 			1.00 a lease:ok session=sa ttl=2 seen=1.00
 			1.01 a acquire h1
@@ -182,90 +318,5 @@ func TestHistoriesThatBrokeSimplerRules(t *testing.T) {
 			2.85 b acquire:ok h2 token=2 session=sb seen=2.82`, "lock-linearizability:1 early-expiry:1"},
 	} {
 		t.Run(name, func(t *testing.T) { verdicts(t, test.plan, test.text, test.want) })
-	}
-}
-
-func TestOverlapInsideBothValiditiesIsMarked(t *testing.T) {
-	text := `
-		1.0 a acquire h1
-		1.1 a acquire:ok h1 valid=3
-		1.2 b acquire h2
-		1.3 b acquire:ok h2 valid=%s
-		1.5 a lost h1 held=1.4
-		1.5 b lost h2 held=1.4`
-	for valid, want := range map[string]bool{"3.2": true, "1.2": false} {
-		result := verdicts(t, untokened(), strings.ReplaceAll(text, "%s", valid), "mutual-exclusion:1")
-		if got := result.of(MutualExclusion).Findings[0].Unavoidable; got != want {
-			t.Errorf("valid to %s: unavoidable %v", valid, got)
-		}
-	}
-}
-
-func TestMutualExclusion(t *testing.T) {
-	for name, test := range map[string]struct{ text, want string }{
-		"holds that touch do not overlap": {`
-			1.0 a acquire h1
-			1.1 a acquire:ok h1 token=1
-			1.1 b acquire h2
-			1.3 b acquire:ok h2 token=2
-			1.4 a lost h1 held=1.3
-			1.5 b lost h2 held=1.4`, ""},
-		"a hold that was never confirmed is not counted": {`
-			1.0 a acquire h1
-			1.1 a acquire:ok h1 token=1
-			1.1 b acquire h2
-			1.3 b acquire:ok h2 token=2
-			1.4 a exit h1
-			1.5 b exit h2 held=1.4`, ""},
-		"never later than the release": {`
-			1.0 a acquire h1
-			1.1 a acquire:ok h1 token=1
-			1.1 b acquire h2
-			1.2 a release h1
-			1.3 b acquire:ok h2 token=2
-			1.4 a release:ok h1 held=1.35
-			1.5 b exit h2 held=1.4`, ""},
-		"never later than the asking to close": {`
-			1.0 a acquire h1
-			1.1 a acquire:ok h1 token=1
-			1.1 b acquire h2
-			1.2 a close
-			1.3 b acquire:ok h2 token=2
-			1.4 a exit h1 held=1.35
-			1.5 b exit h2 held=1.4`, ""},
-		"a loss told before the grant voids it": {`
-			1.0 a acquire h1
-			1.05 a lost session=s1
-			1.1 a acquire:ok h1 token=1 session=s1
-			1.1 b acquire h2
-			1.3 b acquire:ok h2 token=2
-			1.4 a exit h1 held=1.35
-			1.5 b exit h2 held=1.4`, ""},
-		"one client twice is its own affair": {`
-			1.0 a acquire h1
-			1.1 a acquire:ok h1 token=1
-			1.1 a.2 acquire h2
-			1.3 a.2 acquire:ok h2 token=2
-			1.4 a exit h1 held=1.35
-			1.5 a exit h2 held=1.4`, ""},
-		"different locks": {`
-			1.0 a acquire h1 key=x
-			1.1 a acquire:ok h1 token=1
-			1.1 b acquire h2 key=y
-			1.3 b acquire:ok h2 token=2
-			1.4 a exit h1 held=1.35
-			1.5 b exit h2 held=1.4`, ""},
-		"three at once are three pairs": {`
-			1.0 a acquire h1
-			1.0 b acquire h2
-			1.0 c acquire h3
-			1.1 a acquire:ok h1 token=1
-			1.2 b acquire:ok h2 token=2
-			1.3 c acquire:ok h3 token=3
-			1.5 a exit h1 held=1.4
-			1.5 b exit h2 held=1.4
-			1.5 c exit h3 held=1.4`, "mutual-exclusion:3"},
-	} {
-		t.Run(name, func(t *testing.T) { verdicts(t, plainPlan(), test.text, test.want) })
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"lockcheck/checker/history"
 )
 
-// Series is the run's figures over time: what pictures are drawn from, never part of a verdict. Its size is bounded
-// whatever the length of the run, because its windows grow with it.
+// Series is the run's figures over time: what pictures are drawn from, never part of a verdict. Its size is bounded for runs of
+// any length, because its windows grow with the run.
 type Series struct {
 	WindowNS int64          // the length of each window; 0 if no operation was completed
 	Windows  []SeriesWindow // from the start of the run on, without a gap; at most 160
@@ -29,7 +29,7 @@ type SeriesWindow struct {
 	Latency map[history.F]Quantiles
 }
 
-// Delay is how long something took that nobody waits for in an operation of their own.
+// Delay is how long something took that no single operation waits for.
 type Delay struct {
 	FromNS  int64 // when it began: another client's grant, or what kept the holder from going on
 	DelayNS int64
@@ -37,13 +37,16 @@ type Delay struct {
 	Client  string // the old holder
 	Next    string // the client that was granted the lock
 	Key     string
-	After   string // of a take-over: what had happened to the holder, "death" or the noun of a fault
+	After   string // of a take-over: what had happened to the holder, AfterDeath or the noun of a fault
 }
 
+// AfterDeath is the Delay.After of a take-over from a client that ended.
+const AfterDeath = "death"
+
 const (
-	shortestWindow = 500e6 // ns
-	mostWindows    = 160   // an even number: they are joined in pairs
-	mostDelays     = 1000
+	minSeriesWindow  = 500e6 // ns
+	maxSeriesWindows = 160   // an even number: they are joined in pairs
+	maxSeriesDelays  = 1000
 )
 
 // timed are the operations whose latencies are kept by window.
@@ -65,9 +68,9 @@ type windowCounts struct {
 // at is the window of a moment of the run.
 func (s *seriesCounts) at(ns int64) *windowCounts {
 	if s.windowNS == 0 {
-		s.windowNS = shortestWindow
+		s.windowNS = minSeriesWindow
 	}
-	for ns/s.windowNS >= mostWindows {
+	for ns/s.windowNS >= maxSeriesWindows {
 		s.join()
 	}
 	for n := ns / s.windowNS; int64(len(s.windows)) <= n; {
@@ -158,10 +161,10 @@ func (s *seriesCounts) series() Series {
 // kept orders delays by when they began. Of too many, the longest of each stretch of the run is left.
 func kept(delays []Delay, endNS int64) []Delay {
 	slices.SortStableFunc(delays, func(a, b Delay) int { return cmp.Compare(a.FromNS, b.FromNS) })
-	if len(delays) <= mostDelays {
+	if len(delays) <= maxSeriesDelays {
 		return delays
 	}
-	stretch := endNS/mostDelays + 1
+	stretch := endNS/maxSeriesDelays + 1
 	left := delays[:0]
 	for _, d := range delays {
 		n := len(left)

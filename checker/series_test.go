@@ -63,7 +63,7 @@ func TestSeriesAddUpToTheStats(t *testing.T) {
 			t.Errorf("a write that took too long: %+v", w)
 		}
 	}
-	if s.WindowNS != shortestWindow || ok != 10 || fail != 1 || acquired != 4 {
+	if s.WindowNS != minSeriesWindow || ok != 10 || fail != 1 || acquired != 4 {
 		t.Errorf("windows of %d ns: %d ok, %d failed, %d acquires", s.WindowNS, ok, fail, acquired)
 	}
 	if load != ns("4.51") || rounded(float64(available)/float64(load), 10000) != result.Stats.Availability {
@@ -100,7 +100,7 @@ func TestWhoHandsOnIsNotTakenOverFrom(t *testing.T) {
 		"what came of the release is not known": {"0.50 c1 release h1\n0.51 c1 release:info h1 held=0.45\n0.60 c2 acquire:ok h2 token=2", 1},
 		"released what was not its own":         {"0.50 c1 release h1\n0.51 c1 release:ok h1 owned=false held=0.45\n0.60 c2 acquire:ok h2 token=2", 1},
 		"released after the next grant":         {"0.60 c2 acquire:ok h2 token=2\n0.70 c1 release h1\n0.71 c1 release:ok h1 owned=true held=0.45", 1},
-		"nobody was granted it":                 {"0.50 c1 lost h1 held=0.45", 0},
+		"no client was granted it":              {"0.50 c1 lost h1 held=0.45", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, model := judgeText(t, plainPlan(), hit+test.rest)
@@ -111,7 +111,7 @@ func TestWhoHandsOnIsNotTakenOverFrom(t *testing.T) {
 	}
 }
 
-func TestSeriesAreBoundedWhateverTheLengthOfTheRun(t *testing.T) {
+func TestSeriesAreBoundedForRunsOfAnyLength(t *testing.T) {
 	var s seriesCounts
 	const n = 10_000
 	for i := range int64(n) {
@@ -126,20 +126,20 @@ func TestSeriesAreBoundedWhateverTheLengthOfTheRun(t *testing.T) {
 		count, latencies = count+w.OK, latencies+w.Latency[history.Read].Count
 		load, good = load+w.LoadNS, good+w.AvailableNS
 	}
-	if len(out.Windows) > mostWindows || len(out.Windows) < mostWindows/2 || count != n || latencies != n || load != 3600e9 || good != 1e9 {
+	if len(out.Windows) > maxSeriesWindows || len(out.Windows) < maxSeriesWindows/2 || count != n || latencies != n || load != 3600e9 || good != 1e9 {
 		t.Errorf("%d windows with %d operations, %d latencies, %d of %d ns available", len(out.Windows), count, latencies, good, load)
 	}
 	s.completed(0, &history.Event{TimeNS: math.MaxInt64, F: history.Read, Type: history.OK})
-	if len(s.windows) > mostWindows {
+	if len(s.windows) > maxSeriesWindows {
 		t.Errorf("%d windows", len(s.windows))
 	}
 
 	var delays []Delay
-	for i := range int64(5 * mostDelays) {
+	for i := range int64(5 * maxSeriesDelays) {
 		delays = append(delays, Delay{FromNS: i * 1e6, DelayNS: i % 7})
 	}
-	left := kept(delays, 5*mostDelays*1e6)
-	if len(left) > mostDelays+1 || len(left) < mostDelays/2 || !slices.IsSortedFunc(left, func(a, b Delay) int { return int(a.FromNS - b.FromNS) }) {
+	left := kept(delays, 5*maxSeriesDelays*1e6)
+	if len(left) > maxSeriesDelays+1 || len(left) < maxSeriesDelays/2 || !slices.IsSortedFunc(left, func(a, b Delay) int { return int(a.FromNS - b.FromNS) }) {
 		t.Errorf("%d delays are left", len(left))
 	}
 	for _, d := range left[:len(left)-1] {

@@ -45,29 +45,29 @@ func BenchmarkJudge(b *testing.B) {
 				opts Options
 			}{{"exact", Options{Unconfirmed: true, MaxFindings: DefaultMaxFindings}}, {"confirmed", Options{MaxFindings: DefaultMaxFindings}}} {
 				b.Run(mode.name, func(b *testing.B) {
-					var least spent
+					var fastest spent
 					for b.Loop() {
-						least.take(func() { judgedAnew(b, m, c, mode.opts) })
+						fastest.take(func() { judgedAnew(b, m, c, mode.opts) })
 					}
 					b.StopTimer()
 					peak := peakHeap(func() { judgedAnew(b, m, c, mode.opts) })
-					reportSpeed(b, s.Operations, least, peak)
+					reportSpeed(b, s.Operations, fastest, peak)
 				})
 			}
 			b.Run("porcupine alone", func(b *testing.B) {
-				var all []stay
+				var all []tenure
 				for _, k := range m.keys {
-					all = slices.AppendSeq(all, newJudge(m, Options{}).staysOf(k))
+					all = slices.AppendSeq(all, newJudge(m, Options{}).tenuresOf(k))
 				}
 				ops := lockOps(all, 0, openEnd)
-				var least spent
+				var fastest spent
 				reached := 0.0
 				peak := peakHeap(func() {
 					for b.Loop() {
-						least.take(func() { reached = porcupineAlone(ops, aloneBytes) })
+						fastest.take(func() { reached = porcupineAlone(ops, aloneBytes) })
 					}
 				})
-				reportSpeed(b, s.Operations, least, peak)
+				reportSpeed(b, s.Operations, fastest, peak)
 				b.ReportMetric(100*reached, "%-done")
 			})
 		})
@@ -86,12 +86,12 @@ func BenchmarkModel(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			var least spent
+			var fastest spent
 			for b.Loop() {
-				least.take(make)
+				fastest.take(make)
 			}
 			b.StopTimer()
-			reportSpeed(b, s.Operations, least, peakHeap(make))
+			reportSpeed(b, s.Operations, fastest, peakHeap(make))
 		})
 	}
 }
@@ -110,7 +110,7 @@ func judgedAnew(b testing.TB, m *Model, c *counts, opts Options) {
 	j := newJudge(&fresh, opts)
 	j.judgeAll()
 	for _, p := range properties {
-		o := j.outcome(p.name)
+		o := j.outcome(p.Name)
 		if o.defect != nil {
 			b.Fatal(o.defect)
 		}
@@ -144,10 +144,10 @@ func cpuTime() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-func reportSpeed(b *testing.B, operations int, least spent, peak uint64) {
-	b.ReportMetric(least.clock.Seconds(), "s")
-	b.ReportMetric(least.cpu.Seconds(), "cpu-s")
-	b.ReportMetric(float64(least.clock.Nanoseconds())/float64(operations), "ns/operation")
+func reportSpeed(b *testing.B, operations int, fastest spent, peak uint64) {
+	b.ReportMetric(fastest.clock.Seconds(), "s")
+	b.ReportMetric(fastest.cpu.Seconds(), "cpu-s")
+	b.ReportMetric(float64(fastest.clock.Nanoseconds())/float64(operations), "ns/operation")
 	b.ReportMetric(float64(peak)/(1<<20), "MB-more")
 	b.ReportMetric(0, "ns/op")
 }
@@ -157,13 +157,13 @@ func peakHeap(do func()) uint64 {
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	runtime.GC()
 	metrics.Read(heap)
-	before, most := heap[0].Value.Uint64(), uint64(0)
+	before, highest := heap[0].Value.Uint64(), uint64(0)
 	stop := make(chan bool)
 	var watcher sync.WaitGroup
 	watcher.Go(func() {
 		for tick := time.NewTicker(2 * time.Millisecond); ; {
 			metrics.Read(heap)
-			most = max(most, heap[0].Value.Uint64())
+			highest = max(highest, heap[0].Value.Uint64())
 			select {
 			case <-stop:
 				tick.Stop()
@@ -175,13 +175,13 @@ func peakHeap(do func()) uint64 {
 	do()
 	close(stop)
 	watcher.Wait()
-	return most - min(before, most)
+	return highest - min(before, highest)
 }
 
 // aloneBytes is how much memory Porcupine alone may take: it keeps one bit an operation for every step it takes.
 const aloneBytes = 1 << 30
 
-// porcupineAlone gives Porcupine a whole history in one search, and tells which share of it had been ordered when it came
+// porcupineAlone gives Porcupine a whole history in one search, and returns which share of it had been ordered when it came
 // to its end, or was stopped.
 func porcupineAlone(ops []porcupine.Operation, bytes int) float64 {
 	model, left, ordered := lockModel, bytes/(len(ops)/8+100), 0
@@ -204,7 +204,7 @@ func TestPorcupineAloneIsStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ops := lockOps(slices.Collect(newJudge(m, Options{}).staysOf(m.keys[0])), 0, openEnd)
+	ops := lockOps(slices.Collect(newJudge(m, Options{}).tenuresOf(m.keys[0])), 0, openEnd)
 	for bytes, want := range map[int]func(share float64) bool{
 		1 << 24: func(share float64) bool { return share == 1 },
 		1 << 16: func(share float64) bool { return share > 0 && share < 1 },

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -31,7 +32,7 @@ const (
 func (j *judge) staleWrite() outcome {
 	var o outcome
 	for _, w := range j.stale() {
-		o.hits = append(o.hits, hit{w.key, w.write.handledNS, func() Finding { return j.staleFinding(w) }})
+		o.hits = append(o.hits, hit{w.key, w.write.handledNS, w.hold.ID, func() Finding { return j.staleFinding(w) }})
 	}
 	return o
 }
@@ -48,7 +49,8 @@ func (j *judge) stale() []staleWrite {
 // staleOn replays the resource's log of one key, and keeps of it no more than there are clients:
 //
 // (a) It is enough to know, of the holds seen so far, the one that was asked for last: if any was asked for after the
-// writer had been granted, that one was.
+// writer had been granted, that one was. It may be the writer's own record once more (sameRecord); so the last of
+// another session is kept, too.
 // (b) Among holds with a greater token, the one granted last is the least likely to be older by (a): if the writer was
 // not asked for after that one had been granted, it is newer by its token (see ranking).
 func (j *judge) staleOn(k *keyView) (found []staleWrite) {
@@ -67,33 +69,62 @@ func (j *judge) staleOn(k *keyView) (found []staleWrite) {
 // staleLog is what the replay of one key's log has seen so far.
 type staleLog struct {
 	k                *keyView
-	youngest, writer *Access // of the hold asked for last, and of the one among those that wrote
-	tokens           bool    // they prove an order
+	youngest, writer latest // of the hold asked for last, and of the one among those that wrote
+	tokens           bool   // they prove an order
 	ranking          ranking
+	ranked           *Hold             // the last one that was ranked
 	pairs            map[[2]*Hold]bool // told of already
+}
+
+// latest is the access of the hold that was asked for last, and of the last one of another session than that.
+type latest struct{ first, other *Access }
+
+func (l *latest) take(a *Access) {
+	if l.first != nil && l.first.Hold == a.Hold {
+		return
+	}
+	apart := func(b *Access) bool { return a.Hold.Session == "" || a.Hold.Session != b.Hold.Session }
+	later := func(b *Access) bool { return b == nil || a.Hold.startNS() > b.Hold.startNS() }
+	switch {
+	case later(l.first):
+		if l.first != nil && apart(l.first) {
+			l.other = l.first
+		}
+		l.first = a
+	case later(l.other) && apart(l.first):
+		l.other = a
+	}
+}
+
+// newerThan is the access of a hold that was asked for after h had been granted, and is not the same record; nil if there
+// is none.
+func (l *latest) newerThan(h *Hold) *Access {
+	for _, a := range [2]*Access{l.first, l.other} {
+		if a != nil && a.Hold != h && h.followedBy(a.Hold) && !sameRecord(h, a.Hold) {
+			return a
+		}
+	}
+	return nil
 }
 
 // take adds a request to what has been seen.
 func (l *staleLog) take(a *Access) {
 	h := a.Hold
-	if l.tokens && h.tokened() {
+	if l.tokens && h != l.ranked && h.tokened() { // a hold's first request decides its rank
 		l.ranking.take(a)
+		l.ranked = h
 	}
-	if l.youngest == nil || h.startNS() > l.youngest.Hold.startNS() {
-		l.youngest = a
-	}
-	if a.F == history.Write && (l.writer == nil || h.startNS() > l.writer.Hold.startNS()) {
-		l.writer = a
+	l.youngest.take(a)
+	if a.F == history.Write {
+		l.writer.take(a)
 	}
 }
 
 // judge looks for a proof that a write is stale. Of newer holders one that wrote makes the plainer proof.
 func (l *staleLog) judge(w *Access, at int) (newer *Access, why staleProof) {
 	h := w.Hold
-	for _, prior := range [2]*Access{l.writer, l.youngest} {
-		if prior != nil && prior.Hold != h && h.followedBy(prior.Hold) {
-			return prior, staleByTime
-		}
+	if prior := cmp.Or(l.writer.newerThan(h), l.youngest.newerThan(h)); prior != nil {
+		return prior, staleByTime
 	}
 	if l.tokens && h.tokened() {
 		if prior := l.ranking.above(h.Token); prior != nil && !prior.Hold.followedBy(h) {
@@ -112,7 +143,7 @@ func (l *staleLog) between(w *Access, at int) (newer *Access, why staleProof) {
 	}
 	for _, prior := range l.k.handled[begin:at] {
 		g := prior.Hold
-		if prior.F != history.Write || g == h || h.followedBy(g) || g.followedBy(h) || l.tokensOrder(g, h) || l.pairs[[2]*Hold{g, h}] {
+		if prior.F != history.Write || g == h || h.followedBy(g) || g.followedBy(h) || l.tokensOrder(g, h) || mayShareRecord(g, h) || l.pairs[[2]*Hold{g, h}] {
 			continue
 		}
 		if l.pairs == nil {
@@ -135,12 +166,12 @@ func (h *Hold) firstHandled() int32 {
 	return first
 }
 
-// tokensOrder tells whether the tokens of two holds say which is the newer.
+// tokensOrder reports whether the tokens of two holds say which is the newer.
 func (l *staleLog) tokensOrder(g, h *Hold) bool {
 	return l.tokens && g.Token != "" && h.Token != "" && compareTokens(g.Token, h.Token) != 0
 }
 
-// tokened tells whether a hold was granted with a token.
+// tokened reports whether a hold was granted with a token.
 func (h *Hold) tokened() bool { return h.Outcome == history.OK && h.Token != "" }
 
 // ranking finds, of the requests seen so far, the one whose hold was granted last among those with a greater token than
@@ -191,22 +222,17 @@ func (j *judge) staleFinding(w staleWrite) Finding {
 	f := Finding{Key: w.key, AtNS: w.write.handledNS, Requests: []int64{w.prior.Seq(), w.write.Seq()}}
 	f.FromNS, f.ToNS = min(h.DoneNS, g.DoneNS), max(w.write.handledNS, g.DoneNS)
 	if w.why == staleEither {
-		f.Summary = fmt.Sprintf("the storage applied writes of %s and %s to %s in turn: one of the two wrote under a lock it had lost", h.Client, g.Client, w.key)
+		f.Summary = fmt.Sprintf("the resource applied writes of %s and %s to %s in turn: one of the two wrote under a lock it had lost", h.Client, g.Client, w.key)
 	} else {
 		f.Summary = fmt.Sprintf("%s wrote %s%s after the newer holder %s%s had used it: accepted", h.Client, w.key, withToken(h), g.Client, withToken(g))
 	}
 	f.Cause = j.cause(h, g, w.write.handledNS)
 	s := j.story(&f, h, g)
-	s.accessedAs(w.write, lookedWords[j.m.Plan.Guard])
+	guard, _ := history.GuardNamed(history.Guard(j.m.Plan.Guard))
+	s.accessedAs(w.write, guard.Looked)
 	s.accessed(w.prior)
 	s.finish()
 	return f
-}
-
-// lookedWords say what a write that was sent proves of its client's care, by the guard of the plan (rule R9).
-var lookedWords = map[string]string{
-	"before-work":  "its client had looked at its lock before the work, and held it then",
-	"before-write": "its client had looked at its lock again just before it sent this, and still held it; no care of the client's could have avoided it",
 }
 
 func withToken(h *Hold) string {

@@ -31,7 +31,7 @@ func (c *counts) summarize() {
 			c.quantiles[string(f)] = q
 		})
 	}
-	atOnce(things)
+	runParallel(things)
 	c.latency = nil
 }
 
@@ -90,14 +90,17 @@ func (j *judge) stats(c *counts) Stats {
 	if m.EndNS > 0 {
 		s.OpsPerSecond = rounded(float64(c.invoked)/(float64(m.EndNS)/1e9), 10)
 	}
+	s.ClientDeaths = int64(len(m.deaths()))
 	s.ClockSteps, s.ClockSteppedNS = int64(len(m.Steps)), m.stepped(0, m.EndNS)
 	for _, stall := range m.Stalls {
 		s.StalledNS += stall.ToNS - stall.FromNS
 	}
 	var lossSignals, takeOvers []Delay
-	atOnce([]func(){
+	runParallel([]func(){
 		func() { s.Availability = m.availability(c.series.available) },
 		func() { lossSignals, takeOvers = j.lossSignals(), j.takeOvers() },
+		func() { s.Starved = j.starvation() },
+		func() { s.AttemptsPerGrant, s.Overtakes = j.attemptsPerGrant(), j.overtakes() },
 	})
 	s.LossSignal, s.TakeOver = quantiles(delaysOf(lossSignals)), quantiles(delaysOf(takeOvers))
 	m.Series = c.series.series()
@@ -140,9 +143,9 @@ func (j *judge) takeOvers() (delays []Delay) {
 		for i, h := range k.grants {
 			from, after := int64(0), ""
 			if f := hit[h.ID]; f != nil {
-				from, after = f.EffectiveNS, f.noun()
+				from, after = f.EffectiveNS, f.words().One
 			} else if h.ReleaseNS == 0 && j.m.Clients[h.Client].CloseNS == 0 {
-				from, after = h.ExitNS, "death"
+				from, after = h.ExitNS, AfterDeath
 			}
 			if g := k.nextOther(i); from != 0 && g != nil && g.DoneNS > from && !h.handedOnBefore(g) {
 				delays = append(delays, Delay{FromNS: from, DelayNS: g.DoneNS - from, Hold: h.ID, Client: h.Client, Next: g.Client, Key: h.Key, After: after})
@@ -152,7 +155,7 @@ func (j *judge) takeOvers() (delays []Delay) {
 	return delays
 }
 
-// handedOnBefore tells whether the holder itself released the lock, for certain, before another was granted it.
+// handedOnBefore reports whether the holder itself released the lock, for certain, before another was granted it.
 func (h *Hold) handedOnBefore(g *Hold) bool {
 	r := h.released
 	return r != nil && r.Outcome == history.OK && (r.Owned == nil || *r.Owned) && r.InvokeNS < g.DoneNS
@@ -161,9 +164,9 @@ func (h *Hold) handedOnBefore(g *Hold) bool {
 // maxWindows bounds the memory that a recording can ask for by the stamps in it alone.
 const maxWindows = 1 << 20
 
-// availability is the share of the load phase's seconds in which an acquire succeeded or nobody was asking. The last
-// second counts as the part of it that there was. Each second is told with whether it was one of them.
-func (m *Model) availability(tell func(from, to int64, good bool)) float64 {
+// availability is the share of the load phase's seconds in which an acquire succeeded or no client was asking. The last second
+// counts as the part of it that there was. It calls report for each second, with whether it was one of them.
+func (m *Model) availability(report func(from, to int64, good bool)) float64 {
 	from, to := m.phase(history.PhaseLoad)
 	if to <= from {
 		return 1
@@ -197,7 +200,7 @@ func (m *Model) availability(tell func(from, to int64, good bool)) float64 {
 		if available {
 			good += end - begin
 		}
-		tell(begin, end, available)
+		report(begin, end, available)
 	}
 	return rounded(float64(good)/float64(to-from), 10000)
 }
@@ -236,7 +239,7 @@ func quantiles(durations []int64) Quantiles {
 }
 
 // smallest is the element that would stand at index k if the list were sorted; afterwards nothing before it is greater
-// and nothing after it smaller. Linear on average (Hoare): nobody needs the rest sorted.
+// and nothing after it smaller. Linear on average (Hoare); the rest need not be sorted.
 func smallest(list []int64, k int) int64 {
 	lo, hi := 0, len(list)-1
 	for budget := 4 * bits.Len(uint(len(list))); hi > lo; budget-- {

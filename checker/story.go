@@ -11,20 +11,20 @@ import (
 // Bounds of a story: what a person reads, and what a report has to carry.
 const (
 	maxStoryEvents = 64 // indexes kept for each hold
-	maxStoryAccess = 8  // reads and writes told of each hold
+	maxStoryAccess = 8  // reads and writes shown of each hold
 )
 
 // storyteller gathers the lines of a finding's story and puts them in the order of their times.
 type storyteller struct {
-	j     *judge
-	f     *Finding
-	lines []Line
-	told  map[int64]int // by sequence number of the resource: the line that tells of it
+	j      *judge
+	f      *Finding
+	lines  []Line
+	lineOf map[int64]int // index of the line of a request, by its sequence number
 }
 
 // story begins a finding's story with what happened to its holds, the older first; young may be nil.
 func (j *judge) story(f *Finding, old, young *Hold) *storyteller {
-	s := &storyteller{j: j, f: f, told: map[int64]int{}}
+	s := &storyteller{j: j, f: f, lineOf: map[int64]int{}}
 	f.Holds = []string{old.ID}
 	s.hold(old)
 	if young != nil && young != old {
@@ -40,8 +40,8 @@ func (s *storyteller) add(ns int64, event *int64, seq int64, format string, args
 	s.lines = append(s.lines, Line{TimeNS: ns, Text: fmt.Sprintf(format, args...), Event: event, Seq: seq})
 }
 
-// tells is whether a moment belongs into the story: nothing after the stretch that a picture of it shows.
-func (s *storyteller) tells(ns int64) bool { return ns != 0 && ns <= max(s.f.ToNS, s.f.AtNS) }
+// shows reports whether a moment belongs into the story: nothing after the stretch that a picture of it shows.
+func (s *storyteller) shows(ns int64) bool { return ns != 0 && ns <= max(s.f.ToNS, s.f.AtNS) }
 
 func (s *storyteller) hold(h *Hold) {
 	events := h.Events()
@@ -53,46 +53,54 @@ func (s *storyteller) hold(h *Hold) {
 	for _, a := range accesses[max(0, len(accesses)-maxStoryAccess):] {
 		s.access(a)
 	}
-	if s.tells(h.LostNS) {
+	if s.shows(h.LostNS) {
 		s.add(h.LostNS, nil, 0, "%s was told that it had lost %s", h.Client, h.Key)
 	}
-	if s.tells(h.ReleaseNS) {
-		s.add(h.ReleaseNS, nil, 0, "%s released %s%s", h.Client, h.Key, releaseWords(h))
+	for _, a := range h.Attempts {
+		if a.F == history.Release && s.shows(a.InvokeNS) {
+			s.add(a.InvokeNS, &a.Event, 0, "%s", releaseWords(h, a))
+		}
 	}
-	if s.tells(h.ExitNS) {
+	if s.shows(h.ExitNS) {
 		s.add(h.ExitNS, nil, 0, "the process of %s had ended", h.Client)
 	}
 }
 
-func releaseWords(h *Hold) string {
+// releaseWords say what is known of a release: one that was certainly not sent released nothing, and one without an
+// answer may not have been sent.
+func releaseWords(h *Hold, a *Attempt) string {
 	switch {
-	case h.released == nil || h.released.Outcome == history.Info:
-		return ", and what came of it is not known"
-	case h.released.Owned != nil && !*h.released.Owned:
-		return ", which was not its own any more"
+	case a.neverSent():
+		return fmt.Sprintf("%s began to release %s, but its request was never sent", h.Client, h.Key)
+	case a.Outcome == history.Info || a.DoneNS == 0:
+		return fmt.Sprintf("%s began to release %s; the outcome is unknown", h.Client, h.Key)
+	case a.NotOwned():
+		return fmt.Sprintf("%s asked to release %s and was told that it did not hold it any more", h.Client, h.Key)
+	case a.Outcome == history.Fail:
+		return fmt.Sprintf("%s asked to release %s, which failed", h.Client, h.Key)
 	}
-	return ""
+	return fmt.Sprintf("%s released %s", h.Client, h.Key)
 }
 
 func (s *storyteller) access(a *Access) {
 	switch {
-	case a.handled != 0 && s.tells(a.handledNS):
+	case a.handled != 0 && s.shows(a.handledNS):
 		s.accessed(a)
-	case a.F == history.Write && a.Code == history.CodeGuard && s.tells(a.DoneNS):
+	case a.F == history.Write && a.Code == history.CodeGuard && s.shows(a.DoneNS):
 		s.add(a.DoneNS, &a.Event, 0, "%s looked at its lock and did not write", a.Hold.Client)
 	}
 }
 
-// accessed tells of an access that the resource handled, once.
+// accessed adds an access that the resource handled, once.
 func (s *storyteller) accessed(a *Access) { s.accessedAs(a, "") }
 
-// accessedAs tells what came of it, too.
+// accessedAs adds its outcome, too.
 func (s *storyteller) accessedAs(a *Access, so string) {
 	q := s.j.m.Requests.At(int(a.handled) - 1)
-	at, known := s.told[q.Seq]
+	at, known := s.lineOf[q.Seq]
 	if !known {
 		at = len(s.lines)
-		s.told[q.Seq] = at
+		s.lineOf[q.Seq] = at
 		s.add(q.TimeNS, &a.Event, q.Seq, "%s", requestWords(a.Hold, q))
 		s.f.Requests = append(s.f.Requests, q.Seq)
 	}
@@ -119,7 +127,7 @@ func requestWords(h *Hold, q history.Request) string {
 	return fmt.Sprintf("%s wrote %s%s, built on %s: %s", h.Client, q.Value, with, valueName(q.Base), outcome)
 }
 
-// updated tells of the requests of a whole update.
+// updated adds the requests of a whole update.
 func (s *storyteller) updated(u *update) {
 	if !slices.Contains(s.f.Holds, u.hold.ID) {
 		s.f.Holds = append(s.f.Holds, u.hold.ID)
@@ -129,25 +137,30 @@ func (s *storyteller) updated(u *update) {
 	}
 }
 
-// asked tells when a hold was asked for, which matters where the order of asking and granting does.
+// asked adds when a hold was asked for, which matters where the order of asking and granting does.
 func (s *storyteller) asked(h *Hold) {
 	s.add(h.startNS(), &h.Event, 0, "%s asked for %s", h.Client, h.Key)
 }
 
-// lease tells when the lease of the old holder ran out, if it was not given back before.
+// lease adds until when the lease of the old holder ran, as far as it was acknowledged: an extension whose answer was lost
+// may have kept it. Nothing is said of one that was given back before.
 func (s *storyteller) lease(h *Hold) {
 	earliest, _ := s.j.m.leaseAt(h, s.f.AtNS)
-	if earliest > h.DoneNS && earliest < s.f.AtNS && (h.ReleaseNS == 0 || earliest < h.ReleaseNS) {
-		s.add(earliest, nil, 0, "the lease of %s ran out, as far as it had been acknowledged", h.Client)
+	if earliest > h.DoneNS && earliest < s.f.AtNS && earliest < h.givenBackNS() {
+		s.add(earliest, nil, 0, "the lease of %s, as acknowledged, ended here", h.Client)
 	}
 }
 
-// faults tells of the faults that hit either holder or a server while the story goes on.
+// faults adds the faults that hit either holder or a server while the story goes on.
 func (s *storyteller) faults(old, young *Hold) {
 	end := s.j.m.EndNS
 	for _, f := range s.j.m.Faults {
 		mine := f.Target == old.Client || young != nil && f.Target == young.Client || s.j.m.Clients[f.Target] == nil
-		if !mine || f.EffectiveNS == 0 || f.overNS(end) < s.f.FromNS || !s.tells(f.EffectiveNS) {
+		since := s.f.FromNS
+		if f.Op == s.f.Cause.Fault || slices.Contains(s.f.Cause.Others, f.Op) {
+			since = 0 // also one that was over before
+		}
+		if !mine || f.EffectiveNS == 0 || f.overNS(end) < since || !s.shows(f.workedNS()) {
 			continue
 		}
 		s.f.Events = append(s.f.Events, f.Events...)
@@ -156,27 +169,34 @@ func (s *storyteller) faults(old, young *Hold) {
 		if f.Detail != "" {
 			detail = " (" + f.Detail + ")"
 		}
-		s.add(f.EffectiveNS, &began, 0, "%s %s%s%s", f.Target, f.began(), detail, s.circumstances(f, old))
-		if over := f.overNS(end); over != end && s.tells(over) {
-			s.add(over, &healed, 0, "%s %s after %s", f.Target, f.over(), dur(over-f.EffectiveNS))
+		s.add(f.workedNS(), &began, 0, "%s %s%s%s", f.Target, f.words().Began, detail, s.circumstances(f, old))
+		if over := f.overNS(end); over != end && s.shows(over) {
+			s.add(over, &healed, 0, "%s %s after %s", f.Target, f.words().Over, history.Duration(over-f.workedNS()))
 		}
 	}
 }
 
-// circumstances says what the holder was doing when a fault hit it, and how much of its lease was left.
+// circumstances says what the holder was doing when a fault hit it, and how much of its lease was left. What it believed
+// counts as far as it was confirmed; whether it held the lock then, no line of the history can say.
 func (s *storyteller) circumstances(f *Fault, h *Hold) string {
-	if f.Target != h.Client || f.EffectiveNS < h.DoneNS || h.ReleaseNS != 0 && f.EffectiveNS > h.ReleaseNS {
+	if f.Target != h.Client || f.EffectiveNS < h.DoneNS || f.EffectiveNS > h.givenBackNS() {
 		return ""
 	}
-	words := " while it held " + h.Key
+	words := " after it had been granted " + h.Key
+	if f.EffectiveNS <= h.BelievedNS {
+		words = " while it believed that it held " + h.Key
+	}
 	for _, a := range h.Accesses {
 		handled := a.handled == 0 || a.handledNS > f.EffectiveNS
 		if a.F == history.Write && a.InvokeNS <= f.EffectiveNS && handled && (a.DoneNS == 0 || a.DoneNS > f.EffectiveNS) {
-			words = " while working under the lock"
+			words = " while it worked"
+			if f.EffectiveNS <= h.BelievedNS {
+				words = " while it worked, believing that it held " + h.Key
+			}
 		}
 	}
 	if earliest, _ := s.j.m.leaseAt(h, f.EffectiveNS); earliest != 0 {
-		words += fmt.Sprintf(", %s of lease left", dur(max(earliest-f.EffectiveNS, 0)))
+		words += fmt.Sprintf(", %s of its lease left, as acknowledged", history.Duration(max(earliest-f.EffectiveNS, 0)))
 	}
 	return words
 }

@@ -26,13 +26,13 @@ func (j *judge) tokenMonotonicity() outcome {
 		order := k.tokens()
 		tokenless += order.tokenless
 		for _, c := range order.repeated {
-			o.hits = append(o.hits, hit{k.name, c.then.DoneNS, func() Finding {
+			o.hits = append(o.hits, hit{k.name, c.then.DoneNS, c.first.ID, func() Finding {
 				f, g := c.first, c.then
 				return j.tokenFinding(f, g, fmt.Sprintf("%s was granted %s with token %s, which %s had been given before", g.Client, g.Key, g.Token, f.Client))
 			}})
 		}
 		for _, c := range order.fallen {
-			o.hits = append(o.hits, hit{k.name, c.then.DoneNS, func() Finding {
+			o.hits = append(o.hits, hit{k.name, c.then.DoneNS, c.first.ID, func() Finding {
 				f, g := c.first, c.then
 				return j.tokenFinding(f, g, fmt.Sprintf("%s asked for %s after %s had been granted it with token %s, and was given the lower token %s",
 					g.Client, g.Key, f.Client, f.Token, g.Token))
@@ -45,11 +45,12 @@ func (j *judge) tokenMonotonicity() outcome {
 	return o
 }
 
-// tokenOrder is what is wrong with the tokens of a key. A grant is told of once.
+// tokenOrder is what is wrong with the tokens of a key. A grant is reported once.
 type tokenOrder struct {
 	repeated  []tokenConflict // the same token was given before
 	fallen    []tokenConflict // a greater token had been given before this grant was asked for
 	tokenless int
+	behind    behind
 }
 
 type tokenConflict struct{ first, then *Hold }
@@ -69,7 +70,7 @@ func (k *keyView) tokens() *tokenOrder {
 // So what is kept is as much as there are grants behind: those that were read late, and those that break the rule.
 func orderTokens(grants []*Hold) (o tokenOrder) {
 	var highest *Hold
-	var b behind
+	b := &o.behind
 	given := map[string]*tokenRecord{} // to grants that are behind
 	for i, g := range grants {
 		switch {
@@ -151,15 +152,18 @@ type tokenRecord struct {
 	goneNS int64 // seen to be gone by then, at the earliest; never if it was not
 }
 
-// answers tells whether g may simply be the same record once more: the same session asked again while nothing had shown
+// answers reports whether g may simply be the same record once more: the same session asked again while nothing had shown
 // that its grant was gone. Services that keep one record for a session (etcd) then answer with that record, and its token.
 func (r *tokenRecord) answers(g *Hold) bool {
 	return r.first.Session != "" && r.first.Session == g.Session && r.goneNS > g.startNS()
 }
 
-// goneNS is when a hold was first answered to be gone, or to have been released; never if that was not seen.
+// goneNS is when the service had first said that a hold is gone, or released; never if it did not.
 func (h *Hold) goneNS() int64 {
 	at := int64(never)
+	if h.EndedNS != 0 {
+		at = h.EndedNS
+	}
 	for _, a := range h.Attempts {
 		if a.gone() {
 			at = min(at, a.DoneNS)

@@ -13,12 +13,12 @@ import (
 )
 
 // busyOps are the failed tries of a key where they are evidence (R7), and the acquires of unknown outcome, or given up,
-// that may explain them. A try that meets a core is explained whatever the order, and is left out.
-func (j *judge) busyOps(k *keyView, stays iter.Seq[stay]) (ops []porcupine.Operation) {
+// that may explain them. A try that meets a core is explained in any order, and is left out.
+func (j *judge) busyOps(k *keyView, tenures iter.Seq[tenure]) (ops []porcupine.Operation) {
 	if !j.m.Plan.TryAtomic {
 		return nil
 	}
-	open := refusedInVain(k.acquires, stays)
+	open := refusedInVain(k.acquires, tenures)
 	if len(open) == 0 {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (j *judge) busyOps(k *keyView, stays iter.Seq[stay]) (ops []porcupine.Opera
 			add(stepMaybe, h.startNS(), openEnd)
 			add(stepLeave, h.startNS(), openEnd)
 		case h.gaveUp():
-			// It is over when it is answered: whatever it took it has given back by then. The last step is there for the order
+			// It is over when it is answered: what it took it has given back by then. The last step is there for the order
 			// in which the second comes before the first and does nothing; it has to come after both.
 			add(stepMaybe, h.startNS(), h.DoneNS)
 			add(stepLeave, h.startNS(), h.DoneNS)
@@ -45,15 +45,15 @@ func (j *judge) busyOps(k *keyView, stays iter.Seq[stay]) (ops []porcupine.Opera
 	return ops
 }
 
-// wasBusy tells whether an acquire that did not wait was told that somebody has the lock.
+// wasBusy reports whether an acquire that did not wait was answered that the lock is held.
 func (h *Hold) wasBusy() bool {
 	return h.Outcome == history.Fail && h.Try && h.Code == history.CodeBusy
 }
 
-// refusedInVain are the busy tries that have no moment in common with any core. The stays come in the order of their latest
+// refusedInVain are the busy tries that have no moment in common with any core. The tenures come in the order of their latest
 // grants. A try is settled when the first core comes that was granted after its answer: until then it waits, so that
 // nothing is kept of tries and cores that are over.
-func refusedInVain(acquires []*Hold, stays iter.Seq[stay]) map[*Hold]bool {
+func refusedInVain(acquires []*Hold, tenures iter.Seq[tenure]) map[*Hold]bool {
 	found := map[*Hold]bool{}
 	var waiting []*Hold // in the order of their answers
 	longest := int64(math.MinInt64)
@@ -72,7 +72,7 @@ func refusedInVain(acquires []*Hold, stays iter.Seq[stay]) map[*Hold]bool {
 		}
 		waiting = slices.Delete(waiting, 0, n)
 	}
-	for s := range stays {
+	for s := range tenures {
 		if s.hasCore() {
 			settle(s.granted())
 			longest = max(longest, s.from)
@@ -82,7 +82,7 @@ func refusedInVain(acquires []*Hold, stays iter.Seq[stay]) map[*Hold]bool {
 	return found
 }
 
-// gaveUp tells whether an acquire failed in a way that lets the service have granted it for a while: given up, it is a
+// gaveUp reports whether an acquire failed in a way that lets the service have granted it for a while: given up, it is a
 // failure once the removal of its request is acknowledged, and that request may have been granted before (R8).
 func (h *Hold) gaveUp() bool {
 	return h.Outcome == history.Fail && h.Code != history.CodeBusy && h.Code != history.CodeRefused
@@ -90,7 +90,7 @@ func (h *Hold) gaveUp() bool {
 
 func (j *judge) busyFinding(k *keyView) Finding {
 	f := Finding{Key: k.name, ToNS: j.m.EndNS, AtNS: j.m.EndNS, Holds: []string{}, Events: []int64{}, Story: []Line{}}
-	f.Summary = fmt.Sprintf("tries of %s were refused as busy at moments at which nobody can have held it", k.name)
+	f.Summary = fmt.Sprintf("tries of %s were refused as busy at moments at which no client can have held it", k.name)
 	f.Cause = unexplained
 	return f
 }

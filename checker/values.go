@@ -39,7 +39,7 @@ func (all *registers) of(key string) *register {
 }
 
 // resolve sorts everything by its key, numbers the writes of each, sees to it that their values are unique, and links each
-// access to the write whose value it found or was built on. From here on nobody compares values: a write is its value.
+// access to the write whose value it found or was built on. From here on no code compares values: a write is its value.
 func (m *Model) resolve(accesses int) error {
 	all := registers{byKey: map[string]*register{}, sizes: accesses / 2}
 	for _, h := range m.Holds {
@@ -63,10 +63,16 @@ func (m *Model) resolve(accesses int) error {
 	}
 	// What the resource did is resolved in its own order: what a request finds is nearly always what the last write left.
 	for i, a := range m.Requests.of {
-		if !a.applied || int(a.handled) != i+1 {
+		if int(a.handled) != i+1 {
 			continue
 		}
 		r := all.of(a.Hold.Key)
+		if !r.tokened.several() && a.Hold.Token != "" && m.Requests.token(i) == a.Hold.Token {
+			r.tokened.add(a.Hold.client)
+		}
+		if !a.applied {
+			continue
+		}
 		r.handled = append(r.handled, a)
 		if a.F == history.Read {
 			a.built = r.writer(m.Requests.value(i))
@@ -91,7 +97,7 @@ func (m *Model) resolve(accesses int) error {
 	return nil
 }
 
-// writer is who wrote a value; nil for the initial one and for one that nobody wrote.
+// writer is who wrote a value; nil for the initial one and for one that no client wrote.
 func (r *register) writer(value string) *Access {
 	switch {
 	case value == "":

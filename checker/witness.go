@@ -147,13 +147,13 @@ func (s *witnessSearch) look(g *gathering) {
 	s.found = w
 }
 
-// shows tells whether a witness comes to the finding it is made for.
+// shows reports whether a witness comes to the finding it is made for.
 func (s *witnessSearch) shows(w *Witness) bool {
 	result, _, err := Check(w.Recording(), Options{FailedAs: s.failedAs, MaxFindings: maxWitness})
 	if err != nil {
 		return false
 	}
-	p := result.property(s.property)
+	p := result.Property(s.property)
 	return p != nil && p.Verdict == Violation && slices.ContainsFunc(p.Findings, func(f Finding) bool { return s.same(&f, w.Plan.Excerpt) })
 }
 
@@ -165,8 +165,8 @@ func (s *witnessSearch) same(f *Finding, x *history.Excerpt) bool {
 		summary = strings.ReplaceAll(summary, value, valueName(""))
 	}
 	return f.Key == want.Key && slices.Equal(f.Holds, want.Holds) && f.AtNS == want.AtNS && f.FromNS == want.FromNS && f.ToNS == want.ToNS &&
-		f.Summary == summary && f.Cause == want.Cause && f.Unavoidable == want.Unavoidable
+		f.Summary == summary && f.Cause.is(want.Cause) && f.Unavoidable == want.Unavoidable
 }
 
-// unnamed tells whether a finding is about all holds there were, and names none.
+// unnamed reports whether a finding is about all holds there were, and names none.
 func (f *Finding) unnamed() bool { return len(f.Holds) == 0 }

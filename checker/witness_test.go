@@ -39,7 +39,7 @@ func throughFiles(t *testing.T, w *Witness) Recording {
 
 // witnessed judges a recording, and each of its witnesses, which have to come to what they are made for. It returns how
 // many lines they have at most, by property.
-func witnessed(t *testing.T, rec Recording, most int) map[Name]int {
+func witnessed(t *testing.T, rec Recording, maxLines int) map[Name]int {
 	t.Helper()
 	result, model, err := Check(rec, Options{})
 	if err != nil {
@@ -72,8 +72,8 @@ func witnessed(t *testing.T, rec Recording, most int) map[Name]int {
 			if got.Verdict != Violation || len(got.Properties) != 1 || got.of(p.Name).Verdict != Violation {
 				t.Errorf("%s: its witness comes to %s, %s", f.ID, got.Verdict, got.violated())
 			}
-			if size := len(w.Events) + len(w.Requests); size > most {
-				t.Errorf("%s: its witness has %d lines, more than %d", f.ID, size, most)
+			if size := len(w.Events) + len(w.Requests); size > maxLines {
+				t.Errorf("%s: its witness has %d lines, more than %d", f.ID, size, maxLines)
 			} else {
 				lines[p.Name] = max(lines[p.Name], size)
 			}
@@ -190,7 +190,7 @@ harness phase:info end
 	}
 }
 
-// Overlaps that count although the storage is fenced, because something stale got through: the excerpt does not have that,
+// Overlaps that count although the resource is fenced, because something stale got through: the excerpt does not have that,
 // and must not mask them.
 func TestAnExcerptMasksNothing(t *testing.T) {
 	text := strings.Replace(strings.Replace(classic, "%s", "", 1), "write:%s", "write:ok h1", 1)
@@ -205,7 +205,7 @@ func TestAnExcerptMasksNothing(t *testing.T) {
 	}
 	text = strings.Replace(strings.Replace(classic, "%s", "rejected mark=34", 1), "write:%s", "write:fail h1 code=rejected", 1)
 	if got := witnessesOf(t, fencedPlan(), text); len(got) != 0 {
-		t.Errorf("what is masked harms nobody, and was witnessed: %+v", got)
+		t.Errorf("what is masked does no harm, and was witnessed: %+v", got)
 	}
 }
 

@@ -13,6 +13,7 @@ type gathering struct {
 	holds, sessions, clients map[string]bool
 	faults                   map[int64]bool
 	closings, probes         bool
+	leaders                  bool  // who led when a server was hit decides how a cause is worded
 	lastEvent, lastNS        int64 // lines after both need not be looked at
 	lastSeq                  int64 // nor do requests after this one, once all that is certainly in the log was met
 
@@ -46,8 +47,13 @@ func (s *witnessSearch) gathering(reach reach) *gathering {
 	}
 	if s.property == Liveness { // which session an acquire that still waits is under, nothing says but its client
 		for id, session := range s.model.Sessions {
-			if g.clients[session.Client] {
+			if g.clients[session.Client] || s.stretchesTheBound(session.Leases) {
 				g.sessions[id] = true
+			}
+		}
+		for _, h := range s.model.Holds {
+			if s.stretchesTheBound(h.Leases()) {
+				g.add(h)
 			}
 		}
 	}
@@ -55,8 +61,8 @@ func (s *witnessSearch) gathering(reach reach) *gathering {
 		if s.property == Liveness { // time in which any was active does not count
 			g.faults[fault.Op] = true
 		}
-		if fault.Op == f.Cause.Fault && f.Cause.Fault != 0 {
-			g.faults[fault.Op] = true
+		if f.Cause.Fault != 0 && (fault.Op == f.Cause.Fault || slices.Contains(f.Cause.Others, fault.Op)) {
+			g.faults[fault.Op], g.leaders = true, true
 			g.lastNS = max(g.lastNS, fault.HealedNS, fault.HealNS)
 			g.lastEvent = max(g.lastEvent, slices.Max(fault.Events))
 			g.know(fault.Target)
@@ -68,6 +74,14 @@ func (s *witnessSearch) gathering(reach reach) *gathering {
 	return g
 }
 
+// stretchesTheBound reports whether one of some leases, longer than the plan's, was acknowledged by the end of the finding and
+// ran when it began.
+func (s *witnessSearch) stretchesTheBound(leases []Lease) bool {
+	return slices.ContainsFunc(leases, func(l Lease) bool {
+		return l.TTLNS > s.model.Plan.EffectiveMS*1e6 && l.TimeNS <= s.finding.ToNS && l.TimeNS+l.TTLNS > s.finding.FromNS
+	})
+}
+
 func (g *gathering) add(h *Hold) {
 	g.holds[h.ID], g.clients[h.Client] = true, true
 	if h.Session != "" {
@@ -77,7 +91,7 @@ func (g *gathering) add(h *Hold) {
 	g.lastEvent = max(g.lastEvent, slices.Max(h.Events()))
 }
 
-// know adds a hold of a client that a fault hit, whatever lock it is of: without one nobody could tell that it is a client.
+// know adds a hold of a client that a fault hit, of any lock: without one no reader could see that it is a client.
 func (g *gathering) know(client string) {
 	if g.clients[client] || g.search.model.Clients[client] == nil {
 		return
@@ -179,7 +193,7 @@ func (in *where) event(e *history.Event) {
 		}
 	case e.Process == history.HarnessProcess:
 		for _, g := range in.all {
-			if e.F == history.Stall || e.F == history.ClockStep || e.F == history.Phase && e.Value != history.PhaseEnd && e.Value != history.PhaseStopped || e.F == history.Probe && g.probes {
+			if g.wantsMark(e) {
 				g.event(e)
 			}
 		}
@@ -202,6 +216,19 @@ func (in *where) event(e *history.Event) {
 			g.event(e)
 		}
 	}
+}
+
+// wantsMark reports whether a mark of the harness belongs to it.
+func (g *gathering) wantsMark(e *history.Event) bool {
+	switch e.F {
+	case history.Stall, history.ClockStep:
+		return true
+	case history.Leader:
+		return g.leaders
+	case history.Probe:
+		return g.probes
+	}
+	return e.Value != history.PhaseEnd && e.Value != history.PhaseStopped
 }
 
 func (g *gathering) event(e *history.Event) {

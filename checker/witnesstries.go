@@ -73,7 +73,7 @@ func (r *reducer) keepAround(try *Hold) {
 	}
 }
 
-// matters tells whether a hold may have been what refused a try.
+// matters reports whether a hold may have been what refused a try.
 func (h *Hold) matters(try *Hold) bool {
 	switch {
 	case h == try:

@@ -2,7 +2,7 @@ package history
 
 import "strconv"
 
-// Counted is a number and what is counted, agreeing with it: "1 pause", "1,234 pauses". Whoever tells people a count uses it.
+// Counted is a number and what is counted, agreeing with it: "1 pause", "1,234 pauses". All texts that show a count use it.
 func Counted[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one

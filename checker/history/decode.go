@@ -45,6 +45,12 @@ func (d *decoder) event(line []byte, e *Event) bool {
 			return d.Int(&e.HeldNS)
 		case "owned":
 			return d.MaybeBool(&e.Owned)
+		case "removed":
+			return d.Bool(&e.Removed)
+		case "attempts":
+			return d.Int(&e.Attempts)
+		case "queued_ns":
+			return d.Int(&e.QueuedNS)
 		case "try":
 			return d.Bool(&e.Try)
 		case "work_ns":
@@ -59,6 +65,8 @@ func (d *decoder) event(line []byte, e *Event) bool {
 			return d.Bool(&e.Heal)
 		case "from_ns":
 			return d.Int(&e.FromNS)
+		case "clock":
+			return d.Word((*string)(&e.Clock))
 		case "detail":
 			return d.Text(&e.Detail)
 		case "skew_ns":

@@ -5,6 +5,8 @@
 // All times are integers in nanoseconds of the harness's monotonic clock since the start of the run. For lower bounds
 // (SeenNS) and confirmations (HeldNS) zero means "nothing is known", which is also what zero literally says: no
 // earlier than the start of the run, confirmed for no time at all. An absent bound can hide a violation, never invent one.
+//
+// The rules that comments cite by number (R4, J5) are in checker/RULES.md.
 package history
 
 // Type says what an event knows about its operation.
@@ -24,11 +26,12 @@ type F string
 
 // What clients do and say.
 const (
-	// Acquire, its OK: Session, Token, SeenNS (when the winning attempt was sent at the earliest), ValidNS.
+	// Acquire, its OK: Session, Token, SeenNS (when the winning attempt was sent at the earliest), ValidNS. Any completion:
+	// Attempts, QueuedNS; and Session where an acquire of unknown outcome can only have been under that one.
 	Acquire F = "acquire"
-	// Release, its completion: Owned, SeenNS, HeldNS.
+	// Release, its completion: Owned, Removed, SeenNS (of the request that deletes), HeldNS.
 	Release F = "release"
-	// Renew with an Op is an extension somebody asked for (completion: Owned, SeenNS). Without an Op it is the lease
+	// Renew with an Op is an extension that was asked for (completion: Owned, SeenNS). Without an Op it is the lease
 	// report of rule R5: OK when the server acknowledged that a lease was set or extended (Session or Hold, SeenNS,
 	// TTLNS), Fail when the server said that the lease is gone (rule R6: what it granted ended before TimeNS).
 	Renew F = "renew"
@@ -39,13 +42,15 @@ const (
 	// Lost is the library telling its user that the lock is gone (Session or Hold, HeldNS). Always Info, no Op.
 	Lost F = "lost"
 	// Exit is the end of a client. Invoke: it was asked to close its session and end. Info: its process has ended; one
-	// event for each hold it still believed in, at least one. No lease protects it from the first of these on (R5).
+	// event for each hold it still believed in, at least one; Code is CodeDied if neither the harness nor a fault had ended it.
+	// No lease protects it from the first of these on (rule R5).
 	Exit F = "exit"
 )
 
 // Marks of the harness (Process HarnessProcess).
 const (
-	// Phase opens a part of the run, named by Value: PhaseLoad, PhaseHeal, PhaseFinal; or closes it: PhaseEnd, PhaseStopped.
+	// Phase opens a part of the run, named by Value: PhaseLoad, PhaseHeal, PhaseWaiting, PhaseFinal; or closes it: PhaseEnd,
+	// PhaseStopped.
 	Phase F = "phase"
 	// Stall says that the harness or the machine stood still from FromNS to TimeNS.
 	Stall F = "stall"
@@ -60,10 +65,13 @@ const (
 
 // The phases of a run.
 const (
-	PhaseLoad  = "load"  // clients work, the nemesis disturbs
-	PhaseHeal  = "heal"  // all faults are taken back, clients finish what they hold
-	PhaseFinal = "final" // two fresh sessions a lock show that the service still serves (rule J8)
-	PhaseEnd   = "end"   // the last event of a complete history
+	PhaseLoad = "load" // clients work, the nemesis disturbs
+	PhaseHeal = "heal" // all faults are taken back, clients finish what they hold
+	// PhaseWaiting: clients that were waiting when everything was healed go on waiting, and one a lock has to be granted it
+	// (rule J8). Recordings made before this phase existed go from PhaseHeal to PhaseFinal.
+	PhaseWaiting = "waiting"
+	PhaseFinal   = "final" // two fresh sessions a lock show that the service still serves (rule J8)
+	PhaseEnd     = "end"   // the last event of a complete history
 	// PhaseStopped is the last event of a history whose run was ended before its time. A history that ends with neither
 	// was cut short, or its harness was killed.
 	PhaseStopped = "stopped"
@@ -83,6 +91,18 @@ const (
 	CodeBusy      = "busy"      // a try-acquire found the lock held
 	CodeCancelled = "cancelled" // given up, and the removal of the request was acknowledged
 	CodeRefused   = "refused"   // never sent, or refused by the service before it could have had an effect
+)
+
+// CodeDied is the code of an Exit of a client that ended by itself: neither a fault nor the harness had ended it.
+const CodeDied = "died"
+
+// Clock names one of the clocks that a process reads.
+type Clock string
+
+// The clocks.
+const (
+	ClockWall      Clock = "wall"
+	ClockMonotonic Clock = "monotonic"
 )
 
 // Event is one line of history.jsonl. Index counts the lines from 0; time never goes back from one line to the next.
@@ -116,6 +136,12 @@ type Event struct {
 	HeldNS int64 `json:"held_ns,omitempty"`
 	// Owned reports whether the request acted on this grant's own record (rule R6); nil when the answer did not say.
 	Owned *bool `json:"owned,omitempty"`
+	// Removed reports that a release removed a record, where the answer does not say whose (rule J5).
+	Removed bool `json:"removed,omitempty"`
+	// Attempts is how many requests for the lock the client sent to the service in an acquire, as far as it sees them.
+	Attempts int64 `json:"attempts,omitempty"`
+	// QueuedNS is a stamp by which the request of an acquire was in the queue of a lock that another held.
+	QueuedNS int64 `json:"queued_ns,omitempty"`
 	// Try marks an acquire that does not wait.
 	Try    bool  `json:"try,omitempty"`
 	WorkNS int64 `json:"work_ns,omitempty"`
@@ -125,6 +151,8 @@ type Event struct {
 	DurNS  int64  `json:"dur_ns,omitempty"`
 	Heal   bool   `json:"heal,omitempty"`
 	FromNS int64  `json:"from_ns,omitempty"`
+	// Clock is which clock of its target a fault changes: ClockWall or ClockMonotonic.
+	Clock Clock `json:"clock,omitempty"`
 	// Detail says a fault's effect in words, as it was read back; SkewNS is how far a clock was seen to be off,
 	// or by how much it was set.
 	Detail string `json:"detail,omitempty"`

@@ -8,6 +8,8 @@ type Excerpt struct {
 	// Initial is what the registers held before the first request that is left, by key; absent where that is what they
 	// held at the beginning of the run.
 	Initial map[string]string `json:"initial,omitempty"`
+	// Disordered are the keys whose tokens were seen not to grow in the whole, so that they prove no order here either.
+	Disordered []string `json:"disordered,omitempty"`
 }
 
 func (x *Excerpt) validate() error {

@@ -72,7 +72,7 @@ func TestWriterAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
-// Whatever the fast decoder takes it must read as encoding/json does.
+// Every line that the fast decoder takes it must read as encoding/json does.
 func FuzzFastDecoderAgreesWithEncodingJSON(f *testing.F) {
 	f.Add(AppendEvent(nil, &everything))
 	for _, s := range []string{

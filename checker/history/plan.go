@@ -1,6 +1,6 @@
 package history
 
-// Plan is plan.json: everything needed to do the run again, and what the checker must know of it. It is written before
+// Plan is plan.json: everything needed to reproduce the run, and what the checker must know of it. It is written before
 // the first client starts; only what was observed of the servers (Versions, EffectiveTTLMS) is filled in by then too.
 type Plan struct {
 	Version     int    `json:"version"` // of the three file formats: FormatVersion
@@ -26,6 +26,11 @@ type Plan struct {
 	Tokens       Tokens `json:"tokens"`
 	TokensReason string `json:"tokens_reason,omitempty"` // why there is no ordered token
 	TryAtomic    bool   `json:"try_atomic,omitempty"`    // a failed try proves that the lock was held (rule R7)
+	// Release says whether a release looks whose record it deletes (rule J5); "" if the client did not declare it.
+	Release ReleaseKind `json:"release,omitempty"`
+	// LeaseClock is the clock of a server that leases are counted by; "" if that is not known. It only decides how a cause
+	// is worded.
+	LeaseClock Clock `json:"lease_clock,omitempty"`
 
 	// SameKernel says that harness, clients and servers share one clock (rule R10): boot ids were compared.
 	SameKernel bool `json:"same_kernel"`
@@ -38,7 +43,7 @@ type Plan struct {
 	Versions map[string]string `json:"versions,omitempty"` // lockcheck, go, the servers
 	Images   []Image           `json:"images,omitempty"`   // that servers and clients ran from
 	Settings map[string]string `json:"settings,omitempty"` // server settings that matter for the verdict
-	Command  []string          `json:"command,omitempty"`  // does it again
+	Command  []string          `json:"command,omitempty"`  // reproduces it
 	Host     map[string]string `json:"host,omitempty"`     // kernel, cpus
 
 	// Expected is what was expected of the run before it was made; nil if nothing was. It changes no verdict.
@@ -56,8 +61,8 @@ type Image struct {
 	Digest string `json:"digest,omitempty"` // in its registry; "" for one that came from none
 }
 
-// Expected is what somebody who makes several runs expects of one of them. Of the verdicts listed for a property any will
-// do; a property that is not listed must not be violated.
+// Expected is what the author of a comparison expects of one of its runs. Of the verdicts listed for a property any will do; a
+// property that is not listed must not be violated.
 type Expected struct {
 	From     string              `json:"from,omitempty"`   // where it is written: "lockcheck.yaml:41"
 	Reason   string              `json:"reason,omitempty"` // why this is to be expected
@@ -66,10 +71,6 @@ type Expected struct {
 
 // FreshSessions is how many sessions in a row have to get every lock in the final phase (rule J8).
 const FreshSessions = 2
-
-// LivenessNS is how long a lock may take to come free once nothing disturbs it (rule J8): its lease has to run out and
-// the service to find a leader, five times over; and never less than 30 s.
-func (p *Plan) LivenessNS() int64 { return max(30e9, 5*(p.EffectiveMS+p.ElectionMS)*1e6) }
 
 // FormatVersion is the version of the run directory's files that this package reads and writes.
 const FormatVersion = 1
@@ -83,6 +84,17 @@ const (
 	TokensNone    Tokens = "none"
 )
 
+// ReleaseKind says how a lock client gives a lock back.
+type ReleaseKind string
+
+// What a client declares of its releases.
+const (
+	// ReleaseChecked: compared and deleted in one step at the service, so a release never removes another's record.
+	ReleaseChecked ReleaseKind = "checked"
+	// ReleaseUnchecked: the record that is there is deleted without a comparison, or it is compared in an earlier step only.
+	ReleaseUnchecked ReleaseKind = "unchecked"
+)
+
 // Requirement is one thing that must have happened at least Min times. The checker counts it by name.
 type Requirement struct {
 	Name string `json:"name"`
@@ -93,12 +105,9 @@ type Requirement struct {
 const (
 	// ExposureContended counts the grants of a lock that another client's pending acquire waited for.
 	ExposureContended = "contended-grants"
-	// ExposurePaused counts pauses that were seen to take effect.
-	ExposurePaused = "pauses"
-	// ExposurePausedHolder counts effective pauses of a client that believed it held a lock.
-	ExposurePausedHolder = "pauses-of-holders"
-	// ExposureOutlived counts effective pauses of a holder that lasted past the end of its acknowledged lease.
-	ExposureOutlived = "pauses-past-the-lease"
+	// ExposureWriters counts the clients of which a write under a lock was handled by the resource, and answered. Every plan
+	// requires two.
+	ExposureWriters = "clients-that-wrote"
 )
 
 // Exposures are counted for every kind of fault by the plural of its noun ("partitions"): those that were seen to take

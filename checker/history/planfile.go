@@ -47,7 +47,7 @@ func WritePlan(w io.Writer, p Plan) error {
 	return e.Encode(p)
 }
 
-// maxPlanMS is some two years, and ten of them in nanoseconds are still a number (see LivenessNS).
+// maxPlanMS is some two years, and ten of them in nanoseconds are still a number (see Bound).
 const maxPlanMS = 1 << 36
 
 // Validate says what is wrong with a plan; the error is an ErrMalformed.
@@ -58,6 +58,10 @@ func (p *Plan) Validate() error {
 		return mistakef("the plan's version is %d; this lockcheck reads version %d", p.Version, FormatVersion)
 	case !slices.Contains(worths, p.Tokens):
 		return mistakef("the plan's tokens are %q; known are %s", p.Tokens, list(worths))
+	case p.Release != "" && p.Release != ReleaseChecked && p.Release != ReleaseUnchecked:
+		return mistakef("the plan's release is %q; known are %s, %s", p.Release, ReleaseChecked, ReleaseUnchecked)
+	case p.LeaseClock != "" && !slices.Contains(clocks, p.LeaseClock):
+		return mistakef("the plan's lease_clock is %q; known are %s", p.LeaseClock, list(clocks))
 	case min(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.DriftMS) < 0:
 		return mistakef("a time in the plan is negative")
 	case max(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.DriftMS) > maxPlanMS:

@@ -16,7 +16,8 @@ var (
 	types    = []Type{Invoke, OK, Fail, Info}
 	kinds    = []Kind{KindRead, KindWrite}
 	outcomes = []Outcome{Applied, Rejected, Duplicate}
-	phases   = []string{PhaseLoad, PhaseHeal, PhaseFinal, PhaseEnd, PhaseStopped}
+	phases   = []string{PhaseLoad, PhaseHeal, PhaseWaiting, PhaseFinal, PhaseEnd, PhaseStopped}
+	clocks   = []Clock{ClockWall, ClockMonotonic}
 
 	// operations have an Op, an invocation and at most one completion.
 	operations = []F{Acquire, Release, Renew, Read, Write}
@@ -42,7 +43,9 @@ func (e *Event) Validate() error {
 		return mistakef("held_ns is %d: it cannot be known by time_ns (%d)", e.HeldNS, e.TimeNS)
 	case e.FromNS < 0 || e.FromNS > e.TimeNS:
 		return mistakef("from_ns is %d, after time_ns (%d)", e.FromNS, e.TimeNS)
-	case e.Op < 0 || e.TTLNS < 0 || e.ValidNS < 0 || e.WorkNS < 0 || e.DurNS < 0:
+	case e.QueuedNS < 0 || e.QueuedNS > e.TimeNS:
+		return mistakef("queued_ns is %d: it cannot be known by time_ns (%d)", e.QueuedNS, e.TimeNS)
+	case e.Op < 0 || e.TTLNS < 0 || e.ValidNS < 0 || e.WorkNS < 0 || e.DurNS < 0 || e.Attempts < 0:
 		return mistakef("a number is negative")
 	case max(e.TimeNS, e.TTLNS, e.ValidNS, e.WorkNS, e.DurNS, e.SkewNS) > MaxNS, e.SkewNS < -MaxNS:
 		return mistakef("a time is longer than %d ns", int64(MaxNS))
@@ -66,6 +69,8 @@ func (e *Event) validateFault() error {
 		return mistakef("f is missing: a fault's name")
 	case e.Op == 0:
 		return mistakef("op is missing: it tells which healing belongs to which fault")
+	case e.Clock != "" && !slices.Contains(clocks, e.Clock):
+		return mistakef("unknown clock %q; known are %s", e.Clock, list(clocks))
 	}
 	return nil
 }

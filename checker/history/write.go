@@ -77,6 +77,9 @@ func AppendEvent(dst []byte, e *Event) []byte {
 	if e.Owned != nil {
 		o.Bool("owned", *e.Owned)
 	}
+	o.Flag("removed", e.Removed)
+	o.Number("attempts", e.Attempts)
+	o.Number("queued_ns", e.QueuedNS)
 	o.Flag("try", e.Try)
 	o.Number("work_ns", e.WorkNS)
 	o.Word("target", e.Target)
@@ -84,6 +87,7 @@ func AppendEvent(dst []byte, e *Event) []byte {
 	o.Number("dur_ns", e.DurNS)
 	o.Flag("heal", e.Heal)
 	o.Number("from_ns", e.FromNS)
+	o.Word("clock", string(e.Clock))
 	o.Word("detail", e.Detail)
 	o.Number("skew_ns", e.SkewNS)
 	o.Word("code", e.Code)

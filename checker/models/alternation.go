@@ -101,8 +101,8 @@ func alternation(ops []op) (decision, bool) {
 // take effect within a stretch of time that too few of the other kind can have fallen between them.
 //
 // Of n acquires that begin and end within a stretch, n-1 releases must fall between them; a release can only if its own
-// interval meets the stretch. So n acquires and n-2 releases are a contradiction, whatever else happened, and the other
-// way round. Releases from the very beginning on even need as many acquires, the lock being free at first. The shortest
+// interval meets the stretch. So n acquires and n-2 releases are a contradiction, with any other operations besides, and the
+// other way round. Releases from the very beginning on even need as many acquires, the lock being free at first. The shortest
 // such stretch up to now is the witness.
 func crowded(moments []moment) decision {
 	last := moments[len(moments)-1]
@@ -159,7 +159,7 @@ func crowdReason(kind step, inside, others int, beginning bool) string {
 	case beginning:
 		return fmt.Sprintf("%s succeeded by a time at which at most %s can have", count(inside, "release"), count(others, "acquire"))
 	case others == 0:
-		return fmt.Sprintf("%d releases succeeded one after the other or side by side, and nobody can have acquired the lock between them", inside)
+		return fmt.Sprintf("%d releases succeeded one after the other or side by side, and no client can have acquired the lock between them", inside)
 	default:
 		return fmt.Sprintf("%d releases succeeded in a stretch of time in which at most %s can have taken effect", inside, count(others, "acquire"))
 	}

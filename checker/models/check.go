@@ -19,6 +19,10 @@ type Result struct {
 	// Counterexample are operations that have no order by themselves, chosen so that the rest of the history cannot help
 	// them. In the order of their calls; only of an illegal history.
 	Counterexample []jepsen.Operation
+	// Initial is, where the contradiction is one of a register's initial value alone, a value with which there would be none
+	// yet (EDN). Reason says that, then, and the Counterexample shows it.
+	Initial        string
+	Untested       bool   // undecided because there is nothing to judge; Reason says what is missing
 	Exact          bool   // the answer comes from an exact rule
 	ConfirmedBy    string // the independent judge that came to the same answer; "" if an exact rule was not confirmed
 	Notes          []string
@@ -39,7 +43,19 @@ const Porcupine = "porcupine"
 // Return) that all differ, as jepsen.Read gives them. An error is a *jepsen.Mistake where the history is not one of this
 // model, or a *Defect.
 func Check(m *Model, all []jepsen.Operation, steps int) (Result, error) {
-	result := Result{Model: m.Name}
+	result, _, err := check(m, all, steps)
+	return result, err
+}
+
+// check says, too, how many of the steps are left.
+func check(m *Model, all []jepsen.Operation, steps int) (result Result, left int, err error) {
+	j := judge{m: m, s: searcher{left: steps}}
+	result, err = j.check(all)
+	return result, j.s.left, err
+}
+
+func (j *judge) check(all []jepsen.Operation) (Result, error) {
+	m, result := j.m, Result{Model: j.m.Name}
 	for i := range all {
 		switch all[i].Outcome {
 		case history.OK:
@@ -54,7 +70,6 @@ func Check(m *Model, all []jepsen.Operation, steps int) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	j := judge{m: m, s: searcher{left: steps}}
 	if d, ok := decide(m, ops); ok {
 		result.Exact = true
 		err = j.exactly(d, &result, all)
@@ -68,7 +83,7 @@ func Check(m *Model, all []jepsen.Operation, steps int) (Result, error) {
 		return result, err
 	}
 	if missing := m.exposed(ops); missing != "" {
-		result.Answer, result.Reason, result.ConfirmedBy = Undecided, missing, ""
+		result.Answer, result.Reason, result.ConfirmedBy, result.Untested = Undecided, missing, "", true
 		return result, nil
 	}
 	if m.stricter != nil {
@@ -143,18 +158,25 @@ func (j *judge) search(ops []op, result *Result, all []jepsen.Operation) {
 	case Undecided:
 		result.Reason = fmt.Sprintf("the search for an order of %d operations, %d of them of unknown outcome, needs more steps or memory than allowed", len(ops), optional(ops))
 	case Illegal:
-		witness := j.shrink(ops)
+		shortest := j.shortest(ops)
+		witness := j.shrink(shortest)
 		result.Counterexample = originals(witness, all)
 		result.Reason = fmt.Sprintf("%s that no order of a %s explains", count(len(witness), "operation"), j.m.Name)
+		if o := j.wrongBeginning(ops, shortest, witness, all); o != nil {
+			result.Initial, result.Reason = o.finds, beginningReason(o, all[o.src].Process, j.m.initial)
+		}
 		result.ConfirmedBy = Porcupine
 	case Legal:
 		result.ConfirmedBy = Porcupine
 	}
 }
 
-// order searches without the operations of unknown outcome first: an order of the others is an order of all, as each of
-// these may never have happened. Only if there is none are those added that could help.
-func (j *judge) order(ops []*op) Answer {
+// order searches for one from the state that the model begins with.
+func (j *judge) order(ops []*op) Answer { return j.orderFrom(j.m.machine.Init(), ops) }
+
+// orderFrom searches without the operations of unknown outcome first: an order of the others is an order of all, as each
+// of these may never have happened. Only if there is none are those added that could help.
+func (j *judge) orderFrom(begin any, ops []*op) Answer {
 	var sure, useful []*op
 	plain := make([]op, len(ops))
 	for i, o := range ops {
@@ -168,11 +190,11 @@ func (j *judge) order(ops []*op) Answer {
 			useful = append(useful, ops[i])
 		}
 	}
-	first := j.s.order(j.m.machine, j.m.machine.Init(), sure)
+	first := j.s.order(j.m.machine, begin, sure)
 	if first != Illegal || len(useful) == len(sure) {
 		return first
 	}
-	return j.s.order(j.m.machine, j.m.machine.Init(), useful)
+	return j.s.order(j.m.machine, begin, useful)
 }
 
 func (m *Model) idleOf(ops []op) []bool {

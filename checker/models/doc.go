@@ -13,8 +13,8 @@
 //	fmt.Println(result.Answer, result.Counterexample)
 //
 // An operation whose outcome is unknown may take effect at any time after its call, or never; one that failed is no part
-// of the history. One file is one object: histories of several locks or keys have to be split first, and those that
-// jepsen.independent made are refused.
+// of the history. A history is one object's: Split parts those that Jepsen's independent tests make of several keys, and
+// CheckEach judges each alone.
 //
 // Where there is an exact rule the answer comes from it in O(n log n), and Porcupine confirms it: an order in windows, a
 // contradiction on the few operations that make it. Mutex always has one; the mutexes with owners have one as long as

@@ -24,7 +24,7 @@ type Model struct {
 	name func([]op, []jepsen.Operation)
 	// exact decides without a search; not ok where the history is outside of its rule.
 	exact func([]op) (d decision, ok bool)
-	// idle tells which operations of unknown outcome can as well never have happened, whatever the others did.
+	// idle marks the operations of unknown outcome that can as well never have happened, no matter what the others did.
 	idle func([]op) []bool
 	// units are sets of operations each of which can be taken out of any order and leaves an order of the others.
 	units func([]op) [][]int
@@ -33,6 +33,8 @@ type Model struct {
 	// stricter is the same model with a reading of the history that accuses more; its own verdict is only ever a note.
 	stricter *Model
 	note     string // of the stricter reading
+	// initial is what a register holds at first, as EDN; "" for what is no register.
+	initial string
 }
 
 // The models.

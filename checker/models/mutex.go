@@ -6,16 +6,16 @@ import (
 	"lockcheck/checker/history/jepsen"
 )
 
-// mutex is Jepsen's plain mutex: held or free. It knows no owners, so whoever releases frees it. That is what Knossos
+// mutex is Jepsen's plain mutex: held or free. It knows no owners, so any release frees it. That is what Knossos
 // calls a mutex, and a history that is legal with owners is legal without; the owners are in ownerMutex.
 var mutex = Model{
 	Name:      "mutex",
-	Doc:       "a lock that is held or free; anybody's release frees it",
+	Doc:       "a lock that is held or free; any client's release frees it",
 	functions: lockFunctions,
 	machine: porcupine.Model{
 		Init: func() any { return false },
 		// An operation of unknown outcome takes effect if it can, and else does nothing. That loses no order: one that
-		// should rather do nothing where it could is ordered behind all the others, where it harms nobody.
+		// should rather do nothing where it could is ordered behind all the others, where it harms no other.
 		Step: func(state, input, _ any) (bool, any) {
 			held, o := state.(bool), input.(*op)
 			wants := o.step == release

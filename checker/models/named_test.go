@@ -37,7 +37,7 @@ var named = []struct {
 	answers []Answer
 	counter string
 }{
-	{"nobody asks", "", "mutex owner-mutex fenced-mutex", []Answer{unheard, unheard, unheard}, ""},
+	{"no operations", "", "mutex owner-mutex fenced-mutex", []Answer{unheard, unheard, unheard}, ""},
 	{"one after the other", `
 0 :invoke :acquire nil
 0 :ok :acquire 1
@@ -78,7 +78,7 @@ var named = []struct {
 0 :fail :release nil
 1 :invoke :acquire nil
 1 :ok :acquire nil`, "mutex owner-mutex", []Answer{no, no}, "1-2 5-6"},
-	{"the acquire that may have happened keeps nobody out", `
+	{"the acquire that may have happened keeps no other out", `
 0 :invoke :acquire nil
 0 :info :acquire nil
 1 :invoke :acquire nil
@@ -177,7 +177,7 @@ var named = []struct {
 0 :ok :acquire {:client "a"}
 2 :invoke :acquire {:client "b"}
 2 :ok :acquire {:client "b"}`, "owner-mutex fenced-mutex", []Answer{yes, unheard}, ""},
-	{"nobody knows whose release it was", `
+	{"a release without a known owner", `
 0 :invoke :acquire 1
 0 :ok :acquire {:client "a" :fence 3 :uid 1}
 1 :invoke :release 2
@@ -188,7 +188,7 @@ var named = []struct {
 0 :ok :write 1
 1 :invoke :read nil
 1 :ok :read 1`, "register cas-register", []Answer{yes, yes}, ""},
-	{"read what nobody wrote", `
+	{"read what was never written", `
 0 :invoke :write 1
 0 :ok :write 1
 1 :invoke :read nil
@@ -219,6 +219,26 @@ var named = []struct {
 0 :ok :write nil
 1 :invoke :read nil
 1 :ok :read {:b #{2 1} :a [1 2]}`, "register", []Answer{yes}, ""},
+	{"1 is not 1.0", `
+0 :invoke :write 1
+0 :ok :write 1
+1 :invoke :read nil
+1 :ok :read 1.0`, "register cas-register", []Answer{no, no}, "3-4"},
+	{"1.0 is 1.00", `
+0 :invoke :write 1.0
+0 :ok :write 1.0
+1 :invoke :read nil
+1 :ok :read 1.00`, "register cas-register", []Answer{yes, yes}, ""},
+	{"a map with the namespace of its keys before it", `
+0 :invoke :write #:a{:b 1}
+0 :ok :write #:a{:b 1}
+1 :invoke :read nil
+1 :ok :read {:a/b 1}`, "register", []Answer{yes}, ""},
+	{"a map of another namespace", `
+0 :invoke :write #:a{:b 1}
+0 :ok :write #:a{:b 1}
+1 :invoke :read nil
+1 :ok :read {:b 1}`, "register", []Answer{no}, "3-4"},
 	{"swapped from what it was not", `
 0 :invoke :write 1
 0 :ok :write 1
@@ -295,7 +315,7 @@ func TestWhatAModelRefuses(t *testing.T) {
 		"a swap of one":             {"cas-register", "0 :invoke :write 1\n1 :invoke :cas 1\n", ":2: the value of a :cas has to be [expected new]"},
 		"a swap of three":           {"cas-register", "0 :invoke :cas [1 2 3]\n", ":1: the value of a :cas"},
 		"many locks":                {"mutex", "0 :invoke :acquire [7 nil]\n", ":1: the value of :acquire is a vector"},
-		"many registers":            {"register", "0 :invoke :read [7 nil]\n", ":1: this :read asks for a key"},
+		"many registers":            {"register", "0 :invoke :read [7 nil]\n", ":1: this :read asks with [7 nil]"},
 		"a token that is no number": {"fenced-mutex", "0 :invoke :acquire nil\n0 :ok :acquire {:fence \"x1\"}\n", ":1: the token of an :acquire has to be a whole number"},
 		"half a token":              {"fenced-mutex", "0 :invoke :acquire nil\n0 :ok :acquire 1.5\n", ":1: the token of an :acquire has to be a whole number"},
 		"an endless token":          {"fenced-mutex", "0 :invoke :acquire nil\n0 :ok :acquire 1" + strings.Repeat("0", 90) + "\n", "more than 80 digits"},
@@ -323,7 +343,7 @@ func TestManyUnknownOperationsAreNotAllNamed(t *testing.T) {
 	}
 }
 
-// A search that runs out says so, whatever the history.
+// A search that runs out says so, with every history.
 func TestOutOfSteps(t *testing.T) {
 	var text strings.Builder
 	for i := range 30 {

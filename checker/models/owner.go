@@ -11,11 +11,11 @@ import (
 	"lockcheck/checker/history/jepsen"
 )
 
-// someone is the owner of an operation of unknown outcome that nothing tells the owner of: it may be anybody's, which
+// someone is the owner of an operation of unknown outcome whose owner is not known: it may be any client's, which
 // explains more histories than any one name would.
 const someone = "?"
 
-// tenure is the state of a lock with an owner: who holds it ("" nobody), and the highest token it was granted with.
+// tenure is the state of a lock with an owner: its holder ("" if it is free), and the highest token it was granted with.
 type tenure struct{ holder, fence string }
 
 var seed = maphash.MakeSeed()
@@ -142,7 +142,7 @@ func lower(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a <
 
 // nameOwners gives every operation its owner: the client that its value names; else, as a Jepsen process has one
 // client all its life, the one that another answer to its process names; else the process itself. In a history in which
-// clients are named, an operation of unknown outcome whose process never got a named answer may be anybody's.
+// clients are named, an operation of unknown outcome whose process never got a named answer may be any client's.
 func nameOwners(ops []op, all []jepsen.Operation) {
 	clients := map[string]string{} // by process
 	nameOf := func(from *jepsen.Operation) string {
@@ -196,8 +196,8 @@ func idleOwners(ops []op) []bool {
 	return idle
 }
 
-// unitsOfOwners: all that one owner did can be taken out of an order of a lock with owners; the lock is free meanwhile,
-// and the tokens of the others still rise. Where somebody is nameless, that owner's could be anybody's.
+// unitsOfOwners: all that one owner did can be taken out of an order of a lock with owners; the lock is free in its place, and
+// the tokens of the others still rise. Where one owner is nameless, its operations could be any owner's.
 func unitsOfOwners(ops []op) [][]int {
 	places, units := map[string]int{}, [][]int(nil)
 	for i := range ops {

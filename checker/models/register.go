@@ -8,7 +8,7 @@ import (
 	"lockcheck/checker/history/jepsen"
 )
 
-// nothing is what a register holds at first.
+// nothing is what a register holds at first unless told otherwise.
 var nothing = jepsen.Value{}.String()
 
 // registerMachine is a register that holds a value: reads find it, writes change it, and a swap changes it where it is
@@ -17,7 +17,6 @@ var nothing = jepsen.Value{}.String()
 // A read that found nil says nothing, as in Jepsen's own models: nil is also what clients answer that did not find out.
 // The stricter reading takes it for the value that was never written.
 var registerMachine = porcupine.Model{
-	Init: func() any { return nothing },
 	Step: func(state, input, _ any) (bool, any) {
 		value, o := state.(string), input.(*op)
 		switch {
@@ -37,7 +36,8 @@ var registerMachine = porcupine.Model{
 }
 
 func registerModel(name, doc string, functions map[string]func(*op, *jepsen.Operation) string) Model {
-	m := Model{Name: name, Doc: doc, functions: functions, machine: registerMachine, idle: idleWrites, units: unitsOfRegister, exposed: someRead}
+	m := Model{Name: name, Doc: doc, functions: functions, machine: beginning(registerMachine, nothing), initial: nothing, idle: idleWrites,
+		units: unitsOfRegister, exposed: someRead, note: blindNote(nothing)}
 	strict := m
 	strict.functions = map[string]func(*op, *jepsen.Operation) string{}
 	for f, decode := range functions {
@@ -49,11 +49,10 @@ func registerModel(name, doc string, functions map[string]func(*op, *jepsen.Oper
 		return wrong
 	}
 	m.stricter = &strict
-	m.note = "reads that found nil are taken to say nothing, as Jepsen's models do; taken as \"never written\" they make this a violation"
 	return m
 }
 
-var register = registerModel("register", "a register with :read and :write; nil at first, and a read of nil says nothing",
+var register = registerModel("register", "a register with :read and :write; nil at first unless told otherwise, and a read of nil says nothing",
 	map[string]func(*op, *jepsen.Operation) string{"read": readRead, "write": readWrite})
 
 var casRegister = registerModel("cas-register", "register with :cas, whose value is [expected new]",
@@ -62,7 +61,7 @@ var casRegister = registerModel("cas-register", "register with :cas, whose value
 func readRead(o *op, from *jepsen.Operation) string {
 	asked := from.Input.Untagged()
 	if items := asked.Items(); asked.Kind() == jepsen.Vector && len(items) == 2 && items[1].IsNil() {
-		return "this :read asks for a key, as histories of several independent registers have it: a file has to hold one register's history, split it by the first element"
+		return "this :read asks with " + asked.String() + ", and a register has nothing to ask with: values that are a version or a key and a value belong to another model"
 	}
 	o.step, o.finds = read, from.Output.String()
 	o.blind = o.optional || from.Output.IsNil()
@@ -94,7 +93,7 @@ func finders(ops []op, out []bool) map[string]int {
 	return found
 }
 
-// idleWrites: a write or swap whose value nobody finds can be taken out of any order. What comes next in the order and
+// idleWrites: a write or swap whose value no operation finds can be taken out of any order. What comes next in the order and
 // changes the value cannot be a swap (it would find the value), so it is a write, which does not mind what was there;
 // and no read stands between the two. One that is taken out finds nothing any more, so more may follow. A read of unknown
 // outcome says nothing.
@@ -120,7 +119,7 @@ func idleWrites(ops []op) []bool {
 	return idle
 }
 
-// unitsOfRegister: every read can be taken out of an order, and so can a write or swap whose value nobody finds (see
+// unitsOfRegister: every read can be taken out of an order, and so can a write or swap whose value no operation finds (see
 // idleWrites, which holds for those that succeeded as well).
 func unitsOfRegister(ops []op) (units [][]int) {
 	found := finders(ops, make([]bool, len(ops)))

@@ -29,7 +29,7 @@ const (
 // searcher asks Porcupine, within what is left of a budget.
 type searcher struct{ left int }
 
-// order asks whether the operations have an order that a machine explains, beginning in a state.
+// order answers whether the operations have an order that a machine explains, beginning in a state.
 func (s *searcher) order(m porcupine.Model, begin any, ops []*op) Answer {
 	asked := make([]porcupine.Operation, len(ops))
 	for i, o := range ops {

@@ -10,10 +10,9 @@ import (
 // that an order of what was there before would leave an order of what is left: so the contradiction that remains is one
 // of the whole history. What is out of budget is left as it is.
 //
-// Two kinds of steps: cutting off what comes after a moment (an order of a history is an order of all its beginnings,
-// what was under way at the cut being of unknown outcome from there on), and taking out the model's units.
+// Two kinds of steps: cutting off what comes after a moment (shortest: an order of a history is an order of all its
+// beginnings, what was under way at the cut being of unknown outcome from there on), and then taking out the model's units.
 func (j *judge) shrink(ops []op) []*op {
-	ops = j.shortest(ops)
 	for again := true; again; {
 		again = false
 		for size := max(1, len(j.m.units(ops))/2); ; size /= 2 {

@@ -8,12 +8,12 @@ import (
 	"lockcheck/checker/history/jepsen"
 )
 
-// held is one hold of a lock with owners: its acquire, and its release if there was one.
+// hold is one hold of a lock with owners: its acquire, and its release if there was one.
 //
 //	call ....... return                    call ....... return
 //	   acquire     |======== core ===========|   release
 //
-// Whatever the order, the owner has the lock all through the core.
+// In any order, the owner has the lock all through the core.
 type hold struct {
 	acquire *op
 	release *op // nil: never released

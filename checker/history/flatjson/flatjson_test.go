@@ -73,7 +73,7 @@ func FuzzStrings(f *testing.F) {
 	})
 }
 
-// What is written plainly is taken; whatever is taken, encoding/json reads alike.
+// What is written plainly is taken, and encoding/json reads all that is taken alike.
 func TestPlainRowsAreTaken(t *testing.T) {
 	for _, want := range []row{{}, {Int: 1<<63 - 1, Text: "t", Word: "w", Words: []string{"a", "b"}, Bool: true, Maybe: new(bool)}} {
 		var reader Reader

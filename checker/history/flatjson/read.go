@@ -13,8 +13,8 @@ type Reader struct {
 	line []byte
 	at   int
 	// words keeps one copy of each short string for a while: processes, keys and functions repeat on every line, holds and
-	// values on lines that are near one another. Each has one place it can be in, and whatever comes later takes it over:
-	// so a file of a million different strings costs no more memory, and finding a word no more than comparing it.
+	// values on lines that are near one another. Each has one place it can be in, and the next string with that place takes it
+	// over: so a file of a million different strings costs no more memory, and finding a word no more than comparing it.
 	words [maxWords]string
 }
 
@@ -154,7 +154,7 @@ func (r *Reader) Bool(b *bool) bool {
 	return false
 }
 
-// yes and no are what an optional boolean points to: nobody writes to it.
+// yes and no are what an optional boolean points to. No code writes to them.
 var yes, no = true, false
 
 // MaybeBool reads a boolean that can be absent.

@@ -88,7 +88,7 @@ func (o *Object) Flag(name string, v bool) {
 	}
 }
 
-// plain tells of a byte whether it stands for itself in a JSON string, here and for every reader.
+// plain reports whether a byte stands for itself in a JSON string, here and for every reader.
 func plain(c byte) bool { return ' ' <= c && c < 0x7f && c != '"' && c != '\\' }
 
 const hex = "0123456789abcdef"

@@ -137,7 +137,7 @@ func (r *reader) collection(kind Kind, end byte) (Value, error) {
 		case kind == Map && len(n.items)%2 != 0:
 			return Value{}, r.mistakeAt(line, "a map with a key that has no value")
 		default:
-			return Value{n}, nil
+			return Value{n}, r.unrepeated(n, line)
 		}
 	}
 }
@@ -172,7 +172,12 @@ func (r *reader) dispatch() (v Value, dropped bool, err error) {
 	if err != nil {
 		return Value{}, false, err
 	}
-	if first, _ := utf8.DecodeRuneInString(tag); first != ':' && !unicode.IsLetter(first) {
+	first, _ := utf8.DecodeRuneInString(tag)
+	switch {
+	case first == ':':
+		v, err = r.namespaced(tag)
+		return v, false, err
+	case !unicode.IsLetter(first):
 		return Value{}, false, r.mistake("#%s is no EDN", shorten(tag))
 	}
 	v, err = r.inner("what the tag #" + shorten(tag) + " stands before")
@@ -328,7 +333,7 @@ func scalar(text string) (v Value, wrong string) {
 	if !ok {
 		return Value{}, shorten(text) + " is no number"
 	}
-	if text[0] == '-' && strings.Trim(number, "0.") != "" {
+	if text[0] == '-' && !zero(number) {
 		number = "-" + number
 	}
 	return Value{&node{kind: kind, text: number}}, ""
@@ -351,8 +356,20 @@ func number(text string) (canonical string, kind Kind, ok bool) {
 		return text, Float, plainFloat(exact) && (err == nil || strings.Contains(err.Error(), "range"))
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	return strconv.FormatFloat(f, 'g', -1, 64), Float, plainFloat(text) && err == nil
+	return float(f), Float, plainFloat(text) && err == nil
 }
+
+// float writes a float so that it is no whole number's text: 1.0 is another value than 1.
+func float(f float64) string {
+	text := strconv.FormatFloat(f, 'g', -1, 64)
+	if allDigits(text) {
+		text += ".0"
+	}
+	return text
+}
+
+// zero reports whether an unsigned number is one: its sign means nothing then.
+func zero(number string) bool { return strings.Trim(number, "0.M") == "" }
 
 // plainFloat keeps out what Go reads as a number and EDN does not: hexadecimal digits, underscores, words.
 func plainFloat(text string) bool { return strings.Trim(text, "0123456789.eE+-") == "" }

@@ -41,9 +41,6 @@ func eventOf(v Value, line int) (Event, error) {
 		if !known {
 			continue
 		}
-		if seen[name] {
-			return e, Mistakef(line, "an operation with two %s", key)
-		}
 		seen[name] = true
 		if wrong := field(&e, value); wrong != "" {
 			return e, Mistakef(line, "%s", wrong)

@@ -29,7 +29,7 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// FuzzRead: whatever is in a file, what is read of it is a history that keeps its promises.
+// FuzzRead: what is read of a file is a history that keeps its promises, with any content.
 func FuzzRead(f *testing.F) {
 	for _, text := range shapes {
 		f.Add([]byte(text))

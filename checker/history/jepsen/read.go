@@ -67,7 +67,7 @@ func Read(r io.Reader, file string) (*History, error) {
 	return c.history, nil
 }
 
-// isEDN tells by the first character that is no white space: operations in EDN begin with a bracket, a tag or a comment,
+// isEDN decides by the first character that is no white space: operations in EDN begin with a bracket, a tag or a comment,
 // those in text with a process, a date or a level. An empty file is an EDN file with no operations.
 func isEDN(in *bufio.Reader) bool {
 	head, _ := in.Peek(64 << 10)
@@ -120,7 +120,8 @@ func ednEvents(in io.Reader, file string, yield func(Event) bool) error {
 }
 
 // open steps into the vector or list around a history, if there is one, and says what will close it. Tags before it
-// are dropped, and so is that of an operation that comes first: they say nothing of what an operation is.
+// are dropped, and so is that of an operation that comes first: they say nothing of what an operation is. The namespace of
+// a map is no tag.
 func (r *reader) open() (end byte, line int, err error) {
 	for {
 		if line, err = r.skip(); err != nil {
@@ -134,7 +135,7 @@ func (r *reader) open() (end byte, line int, err error) {
 		case len(head) > 0 && head[0] == '(':
 			r.next()
 			return ')', line, nil
-		case len(head) < 2 || head[0] != '#' || head[1] == '#' || delimiter(head[1]):
+		case len(head) < 2 || head[0] != '#' || head[1] == '#' || head[1] == ':' || delimiter(head[1]):
 			return 0, line, nil
 		}
 		r.next()

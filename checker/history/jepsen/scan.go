@@ -70,7 +70,7 @@ func space(c byte) bool {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == '\f' || c == '\v'
 }
 
-// delimiter tells whether a name or number ends before c.
+// delimiter reports whether a name or number ends before c.
 func delimiter(c byte) bool {
 	switch c {
 	case '(', ')', '[', ']', '{', '}', '"', ';':

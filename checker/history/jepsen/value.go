@@ -43,7 +43,7 @@ func (v Value) Kind() Kind {
 	return v.node.kind
 }
 
-// IsNil tells whether the value is nil, or absent.
+// IsNil reports whether the value is nil, or absent.
 func (v Value) IsNil() bool { return v.node == nil }
 
 // Text is a scalar's own text: a string without its quotes, a keyword without its colon, a number's digits.
@@ -68,6 +68,19 @@ func (v Value) Untagged() Value {
 		v = v.node.items[0]
 	}
 	return v
+}
+
+// equals reports whether two values have the same String. Values of different kinds never have.
+func (v Value) equals(w Value) bool {
+	switch {
+	case v.node == w.node:
+		return true
+	case v.Kind() != w.Kind():
+		return false
+	case len(v.Items()) == 0 && len(w.Items()) == 0:
+		return v.Text() == w.Text()
+	}
+	return v.String() == w.String()
 }
 
 // Get is the value of a map under a keyword; nil if there is none or v is no map.

@@ -18,6 +18,9 @@ type client struct {
 	cut     [2]bool
 	waiting [2][]func() // packets behind a cut
 
+	connection int // how often it was connected again
+	pending    *op // the acquire that its worker waits for
+
 	lastRead  int64 // all that it has printed so far will have been read by then
 	touchedNS int64 // a fault touched it until then
 	resumedNS int64
@@ -106,7 +109,7 @@ const pingEvery = 20 * ms
 func (c *client) seen() int64 {
 	w := c.w
 	if w.now-c.resumedNS < ms && w.chance(0.5) {
-		return c.seenNS // the pings that came meanwhile are still in the pipe
+		return c.seenNS // the pings that came while it was stopped are still in the pipe
 	}
 	s := max(w.now-w.up(3*ms), 0) / pingEvery * pingEvery
 	for _, quiet := range w.silent {
@@ -150,7 +153,7 @@ func (c *client) release(t *task, h *hold, o *op) {
 	w.doubt(h)
 	serve := func() bool { return w.polling.release(h) }
 	if w.Service == Queue {
-		if h.entry == nil { // granted by nobody
+		if h.entry == nil { // the service never granted it
 			h.entry = &entry{key: h.key, hold: h, gone: true}
 		}
 		serve = func() bool { return w.queue.release(h.entry) }
@@ -176,7 +179,7 @@ func (c *client) release(t *task, h *hold, o *op) {
 	c.answer(o, e)
 }
 
-// certainly repeats a request until it is answered. Sure tells whether the answer is that of the first. Seen bounds when
+// certainly repeats a request until it is answered. Sure reports whether the answer is that of the first. Seen bounds when
 // the answered request was sent; one that was sent again may have had its effect before, so it bounds nothing then.
 func (c *client) certainly(t *task, serve func() bool) (yes, sure bool, seenNS int64) {
 	seen := c.seen()
@@ -213,7 +216,7 @@ func (c *client) mayWrite(h *hold) bool {
 	return h.flag && (h.lease == nil || c.w.now < h.lease.sentNS+TTL*3/4)
 }
 
-// access reads or writes the storage: look, work, look again, send.
+// access reads or writes the resource: look, work, look again, send.
 func (c *client) access(t *task, h *hold, o *op, q history.Request, workNS int64) {
 	w := c.w
 	if q.Kind == history.KindWrite {
@@ -225,11 +228,11 @@ func (c *client) access(t *task, h *hold, o *op, q history.Request, workNS int64
 		}
 	}
 	q.Token = h.token
-	f := &future[storageAnswer]{}
+	f := &future[resourceAnswer]{}
 	send := func() {
-		w.deliver(c, toStorage, func() {
-			a := w.storage.handle(q, o.number, h)
-			w.deliver(c, toStorage, func() { c.run(func() { f.resolve(a) }) })
+		w.deliver(c, toResource, func() {
+			a := w.resource.handle(q, o.number, h)
+			w.deliver(c, toResource, func() { c.run(func() { f.resolve(a) }) })
 		})
 	}
 	if q.Kind == history.KindWrite && w.flawed(WriteAfterRelease, 0.3) {

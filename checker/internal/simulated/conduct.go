@@ -2,11 +2,12 @@ package simulated
 
 import (
 	"fmt"
+	"slices"
 
 	"lockcheck/checker/history"
 )
 
-// conduct is the run loop: load, heal, final phase.
+// conduct is the run loop: load, heal, old waiters, final phase.
 func (w *world) conduct(t *task) {
 	w.mark(history.Phase, history.PhaseLoad)
 	for range w.Clients {
@@ -17,14 +18,14 @@ func (w *world) conduct(t *task) {
 	w.loading = false
 	w.mark(history.Phase, history.PhaseHeal)
 	w.calm(t)
+	w.oldWaiters(t)
 	w.closeAll(t)
 	w.mark(history.Phase, history.PhaseFinal)
-	w.spawn(nil, w.probe)
 	for n := range 2 {
 		c := w.newClient(fmt.Sprint("f", n+1))
 		for key := range w.Keys {
-			for until := w.now + freshPatience; w.now < until && !w.fresh(t, c, keyName(key), until-w.now); {
-				w.kill(t, c) // whatever it asked for may still come
+			for until := w.now + freshTimeout; w.now < until && !w.fresh(t, c, keyName(key), until-w.now); {
+				w.kill(t, c) // its requests may still arrive
 				c = w.newClient(c.name + "+")
 			}
 		}
@@ -34,15 +35,53 @@ func (w *world) conduct(t *task) {
 	w.over = true
 }
 
-// calm waits until all faults are over and the workers have ended.
+// calm waits until all faults are over and the workers have ended, or wait for a lock.
 func (w *world) calm(t *task) {
-	for until := w.now + 60_000*ms; w.workers > 0 && w.now < until; {
+	for until := w.now + 60_000*ms; w.workers > len(w.waiters()) && w.now < until; {
 		t.sleep(200 * ms)
 	}
 	for _, c := range w.clients {
 		for !c.dead && (c.stopped || c.touchedNS > w.now) {
 			t.sleep(200 * ms)
 		}
+	}
+}
+
+// waiters are the acquires that workers wait for.
+func (w *world) waiters() (all []*op) {
+	for _, c := range w.clients {
+		if o := c.pending; o != nil && !o.over && !o.cancelled && !o.hold.try && !c.dead {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// oldWaiters lets those go on waiting that waited when everything was healed (rule J8), until one was granted each lock that
+// is waited for. What is left of unknown operations could keep it from them for as long as their clients live.
+func (w *world) oldWaiters(t *task) {
+	if len(w.waiters()) > 0 {
+		for _, c := range w.clients {
+			if !c.dead && c.lives > 0 {
+				w.kill(t, c)
+			}
+		}
+	}
+	w.mark(history.Phase, history.PhaseWaiting)
+	w.spawn(nil, w.probe)
+	w.grantedTo = map[string]bool{}
+	hangs := func() bool {
+		return slices.ContainsFunc(w.waiters(), func(o *op) bool { return !w.grantedTo[o.hold.key] })
+	}
+	for until := w.now + freshTimeout; hangs() && w.now < until; {
+		t.sleep(50 * ms)
+	}
+	w.waited, w.grantedTo = true, nil
+	for _, o := range w.waiters() {
+		o.hold.c.give(o.hold, o, newsCancelled)
+	}
+	for until := w.now + 3000*ms; w.workers > 0 && w.now < until; {
+		t.sleep(50 * ms)
 	}
 }
 
@@ -75,14 +114,14 @@ func (w *world) close(t *task, c *client) {
 	w.kill(t, c)
 }
 
-// freshPatience is more than any correct lock needs to come free, and more than rule J8 asks for.
-const freshPatience = 45_000 * ms
+// freshTimeout is more than any correct lock needs to come free, and more than rule J8 asks for.
+const freshTimeout = 45_000 * ms
 
 // fresh has a fresh session acquire and release a lock (rule J8). It answers whether that was granted.
-func (w *world) fresh(t *task, c *client, key string, patience int64) bool {
+func (w *world) fresh(t *task, c *client, key string, timeout int64) bool {
 	h := w.newHold(c, key, false)
 	o := w.start(h, history.Event{F: history.Acquire}, func(t *task, o *op) { c.acquire(t, h, o) })
-	if e := w.finish(t, o, patience); e.Type != history.OK {
+	if e := w.finish(t, o, timeout); e.Type != history.OK {
 		return false
 	}
 	h.released = true

@@ -1,6 +1,6 @@
 package simulated
 
-// Defect is one thing that is wrong with the service, the storage or the clients of a world. Most strike now and then.
+// Defect is one thing that is wrong with the service, the resource or the clients of a world. Most strike now and then.
 type Defect string
 
 // What may be wrong with the service.
@@ -16,16 +16,16 @@ const (
 	NeverFree           Defect = "never free again"                 // what a dead client held stays taken
 	ZombieWaiter        Defect = "zombie waiter"                    // a waiter whose lease ended is never told
 	GrantToTheDead      Defect = "grant to a dead lease"            // a waiter whose lease ended stays in the queue
-	BusyWhenFree        Defect = "busy when free"                   // a try is refused although nobody holds the lock
+	BusyWhenFree        Defect = "busy when free"                   // a try is refused although the lock is free
 	TokenRepeated       Defect = "token repeated"
 	TokenBack           Defect = "token going back"
 	TokenOfLease        Defect = "token from the lease's id" // unique, but in no order
 	QueueJumped         Defect = "queue jumped"              // the last in the queue comes next, tokens are given when queueing
 )
 
-// What may be wrong with the storage.
+// What may be wrong with the resource.
 const (
-	FenceIgnored   Defect = "stale write accepted"     // the storage does not compare tokens
+	FenceIgnored   Defect = "stale write accepted"     // the resource does not compare tokens
 	FenceOfWrites  Defect = "reads do not raise"       // only writes raise the mark, so an older writer slips in
 	FenceAsText    Defect = "tokens compared as text"  // "9" is greater than "10"
 	FreshRejected  Defect = "fresh write rejected"     // although its token is the highest
@@ -39,13 +39,14 @@ const (
 
 // What may be wrong with the clients.
 const (
-	LossIgnored       Defect = "loss ignored"            // the library learns of it and tells nobody
+	LossIgnored       Defect = "loss ignored"            // the library learns of it and does not report it
 	GuardIgnored      Defect = "guard ignored"           // writes although it was told
 	GrantUnasked      Defect = "grant without asking"    // the library says yes of its own
 	ExpiryNotNoticed  Defect = "expiry not noticed"      // no deadline of its own: believes until the server says no
 	UnlockByName      Defect = "unlock by name"          // the client's release names the lock, not its own record
 	WriteAfterRelease Defect = "write after the release" // the write is buffered and sent after the release was answered
+	LostWakeUp        Defect = "lost wake-up"            // who waited when the connection broke does not ask again, and is never told
 )
 
-// flawed tells whether a defect strikes now, at most with probability p. Worlds without it draw nothing.
+// flawed reports whether a defect strikes now, at most with probability p. Worlds without it draw nothing.
 func (w *world) flawed(d Defect, p float64) bool { return w.Defect == d && w.chance(p) }

@@ -6,7 +6,6 @@ import (
 	"lockcheck/checker/history"
 )
 
-// startClient starts a client and its worker.
 func (w *world) startClient() *client {
 	c := w.newClient(fmt.Sprint("c", len(w.clients)+1))
 	w.workers++
@@ -30,7 +29,7 @@ func (w *world) disturb(t *task) {
 		on bool
 		do func(*task, *client)
 	}{{w.Faults.Pause, w.pause}, {w.Faults.Pause, w.pause}, {w.Faults.Cut, w.cut}, {w.Faults.Kill, w.strike}, {w.Faults.Stall, w.stall},
-		{w.Faults.Clock, w.setClock}, {w.Faults.Clock, w.setClock}} {
+		{w.Faults.Clock, w.setClock}, {w.Faults.Clock, w.setClock}, {w.Losses.any(), w.loseLocks}, {w.Losses.any(), w.loseLocks}} {
 		if m.on {
 			menu = append(menu, m.do)
 		}
@@ -54,8 +53,12 @@ func (w *world) disturb(t *task) {
 
 // fault begins to record one; what it returns records its further steps.
 func (w *world) fault(name string, c *client, dur int64) func(kind history.Type, heal bool) {
+	return w.faultOf(history.Event{F: history.F(name), Target: c.name, DurNS: dur, Role: "client"})
+}
+
+func (w *world) faultOf(e history.Event) func(kind history.Type, heal bool) {
 	w.lastOp++
-	e := history.Event{Process: history.NemesisProcess, F: history.F(name), Op: w.lastOp, Target: c.name, DurNS: dur, Role: "client"}
+	e.Process, e.Op = history.NemesisProcess, w.lastOp
 	record := func(kind history.Type, heal bool) {
 		e.Type, e.Heal = kind, heal
 		w.record(e)
@@ -112,12 +115,12 @@ func (w *world) freeze(c *client) {
 	}
 }
 
-// cut keeps a client's packets from the service, and in half of the cases from the storage, too.
+// cut keeps a client's packets from the service, and in half of the cases from the resource, too.
 func (w *world) cut(t *task, c *client) {
 	length := w.up(5000 * ms)
 	c.touchedNS = never / 2
 	record := w.fault("partition", c, length)
-	c.cut[toService], c.cut[toStorage] = true, w.chance(0.5)
+	c.cut[toService], c.cut[toResource] = true, w.chance(0.5)
 	t.sleep(w.up(20 * ms))
 	record(history.OK, false)
 	t.sleep(length)
@@ -149,16 +152,16 @@ func (w *world) kill(t *task, c *client) {
 }
 
 func (w *world) exited(c *client) {
-	told := false
+	recorded := false
 	for _, h := range w.holds {
 		if h.c == c && h.granted && !h.released && !h.lostRead {
 			e := c.event(history.Info, history.Exit)
 			e.Hold, e.HeldNS = h.id, h.confirmed
 			w.record(e)
-			told = true
+			recorded = true
 		}
 	}
-	if !told {
+	if !recorded {
 		w.record(c.event(history.Info, history.Exit))
 	}
 }

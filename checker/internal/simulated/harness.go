@@ -12,6 +12,7 @@ type hold struct {
 	c        *client
 	try      bool
 	news     *future[news]
+	ask      func() // the service, once more: Queue
 	entry    *entry // Queue
 	lease    *lease
 	session  *session
@@ -25,7 +26,6 @@ type hold struct {
 	confirmed int64 // the harness knows of the belief until then (rule R4)
 }
 
-// op is one operation of the harness.
 type op struct {
 	number  int64
 	f       history.F
@@ -34,6 +34,8 @@ type op struct {
 	sentNS  int64
 	over    bool
 	end     future[history.Event]
+
+	cancelled bool // it was asked to end
 }
 
 func keyName(n int) string { return fmt.Sprint("k", n+1) }
@@ -56,7 +58,7 @@ func (w *world) start(h *hold, e history.Event, do func(t *task, o *op)) *op {
 	return o
 }
 
-// completed takes the client's answer. Nobody waits any more for an operation that was given up.
+// completed takes the client's answer. The harness no longer waits for an operation that was given up.
 func (w *world) completed(o *op, e history.Event, held bool) {
 	if o.over {
 		return
@@ -85,6 +87,9 @@ func (w *world) complete(o *op, e history.Event) {
 		e.HeldNS = o.hold.confirmed
 	}
 	w.record(e)
+	if w.grantedTo != nil && o.f == history.Acquire && !o.hold.try && e.Type == history.OK {
+		w.grantedTo[o.hold.key] = true
+	}
 	o.end.resolve(e)
 }
 
@@ -113,17 +118,17 @@ func (w *world) ping(h *hold) {
 }
 
 // finish waits for an operation. It is given up only when no fault touches its client, nor for a while after (rule R8).
-func (w *world) finish(t *task, o *op, patience int64) history.Event {
+func (w *world) finish(t *task, o *op, timeout int64) history.Event {
 	c := o.hold.c
 	for {
-		until := max(o.sentNS, c.touchedNS) + patience
-		if !w.Faults.GiveUp && w.loading {
+		until := max(o.sentNS, c.touchedNS) + timeout
+		if !w.impatient(o) {
 			until = never
 		}
 		if e, ok := o.end.await(t, min(until, w.now+1000*ms)); ok {
 			return e
 		}
-		if c.dead || w.now >= max(o.sentNS, c.touchedNS)+patience && (w.Faults.GiveUp || !w.loading) {
+		if c.dead || w.now >= max(o.sentNS, c.touchedNS)+timeout && w.impatient(o) {
 			if !o.over {
 				w.complete(o, history.Event{Type: history.Info})
 			}
@@ -132,16 +137,38 @@ func (w *world) finish(t *task, o *op, patience int64) history.Event {
 	}
 }
 
+// impatient reports whether an operation may be given up now: while everything works only where that is a fault of the world,
+// and after that no acquire of a worker before the old waiters have had their time.
+func (w *world) impatient(o *op) bool {
+	switch {
+	case w.loading:
+		return w.Faults.GiveUp
+	case o.hold.c.pending == o:
+		return w.waited
+	}
+	return true
+}
+
 // work is the harness's worker for one client: one hold after the other.
 func (w *world) work(t *task, c *client) {
 	for w.loading && !c.dead {
 		h := w.newHold(c, keyName(w.r.IntN(w.Keys)), w.chance(0.25))
 		o := w.start(h, history.Event{F: history.Acquire, Try: h.try}, func(t *task, o *op) { c.acquire(t, h, o) })
 		if w.Faults.Cancel && w.chance(0.15) {
-			w.after(w.up(2500*ms), func() { c.give(h, o, newsCancelled) })
+			w.after(w.up(2500*ms), func() {
+				if w.loading {
+					o.cancelled = true
+					c.give(h, o, newsCancelled)
+				}
+			})
 		}
+		c.pending = o
 		e := w.finish(t, o, 6000*ms)
+		c.pending = nil
 		switch {
+		case e.Type == history.OK && !w.loading: // granted while old waiters wait: the next one's turn
+			h.released = true
+			e = w.finish(t, w.start(h, history.Event{F: history.Release}, func(t *task, o *op) { c.release(t, h, o) }), 5000*ms)
 		case e.Type == history.OK:
 			e = w.critical(t, h)
 		case e.Type == history.Info:

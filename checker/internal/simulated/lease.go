@@ -92,8 +92,8 @@ func (l *lease) extend() bool {
 	return l.c.w.polling.extend(l.hold)
 }
 
-// lose is the end of a lease that nobody gave up: the user is told, then the flags are cleared (rule R3), then what may
-// be left of it is tidied up.
+// lose is the end of a lease that its client had not given up: the user is told, then the flags are cleared (rule R3), then
+// what may be left of it is tidied up.
 func (l *lease) lose(confirmed bool) {
 	c, w := l.c, l.c.w
 	if l.over {
@@ -101,16 +101,16 @@ func (l *lease) lose(confirmed bool) {
 	}
 	l.over = true
 	if w.Defect != LossIgnored {
-		told := false
+		reported := false
 		for _, h := range w.holds {
 			if h.lease == l && h.flag {
-				told = true
-				l.tell(h)
+				reported = true
+				l.reportLoss(h)
 				w.doubt(h)
 			}
 		}
-		if !told && l.session != nil {
-			l.tell(nil)
+		if !reported && l.session != nil {
+			l.reportLoss(nil)
 		}
 	}
 	for _, f := range l.ended {
@@ -121,8 +121,8 @@ func (l *lease) lose(confirmed bool) {
 	}
 }
 
-// tell is the loss signal.
-func (l *lease) tell(h *hold) {
+// reportLoss sends the loss signal.
+func (l *lease) reportLoss(h *hold) {
 	w := l.c.w
 	e := l.event(history.Info, history.Lost)
 	if h != nil {

@@ -5,7 +5,7 @@ type place int
 
 const (
 	toService place = iota
-	toStorage
+	toResource
 )
 
 // deliver has a packet between a client and a place arrive some time later. Behind a cut it waits, as in TCP, or its
@@ -35,6 +35,22 @@ func (c *client) heal() {
 		c.waiting[p] = nil
 		for _, do := range waiting {
 			c.w.after(c.w.up(400*ms), func() { c.arrive(place(p), do) })
+		}
+	}
+	c.connection++
+	c.askAgain()
+}
+
+// askAgain repeats the requests whose answers are waited for: what was sent when the connection broke, or should have been
+// told since, may be lost.
+func (c *client) askAgain() {
+	w := c.w
+	if c.dead || w.Defect == LostWakeUp {
+		return
+	}
+	for _, h := range w.holds {
+		if h.c == c && h.ask != nil && !h.news.known {
+			w.deliver(c, toService, h.ask)
 		}
 	}
 }

@@ -11,18 +11,24 @@ type pollingService struct {
 	w      *world
 	count  int64
 	owners map[string]*owner
+	ahead  int64 // of the machine's wall clock: the server's own
+	setNS  int64 // one of the two was set last
 }
 
 type owner struct {
 	hold   *hold
-	dropAt int64 // by the wall clock: the key is gone from there on
+	dropAt int64 // by the server's wall clock: the key is gone from there on
+	until  int64 // of the run: it would be gone from there on, were the server's clock right
 }
+
+// clock is the server's wall clock.
+func (p *pollingService) clock() int64 { return p.w.now + p.w.wallAhead + p.ahead }
 
 // owner is who has a lock now.
 func (p *pollingService) owner(key string) *owner {
 	o := p.owners[key]
-	if o != nil && o.dropAt <= p.w.now+p.w.wallAhead {
-		p.free(key, o.dropAt-p.w.wallAhead)
+	if o != nil && o.dropAt <= p.clock() {
+		p.expire(key)
 		o = nil
 	}
 	return o
@@ -44,14 +50,44 @@ func (p *pollingService) settle() {
 func (p *pollingService) setClock(by int64) {
 	p.settle()
 	p.w.wallAhead += by
+	p.setNS = p.w.now
+	p.dropExpired()
+}
+
+// dropExpired ends what has run out by the server's clock, which was set.
+func (p *pollingService) dropExpired() {
 	for _, key := range slices.Sorted(maps.Keys(p.owners)) {
-		if p.owners[key].dropAt <= p.w.now+p.w.wallAhead {
-			p.free(key, p.w.now)
+		if p.owners[key].dropAt <= p.clock() {
+			p.expire(key)
 		}
 	}
 }
 
-func (p *pollingService) dropAt() int64 {
+// expire ends what has run out by the server's clock, at the moment at which it did.
+func (p *pollingService) expire(key string) {
+	o := p.owners[key]
+	at := min(max(o.dropAt-p.w.wallAhead-p.ahead, p.setNS), p.w.now)
+	if at < o.until {
+		p.lost(o.hold, at)
+	}
+	p.free(key, at)
+}
+
+// lose ends what is neither given back nor over.
+func (p *pollingService) lose(key string) {
+	p.lost(p.owners[key].hold, p.w.now)
+	p.free(key, p.w.now)
+}
+
+// lost records that the service lost a grant before its time.
+func (p *pollingService) lost(h *hold, ns int64) {
+	if t := p.w.truth(h); t.LostNS == 0 {
+		t.LostNS = ns
+	}
+}
+
+// until is when a lease ends that is given now, by the time of the run.
+func (p *pollingService) until() int64 {
 	slack := p.w.up(2 * ms)
 	if p.w.chance(0.05) {
 		slack = p.w.slack()
@@ -59,7 +95,7 @@ func (p *pollingService) dropAt() int64 {
 	if p.w.Defect == NeverFree {
 		return never
 	}
-	return p.w.now + p.w.wallAhead + p.w.lifetime() + slack
+	return p.w.now + p.w.lifetime() + slack
 }
 
 // setIfAbsent answers with a token if the lock was free.
@@ -74,24 +110,36 @@ func (p *pollingService) setIfAbsent(h *hold) (token string, ok bool) {
 		p.free(h.key, w.now)
 	}
 	p.count++
-	p.owners[h.key] = &owner{h, p.dropAt()}
+	o := &owner{hold: h}
+	p.prolong(o)
+	p.owners[h.key] = o
 	w.granted(h)
 	return strconv.FormatInt(p.count+7, 10), true
 }
 
-// extend answers whether the hold still has its lock.
+// prolong gives an owner a new lease. It never gets shorter by it.
+func (p *pollingService) prolong(o *owner) {
+	until := p.until()
+	o.until = max(o.until, until)
+	if until != never {
+		until += p.clock() - p.w.now
+	}
+	o.dropAt = max(o.dropAt, until)
+}
+
+// extend reports whether the hold still has its lock.
 func (p *pollingService) extend(h *hold) bool {
 	o := p.owner(h.key)
 	if o == nil || o.hold != h {
 		return p.w.flawed(LeaseRevived, 1)
 	}
 	if p.w.Defect != ExtensionNotApplied {
-		o.dropAt = max(o.dropAt, p.dropAt())
+		p.prolong(o)
 	}
 	return true
 }
 
-// release answers whether the hold had the lock.
+// release reports whether the hold had the lock.
 func (p *pollingService) release(h *hold) bool {
 	w := p.w
 	o := p.owner(h.key)

@@ -28,9 +28,10 @@ type entry struct {
 	hold    *hold
 	session *session
 	token   string
+	queued  bool
 	granted bool
-	gone    bool
-	tell    func() // the client, that it has the lock
+	gone    bool   // removed; one that was removed before it came to the queue does not get there
+	notify  func() // the client, that it has the lock
 }
 
 // slack is how long after the end of a lease the service gets round to dropping it.
@@ -77,7 +78,7 @@ func (q *queueService) watch(s *session) {
 	})
 }
 
-// extend answers whether the session still lives.
+// extend reports whether the session still lives.
 func (q *queueService) extend(s *session) bool {
 	switch {
 	case s.dead:
@@ -107,11 +108,18 @@ func (q *queueService) end(s *session) {
 	}
 }
 
-// enqueue answers whether the entry is in the queue.
+// enqueue reports whether the entry is in the queue. It may be asked again.
 func (q *queueService) enqueue(e *entry) bool {
-	if e.session.dead {
+	switch {
+	case e.session.dead || e.gone:
 		return false
+	case e.queued:
+		if e.granted {
+			e.notify()
+		}
+		return true
 	}
+	e.queued = true
 	q.rev++
 	e.token = strconv.FormatInt(q.number(e), 10)
 	q.queues[e.key] = append(q.queues[e.key], e)
@@ -153,13 +161,14 @@ func (q *queueService) promote(key string) {
 func (q *queueService) grant(e *entry) {
 	e.granted = true
 	q.w.granted(e.hold)
-	e.tell()
+	e.notify()
 }
 
-// remove answers whether the entry was in the queue.
+// remove reports whether the entry was in the queue.
 func (q *queueService) remove(e *entry) bool {
 	at := slices.Index(q.queues[e.key], e)
 	if at < 0 {
+		e.gone = true
 		return false
 	}
 	q.queues[e.key] = slices.Delete(q.queues[e.key], at, at+1)
@@ -171,7 +180,7 @@ func (q *queueService) remove(e *entry) bool {
 	return true
 }
 
-// release is a client's request to remove its entry. It answers whether that entry was removed.
+// release is a client's request to remove its entry. It reports whether that entry was removed.
 func (q *queueService) release(e *entry) bool {
 	w := q.w
 	switch {

@@ -26,8 +26,11 @@ func (c *client) acquireQueued(t *task, h *hold, o *op) {
 	seen := c.seen()
 	e := &entry{key: h.key, hold: h, session: l.session}
 	h.entry, h.lease, h.news = e, l, &future[news]{}
-	e.tell = func() {
-		w.deliver(c, toService, func() { c.run(func() { h.news.resolve(newsGranted) }) })
+	connection := c.connection
+	e.notify = func() {
+		if w.Defect != LostWakeUp || c.connection == connection {
+			w.deliver(c, toService, func() { c.run(func() { h.news.resolve(newsGranted) }) })
+		}
 	}
 	l.ended = append(l.ended, func(confirmed bool) {
 		switch {
@@ -38,7 +41,7 @@ func (c *client) acquireQueued(t *task, h *hold, o *op) {
 			h.news.resolve(newsLost)
 		}
 	})
-	w.deliver(c, toService, func() {
+	h.ask = func() {
 		queued := w.queue.enqueue(e)
 		if !queued || h.try && !e.granted {
 			w.deliver(c, toService, func() {
@@ -51,11 +54,13 @@ func (c *client) acquireQueued(t *task, h *hold, o *op) {
 				})
 			})
 		}
-	})
+	}
+	w.deliver(c, toService, h.ask)
 	switch what, _ := h.news.await(t, never); what {
 	case newsGranted:
 		if l.over && w.Defect != GrantToTheDead && w.Defect != ZombieWaiter {
-			// The session was lost while the grant was on its way: the library returns, and nobody believes it (rule R3).
+			// The session was lost while the grant was on its way: the library returns, and its user does not believe it (rule
+			// R3).
 			c.answer(o, history.Event{Type: history.OK, Session: l.session.id, Token: e.token, SeenNS: seen})
 			return
 		}
@@ -90,8 +95,8 @@ func (c *client) accept(h *hold, token string) {
 	c.w.believe(h)
 }
 
-// acquirePolling is the recipe of a key with an expiry time: one attempt after the other. An attempt that nobody answered
-// may have worked, so a careful client ends the acquire as unknown.
+// acquirePolling is the recipe of a key with an expiry time: one attempt after the other. An attempt without an answer may have
+// worked, so a careful client ends the acquire as unknown.
 func (c *client) acquirePolling(t *task, h *hold, o *op) {
 	w := c.w
 	type grant struct {

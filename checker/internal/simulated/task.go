@@ -35,7 +35,7 @@ func (a *agenda) Pop() any {
 	return last
 }
 
-// at has something happen at a time, after whatever was asked for earlier.
+// at runs a function at a moment, after those that were asked for earlier.
 func (w *world) at(ns int64, do func()) {
 	w.agenda.seq++
 	heap.Push(&w.agenda, item{max(ns, w.now), w.agenda.seq, do})

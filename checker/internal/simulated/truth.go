@@ -1,9 +1,9 @@
 package simulated
 
-// Truth is what happened, as nobody inside the world can see it.
+// Truth is what happened, as no process inside the world can see it.
 type Truth struct {
 	Holds map[string]*TrueHold
-	Stale map[int64]bool  // sequence numbers of writes that the storage applied after it had served a newer holder
+	Stale map[int64]bool  // sequence numbers of writes that the resource applied after it had served a newer holder
 	Lost  map[string]bool // values overwritten by a write that was not built on them, acknowledged or not
 }
 
@@ -12,6 +12,7 @@ type TrueHold struct {
 	Order           int64 // of its grant among all
 	GrantedNS       int64 // the service gave it the lock
 	EndedNS         int64 // the service took it back: released, expired, removed
+	LostNS          int64 // the service lost it, although it was neither given back nor over
 	BelievesFromNS  int64 // its client's flag was set
 	BelievesUntilNS int64 // and cleared, or its client died; the end of time if neither happened
 }

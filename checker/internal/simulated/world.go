@@ -1,10 +1,10 @@
-// Package simulated makes recordings of runs that never were: a lock service, the storage behind it, lock clients that
+// Package simulated makes recordings of runs that never were: a lock service, the resource behind it, lock clients that
 // are paused, killed and cut off, a network that delays and repeats, and a harness that records by rules R1 to R9, all in
 // virtual time and from one seed. Beside the recording it gives the truth, which no harness can know: who held the lock at
 // the service, who believed it, which writes were stale.
 //
-// Without a Defect everything in it does what its documentation promises, so whatever the checker says against the service
-// is a false accusation. With one, the checker has to find it.
+// Without a Defect everything in it does what its documentation promises, so any finding against the service is a false
+// accusation. With one, the checker has to find it. The rules are those of checker/RULES.md.
 package simulated
 
 import (
@@ -29,11 +29,21 @@ const (
 type Faults struct {
 	Pause, Cut, Kill bool // of clients
 	Stall            bool // the whole machine, or the harness alone, stands still
-	Slow             bool // packets take up to seconds; requests to the storage may arrive twice; lines are read late
+	Slow             bool // packets take up to seconds; requests to the resource may arrive twice; lines are read late
 	Cancel           bool // acquires are given up
 	GiveUp           bool // operations time out, once no fault touches their client any more
 	Clock            bool // the machine's wall clock is set, by which Polling keeps its leases
 }
+
+// Losses are what may happen to the server of a Polling service so that it loses locks, or brings old ones back. Its
+// clients do nothing wrong.
+type Losses struct {
+	Jump     bool // its clock is set forward for a while
+	Amnesia  bool // it is started again without its data
+	Failover bool // a replica that lags takes its place
+}
+
+func (l Losses) any() bool { return l.Jump || l.Amnesia || l.Failover }
 
 // All is everything at once.
 var All = Faults{true, true, true, true, true, true, true, true}
@@ -53,14 +63,17 @@ type Options struct {
 	Seed    uint64
 	Service Service
 	Tokens  bool // grants carry ordered tokens; Queue gives them when queueing, Polling when granting
-	Fenced  bool // the storage compares them
+	Fenced  bool // the resource compares them
 	Guard   Guard
 	Faults  Faults
 	Clients int   // from 2
 	Keys    int   // from 1
 	LoadNS  int64 // of virtual time
 	CalmNS  int64 // of it, the last part, in which no fault begins
-	Defect  Defect
+	Losses  Losses
+	// Undeclared: clients compare before they delete, as all do without a defect, and do not declare it.
+	Undeclared bool
+	Defect     Defect
 }
 
 // Run is a recording, and what truly happened.
@@ -97,12 +110,15 @@ type world struct {
 	clients      []*client
 	workers      int // still at work
 	loading      bool
+	waited       bool            // the old waiters have had their time (rule J8)
+	grantedTo    map[string]bool // locks that an old waiter was granted in their phase; nil before it
 	over         bool
 
-	queue   queueService
-	polling pollingService
-	storage storage
-	order   int64 // of grants at the service
+	queue     queueService
+	polling   pollingService
+	resource  resource
+	disturbed bool  // a fault of the server is going on
+	order     int64 // of grants at the service
 }
 
 type silence struct{ from, to int64 }
@@ -118,6 +134,13 @@ func Simulate(o Options) *Run {
 	if o.Fenced {
 		w.Plan.Workload = "fencing"
 	}
+	w.Plan.Release = history.ReleaseChecked
+	switch {
+	case o.Undeclared:
+		w.Plan.Release = ""
+	case o.Defect == UnlockByName:
+		w.Plan.Release = history.ReleaseUnchecked
+	}
 	if o.Tokens {
 		w.Plan.Tokens, w.Plan.TokensReason = history.TokensOrdered, ""
 	}
@@ -125,7 +148,7 @@ func Simulate(o Options) *Run {
 	w.Truth.Stale, w.Truth.Lost = map[int64]bool{}, map[string]bool{}
 	w.queue = queueService{w: w, rev: 6, queues: map[string][]*entry{}, sessions: map[string]*session{}}
 	w.polling = pollingService{w: w, owners: map[string]*owner{}}
-	w.storage = newStorage(w)
+	w.resource = newResource(w)
 	w.spawn(nil, w.conduct)
 	for !w.over && w.agenda.Len() > 0 {
 		next := heap.Pop(&w.agenda).(item)

@@ -7,28 +7,28 @@ import (
 	"lockcheck/checker/history"
 )
 
-// storage is the protected resource: a register for each lock, with its log.
-type storage struct {
+// resource is what the lock protects: a register for each lock, with its log.
+type resource struct {
 	w        *world
 	values   map[string]string
 	before   map[string]string // the value before the present one
 	marks    map[string]string
-	answered map[int64]storageAnswer
+	answered map[int64]resourceAnswer
 	applied  map[string][]*history.Request // writes, for the truth about what was lost
 	served   map[string]int64              // the youngest grant that had a request served
 }
 
-type storageAnswer struct {
+type resourceAnswer struct {
 	value    string
 	rejected bool
 }
 
-func newStorage(w *world) storage {
-	return storage{w, map[string]string{}, map[string]string{}, map[string]string{}, map[int64]storageAnswer{}, map[string][]*history.Request{}, map[string]int64{}}
+func newResource(w *world) resource {
+	return resource{w, map[string]string{}, map[string]string{}, map[string]string{}, map[int64]resourceAnswer{}, map[string][]*history.Request{}, map[string]int64{}}
 }
 
 // handle does one request, writes its line, and answers.
-func (s *storage) handle(q history.Request, op int64, h *hold) storageAnswer {
+func (s *resource) handle(q history.Request, op int64, h *hold) resourceAnswer {
 	w := s.w
 	q.Request, q.Key, q.Hold, q.TimeNS = strconv.FormatInt(op, 10), h.key, h.id, w.now
 	if known, ok := s.answered[op]; ok && !w.flawed(AppliedTwice, 1) {
@@ -39,7 +39,7 @@ func (s *storage) handle(q history.Request, op int64, h *hold) storageAnswer {
 		s.log(q)
 		return known
 	}
-	var a storageAnswer
+	var a resourceAnswer
 	switch {
 	case w.Fenced && q.Token != "" && (s.lower(q.Token, s.marks[h.key]) && w.Defect != FenceIgnored || w.flawed(FreshRejected, 0.1)):
 		q.Outcome, a.rejected = history.Rejected, true
@@ -73,13 +73,13 @@ func (s *storage) handle(q history.Request, op int64, h *hold) storageAnswer {
 	return a
 }
 
-func (s *storage) log(q history.Request) {
+func (s *resource) log(q history.Request) {
 	q.Seq = int64(len(s.w.Requests) + 1)
 	s.w.Requests = append(s.w.Requests, q)
 }
 
 // lower compares tokens as numbers.
-func (s *storage) lower(a, b string) bool {
+func (s *resource) lower(a, b string) bool {
 	if s.w.Defect == FenceAsText {
 		return a < b
 	}
@@ -87,7 +87,7 @@ func (s *storage) lower(a, b string) bool {
 }
 
 // write stores a value, and notes what that write truly did.
-func (s *storage) write(q *history.Request, h *hold) {
+func (s *resource) write(q *history.Request, h *hold) {
 	w := s.w
 	if order := w.truth(h).Order; order < s.served[h.key] {
 		w.Truth.Stale[int64(len(w.Requests)+1)] = true

@@ -1,0 +1,175 @@
+package checker
+
+import (
+	"strings"
+	"testing"
+
+	"lockcheck/checker/history"
+)
+
+// fault is one of a target from one time to another.
+func fault(n, kind, target, from, to, more string) string {
+	return strings.NewReplacer("KIND", kind, "N", n, "TARGET", target, "FROM", from, "TO", to, "MORE", more).Replace(`
+		FROM nemesis KIND:invoke N target=TARGET MORE
+		FROM nemesis KIND:ok N target=TARGET MORE
+		TO nemesis KIND:heal N target=TARGET MORE
+		TO nemesis KIND:healed N target=TARGET MORE`)
+}
+
+// A cause has to be possible, and of several the likelier one is named.
+func TestCausesArePossible(t *testing.T) {
+	// a holds the lock from 2.0 under a lease until 4.0; b is granted it at 2.8, and both believe.
+	const early = `
+		1.90 a acquire h1
+		1.91 a lease:ok session=sa ttl=2.1 seen=1.90
+		2.00 a acquire:ok h1 token=1 session=sa
+		2.60 b acquire h2
+		2.80 b acquire:ok h2 token=2 session=sb
+		6.00 a exit h1 held=5.00
+		6.00 b exit h2 held=5.00`
+	// The same, but b is granted it at 4.5: the lease has run out.
+	late := strings.NewReplacer("2.60", "4.40", "2.80", "4.50").Replace(early)
+	const released = `
+		1.00 a acquire h1
+		1.10 a acquire:ok h1 token=1 session=sa
+		1.20 a write h1 value=v1
+		1.30 a write:info h1
+		1.40 a.2 release h1
+		1.50 a.2 release:ok h1 owned=true
+		1.60 b acquire h2
+		1.70 b acquire:ok h2 token=2 session=sb
+		1.80 b read h2
+		1.81 @ read h2
+		1.82 b read:ok h2
+		2.50 @ write h1`
+	jump := fault("1", "clock", "n1", "2.50", "3.50", "role=one clock=wall by=90")
+	for name, test := range map[string]struct {
+		plan        func(*history.Plan)
+		text        string
+		of          Name
+		kind, text2 string
+	}{
+		"a clock that jumped, not the pause in which the lease still ran": {nil, early + jump + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
+			"clock skew of one", "it coincides with a clock skew of n1 (one) for 1.00 s"},
+		"no fault, where only the holder was paused and its lease still ran": {nil, early + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
+			"unexplained", "no fault explains it"},
+		"the pause in which the lease ran out": {nil, late + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
+			"pause of holder", "a was paused (SIGSTOP) for 2.60 s with 1.60 s of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
+		"the leader, not a bystander": {nil, "0.1 harness leader n1\n" + early + fault("1", "kill", "n2", "2.40", "3.00", "role=one") + fault("2", "kill", "n1", "2.50", "2.60", "role=one"), MutualExclusion,
+			"kill of one", "it coincides with a kill of n1 (one, which led) for 100 ms"},
+		"the leader that had come back empty before, not a bystander": {nil, "0.1 harness leader n1\n" + early + fault("1", "kill", "n2", "2.40", "3.00", "role=one") + fault("2", "kill", "n1", "1.50", "1.87", "role=one"), MutualExclusion,
+			"kill of one", "it comes after a kill of n1 (one, which led), which was over 30.0 ms before the lock was asked for"},
+		"a server that had come back shortly before": {nil, early + fault("2", "kill", "n1", "1.50", "1.87", "role=one"), MutualExclusion,
+			"kill of one", "it comes after a kill of n1 (one), which was over 30.0 ms before the lock was asked for"},
+		"no fault, if it was over long before": {func(p *history.Plan) { p.EffectiveMS = 10 }, early + fault("2", "kill", "n1", "1.50", "1.87", "role=one"), MutualExclusion,
+			"unexplained", "no fault explains it"},
+		"two that may be it": {nil, early + fault("1", "kill", "n1", "2.40", "3.00", "role=one") + fault("2", "kill", "n2", "2.50", "2.60", "role=minority"), MutualExclusion,
+			"kill of one", "it coincides with a kill of n1 (one) for 600 ms and a kill of n2 (minority) for 100 ms"},
+		"a clock by which no lease is counted is a bystander's": {func(p *history.Plan) { p.LeaseClock = history.ClockMonotonic }, "0.1 harness leader n1\n" + early + jump + fault("2", "pause", "n1", "2.55", "2.60", "role=one"), MutualExclusion,
+			"pause of one", "it coincides with a pause of n1 (one, which led) for 50.0 ms"},
+		"a clock by which leases are counted is not": {func(p *history.Plan) { p.LeaseClock = history.ClockWall }, "0.1 harness leader n2\n" + early + jump + fault("2", "pause", "n2", "2.55", "2.60", "role=one"), MutualExclusion,
+			"clock skew of one", "it coincides with a clock skew of n1 (one) for 1.00 s"},
+		"a step of the machine's clock": {nil, early + "\n2.70 harness clock-step from=2.69 by=-0.5", MutualExclusion,
+			"clock step", "it coincides with a step of this machine's wall clock, by -500 ms"},
+		"nothing that began after the hold's own release": {nil, released + fault("1", "pause", "a", "1.55", "2.60", "role=holder"), StaleWrite,
+			"unexplained", "no fault explains it"},
+		"what had begun before it": {nil, released + fault("1", "partition", "a", "1.15", "2.40", "role=holder"), StaleWrite,
+			"partition of holder", "it coincides with a partition of a for 1.25 s; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := plainPlan()
+			if test.plan != nil {
+				test.plan(&plan)
+			}
+			result, _ := judgeText(t, plan, scenario(test.text))
+			p := result.of(test.of)
+			if len(p.Findings) != 1 {
+				t.Fatalf("%d findings of %s", len(p.Findings), test.of)
+			}
+			if c := p.Findings[0].Cause; c.Kind != test.kind || c.Text != test.text2 {
+				t.Errorf("%s: %s\nwant\n%s: %s", c.Kind, c.Text, test.kind, test.text2)
+			} else if c.Unexplained() != (test.kind == "unexplained") || c.IsRelease() {
+				t.Errorf("%s is unexplained: %t, a release: %t", c.Kind, c.Unexplained(), c.IsRelease())
+			}
+		})
+	}
+}
+
+// Which of two holds is the older the tokens say, not the order in which grants were read, nor which of them wrote.
+func TestTheOlderHoldIsToldByItsToken(t *testing.T) {
+	result, _ := judgeText(t, plainPlan(), `
+		1.00 a acquire h1
+		1.00 b acquire h2
+		1.10 b acquire:ok h2 token=2
+		1.20 b read h2
+		1.21 @ read h2
+		1.22 b read:ok h2
+		1.30 a acquire:ok h1 token=1
+		1.40 a write h1 value=v1
+		1.41 @ write h1
+		1.42 a write:ok h1
+		1.50 b write h2 value=v2
+		1.51 @ write h2
+		1.52 b write:ok h2
+		2.00 a exit h1 held=1.9
+		2.00 b exit h2 held=1.9`)
+	for _, name := range []Name{MutualExclusion, StaleWrite, LostUpdate} {
+		p := result.of(name)
+		if len(p.Findings) != 1 || strings.Join(p.Findings[0].Holds, " ") != "h1 h2" || p.Findings[0].Incident != "h1" {
+			t.Errorf("%s: %+v", name, p.Findings)
+		}
+	}
+}
+
+// A failover is seen when another server leads, after the grants that it led to: the story tells when it was asked for.
+func TestAFailoverIsToldWhenItWasAskedFor(t *testing.T) {
+	result, _ := judgeText(t, plainPlan(), scenario(`
+		1.90 a acquire h1
+		1.91 a lease:ok session=sa ttl=5 seen=1.90
+		2.00 a acquire:ok h1 token=1 session=sa
+		2.10 nemesis failover:invoke 1 target=service
+		2.60 b acquire h2
+		2.80 b acquire:ok h2 token=2 session=sb
+		4.00 nemesis failover:ok 1 target=service
+		5.00 a exit h1 held=4.50`))
+	p := result.of(EarlyExpiry)
+	if len(p.Findings) != 1 {
+		t.Fatalf("%+v", p)
+	}
+	f, story := p.Findings[0], ""
+	for _, l := range f.Story {
+		story += history.Moment(l.TimeNS) + " " + l.Text + "\n"
+	}
+	if f.Cause.Kind != "failover" || f.Cause.Text != "it coincides with a failover for 2.90 s" || f.Cause.Fault != 1_000_001 || !strings.Contains(story, "2.100 s service asked for another leader\n") {
+		t.Errorf("cause %+v, story\n%s", f.Cause, story)
+	}
+}
+
+// A story says that a release was sent only where it was.
+func TestAReleaseThatWasNotSentIsNotInTheStory(t *testing.T) {
+	for end, want := range map[string]string{
+		"":                                      "a began to release k; the outcome is unknown",
+		"2.30 a release:info h1":                "a began to release k; the outcome is unknown",
+		"2.30 a release:fail h1 code=refused":   "a began to release k, but its request was never sent",
+		"2.30 a release:fail h1 code=not-owned": "a asked to release k and was told that it did not hold it any more",
+		"2.30 a release:ok h1 owned=true":       "a released k",
+	} {
+		result, _ := judgeText(t, plainPlan(), scenario(`
+			1.90 a acquire h1
+			2.00 a acquire:ok h1 token=1 session=sa
+			2.05 b acquire h2
+			2.10 b acquire:ok h2 token=2 session=sb
+			2.20 a release h1
+			2.40 a exit h1 held=2.15
+			2.90 b exit h2 held=2.80`, end))
+		found := false
+		for _, f := range result.of(MutualExclusion).Findings {
+			for _, l := range f.Story {
+				found = found || l.Text == want
+			}
+		}
+		if !found {
+			t.Errorf("%q: no line says %q: %+v", end, want, result.of(MutualExclusion).Findings)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package checker
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"lockcheck/checker/history"
+	"lockcheck/checker/internal/simulated"
+)
+
+// lossyWorld draws a world whose server loses locks: its clock jumps, it forgets, a replica that lags takes its place.
+// Its clients compare before they delete.
+func lossyWorld(seed uint64) simulated.Options {
+	r := rand.New(rand.NewPCG(seed, 2))
+	some := func() bool { return r.IntN(2) == 0 }
+	o := simulated.Options{Seed: seed, Service: simulated.Polling, Tokens: some(), Guard: simulated.Guard(r.IntN(3)), Clients: 2 + r.IntN(4),
+		Keys: 1 + r.IntN(2), LoadNS: 3e9 + r.Int64N(7e9), Undeclared: some(),
+		Faults: simulated.Faults{Pause: some(), Cut: some(), Kill: some(), Stall: some(), Slow: some(), Cancel: some(), GiveUp: some()},
+		Losses: simulated.Losses{Jump: some(), Amnesia: some(), Failover: some()}}
+	if o.Losses == (simulated.Losses{}) {
+		o.Losses.Jump = true
+	}
+	o.Fenced = o.Tokens && some()
+	return o
+}
+
+// Where a service loses locks under clients that compare before they delete, no release is ever to blame, not even one that was
+// pending at the time. Every lost grant that the rules can see is found, and none besides.
+func TestLocksThatTheServiceLosesAreNotBlamedOnReleases(t *testing.T) {
+	var seen tally
+	n := histories(t, 300)
+	inParallel(t, n, func(seed uint64) error {
+		o := lossyWorld(seed)
+		run := simulated.Simulate(o)
+		_, m, err := Check(recordingOf(t, run.Plan, func() ([]history.Event, []history.Request) { return run.Events, run.Requests }),
+			Options{Properties: []Name{EarlyExpiry, ReleaseByOwner}})
+		if err != nil {
+			return fmt.Errorf("%+v: %w", o, err)
+		}
+		j := newJudge(m, Options{})
+		found := map[string]bool{}
+		for _, p := range j.prematures().found {
+			if p.removed != nil {
+				return fmt.Errorf("%+v: the release of %s is blamed for the loss of %s", o, p.removed.hold.ID, p.hold.ID)
+			}
+			if run.Truth.Holds[p.hold.ID].LostNS == 0 {
+				return fmt.Errorf("%+v: %s was never lost: %s", o, p.hold.ID, storyText(j.prematureFinding(p)))
+			}
+			found[p.hold.ID+" "+string(EarlyExpiry)] = true
+		}
+		if want := newOracle(run.Plan, run.Events, run.Requests).premature(); sorted(want) != sorted(found) {
+			return fmt.Errorf("%+v: the rules see %q, the checker %q", o, sorted(want), sorted(found))
+		}
+		seen.add("found", int64(len(found)))
+		for _, h := range run.Truth.Holds {
+			if h.LostNS != 0 {
+				seen.add("lost", 1)
+			}
+		}
+		return nil
+	})
+	t.Logf("%d grants were lost, %d of them where the rules can see it", seen.n["lost"], seen.n["found"])
+	if n >= 200 && seen.n["found"] < int64(n)/4 {
+		t.Errorf("only %d losses found in %d worlds: they were too tame to prove anything", seen.n["found"], n)
+	}
+}

@@ -1,0 +1,116 @@
+package checker
+
+import "slices"
+
+// Description is what people have to know of a property, wherever it is named: flags, terminal, report, comparison.
+type Description struct {
+	Name  Name
+	Layer Layer
+	// One and Many are what violations are called behind their number: "1 stale write accepted".
+	One, Many string
+	// Meaning says in a sentence what holds where the property does.
+	Meaning string
+	// Harm ranks violations for headlines, from 1: harm to data first, then what the lock broke, then what fencing could
+	// have masked.
+	Harm int
+	// Advice is the kind of advice that helps against a violation.
+	Advice Advice
+}
+
+// Advice is a kind of advice: what would have prevented a violation, or its harm.
+type Advice string
+
+// The kinds of advice.
+const (
+	AdviceBelief   Advice = "belief"   // against two clients that believe at once
+	AdviceHarm     Advice = "harm"     // against a stale holder that reaches the data
+	AdviceTokens   Advice = "tokens"   // for tokens that grow
+	AdviceService  Advice = "service"  // for a service that keeps what it granted
+	AdviceRelease  Advice = "release"  // for releases that remove their own record only
+	AdviceLiveness Advice = "liveness" // for a lock that comes free again
+)
+
+// property is one row of the table of everything that is checked.
+type property struct {
+	Description
+	judge func(*judge) outcome
+	// stable makes the function that reports whether a finding of a recording that goes on is stable: nothing that is recorded
+	// later can excuse it. Nil: none is.
+	stable func(*judge) func(*Finding) bool
+}
+
+// properties is the table, in the order in which reports show it.
+var properties = []property{
+	{Description{
+		Name: MutualExclusion, Layer: LayerBelief, Harm: 8, Advice: AdviceBelief,
+		One: "overlap of two holders", Many: "overlaps of two holders",
+		Meaning: "Two clients never believe at the same time that they hold one lock.",
+	}, (*judge).mutualExclusion, always},
+	{Description{
+		Name: LockLinearizability, Layer: LayerService, Harm: 4, Advice: AdviceService,
+		One: "contradiction in the lock's answers", Many: "contradictions in the lock's answers",
+		Meaning: "The answers of the lock service fit some order of the operations, given the leases it promised.",
+	}, (*judge).lockLinearizability, (*judge).stableLockConflict},
+	{Description{
+		Name: EarlyExpiry, Layer: LayerService, Harm: 5, Advice: AdviceService,
+		One: "grant lost before its lease could run out", Many: "grants lost before their lease could run out",
+		Meaning: "No grant is lost before its acknowledged lease can have run out.",
+	}, (*judge).earlyExpiry, (*judge).stableEarlyExpiry},
+	{Description{
+		Name: ReleaseByOwner, Layer: LayerService, Harm: 6, Advice: AdviceRelease,
+		One: "grant removed by another hold's release", Many: "grants removed by another hold's release",
+		Meaning: "No release removes the record of another hold.",
+	}, (*judge).releaseByOwner, nil},
+	{Description{
+		Name: TokenMonotonicity, Layer: LayerFencing, Harm: 7, Advice: AdviceTokens,
+		One: "token that did not grow", Many: "tokens that did not grow",
+		Meaning: "A later grant always carries a greater token.",
+	}, (*judge).tokenMonotonicity, always},
+	{Description{
+		Name: StaleWrite, Layer: LayerFencing, Harm: 1, Advice: AdviceHarm,
+		One: "stale write accepted", Many: "stale writes accepted",
+		Meaning: "The resource applies no write of a holder whose lock had passed on.",
+	}, (*judge).staleWrite, (*judge).stableStaleWrite},
+	{Description{
+		Name: LostUpdate, Layer: LayerEffect, Harm: 2, Advice: AdviceHarm,
+		One: "acknowledged update lost", Many: "acknowledged updates lost",
+		Meaning: "No acknowledged update is overwritten by one that was not built on it.",
+	}, (*judge).lostUpdate, always},
+	{Description{
+		Name: ResourceLinearizability, Layer: LayerEffect, Harm: 3, Advice: AdviceHarm,
+		One: "conflict of updates that no order explains", Many: "conflicts of updates that no order explains",
+		Meaning: "What holders read fits some order of their updates.",
+	}, (*judge).resourceLinearizability, (*judge).stableUpdateConflict},
+	{Description{
+		Name: Liveness, Layer: LayerLiveness, Harm: 9, Advice: AdviceLiveness,
+		One: "lock that never became available again", Many: "locks that never became available again",
+		Meaning: "Once all faults are over, one of the clients that wait for the lock is granted it, and fresh clients can take it.",
+	}, (*judge).liveness, nil},
+}
+
+// Properties describes the properties there are, in the order in which reports show them.
+func Properties() []Description {
+	all := make([]Description, len(properties))
+	for i, p := range properties {
+		all[i] = p.Description
+	}
+	return all
+}
+
+// Names are the properties there are, in the order in which reports show them.
+func Names() []Name {
+	names := make([]Name, len(properties))
+	for i, p := range properties {
+		names[i] = p.Name
+	}
+	return names
+}
+
+// Describe describes a property. One that there is none of, such as one of another version of lockcheck, is called by its
+// name and ranks last.
+func Describe(name Name) Description {
+	if i := slices.IndexFunc(properties, func(p property) bool { return p.Name == name }); i >= 0 {
+		return properties[i].Description
+	}
+	return Description{Name: name, One: string(name) + " violation", Many: string(name) + " violations", Harm: len(properties) + 1}
+}

@@ -1,0 +1,250 @@
+package checker
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"lockcheck/checker/history"
+)
+
+// scenario puts parts of a history into the order of their times.
+func scenario(parts ...string) string {
+	return strings.Join(sortedByTime(strings.Split(strings.Join(parts, "\n"), "\n")), "\n")
+}
+
+// serviceVerdicts are the violated ones of early-expiry and release-by-owner.
+func serviceVerdicts(r *Result) string {
+	var words []string
+	for _, p := range r.Properties {
+		if (p.Name == EarlyExpiry || p.Name == ReleaseByOwner) && p.Verdict == Violation {
+			words = append(words, string(p.Name))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// A release is named as the culprit only if it is proven to have removed the lock of another (J5).
+const (
+	// a's own lease is over at 1.1; b is granted the lock until 5.0 at least, and loses it by 3.4.
+	victim = `
+		0.10 a acquire h0
+		0.11 a lease:ok session=sa ttl=1 seen=0.10
+		0.20 a acquire:ok h0 token=1 session=sa seen=0.10
+		2.00 b acquire h1
+		2.01 b lease:ok session=sb ttl=3 seen=2.00
+		2.10 b acquire:ok h1 token=2 session=sb seen=2.00
+		3.30 c acquire h2
+		3.40 c acquire:ok h2 token=3 session=sc
+		5.90 b exit h1 held=4.00`
+	removes = `
+		3.00 a release h0
+		3.02 a release:ok h0 owned=true seen=3.01`
+)
+
+func TestReleaseByOwnerNeedsProof(t *testing.T) {
+	const serverKill = `
+		0.50 nemesis kill:invoke 1 target=n1
+		0.51 nemesis kill:ok 1 target=n1
+		0.90 nemesis kill:heal 1 target=n1
+		0.91 nemesis kill:healed 1 target=n1`
+	unchecked, checked := history.ReleaseUnchecked, history.ReleaseChecked
+	for name, test := range map[string]struct {
+		release history.ReleaseKind
+		text    string
+		want    Name
+	}{
+		"unchecked, and it says it removed its own":       {unchecked, victim + removes, ReleaseByOwner},
+		"unchecked, and it says it removed something":     {unchecked, victim + strings.Replace(removes, "owned=true", "removed=true", 1), ReleaseByOwner},
+		"unchecked, even if a server was killed":          {unchecked, victim + removes + serverKill, ReleaseByOwner},
+		"undeclared, and the service was not disturbed":   {"", victim + removes, ReleaseByOwner},
+		"undeclared, and a server was disturbed":          {"", victim + removes + serverKill, EarlyExpiry},
+		"undeclared, and another client was disturbed":    {"", victim + removes + strings.ReplaceAll(serverKill, "target=n1", "target=c"), ReleaseByOwner},
+		"undeclared, and the machine's clock was set":     {"", victim + removes + "\n0.60 harness clock-step from=0.55 by=0.001", EarlyExpiry},
+		"undeclared, and a server was disturbed before":   {"", strings.NewReplacer("0.50", "0.01", "0.51", "0.02", "0.90", "0.03", "0.91", "0.04").Replace(serverKill) + victim + removes, ReleaseByOwner},
+		"checked: it removes its own record only":         {checked, victim + removes, EarlyExpiry},
+		"sent before the lost grant was read":             {unchecked, victim + "\n2.05 a release h0\n2.20 a release:ok h0 owned=true", EarlyExpiry},
+		"asked for before, and deleting after":            {unchecked, victim + "\n2.05 a release h0\n2.20 a release:ok h0 removed=true seen=2.15", ReleaseByOwner},
+		"asked for once the loss was seen":                {unchecked, victim + strings.NewReplacer("3.00", "3.50", "3.02", "3.52", "3.01", "3.51").Replace(removes), EarlyExpiry},
+		"its own lease may still run":                     {unchecked, strings.Replace(victim, "ttl=1", "ttl=4", 1) + removes, EarlyExpiry},
+		"it had lost its own lease, and was told so":      {unchecked, strings.Replace(victim, "ttl=1", "ttl=4", 1) + "\n1.50 a lease:fail session=sa\n1.60 a lost h0 session=sa held=1.4" + removes, EarlyExpiry + " " + ReleaseByOwner},
+		"it does not say that it removed anything":        {unchecked, victim + strings.Replace(removes, "owned=true", "", 1), EarlyExpiry},
+		"it says that it was not the owner":               {unchecked, victim + strings.Replace(removes, "owned=true", "owned=false", 1), EarlyExpiry},
+		"its outcome is unknown":                          {unchecked, victim + strings.Replace(removes, "release:ok h0 owned=true", "release:info h0", 1), EarlyExpiry},
+		"it removed another lock":                         {unchecked, strings.Replace(victim, "acquire h0", "acquire h0 key=other", 1) + removes, EarlyExpiry},
+		"a release after a grant that had no answer here": {unchecked, victim + "\n0.30 d acquire h9\n0.40 d acquire:info h9\n3.00 d.2 release h9\n3.02 d.2 release:ok h9 owned=true", EarlyExpiry},
+		"the next holder gave its own lock back": {unchecked, `
+			1.00 a acquire h1
+			1.01 a lease:ok session=sa ttl=2 seen=1.00
+			1.02 a acquire:ok h1 token=1 session=sa seen=1.00
+			1.00 b acquire h2
+			1.03 b lease:ok session=sb ttl=2 seen=1.03
+			1.051 b acquire:ok h2 token=2 session=sb seen=1.03
+			1.2 a release h1
+			1.2002 b release h2
+			1.2004 a release:fail h1 code=not-owned
+			1.2005 b release:ok h2 owned=true`, EarlyExpiry},
+		"an acquire that waited and was cancelled, while a clock jumped": {"", `
+			0.00 a acquire h0
+			0.50 b acquire h1
+			0.51 b lease:ok session=sb ttl=5 seen=0.50
+			0.60 b acquire:ok h1 token=1 session=sb seen=0.50
+			1.00 nemesis clock:invoke 1 target=n1 role=one clock=wall
+			1.01 nemesis clock:ok 1 target=n1 role=one clock=wall by=90
+			1.10 c acquire h2
+			1.20 c acquire:ok h2 token=2 session=sc
+			8.00 a acquire:fail h0 code=cancelled
+			8.10 b exit h1 held=1.3`, EarlyExpiry},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := plainPlan()
+			plan.Release = test.release
+			result, _ := judgeText(t, plan, scenario(test.text))
+			if got := serviceVerdicts(result); got != string(test.want) {
+				t.Errorf("violated: %q, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// A release that removed a record is not named where that may have been its own: where its grant may have been made after
+// the one that was lost. Nothing that leaves its own grant unprotected shows that its record was gone.
+func TestAReleaseOfAGrantThatMayBeTheNewerIsNotNamed(t *testing.T) {
+	// b is granted the lock until 5.0 at least; a clock jumps, and d, who has waited since 1.9, is granted it. d gives its own
+	// record back, and c is the next.
+	const jumped = `
+		2.00 b acquire h1
+		2.01 b lease:ok session=sb ttl=3 seen=2.00
+		2.10 b acquire:ok h1 session=sb seen=2.00
+		2.20 nemesis clock:invoke 1 target=n1 role=one clock=wall
+		2.21 nemesis clock:ok 1 target=n1 role=one clock=wall by=90
+		1.90 d acquire h2
+		2.30 d acquire:ok h2 session=sd
+		2.50 d release h2
+		2.60 d release:ok h2 owned=true
+		2.75 c acquire h3
+		2.80 c acquire:ok h3 session=sc seen=2.75
+		5.90 b exit h1 held=4.00`
+	const lease = "\n2.29 d lease:ok session=sd ttl=3 seen=1.90"
+	for name, test := range map[string]struct {
+		text string
+		want Name
+	}{
+		"it reports no lease":                      {jumped, EarlyExpiry},
+		"its lease runs":                           {jumped + lease, EarlyExpiry},
+		"it had asked to release it before":        {jumped + lease + "\n2.40 d release h2\n2.45 d release:info h2", EarlyExpiry},
+		"its loss was told":                        {jumped + lease + "\n2.40 d lost session=sd", EarlyExpiry},
+		"an earlier release of it has no answer":   {jumped + lease + "\n0.10 d acquire h0\n0.20 d acquire:ok h0 session=sd\n0.30 d release h0\n0.40 d release:info h0", EarlyExpiry},
+		"it is the same client, under a new lease": {strings.NewReplacer(" d ", " b.2 ", "1.90", "2.25").Replace(jumped), EarlyExpiry},
+		"it is certainly the older":                {strings.NewReplacer("1.90 d", "0.10 d", "2.30 d", "0.20 d").Replace(jumped), ReleaseByOwner},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := untokened()
+			plan.Release = history.ReleaseUnchecked
+			result, _ := judgeText(t, plan, scenario(test.text))
+			if got := serviceVerdicts(result); got != string(test.want) {
+				t.Errorf("violated: %q, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// One answer does not prove both that a release removed another's record and that its own was there until then: a client that
+// deletes any record that is there says "owned" of all of them, and the service did nothing wrong.
+func TestAnUncheckedReleaseProvesNothingOfItsOwnRecord(t *testing.T) {
+	const text = `
+		1.0 a acquire h1
+		1.1 a acquire:ok h1 token=1 session=sa
+		1.2 b acquire h2
+		1.3 b acquire:ok h2 token=2 session=sb
+		1.4 a %s h1
+		1.5 a %s:ok h1 owned=true`
+	for name, test := range map[string]struct {
+		kind    history.ReleaseKind
+		f, want string
+	}{
+		"unchecked":                            {history.ReleaseUnchecked, "release", ""},
+		"an extension looks":                   {history.ReleaseUnchecked, "renew", "lock-linearizability:1"},
+		"checked":                              {history.ReleaseChecked, "release", "lock-linearizability:1"},
+		"not declared: its word is what it is": {"", "release", "lock-linearizability:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := plainPlan()
+			plan.Release = test.kind
+			verdicts(t, plan, strings.ReplaceAll(text, "%s", test.f), test.want)
+		})
+	}
+	// Beside the lost grant nothing is found of the one that was over.
+	plan := plainPlan()
+	plan.Release = history.ReleaseUnchecked
+	result, _ := judgeText(t, plan, scenario(victim+removes))
+	if got := result.of(LockLinearizability); got.Count != 1 || got.Findings[0].Holds[0] != "h1" {
+		t.Errorf("lock-linearizability: %d findings: %v", got.Count, got.Findings)
+	}
+}
+
+// What is said of the releasing hold's own grant is what made it unprotected: its lease may have had time left.
+func TestARemovalSaysWhyItsOwnGrantWasUnprotected(t *testing.T) {
+	long := strings.Replace(victim, "ttl=1", "ttl=9", 1)
+	for name, test := range map[string]struct{ text, want string }{
+		"its lease was over":             {victim + removes, "its own lease was over"},
+		"it had asked to release before": {long + removes + "\n1.0 a release h0\n1.1 a release:info h0", "it had already asked to release its own"},
+		"it was told of its loss":        {long + removes + "\n1.60 a lost h0 session=sa held=1.4", "nothing protected its own grant any more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := plainPlan()
+			plan.Release = history.ReleaseUnchecked
+			result, _ := judgeText(t, plan, scenario(test.text))
+			findings := result.of(ReleaseByOwner).Findings
+			if len(findings) != 1 || !strings.HasSuffix(findings[0].Summary, "removed a record at a time when "+test.want) {
+				t.Fatalf("%d findings: %v", len(findings), findings)
+			}
+			if !strings.Contains(fmt.Sprint(findings[0].Story), "deletes the record of k, when "+test.want) {
+				t.Errorf("the story does not say so: %v", findings[0].Story)
+			}
+		})
+	}
+}
+
+// The release is what was wrong, and is named first, then the fault that led to it.
+func TestTheCauseOfAFreedLockNamesTheReleaseFirst(t *testing.T) {
+	const pause = `
+		0.30 nemesis pause:invoke 1 target=a role=holder
+		0.31 nemesis pause:ok 1 target=a role=holder
+		2.80 nemesis pause:heal 1 target=a role=holder
+		2.81 nemesis pause:healed 1 target=a role=holder`
+	const proof = "the release of a removed the grant of b: a does not look whose record it deletes, and its release removed a record at a time when its own lease was over; "
+	for name, test := range map[string]struct {
+		text, kind, cause string
+		fault             int64
+	}{
+		"after a pause in it": {victim + removes + pause, "release by another client", proof +
+			"a was paused (SIGSTOP) for 2.49 s with 790 ms of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost", 1_000_001},
+		"without a fault":        {victim + removes, "release by another client", proof + "no fault explains it", 0},
+		"a pause of a bystander": {victim + removes + strings.ReplaceAll(pause, "target=a role=holder", "target=c"), "release by another client", proof + "it coincides with a pause of c (another client) for 2.49 s", 1_000_001},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := plainPlan()
+			plan.Release = history.ReleaseUnchecked
+			result, _ := judgeText(t, plan, scenario(test.text))
+			p := result.of(ReleaseByOwner)
+			if len(p.Findings) != 1 {
+				t.Fatalf("%s: %d findings", p.Verdict, len(p.Findings))
+			}
+			f := p.Findings[0]
+			if want := (Cause{Kind: test.kind, Text: test.cause, Fault: test.fault}); !f.Cause.is(want) {
+				t.Errorf("cause\n%+v\nwant\n%+v", f.Cause, want)
+			}
+			if f.Cause.Unexplained() || !f.Cause.IsRelease() {
+				t.Errorf("%s is no release", f.Cause.Kind)
+			}
+			if strings.Join(f.Holds, " ") != "h0 h1 h2" {
+				t.Errorf("holds %v", f.Holds)
+			}
+			// What else is found of the grant that was removed has the same cause.
+			if others := result.of(LockLinearizability).Findings; len(others) != 1 || !others[0].Cause.is(f.Cause) {
+				t.Errorf("lock-linearizability: %+v", others)
+			}
+		})
+	}
+}

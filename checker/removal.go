@@ -1,0 +1,176 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"lockcheck/checker/history"
+)
+
+// removal is a release that removed a record which cannot have been its own hold's (J5): it says that it removed one, its
+// deleting request was sent after another grant had been read that was certainly made later than its own, its own hold was
+// not protected any more, and its client does not compare and delete in one step.
+type removal struct {
+	hold    *Hold
+	attempt *Attempt
+	sentNS  int64 // the request that deletes was sent no earlier
+	kind    history.ReleaseKind
+	// leaseOver: its own lease, as acknowledged, had run out by then.
+	leaseOver bool
+}
+
+// removals names, for each of a key's grants that were lost early, the release of another hold that removed it, where
+// that is proven: the first that was sent after the grant had been read, and before the loss was seen. What else was
+// pending at the time proves nothing. A client that compares before it deletes is never named; nor is one whose own grant
+// may have been made after the lost one, because the record that it removed is then its own, even if its lease is known to have
+// ended.
+func (j *judge) removals(k *keyView, lost []premature) {
+	if len(lost) == 0 || j.m.Plan.Release == history.ReleaseChecked {
+		return
+	}
+	var all []removal
+	for _, h := range k.grants {
+		for _, a := range h.Attempts {
+			if r, ok := j.removalBy(h, a); ok {
+				all = append(all, r)
+			}
+		}
+	}
+	sortInOrder(all, func(a, b removal) int { return cmp.Compare(a.sentNS, b.sentNS) })
+	for i := range lost {
+		p := &lost[i]
+		from, _ := slices.BinarySearchFunc(all, p.hold.DoneNS+1, func(r removal, ns int64) int { return cmp.Compare(r.sentNS, ns) })
+		for at := from; at < len(all) && all[at].sentNS < p.atNS && p.removed == nil; at++ {
+			if j.certainlyLater(k, all[at].hold, p.hold) {
+				p.removed = &all[at]
+			}
+		}
+	}
+}
+
+// certainlyLater reports whether g was certainly granted after h had been: it was asked for after h had been read, or its
+// token is greater where tokens prove an order.
+func (j *judge) certainlyLater(k *keyView, h, g *Hold) bool {
+	return h.followedBy(g) || j.tokensProve(k) && g.Token != "" && h.Token != "" && compareTokens(g.Token, h.Token) > 0
+}
+
+// removalBy reports whether a release proves that it removed another's record, whichever that was. A client that does
+// not declare how it releases may have checked: a fault of the service can bring a record of its own back that had been
+// gone, so nothing is proven where there was one since its hold was granted.
+func (j *judge) removalBy(h *Hold, a *Attempt) (r removal, ok bool) {
+	if a.F != history.Release || !a.removedRecord() {
+		return r, false
+	}
+	r = removal{hold: h, attempt: a, sentNS: a.SentNS(), kind: j.m.Plan.Release}
+	if lease := j.m.leaseEnd(h); lease != 0 {
+		r.leaseOver = lease <= r.sentNS
+	}
+	switch {
+	case j.m.protectedWithout(h, a) > r.sentNS:
+		return r, false
+	case r.kind == "" && touched(j.m.serviceDisturbed, h.DoneNS, a.DoneNS):
+		return r, false
+	}
+	return r, true
+}
+
+// removedRecord reports whether the answer says that the release removed a record.
+func (a *Attempt) removedRecord() bool {
+	return a.Acted() || a.Removed && a.DoneNS != 0 && a.Outcome != history.Info
+}
+
+// protectedWithout is until when a hold was protected, as far as that was known when one of its releases was sent, which
+// itself does not count.
+func (m *Model) protectedWithout(h *Hold, release *Attempt) int64 {
+	until := min(m.leaseEnd(h), m.protectionStop(h, release))
+	if h.LostNS != 0 && h.LostNS <= release.SentNS() {
+		until = min(until, lossStop(h))
+	}
+	if h.EndedNS != 0 && h.EndedNS <= release.SentNS() {
+		until = min(until, h.EndedNS)
+	}
+	return until
+}
+
+// serviceFaults are the stretches, in order, in which a server or the service as a whole was disturbed, or the machine's
+// clock was set.
+func (m *Model) serviceFaults() (spans []Span) {
+	for _, f := range m.Faults {
+		if !m.ofClient(f) {
+			spans = append(spans, Span{f.BeginNS, f.goneNS(m.EndNS)})
+		}
+	}
+	for _, s := range m.Steps {
+		spans = append(spans, s.Span)
+	}
+	return merged(spans)
+}
+
+// touched reports whether any of the spans, merged, has a moment in common with [from, to].
+func touched(spans []Span, from, to int64) bool {
+	at := firstAfter(spans, from, func(s Span) int64 { return s.ToNS })
+	return at < len(spans) && spans[at].FromNS <= to
+}
+
+// removedBefore is the lost grant of a hold whose record a release is proven to have removed, by a request sent before a
+// moment; nil if none is. As far as a recording goes on nothing is: what is recorded later may excuse the release.
+func (j *judge) removedBefore(h *Hold, ns int64) *premature {
+	if j.soFar != nil {
+		return nil
+	}
+	found := j.prematures().found
+	for i := range found {
+		if p := &found[i]; p.hold == h && p.removed != nil && p.removed.sentNS < ns {
+			return p
+		}
+	}
+	return nil
+}
+
+// removalCause names the release that removed a grant before the fault that led to it.
+func (j *judge) removalCause(p *premature) Cause {
+	r := p.removed
+	led := j.faultCause(r.hold, p.hold, r.sentNS)
+	if led.is(unexplained) {
+		led = j.faultCause(p.hold, p.by, p.atNS)
+	}
+	whose := "another client"
+	if r.hold.Client == p.hold.Client {
+		whose = "the same client"
+	}
+	return Cause{Fault: led.Fault, Others: led.Others, Kind: releaseBy + whose, Text: r.words("the grant of "+p.hold.Client) + "; " + led.Text}
+}
+
+// words say what is proven of the release that removed something.
+func (r *removal) words(removed string) string {
+	how := "does not look whose record it deletes"
+	if r.kind == "" {
+		how = "does not declare that it looks whose record it deletes"
+	}
+	return fmt.Sprintf("the release of %s removed %s: %s %s, and its release removed a record at a time when %s", r.hold.Client, removed, r.hold.Client, how, r.own())
+}
+
+// own says why the releasing hold's own grant was not protected: most often its lease had run out, but where it had been
+// released before, or its loss was told, the lease may have had time left.
+func (r *removal) own() string {
+	switch {
+	case r.hold.givenBackNS() < r.attempt.InvokeNS:
+		return "it had already asked to release its own"
+	case r.leaseOver:
+		return "its own lease was over"
+	}
+	return "nothing protected its own grant any more"
+}
+
+// removal is the finding of the release that removed a grant.
+func (s *storyteller) removal(r *removal) {
+	if !slices.Contains(s.f.Holds, r.hold.ID) {
+		s.f.Holds = append([]string{r.hold.ID}, s.f.Holds...)
+	}
+	a := r.attempt
+	s.f.Events = append(s.f.Events, r.hold.Event, r.hold.DoneEvent, a.Event, a.DoneEvent)
+	s.add(r.hold.DoneNS, &r.hold.DoneEvent, 0, "%s acquired %s%s", r.hold.Client, r.hold.Key, withToken(r.hold))
+	s.add(r.sentNS, &a.Event, 0, "%s sent the request that deletes the record of %s, when %s", r.hold.Client, r.hold.Key, r.own())
+	s.add(a.DoneNS, &a.DoneEvent, 0, "the answer to %s said that a record was removed", r.hold.Client)
+}

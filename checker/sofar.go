@@ -1,0 +1,133 @@
+package checker
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+
+	"lockcheck/checker/history"
+)
+
+// A recording of a run that still goes on, or whose harness was killed, can show a violation; but what excuses one may be
+// recorded later. Such a recording is judged like any other, and of its findings only those are reported that are stable:
+// no line that follows can take them back. A property with findings that are not stable is inconclusive.
+//
+// What a line that follows can take back, rule by rule:
+//
+//   - R5, R10: the wall clock was set, or the machine stood still. A watchdog records both, and wakes up every few
+//     milliseconds: a clock step is recorded some ticks after it happened, a stall when it is over, below lines that were
+//     recorded in it. So a lease counts only up to where the watchdog was certainly awake (awakeUntil).
+//   - R5: the client lost the grant, or its process ended, and it tidied up. Both are read later than they happen, and end
+//     the protection where the client last confirmed its hold. So a lease counts only up to there.
+//   - J2: tokens turn out not to grow. Then they never proved an order, neither for J3 nor for J5.
+//   - J5: a release is answered, or a lease of the releasing client is read late. Both decide whether that release removed a
+//     grant. So release-by-owner is never reported, and early-expiry only if no pending release can turn out to have
+//     removed the grant.
+//   - J6: proofs and leases that are read late show that a hold lasted longer. Then another pair of holds, or a single hold,
+//     is the contradiction. So the holds have to be over, and a third must not be open. Refused tries are a search over the
+//     whole history.
+//   - J7: a hold goes on: it writes once more, or a late answer shows what it had read. Its update is another one then. So
+//     the holds have to be over; longer chains of updates are the whole history's.
+//   - J8: a plain write to the service fails before any client is granted the lock, or a client gets a new session. So
+//     nothing is reported of liveness.
+//   - J10: the resource handles requests with tokens of a second client, and overlaps that nothing had masked are masked.
+//
+// Everything else stays: a grant that was read, its token and its session; a belief that was confirmed (R4); the order and
+// the contents of the resource's log (J3 by time, J4). New facts have later stamps than all lines before them, so nothing
+// changes about evidence that is older than the last line.
+
+// While the machine stands still the harness records nothing; when it runs again, some lines may come before the watchdog's
+// (on a loaded machine up to 50 ms before it). So the watchdog was awake until watchTick before the last line that is older
+// than watchLate. Both are many times what it takes (see watchStalls in workloads).
+const (
+	watchLate = int64(1e9)
+	watchTick = int64(1e8)
+)
+
+// soFar says which findings are stable. Where it is nil, all are.
+type soFar struct {
+	awakeUntil int64 // up to here nothing can have happened that the watchdog has not recorded
+	once       sync.Once
+	holds      map[string]*Hold
+	lastAsked  map[string]int64 // by client: when it last asked for a lock
+}
+
+// watched passes events on and notes until when the watchdog was certainly awake.
+func (s *soFar) watched(events iter.Seq2[history.Event, error]) iter.Seq2[history.Event, error] {
+	return func(yield func(history.Event, error) bool) {
+		var lately []int64
+		for e, err := range events {
+			lately = append(lately, e.TimeNS)
+			for len(lately) > 0 && lately[0] <= e.TimeNS-watchLate {
+				s.awakeUntil = lately[0] - watchTick
+				lately = lately[1:]
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// beginSoFar prepares a recording to be judged as far as it goes, if that was asked for.
+func beginSoFar(rec *Recording, opts Options) *soFar {
+	if !opts.SoFar {
+		return nil
+	}
+	s := &soFar{}
+	rec.Events = s.watched(rec.Events)
+	return s
+}
+
+// of is what judges the model so far; nil where the recording was closed, so that nothing comes later.
+func (s *soFar) of(m *Model) *soFar {
+	if s == nil || m.Closed {
+		return nil
+	}
+	return s
+}
+
+func always(*judge) func(*Finding) bool { return func(*Finding) bool { return true } }
+
+// withhold takes the hits that are not stable out of an outcome.
+func (j *judge) withhold(p property, o *outcome) {
+	if j.soFar == nil || len(o.hits) == 0 {
+		return
+	}
+	isStable, found, reported := func(*Finding) bool { return false }, len(o.hits), map[string]bool{}
+	if p.stable != nil {
+		isStable = p.stable(j)
+	}
+	o.hits = slices.DeleteFunc(o.hits, func(h hit) bool {
+		if h.atNS > j.soFar.awakeUntil {
+			return true
+		}
+		f := h.finding()
+		keep := isStable(&f)
+		reported[h.key] = reported[h.key] || keep
+		return !keep
+	})
+	o.windows = slices.DeleteFunc(o.windows, func(w Window) bool { return !reported[w.Key] })
+	if left := found - len(o.hits); left > 0 && o.inconclusive == "" {
+		o.inconclusive = fmt.Sprintf("%s left out, because what is recorded later may excuse it", history.Counted(int64(left), "finding", "findings"))
+	}
+}
+
+// maskedSoFar is J10. As long as fencing let nothing stale through, it may still turn out to have masked an overlap.
+func (j *judge) maskedSoFar(hits []hit) (Verdict, string) {
+	verdict, why := j.masked(hits)
+	if j.soFar == nil || verdict != Violation || !j.m.Plan.Fenced || j.m.Plan.Tokens != history.TokensOrdered {
+		return verdict, why
+	}
+	overlapped := map[string]bool{}
+	for _, h := range hits {
+		overlapped[h.key] = true
+	}
+	for _, name := range []Name{StaleWrite, TokenMonotonicity, LostUpdate, ResourceLinearizability} {
+		if slices.ContainsFunc(j.outcome(name).hits, func(h hit) bool { return overlapped[h.key] }) {
+			return verdict, why
+		}
+	}
+	return Inconclusive, "clients believed in one lock at the same time; whether fencing masked it is known at the end of the run"
+}
