@@ -11,12 +11,12 @@ import (
 
 // Answer is what one of those said who were asked, or why it did not.
 type Answer[N, T any] struct {
-	Node N
-	Said T
-	Err  error
+	Node  N
+	Value T
+	Err   error
 }
 
-// AskAll asks all at once and waits for all answers, in the order of those asked. Nobody is asked twice.
+// AskAll asks all at once and waits for all answers, in the order of those asked. None is asked twice.
 func AskAll[N, T any](ctx context.Context, of []N, ask func(context.Context, N) (T, error)) []Answer[N, T] {
 	answers := make([]Answer[N, T], len(of))
 	done := make(chan struct{})
@@ -43,9 +43,9 @@ func OneVersion[N Node](ctx context.Context, what string, nodes []N, version fun
 			errs = append(errs, fmt.Errorf("%s %s: %w", what, a.Node.Name(), a.Err))
 			continue
 		}
-		each = append(each, a.Node.Name()+" "+a.Said)
-		if !slices.Contains(distinct, a.Said) {
-			distinct = append(distinct, a.Said)
+		each = append(each, a.Node.Name()+" "+a.Value)
+		if !slices.Contains(distinct, a.Value) {
+			distinct = append(distinct, a.Value)
 		}
 	}
 	switch len(distinct) {
@@ -58,18 +58,16 @@ func OneVersion[N Node](ctx context.Context, what string, nodes []N, version fun
 }
 
 // WriteToAny makes a write through whichever node takes it, and gives up when ctx or the bound is over. Every node is asked
-// at once, because a paused one would keep the others from being asked; and asked again after try, because a node passes a
-// write on to a leader that may have just been stopped, and it is lost there without an answer.
+// at once, because a paused one would keep the others from being asked; and asked once more after try, because a node passes
+// a write on to a leader that may have just been stopped, and it is lost there without an answer.
 func WriteToAny[N Node](ctx context.Context, bound, try time.Duration, what string, nodes []N, write func(context.Context, N) error) error {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	results := make(chan error, len(nodes))
 	for _, n := range nodes {
 		go func() {
-			err := Until(ctx, bound, try/10, func(ctx context.Context) error {
-				ctx, cancel := context.WithTimeout(ctx, try)
-				defer cancel()
-				return write(ctx, n)
+			_, err := Overlapping(ctx, bound, try/10, try, func(ctx context.Context) (struct{}, error) {
+				return struct{}{}, write(ctx, n)
 			})
 			if err != nil {
 				err = fmt.Errorf("%s %s: %w", what, n.Name(), err)

@@ -1,16 +1,18 @@
 // Package clusters says what a lock service is to lockcheck and how one is started: a Provider makes a private network
 // of hosts, a Backend lays its servers out on them, and the Cluster is what runs. Providers and backends know nothing
 // of each other. What only some can do is an interface of its own, found by type assertion.
+// Rules cited by number (J8) are in checker/RULES.md.
 package clusters
 
 import (
 	"context"
-	"io"
 	"net"
 	"os"
 	"time"
 
-	"lockcheck/workloads/client"
+	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/procs"
 )
 
 // Provider makes the places where servers, clients and the resource run.
@@ -32,14 +34,14 @@ type Site interface {
 	// Host makes a host with an address, and where the provider can with a network namespace, of its own. A host's
 	// address and network outlive the processes on it. The name is unique in the run.
 	Host(ctx context.Context, name string) (Host, error)
-	// Isolated tells whether hosts have networks of their own; if not, the text says why and what would help.
+	// Isolated reports whether hosts have networks of their own; if not, the text says why and what would help.
 	Isolated() (bool, string)
 	// Server is what starts one of the backend's servers here: to be completed with arguments, log and data, and given to
 	// Host.Start. The error wraps ErrUnavailable and says what to install.
 	Server(ctx context.Context) (Command, error)
 	// Dial connects the harness to a server of the run, past everything that faults can touch but the server itself.
 	Dial(ctx context.Context, network, addr string) (net.Conn, error)
-	// SharesFiles tells whether processes on its hosts see the harness's files under the same paths.
+	// SharesFiles reports whether processes on its hosts see the harness's files under the same paths.
 	SharesFiles() bool
 	// Close ends every process and removes everything. It may be called more than once. An error wraps ErrLeft if all was
 	// ended, and only removing it failed.
@@ -59,9 +61,9 @@ type Image struct {
 	Digest string // in its registry; "" for one that came from none
 }
 
-// Empowered is a host on which lockcheck itself (Command.Program == "") can be started with the powers that faults need:
+// PrivilegedHost is a host on which lockcheck itself (Command.Program == "") can be started with the capabilities that faults need:
 // to program the host's network, and to stop the servers' processes and change their clocks. On other hosts Start does that.
-type Empowered interface {
+type PrivilegedHost interface {
 	StartAgent(ctx context.Context, cmd Command) (Process, error)
 }
 
@@ -115,6 +117,19 @@ type Pauser interface {
 	Resume(ctx context.Context) error
 }
 
+// Targeted is a process that says how a program on its host finds it. Others are found by their PID.
+type Targeted interface {
+	Target() procs.Target
+}
+
+// TargetOf says how a program on a process's host finds the process.
+func TargetOf(p Process) procs.Target {
+	if t, ok := p.(Targeted); ok {
+		return t.Target()
+	}
+	return procs.Target{PID: p.PID()}
+}
+
 // Logged is a process whose log is a file of this machine.
 type Logged interface {
 	LogPath() string
@@ -130,9 +145,23 @@ type Backend interface {
 	Clients() []LockClient
 	// Layout decides the servers and their settings. It refuses a TTL that they cannot honour with the nearest they can.
 	Layout(opts Options) (Layout, error)
-	// Start starts the servers and returns once the service was seen to be ready.
-	Start(ctx context.Context, site Site, layout Layout, progress io.Writer) (Cluster, error)
+	// Launch starts the servers on hosts of the site, in an order in which they find each other. It returns once the last
+	// of them was started: whether the service is ready is for the cluster to say. On an error, what was started ends with
+	// the site.
+	Launch(ctx context.Context, site Site, layout Layout) ([]Node, error)
+	// Connect prepares the harness's own connections to a service. It asks nothing yet.
+	Connect(service Service) (Cluster, error)
 }
+
+// Service is where a lock service is, whether lockcheck runs it or others do.
+type Service struct {
+	Nodes  []Node
+	Dial   Dialer
+	Layout Layout // what its servers were told, or are expected to be told
+}
+
+// Dialer makes a connection as net.Dialer.DialContext does, from wherever the service can be reached.
+type Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // LockClient describes one built-in implementation of the lock for a backend.
 type LockClient struct {
@@ -143,7 +172,7 @@ type LockClient struct {
 
 // Options are what a user asks of a backend.
 type Options struct {
-	Nodes    int           // 0: the backend's usual number
+	Nodes    int           // 0: the backend's default number
 	TTL      time.Duration // of a lease
 	Settings map[string]string
 }
@@ -155,19 +184,28 @@ type Layout struct {
 	EffectiveTTL time.Duration // that the servers will grant
 	Election     time.Duration // without a leader after one fault, at most; 0 where none ever leads
 	Settings     map[string]string
+	LeaseClock   history.Clock // of a server, by which leases are counted: only words of causes depend on it
 }
 
-// Cluster is a running backend.
+// Cluster is a running service and the harness's connections to it.
 type Cluster interface {
 	Nodes() []Node
 	Endpoints() []string // for lock clients
 	// Versions are read from the running servers.
 	Versions(ctx context.Context) (map[string]string, error)
-	// Probe makes one plain write to the service, past any lock (rule J8).
+	// Probe makes one plain write to the service, past any lock. While it succeeds, a lock that no client can acquire is a
+	// finding and not an outage (rule J8 in checker/RULES.md).
 	Probe(ctx context.Context) error
 	// Ready returns once the whole service was seen to work, as at its start: a quorum, replicas in sync, one leader
 	// that all name. The error says what was missing when ctx was done.
 	Ready(ctx context.Context) error
+	// Close ends the harness's connections, not the servers.
+	Close() error
+}
+
+// Standing is a cluster that can say in a few words how it stands, once it is ready: "n3 leads".
+type Standing interface {
+	Standing(ctx context.Context) (string, error)
 }
 
 // ClientOptions is a cluster whose lock clients need more than addresses (client.Init.Options).
@@ -175,22 +213,39 @@ type ClientOptions interface {
 	ClientOptions() map[string]string
 }
 
-// Node is one server.
+// Node is one server, whether lockcheck runs it or others do.
 type Node interface {
 	Name() string
+	// Addr is the address of its host, without a port.
+	Addr() string
+}
+
+// HostedNodes are those of a cluster's nodes that lockcheck started.
+func HostedNodes(of Cluster) (all []Hosted) {
+	for _, n := range of.Nodes() {
+		if hosted, ok := n.(Hosted); ok {
+			all = append(all, hosted)
+		}
+	}
+	return all
+}
+
+// Hosted is a node that lockcheck started: its process on a host of the run is there to be stopped and killed.
+type Hosted interface {
+	Node
 	Host() Host
 	Process() Process
 }
 
-// Led is a cluster that knows which node leads.
-type Led interface {
+// LeaderReporter is a cluster that knows which node leads.
+type LeaderReporter interface {
 	// Leader is the name of the leading node, "" while there is none.
 	Leader(ctx context.Context) (string, error)
 }
 
-// FailsOver is a cluster that changes its leader when asked. It returns once it has a new one; the error says what was
+// FailoverTrigger is a cluster that changes its leader when asked. It returns once it has a new one; the error says what was
 // asked of whom and what came of it.
-type FailsOver interface {
+type FailoverTrigger interface {
 	Failover(ctx context.Context) error
 }
 

@@ -12,23 +12,33 @@ const lastLines = 5
 
 var errNoReason = errors.New("exit code 0")
 
-// Ended is an error if the process of a node has ended. what is what the node is called in it.
+// Ended is an error if the process of a node has ended. what is what the node is called in it. Of a node that others
+// run, that is unknown.
 func Ended(n Node, what string) error {
+	hosted, ok := n.(Hosted)
+	if !ok {
+		return nil
+	}
+	process := hosted.Process()
 	select {
-	case <-n.Process().Done():
+	case <-process.Done():
 	default:
 		return nil
 	}
-	reason := n.Process().Err()
+	reason := process.Err()
 	if reason == nil {
 		reason = errNoReason
 	}
-	return fmt.Errorf("%s %s ended: %w%s", what, n.Name(), reason, LastWords(n.Process()))
+	return fmt.Errorf("%s %s ended: %w%s", what, n.Name(), reason, LastWords(n))
 }
 
-// LastWords quotes the end of a process's log, where the provider says where it is.
-func LastWords(p Process) string {
-	logged, ok := p.(Logged)
+// LastWords quotes the end of the log of a node's process, where lockcheck started it and the provider says where it is.
+func LastWords(n Node) string {
+	hosted, ok := n.(Hosted)
+	if !ok {
+		return ""
+	}
+	logged, ok := hosted.Process().(Logged)
 	if !ok {
 		return ""
 	}

@@ -7,7 +7,7 @@ import "errors"
 var (
 	// ErrUsage: the user asked for something that cannot be (a TTL that the servers cannot honour). Exit code 64.
 	ErrUsage = errors.New("bad usage")
-	// ErrUnavailable: something needed is not there (a server binary, an engine, a kernel ability). Exit code 69.
+	// ErrUnavailable: a dependency is unavailable (a server binary, an engine, a kernel ability). Exit code 69.
 	ErrUnavailable = errors.New("not available here")
 	// ErrLeft: everything was ended, but not all of it could be removed. What a completed run shows is not in doubt for it.
 	ErrLeft = errors.New("not all that the run made could be removed")

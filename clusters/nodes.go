@@ -28,15 +28,6 @@ func Hosts(ctx context.Context, site Site, names []string) ([]Host, error) {
 	return hosts, nil
 }
 
-// Nodes are a backend's own nodes as everybody knows them.
-func Nodes[N Node](of []N) []Node {
-	var all []Node
-	for _, n := range of {
-		all = append(all, n)
-	}
-	return all
-}
-
 // Named is the node of a name, the zero N if there is none.
 func Named[N Node](nodes []N, name string) (none N) {
 	for _, n := range nodes {
@@ -51,7 +42,7 @@ func Named[N Node](nodes []N, name string) (none N) {
 func Whereabouts[N Node](nodes []N) string {
 	var all []string
 	for _, n := range nodes {
-		all = append(all, n.Name()+" on "+n.Host().Addr())
+		all = append(all, n.Name()+" on "+n.Addr())
 	}
 	return strings.Join(all, ", ")
 }

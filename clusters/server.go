@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Server is a Node of one process that can be started again the way it was started first.
+// Server is a Hosted node of one process that can be started again the way it was started first.
 type Server struct {
 	host    Host
 	command Command
@@ -16,7 +16,7 @@ type Server struct {
 }
 
 var (
-	_ Node      = (*Server)(nil)
+	_ Hosted    = (*Server)(nil)
 	_ Restarter = (*Server)(nil)
 )
 
@@ -33,6 +33,9 @@ func StartServer(ctx context.Context, host Host, command Command) (*Server, erro
 
 // Name is that of the host.
 func (s *Server) Name() string { return s.host.Name() }
+
+// Addr is its host's.
+func (s *Server) Addr() string { return s.host.Addr() }
 
 // Host is where the server runs.
 func (s *Server) Host() Host { return s.host }

@@ -18,20 +18,20 @@ type Software struct {
 
 	// OnMachine finds what starts a server on this machine, before its arguments. The error wraps ErrUnavailable and gives
 	// the install command. Nil: lockcheck's own binary is the server ("node", Backend).
-	OnMachine func(Places) ([]string, error)
-	// Jars says that OnMachine looks at Places.Jar.
+	OnMachine func(ServerPaths) ([]string, error)
+	// Jars says that OnMachine looks at ServerPaths.Jar.
 	Jars bool
 }
 
-// Places are where the user said that server programs are; empty for the usual places.
-type Places struct {
-	Bin string // a program, or the directory it is in (--server-bin)
-	Jar string // a jar, or the directory of the jars (--server-jar)
+// ServerPaths are where the user said that server programs are; empty for the default places.
+type ServerPaths struct {
+	Bin string // a program, or the directory it is in (FlagServerBin)
+	Jar string // a jar, or the directory of the jars (FlagServerJar)
 }
 
-// FindProgram finds the program called name: where Places.Bin says, else on PATH, else in one of the usual directories.
+// FindProgram finds the program called name: where ServerPaths.Bin says, else on PATH, else in one of the default directories.
 // install is the command that would bring it ("apt-get install redis-server").
-func FindProgram(places Places, name, install string, usual ...string) (string, error) {
+func FindProgram(places ServerPaths, name, install string, usual ...string) (string, error) {
 	if places.Bin != "" {
 		path := places.Bin
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -39,7 +39,7 @@ func FindProgram(places Places, name, install string, usual ...string) (string, 
 		}
 		found, err := exec.LookPath(path)
 		if err != nil {
-			return "", fmt.Errorf("%w: --server-bin=%s: %w", ErrUnavailable, places.Bin, err)
+			return "", fmt.Errorf("%w: --%s=%s: %w", ErrUnavailable, FlagServerBin, places.Bin, err)
 		}
 		return filepath.Abs(found)
 	}
@@ -51,6 +51,6 @@ func FindProgram(places Places, name, install string, usual ...string) (string, 
 			return found, nil
 		}
 	}
-	return "", fmt.Errorf("%w: %s is not on PATH nor in %v: install it (%s), name it with --server-bin=PATH, or use --provider=docker",
-		ErrUnavailable, name, usual, install)
+	return "", fmt.Errorf("%w: %s is not on PATH nor in %v: install it (%s), name it with --%s=PATH, or use %s",
+		ErrUnavailable, name, usual, install, FlagServerBin, ChooseDocker)
 }

@@ -10,24 +10,24 @@ import (
 	"lockcheck/checker/history"
 )
 
-// healPatience bounds how long a fault may take to go away before the run is given up: a process that does not answer
+// healTimeout bounds how long a fault may take to go away before the run is given up: a process that does not answer
 // SIGCONT for this long will not.
-const healPatience = 10 * time.Second
+const healTimeout = 10 * time.Second
 
 // injection is one fault on its way through the history: decided, seen to work, taken back, seen to be gone.
 type injection struct {
-	stage Stage
+	env   Env
 	event history.Event // what all its events have in common
 	took  bool
 	undo  func(context.Context) error
 }
 
-// injectAll injects a step's faults at once and tells whether all of them took.
-func injectAll(ctx context.Context, stage Stage, acts []*act) (injected []*injection, took bool) {
+// injectAll injects a step's faults at once and reports whether all of them took.
+func injectAll(ctx context.Context, env Env, acts []*act) (injected []*injection, took bool) {
 	injected = make([]*injection, len(acts))
 	var wait sync.WaitGroup
 	for n, a := range acts {
-		wait.Go(func() { injected[n] = inject(ctx, stage, a) })
+		wait.Go(func() { injected[n] = inject(ctx, env, a) })
 	}
 	wait.Wait()
 	took = true
@@ -37,14 +37,14 @@ func injectAll(ctx context.Context, stage Stage, acts []*act) (injected []*injec
 	return injected, took
 }
 
-// inject records the decision, injects, and records whether it was seen to work. An injection that did not take is an
+// inject records the decision, injects, and records whether it was seen to work. An injection without a verified effect is an
 // event of its own (Fail) and counts as no exposure.
-func inject(ctx context.Context, stage Stage, a *act) *injection {
-	i := &injection{stage: stage, event: a.event}
-	i.event.Process, i.event.Op = history.NemesisProcess, stage.NextOp()
+func inject(ctx context.Context, env Env, a *act) *injection {
+	i := &injection{env: env, event: a.event}
+	i.event.Process, i.event.Op = history.NemesisProcess, env.NextOp()
 	i.record(history.Invoke, false, nil)
 	err := errors.New("there is no such target now")
-	if _, none := a.target.(nobody); !none {
+	if _, none := a.target.(noTarget); !none {
 		err = kindNamed(a.Kind).begin(ctx, a)
 	}
 	i.undo, i.took = a.undo, err == nil
@@ -62,7 +62,7 @@ func (i *injection) heal(ctx context.Context) error {
 	if !i.took && i.undo == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healTimeout)
 	defer cancel()
 	i.record(history.Invoke, true, nil)
 	if i.undo != nil {
@@ -81,5 +81,5 @@ func (i *injection) record(kind history.Type, heal bool, err error) {
 	if err != nil {
 		event.Error = err.Error()
 	}
-	i.stage.Record(event)
+	i.env.Record(event)
 }

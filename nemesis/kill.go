@@ -9,21 +9,20 @@ import (
 // kill ends processes with SIGKILL and starts servers again, with their data or without. Clients are started again by
 // the workload, as a supervisor would.
 var kill = Kind{
-	Name:    "kill",
-	plural:  "kills",
-	About:   "SIGKILL and restart: servers with their data, or without (empty), after a while or at once (at-once); clients",
-	Usual:   "kill:leader@work,kill:one@work,kill:holder@work,kill:minority@work",
-	targets: []string{roleLeader, "follower", roleOne, "minority", "majority", "all", roleServer, roleHolder, "waiter", roleClient},
-	usual:   usual{of: ttls(0.2, 1)},
-	words:   []string{"empty", "at-once"},
+	Name:     "kill",
+	About:    "SIGKILL and restart: servers with their data, or without (empty), after a while or at once (at-once); clients",
+	Default:  "kill:leader@work,kill:one@work,kill:holder@work,kill:minority@work",
+	targets:  []string{roleLeader, "follower", roleOne, "minority", "majority", "all", roleServer, roleHolder, "waiter", roleClient},
+	defaults: defaults{of: ttls(0.2, 1)},
+	words:    []string{"empty", "at-once"},
 	begin: func(ctx context.Context, a *act) error {
 		killer, ok := a.target.(Killer)
 		if !ok {
 			return unable(a.target, "killed")
 		}
 		// The end of the run must not come between the kill and what has to follow it: who was sent SIGKILL is gone, whether
-		// or not somebody waited to see it, and has to be started again.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healPatience)
+		// or not it was waited for, and has to be started again.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healTimeout)
 		defer cancel()
 		if err := killer.Kill(ctx); err != nil {
 			return err
@@ -52,8 +51,8 @@ var kill = Kind{
 	},
 	requires: func(f Fault) []string {
 		if roles[f.Target.Name].clients && f.Target.Name != roleWaiter {
-			return []string{history.OfHolders("kills")}
+			return []string{history.OfHolders(f.exposures())}
 		}
-		return ofWhom("kills")(f)
+		return ofWhom(f)
 	},
 }

@@ -11,25 +11,24 @@ import (
 
 // Kind is one kind of fault: what it can be asked for, and how it is done. Each is one file.
 type Kind struct {
-	Name   string
-	plural string // in the names of exposures
-	About  string
-	// Usual is the mix that the bare name stands for: the first is drawn every second time, because it is what a run
+	Name  string
+	About string
+	// Default is the mix that the bare name stands for: the first is drawn every second time, because it is what a run
 	// under this kind is for; the others in between.
-	Usual string
+	Default string
 
-	needs   Power    // of the helper on its target's host, or of the service; "" for none
-	targets []string // that it can be aimed at, the usual one first; none: it is aimed at the service as a whole
-	usual   usual
-	accepts accepts
-	words   []string // options that are words, for example "empty"
-	begin   func(context.Context, *act) error
+	needs    Capability // of the helper on its target's host, or of the service; "" for none
+	targets  []string   // that it can be aimed at, the default one first; none: it is aimed at the service as a whole
+	defaults defaults
+	accepts  accepts
+	words    []string // options that are words, for example "empty"
+	begin    func(context.Context, *act) error
 	// requires is what must have happened (rule J9) for a fault with such a target.
 	requires func(Fault) []string
 }
 
-// usual is what is filled in where nothing was asked for.
-type usual struct {
+// defaults is what is filled in where nothing was asked for.
+type defaults struct {
 	of    Range // how long
 	shift Range
 	share float64
@@ -44,7 +43,7 @@ var Kinds []Kind
 // words are the options that some kind has.
 var words []string
 
-// init breaks the circle between the table and the parser that Usual goes through.
+// init breaks the cycle between the table and the parser that Default goes through.
 func init() {
 	Kinds = []Kind{none, pause, partition, kill, clock, failover, loss}
 	for _, k := range Kinds {
@@ -76,17 +75,27 @@ func Names() []string {
 // Options lists the options that are words.
 func Options() []string { return slices.Clone(words) }
 
-// ofWhom requires one fault of whom it was aimed at: a holder, a server, anybody.
-func ofWhom(plural string) func(Fault) []string {
-	return func(f Fault) []string {
-		switch {
-		case f.Target.Name == roleHolder:
-			return []string{history.OfHolders(plural)}
-		case roles[f.Target.Name].clients:
-			return []string{plural}
-		}
-		return []string{history.OfServers(plural)}
+// ofWhom requires one fault of what it was aimed at: a holder, a server, any target.
+func ofWhom(f Fault) []string {
+	switch {
+	case f.Target.Name == roleHolder:
+		return []string{history.OfHolders(f.exposures())}
+	case roles[f.Target.Name].clients:
+		return []string{f.exposures()}
 	}
+	return []string{history.OfServers(f.exposures())}
+}
+
+// exposures names what is counted of such faults.
+func (f Fault) exposures() string { return history.WordsOf(history.F(f.Kind)).Exposures }
+
+// required is what must have happened for a fault of this kind. A client that is about to delete its lock has begun to
+// release it, so it believes in it no more: a fault that waits for that meets no holder.
+func (k *Kind) required(f Fault) []string {
+	if f.Trigger == AtRemoving && roles[f.Target.Name].clients {
+		return []string{f.exposures()}
+	}
+	return k.requires(f)
 }
 
 // check refuses what the kind has no use for, by name.
@@ -143,13 +152,13 @@ func (k *Kind) fill(f Fault) Fault {
 		}
 	}
 	if !f.For.given() {
-		f.For = k.usual.of
+		f.For = k.defaults.of
 	}
 	if !f.Shift.given() && f.Drift == 0 {
-		f.Shift = k.usual.shift
+		f.Shift = k.defaults.shift
 	}
 	if f.Share == 0 {
-		f.Share = k.usual.share
+		f.Share = k.defaults.share
 	}
 	return f
 }
@@ -157,7 +166,7 @@ func (k *Kind) fill(f Fault) Fault {
 // act is one fault on one target, on its way.
 type act struct {
 	Step
-	stage  Stage
+	env    Env
 	target Target
 	event  history.Event // of the injection; Detail is begin's to fill in
 	// undo takes back what begin did, also what it did only half; nil when there is nothing to take back.

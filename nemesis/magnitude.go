@@ -46,8 +46,8 @@ func (r Range) String() string {
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 const (
-	mostTTLs    = 1000
-	mostSeconds = 365 * 24 * 3600
+	maxTTLs    = 1000
+	maxSeconds = 365 * 24 * 3600
 )
 
 // parseRange reads "1.5ttl", "1..2ttl", "90s", "500ms", "1m30s", "200ms..2s".
@@ -72,12 +72,12 @@ func parseRange(text string) (Range, error) {
 			return Range{}, fmt.Errorf("%q is no range from less to more of one unit", text)
 		}
 	}
-	most := float64(mostSeconds)
+	limit := float64(maxSeconds)
 	if ttl {
-		most = mostTTLs
+		limit = maxTTLs
 	}
-	if !(lower >= 0 && upper > 0 && upper <= most) { // also refuses NaN
-		return Range{}, fmt.Errorf("%q is not between 0 and %g TTLs or a year", text, float64(mostTTLs))
+	if !(lower >= 0 && upper > 0 && upper <= limit) { // also refuses NaN
+		return Range{}, fmt.Errorf("%q is not between 0 and %g TTLs or a year", text, float64(maxTTLs))
 	}
 	return Range{lower, upper, ttl}, nil
 }

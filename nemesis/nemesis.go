@@ -1,10 +1,12 @@
 // Package nemesis disturbs a run: it injects faults and takes them back, aimed at the holders of locks. Each kind of
 // fault is one file. A schedule is drawn whole from the seed before the run starts; what it meets while it runs decides
-// only when its steps fire and whom a role ("holder") means at that moment.
+// only when its steps fire and which client or server a role ("holder") means at that moment.
 //
-//	"pause:holder@work" ─ Parse ─► Spec ─ seed ─► Rounds of Steps ──► Run ── asks ──► Stage: who works under a lock now?
+//	"pause:holder@work" ─ Parse ─► Spec ─ seed ─► Rounds of Steps ──► Run ── asks ──► Env: who works under a lock now?
 //	                                                                  │
 //	             invoke ─ begin ─ read back ─ ok ─ … ─ invoke ─ undo ─ read back ─ ok ──► history
+//
+// Rules cited by number (J9) are in checker/RULES.md.
 package nemesis
 
 import (
@@ -20,25 +22,26 @@ import (
 
 // Nemesis is a schedule of faults.
 type Nemesis interface {
-	// Requirements lists what must have happened for the run to have tested anything (rule J9).
+	// Requirements lists what must have happened for the run to have tested anything: without it a run without findings is
+	// inconclusive, never a pass (rule J9 in checker/RULES.md).
 	Requirements() []history.Requirement
 	// Steps says the schedule in words, a line a step.
 	Steps() []string
-	// Powers are what its faults need on the run's hosts.
-	Powers() []Power
+	// Capabilities are what its faults need on the run's hosts.
+	Capabilities() []Capability
 	// Run plays the schedule until ctx is done, and returns once everything is taken back and was seen to be. The error
 	// names a fault that could not be healed.
-	Run(ctx context.Context, stage Stage) error
+	Run(ctx context.Context, env Env) error
 }
 
-// Power is something that the helper on a host has to be able to do, or the service.
-type Power string
+// Capability is something that the helper on a host has to be able to do, or the service.
+type Capability string
 
-// The powers.
+// The capabilities.
 const (
-	PowerNetwork  Power = "network"  // drop packets; needs hosts with networks of their own
-	PowerClock    Power = "clock"    // change the clock that a process sees
-	PowerFailover Power = "failover" // change the leader when asked
+	CapabilityNetwork  Capability = "network"  // drop packets; needs hosts with networks of their own
+	CapabilityClock    Capability = "clock"    // change the clock that a process sees
+	CapabilityFailover Capability = "failover" // change the leader when asked
 )
 
 // Plan is what a schedule is drawn from.
@@ -48,7 +51,7 @@ type Plan struct {
 	Limit time.Duration // how long the load lasts
 	// How many there will be, so that a number of one that will not be there is refused; 0 if that is not known.
 	Servers, Clients int
-	// Leaderless says that no server of the service leads: faults aimed at one are refused, and left out of usual mixes.
+	// Leaderless says that no server of the service leads: faults aimed at one are refused, and left out of default mixes.
 	Leaderless bool
 }
 
@@ -87,8 +90,8 @@ type Clocked interface {
 // again, on every link and in each direction.
 type Linked interface {
 	Target
-	Cut(ctx context.Context, name string, cut Cut) error
-	Mend(ctx context.Context, name string, peers []Linked) error
+	Block(ctx context.Context, name string, cut Cut) error
+	Unblock(ctx context.Context, name string, peers []Linked) error
 }
 
 // Cut is what is to be dropped: packets from (In) and to (Out) the peers, and which share of them.
@@ -102,29 +105,29 @@ type Cut struct {
 type Moment struct {
 	Kind      Trigger
 	Client    string
-	Number    int // of the client's place, from 1; 0 if the moment is nobody's
+	Number    int // of the client's place, from 1; 0 if the moment has no client
 	Hold, Key string
 	Work      time.Duration // how long its work takes in all
-	// Passed is closed by Pass when whoever the moment is about may go on; nil if nobody waits.
+	// Passed is closed by Pass when the client of the moment may go on; nil if it does not wait.
 	Passed chan<- struct{}
 }
 
-// Pass lets whoever the moment is about go on.
+// Pass lets the client of the moment go on.
 func (m Moment) Pass() {
 	if m.Passed != nil {
 		close(m.Passed)
 	}
 }
 
-// Stage is what a nemesis sees of a run.
-type Stage interface {
+// Env is what a nemesis sees of a run.
+type Env interface {
 	// Next waits for a moment of that kind that the nemesis wants.
 	Next(ctx context.Context, kind Trigger, wants func(Moment) bool) (Moment, error)
-	// StillWorking tells whether the work of that moment is still going on.
+	// StillWorking reports whether the work of that moment is still going on.
 	StillWorking(m Moment) bool
 	// Client is a client by its name, nil if it is gone.
 	Client(name string) Target
-	// ClientNumber is whoever is at the n-th client's place now, from 1; nil if nobody is.
+	// ClientNumber is the client at the n-th place now, from 1; nil if there is none.
 	ClientNumber(n int) Target
 	// Clients are the live clients, in the order of their names.
 	Clients() []Target
@@ -132,9 +135,9 @@ type Stage interface {
 	Waiters() []Target
 	// Nodes are the servers, in their order.
 	Nodes() []Target
-	// Resource is the protected storage.
+	// Resource is the protected resource.
 	Resource() Target
-	// Leader is the name of the server that leads, "" while none does or nobody knows.
+	// Leader is the name of the server that leads, "" while none does or that is unknown.
 	Leader(ctx context.Context) string
 	// Failover asks the service for another leader and returns when it has one.
 	Failover(ctx context.Context) error
@@ -153,6 +156,9 @@ func New(spec string, plan Plan) (Nemesis, error) {
 		return nil, err
 	}
 	if err := parsed.checkNumbers(plan); err != nil {
+		return nil, err
+	}
+	if err := parsed.checkFailover(plan); err != nil {
 		return nil, err
 	}
 	if plan.Leaderless {
@@ -183,14 +189,30 @@ func (s Spec) checkNumbers(plan Plan) error {
 	return nil
 }
 
-// leaderless is the spec for a service in which nobody leads.
+// checkFailover refuses a change of the leader where there is none, or no other server that could lead.
+func (s Spec) checkFailover(plan Plan) error {
+	if !plan.Leaderless && plan.Servers != 1 {
+		return nil
+	}
+	for _, mix := range s {
+		for _, f := range mix {
+			if kindNamed(f.Kind).needs == CapabilityFailover {
+				return fmt.Errorf("%q: this service has no leader to change, with %s: leave failover out, or take another --backend or --nodes",
+					f.String(), history.Counted(int64(plan.Servers), "server", "servers"))
+			}
+		}
+	}
+	return nil
+}
+
+// leaderless is the spec for a service in which no server leads.
 func (s Spec) leaderless() (Spec, error) {
 	left := make(Spec, 0, len(s))
 	for _, mix := range s {
 		var some []Fault
 		for _, f := range mix {
 			leads := roles[f.Target.Name].leads || roles[f.Peer.Name].leads
-			if leads && !f.byUsual {
+			if leads && !f.fromDefault {
 				return nil, fmt.Errorf("%q: no server of this service leads or follows; aim at one, minority, majority or node(1)", f.String())
 			}
 			if !leads {
@@ -202,15 +224,15 @@ func (s Spec) leaderless() (Spec, error) {
 	return left, nil
 }
 
-func (s *schedule) Powers() (powers []Power) {
+func (s *schedule) Capabilities() (capabilities []Capability) {
 	for _, mix := range s.spec {
 		for _, f := range mix {
-			if power := kindNamed(f.Kind).needs; power != "" && !slices.Contains(powers, power) {
-				powers = append(powers, power)
+			if capability := kindNamed(f.Kind).needs; capability != "" && !slices.Contains(capabilities, capability) {
+				capabilities = append(capabilities, capability)
 			}
 		}
 	}
-	return powers
+	return capabilities
 }
 
 // random is the nemesis's own stream of the seed: workloads draw from others, so that adding a draw there changes no

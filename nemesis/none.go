@@ -1,7 +1,9 @@
 package nemesis
 
+import "lockcheck/checker/history"
+
 // none disturbs nothing: what goes wrong under it goes wrong by itself.
 var none = Kind{
-	Name:  "none",
+	Name:  history.NoNemesis,
 	About: "no faults: clients only contend for the lock",
 }

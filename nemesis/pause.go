@@ -11,12 +11,11 @@ var outlivesLease = ttls(1.5, 2.2)
 
 // pause stops processes with SIGSTOP and lets them go with SIGCONT.
 var pause = Kind{
-	Name:    "pause",
-	plural:  "pauses",
-	About:   "SIGSTOP and SIGCONT: holders at work past their lease, and shorter pauses of anybody",
-	Usual:   "pause:holder@work,1.5..2.2ttl,pause:holder@work,0.1..0.8ttl,pause:client,0.1..0.8ttl,pause:one,0.1..0.8ttl",
-	targets: []string{roleHolder, "waiter", roleClient, "clients", roleLeader, "follower", roleOne, "minority", "majority", "all", roleServer},
-	usual:   usual{of: outlivesLease},
+	Name:     "pause",
+	About:    "SIGSTOP and SIGCONT: holders at work past their lease, and shorter pauses of any client or server",
+	Default:  "pause:holder@work,1.5..2.2ttl,pause:holder@work,0.1..0.8ttl,pause:client,0.1..0.8ttl,pause:one,0.1..0.8ttl",
+	targets:  []string{roleHolder, "waiter", roleClient, "clients", roleLeader, "follower", roleOne, "minority", "majority", "all", roleServer},
+	defaults: defaults{of: outlivesLease},
 	begin: func(ctx context.Context, a *act) error {
 		pauser, ok := a.target.(Pauser)
 		if !ok {
@@ -27,11 +26,11 @@ var pause = Kind{
 	},
 	requires: func(f Fault) []string {
 		if f.Target.Name == roleHolder && f.outlives() {
-			return []string{history.ExposureOutlived}
+			return []string{history.PastLease(f.exposures())}
 		}
-		return ofWhom("pauses")(f)
+		return ofWhom(f)
 	},
 }
 
-// outlives tells whether the fault is meant to last longer than a lease.
+// outlives reports whether the fault is meant to last longer than a lease.
 func (f Fault) outlives() bool { return f.For.TTL && f.For.Low >= 1 }

@@ -2,9 +2,12 @@ package nemesis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"lockcheck/checker/history"
 )
 
 // What has to have happened for a run to have tested what was asked for (rule J9), with five servers.
@@ -13,6 +16,9 @@ func TestWhatARunMustHaveMet(t *testing.T) {
 		{"none", ""},
 		{"pause:holder", "pauses-past-the-lease"},
 		{"pause:holder,0.2ttl", "pauses-of-holders"},
+		{"pause:holder@removing,1.5ttl", "pauses"}, // its release has begun: it believes in its lock no more
+		{"kill:holder@removing", "kills"},
+		{"pause:leader@removing", "pauses-of-servers"},
 		{"pause:client", "pauses"},
 		{"pause:leader", "pauses-of-servers"},
 		{"partition:holder@work", "partitions-past-the-lease"},
@@ -40,7 +46,11 @@ func TestWhatARunMustHaveMet(t *testing.T) {
 			t.Fatal(err)
 		}
 		var needs []string
-		for _, r := range n.Requirements()[1:] {
+		required := n.Requirements()
+		if always := []history.Requirement{{Name: history.ExposureContended, Min: 1}, {Name: history.ExposureWriters, Min: 2}}; !slices.Equal(required[:2], always) {
+			t.Errorf("%s needs %v first, want %v", c.spec, required[:2], always)
+		}
+		for _, r := range required[2:] {
 			if r.Min > 1 {
 				needs = append(needs, fmt.Sprint(r.Min))
 			}
@@ -52,11 +62,17 @@ func TestWhatARunMustHaveMet(t *testing.T) {
 	}
 }
 
-// Where nobody leads, a bare name does without the faults that need a leader, and who asks for one is told.
+// Where no server leads, a bare name does without the faults that need a leader, and who asks for one is told.
 func TestAServiceWithoutALeader(t *testing.T) {
 	plan := Plan{Seed: 1, TTL: time.Second, Limit: time.Minute, Servers: 5, Clients: 5, Leaderless: true}
 	for _, k := range Kinds {
 		n, err := New(k.Name, plan)
+		if k.needs == CapabilityFailover {
+			if err == nil || !strings.Contains(err.Error(), "no leader to change, with 5 servers") {
+				t.Errorf("%s: %v, want it refused", k.Name, err)
+			}
+			continue
+		}
 		if err != nil {
 			t.Errorf("%s: %v", k.Name, err)
 			continue

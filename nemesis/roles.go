@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// role says whom a target's name means.
+// role says what a target's name means.
 type role struct {
 	about    string
 	clients  bool // clients, not servers
@@ -18,10 +18,10 @@ type role struct {
 	find func(context.Context, aim) []Target
 }
 
-// aim is what finding a target may depend on: the stage, the moment that the fault waited for, the seed's choice, and who
+// aim is what finding a target may depend on: the run, the moment that the fault waited for, the seed's choice, and who
 // is on the other side already.
 type aim struct {
-	stage  Stage
+	env    Env
 	role   Role
 	moment Moment
 	pick   uint64
@@ -58,18 +58,18 @@ func init() {
 		roleHolder:     {about: "a client that holds a lock", clients: true, find: findHolder},
 		roleWaiter:     {about: "a client that waits for a lock", clients: true, find: findWaiter},
 		roleClient:     {about: "any client, or client(1,2)", clients: true, numbered: true, find: findClient},
-		"clients":      {about: "all clients", clients: true, find: func(_ context.Context, a aim) []Target { return a.stage.Clients() }},
+		"clients":      {about: "all clients", clients: true, find: func(_ context.Context, a aim) []Target { return a.env.Clients() }},
 		roleServer:     {about: "any server, or node(1,2)", numbered: true, find: findServer},
-		roleOne:        {about: "one server, whoever leads", find: findServer},
+		roleOne:        {about: "one server, leading or not", find: findServer},
 		roleLeader:     {about: "the server that leads", leads: true, find: findLeader},
 		"follower":     {about: "a server that does not lead", leads: true, find: findFollower},
 		"minority":     {about: "as many servers as a quorum can do without", many: minority, find: some(minority)},
 		"majority":     {about: "as many servers as a quorum needs", many: majority, find: some(majority)},
-		"all":          {about: "all servers", many: all, find: func(_ context.Context, a aim) []Target { return a.stage.Nodes() }},
+		"all":          {about: "all servers", many: all, find: func(_ context.Context, a aim) []Target { return a.env.Nodes() }},
 		roleBridge:     {about: "two halves of the servers that only one server connects", many: minority, find: some(minority)},
 		roleServers:    {about: "other side: the other servers", peerOnly: true},
-		roleResource:   {about: "other side: the protected storage", peerOnly: true},
-		roleEverything: {about: "other side: everybody else", peerOnly: true},
+		roleResource:   {about: "other side: the protected resource", peerOnly: true},
+		roleEverything: {about: "other side: all others", peerOnly: true},
 	}
 }
 
@@ -99,17 +99,17 @@ func roleNames() []string {
 	return names
 }
 
-// findHolder is the client of the moment, if it was one of a holder; else whoever is believed to hold something.
+// findHolder is the client of the moment, if it was one of a holder; else any client that is believed to hold something.
 func findHolder(_ context.Context, a aim) []Target {
 	if a.moment.Client != "" && a.moment.Kind != AtQueueing {
-		if target := a.stage.Client(a.moment.Client); target != nil {
+		if target := a.env.Client(a.moment.Client); target != nil {
 			return []Target{target}
 		}
 		return nil
 	}
 	var holders []Target
-	for _, c := range a.free(a.stage.Clients()) {
-		if _, _, ok := a.stage.Hold(c.Name()); ok {
+	for _, c := range a.free(a.env.Clients()) {
+		if _, _, ok := a.env.Hold(c.Name()); ok {
 			holders = append(holders, c)
 		}
 	}
@@ -118,28 +118,28 @@ func findHolder(_ context.Context, a aim) []Target {
 
 func findWaiter(_ context.Context, a aim) []Target {
 	if a.moment.Kind == AtQueueing {
-		if target := a.stage.Client(a.moment.Client); target != nil {
+		if target := a.env.Client(a.moment.Client); target != nil {
 			return []Target{target}
 		}
 	}
-	return pickOne(a.free(a.stage.Waiters()), a.pick)
+	return pickOne(a.free(a.env.Waiters()), a.pick)
 }
 
 // findClient is any client, but the moment's if the fault waited for what one did.
 func findClient(_ context.Context, a aim) []Target {
 	switch {
 	case len(a.role.Numbers) > 0:
-		return numbered(a.role.Numbers, a.stage.ClientNumber)
+		return numbered(a.role.Numbers, a.env.ClientNumber)
 	case a.moment.Client != "":
-		if target := a.stage.Client(a.moment.Client); target != nil {
+		if target := a.env.Client(a.moment.Client); target != nil {
 			return []Target{target}
 		}
 	}
-	return pickOne(a.free(a.stage.Clients()), a.pick)
+	return pickOne(a.free(a.env.Clients()), a.pick)
 }
 
 func findServer(_ context.Context, a aim) []Target {
-	nodes := a.stage.Nodes()
+	nodes := a.env.Nodes()
 	if len(a.role.Numbers) == 0 {
 		return pickOne(a.free(nodes), a.pick)
 	}
@@ -152,27 +152,27 @@ func findServer(_ context.Context, a aim) []Target {
 }
 
 func findLeader(ctx context.Context, a aim) []Target {
-	leader := a.stage.Leader(ctx)
-	return slices.DeleteFunc(a.stage.Nodes(), func(t Target) bool { return leader == "" || t.Name() != leader })
+	leader := a.env.Leader(ctx)
+	return slices.DeleteFunc(a.env.Nodes(), func(t Target) bool { return leader == "" || t.Name() != leader })
 }
 
 func findFollower(ctx context.Context, a aim) []Target {
-	leader := a.stage.Leader(ctx)
+	leader := a.env.Leader(ctx)
 	if leader == "" {
 		return nil
 	}
-	followers := slices.DeleteFunc(a.stage.Nodes(), func(t Target) bool { return t.Name() == leader })
+	followers := slices.DeleteFunc(a.env.Nodes(), func(t Target) bool { return t.Name() == leader })
 	return pickOne(a.free(followers), a.pick)
 }
 
-// some finds so many of the servers, whoever leads.
+// some finds so many of the servers, leading or not.
 func some(of func(n int) int) func(context.Context, aim) []Target {
 	return func(_ context.Context, a aim) []Target {
-		nodes := a.stage.Nodes()
-		most := of(len(nodes))
+		nodes := a.env.Nodes()
+		wanted := of(len(nodes))
 		shuffle(nodes, a.pick)
 		nodes = a.free(nodes)
-		return nodes[:min(most, len(nodes))]
+		return nodes[:min(wanted, len(nodes))]
 	}
 }
 

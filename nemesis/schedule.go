@@ -15,11 +15,11 @@ import (
 // Step is one fault of a schedule with everything drawn that the seed decides.
 type Step struct {
 	Fault
-	Hold time.Duration // how long it lasts
-	Jump time.Duration // of a clock
-	Into float64       // of the work at which it comes, for faults that wait for work: 0 to 1
-	pick uint64        // which one, where the target leaves a choice
-	stay time.Duration // how long it can be until it is taken back: a step of a sequence stays until the last one is over
+	Hold         time.Duration // how long it lasts
+	Jump         time.Duration // of a clock
+	WorkFraction float64       // of the work at which it comes, for faults that wait for work: 0 to 1
+	pick         uint64        // which one, where the target leaves a choice
+	maxActive    time.Duration // how long it can be until it is taken back: a step of a sequence stays until the last one is over
 }
 
 // Round is a time without faults and then one fault, or a sequence of them that stay until the round is over.
@@ -57,10 +57,10 @@ func drawSchedule(spec Spec, plan Plan) *schedule {
 		} else {
 			round.Steps = []Step{drawStep(r, chooseFault(r, spec[0], len(s.rounds)), plan.TTL)}
 		}
-		stay := round.Steps[len(round.Steps)-1].Hold
+		maxActive := round.Steps[len(round.Steps)-1].Hold
 		for i := range slices.Backward(round.Steps) {
-			round.Steps[i].stay = stay
-			stay += waitTTLs * plan.TTL
+			round.Steps[i].maxActive = maxActive
+			maxActive += waitTTLs * plan.TTL
 		}
 		s.rounds = append(s.rounds, round)
 		at += round.Gap + round.Steps[len(round.Steps)-1].Hold
@@ -84,13 +84,14 @@ func chooseFault(r *rand.Rand, mix []Fault, place int) Fault {
 }
 
 func drawStep(r *rand.Rand, f Fault, ttl time.Duration) Step {
-	return Step{Fault: f, Hold: f.For.draw(r, ttl), Jump: f.Shift.draw(r, ttl), Into: 0.1 + 0.4*r.Float64(), pick: r.Uint64()}
+	return Step{Fault: f, Hold: f.For.draw(r, ttl), Jump: f.Shift.draw(r, ttl), WorkFraction: 0.1 + 0.4*r.Float64(), pick: r.Uint64()}
 }
 
-// Requirements lists what each kind of fault that was asked for must have done, by the first of its kind: to all that it
-// names at once. A sequence must have been there as a whole; its last step comes only while all others are in effect.
+// Requirements lists what every run must have seen: a lock that was waited for, and writes under locks by two clients; and
+// what each kind of fault that was asked for must have done, by the first of its kind: to all that it names at once. A
+// sequence must have been there as a whole; its last step comes only while all others are in effect.
 func (s *schedule) Requirements() []history.Requirement {
-	required := []history.Requirement{{Name: history.ExposureContended, Min: 1}}
+	required := []history.Requirement{{Name: history.ExposureContended, Min: 1}, {Name: history.ExposureWriters, Min: 2}}
 	var seen []string
 	together := map[string]int{}
 	for _, mix := range s.spec {
@@ -105,14 +106,14 @@ func (s *schedule) Requirements() []history.Requirement {
 				continue
 			}
 			seen = append(seen, f.Kind)
-			for _, name := range kind.requires(f) {
+			for _, name := range kind.required(f) {
 				required = append(required, history.Requirement{Name: name, Min: 1})
 			}
 		}
 	}
 	for _, name := range seen {
-		if least := together[name]; least > 1 {
-			required = append(required, history.Requirement{Name: history.AtOnce(kindNamed(name).plural), Min: int64(least)})
+		if concurrent := together[name]; concurrent > 1 {
+			required = append(required, history.Requirement{Name: history.AtOnce(history.WordsOf(history.F(name)).Exposures), Min: int64(concurrent)})
 		}
 	}
 	return required
@@ -144,18 +145,18 @@ func (s Step) words(ttl time.Duration) string {
 		drawn = append(drawn, fmt.Sprintf("for %v (%.2f TTL)", s.Hold, s.Hold.Seconds()/ttl.Seconds()))
 	}
 	if s.Trigger == AtWork {
-		drawn = append(drawn, fmt.Sprintf("%.0f %% into its work", 100*s.Into))
+		drawn = append(drawn, fmt.Sprintf("%.0f %% into its work", 100*s.WorkFraction))
 	}
 	return strings.Join(append([]string{f.String()}, strings.Join(drawn, ", ")), " ")
 }
 
 // Run plays rounds until ctx is done, or until a fault cannot be healed.
-func (s *schedule) Run(ctx context.Context, stage Stage) error {
+func (s *schedule) Run(ctx context.Context, env Env) error {
 	for _, round := range s.rounds {
 		if !sleep(ctx, round.Gap) {
 			return nil
 		}
-		if err := round.run(ctx, stage, s.ttl); err != nil {
+		if err := round.run(ctx, env, s.ttl); err != nil {
 			return err // what could not be healed spoils all that follows
 		}
 	}
@@ -167,7 +168,7 @@ func (s *schedule) Run(ctx context.Context, stage Stage) error {
 const waitTTLs = 10
 
 // run does the steps one after another and takes all of them back in the opposite order.
-func (r Round) run(ctx context.Context, stage Stage, ttl time.Duration) (failed error) {
+func (r Round) run(ctx context.Context, env Env, ttl time.Duration) (failed error) {
 	var done []*injection
 	defer func() {
 		for _, i := range slices.Backward(done) {
@@ -179,12 +180,12 @@ func (r Round) run(ctx context.Context, stage Stage, ttl time.Duration) (failed 
 		if n > 0 {
 			waiting, cancel = context.WithTimeout(ctx, waitTTLs*ttl)
 		}
-		moment, err := step.await(waiting, stage)
+		moment, err := step.await(waiting, env)
 		cancel()
 		if err != nil {
 			return nil // the run is over, or the moment did not come
 		}
-		injected, took := injectAll(ctx, stage, step.aim(ctx, stage, moment))
+		injected, took := injectAll(ctx, env, step.aim(ctx, env, moment))
 		moment.Pass()
 		done = append(done, injected...)
 		if !took {
@@ -195,52 +196,52 @@ func (r Round) run(ctx context.Context, stage Stage, ttl time.Duration) (failed 
 	return nil
 }
 
-// aim finds whom the step hits at its moment.
-func (s Step) aim(ctx context.Context, stage Stage, moment Moment) (acts []*act) {
+// aim finds what the step hits at its moment.
+func (s Step) aim(ctx context.Context, env Env, moment Moment) (acts []*act) {
 	if len(kindNamed(s.Kind).targets) == 0 {
-		return []*act{s.act(stage, service{}, moment)}
+		return []*act{s.act(env, service{}, moment)}
 	}
-	for _, t := range roles[s.Target.Name].find(ctx, aim{stage: stage, role: s.Target, moment: moment, pick: s.pick}) {
-		acts = append(acts, s.act(stage, t, moment))
+	for _, t := range roles[s.Target.Name].find(ctx, aim{env: env, role: s.Target, moment: moment, pick: s.pick}) {
+		acts = append(acts, s.act(env, t, moment))
 	}
 	if len(acts) == 0 {
-		return []*act{s.act(stage, nobody{}, moment)}
+		return []*act{s.act(env, noTarget{}, moment)}
 	}
 	return acts
 }
 
-func (s Step) act(stage Stage, target Target, moment Moment) *act {
-	a := &act{Step: s, stage: stage, target: target}
-	a.event = history.Event{F: history.F(s.Kind), Target: target.Name(), Role: s.Target.String(), DurNS: int64(s.Hold)}
+func (s Step) act(env Env, target Target, moment Moment) *act {
+	a := &act{Step: s, env: env, target: target}
+	a.event = history.Event{F: history.F(s.Kind), Target: target.Name(), Role: s.Target.String(), DurNS: int64(s.Hold), Clock: s.clock()}
 	if moment.Client == target.Name() {
 		a.event.Hold, a.event.Key = moment.Hold, moment.Key
 	} else {
-		a.event.Hold, a.event.Key, _ = stage.Hold(target.Name())
+		a.event.Hold, a.event.Key, _ = env.Hold(target.Name())
 	}
 	return a
 }
 
-// await waits for the trigger. Work that ended meanwhile is let go: a fault that comes after the write was sent would
+// await waits for the trigger. Work that has ended by then is let go: a fault that comes after the write was sent would
 // prove nothing.
-func (s Step) await(ctx context.Context, stage Stage) (Moment, error) {
+func (s Step) await(ctx context.Context, env Env) (Moment, error) {
 	if s.Trigger == AtIntervals {
 		return Moment{}, ctx.Err()
 	}
 	for {
-		moment, err := stage.Next(ctx, s.Trigger, s.wants)
+		moment, err := env.Next(ctx, s.Trigger, s.wants)
 		if err != nil || s.Trigger != AtWork {
 			return moment, err
 		}
-		if !sleep(ctx, time.Duration(float64(moment.Work)*s.Into)) {
+		if !sleep(ctx, time.Duration(float64(moment.Work)*s.WorkFraction)) {
 			return Moment{}, ctx.Err()
 		}
-		if stage.StillWorking(moment) {
+		if env.StillWorking(moment) {
 			return moment, nil
 		}
 	}
 }
 
-// wants tells whether a moment is one of those that the step waits for: a client that is named by its number, and no
+// wants reports whether a moment is one of those that the step waits for: a client that is named by its number, and no
 // other.
 func (s Step) wants(m Moment) bool {
 	if s.Target.Name != roleClient || len(s.Target.Numbers) == 0 || m.Number == 0 {
@@ -249,10 +250,10 @@ func (s Step) wants(m Moment) bool {
 	return slices.Contains(s.Target.Numbers, m.Number)
 }
 
-// nobody stands where there is no target: the fault is recorded as one that did not take.
-type nobody struct{}
+// noTarget stands where there is no target: the fault is recorded as one without effect.
+type noTarget struct{}
 
-func (nobody) Name() string { return "nobody" }
+func (noTarget) Name() string { return "nobody" }
 
 // Service is the name under which faults of the whole service are recorded.
 const Service = "service"

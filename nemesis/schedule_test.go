@@ -13,7 +13,7 @@ import (
 	"lockcheck/checker/history"
 )
 
-// scene is a stage with some clients and servers. It writes down what is done to them.
+// scene is a run with some clients and servers. It writes down what is done to them.
 type scene struct {
 	moment         Moment // what Next returns
 	notWorking     int    // so many workers have finished by the time that they are looked at
@@ -48,7 +48,7 @@ func (s *scene) Waiters() []Target              { return s.clients[1:] }
 func (s *scene) Nodes() []Target                { return slices.Clone(s.nodes) }
 func (s *scene) Resource() Target               { return &victim{name: "resource"} }
 func (s *scene) Leader(context.Context) string  { return s.leader }
-func (s *scene) Failover(context.Context) error { return errors.New("nobody leads") }
+func (s *scene) Failover(context.Context) error { return errors.New("no leader") }
 func (s *scene) Hold(name string) (hold, key string, _ bool) {
 	if name == "c1" {
 		return "h9", "k1", true
@@ -72,6 +72,23 @@ func (s *scene) Record(e history.Event) int64 {
 	}
 	s.events = append(s.events, fmt.Sprintf("%s %s %s %s %s", does, e.Type, e.F, e.Target, e.Hold))
 	return int64(len(s.events))
+}
+
+// Every event of a fault says which clock it changes; faults of other kinds change none.
+func TestAFaultSaysWhichClockItChanges(t *testing.T) {
+	for spec, want := range map[string]history.Clock{
+		"clock:one+2ttl": history.ClockWall, "clock:one+2ttl,wall": history.ClockWall, "clock:client+2ttl,monotonic": history.ClockMonotonic,
+		"clock:one,drift=5%": history.ClockWall, "pause:one": "", "kill:one": "",
+	} {
+		parsed, err := Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := Step{Fault: parsed[0][0]}.act(&scene{}, &victim{name: "n1"}, Moment{})
+		if a.event.Clock != want {
+			t.Errorf("%s changes clock %q, want %q", spec, a.event.Clock, want)
+		}
+	}
 }
 
 // victim can suffer everything, unless it refuses. It writes down what was done.
@@ -100,15 +117,15 @@ func (v *victim) SetClock(_ context.Context, s Skew) (time.Duration, error) {
 	return s.Wall.Offset, v.note("clock wall %v drift %g, monotonic %v", s.Wall.Offset, s.Wall.Drift, s.Monotonic.Offset)
 }
 func (v *victim) ResetClock(context.Context) error { return v.note("clock reset") }
-func (v *victim) Cut(_ context.Context, _ string, cut Cut) error {
+func (v *victim) Block(_ context.Context, _ string, cut Cut) error {
 	var names []string
 	for _, p := range cut.Peers {
 		names = append(names, p.Name())
 	}
 	slices.Sort(names)
-	return v.note("cut %v in=%v out=%v %g", names, cut.In, cut.Out, cut.Share)
+	return v.note("block %v in=%v out=%v %g", names, cut.In, cut.Out, cut.Share)
 }
-func (v *victim) Mend(context.Context, string, []Linked) error { return v.note("mend") }
+func (v *victim) Unblock(context.Context, string, []Linked) error { return v.note("unblock") }
 
 // rock is a target that can suffer nothing.
 type rock string
@@ -142,7 +159,7 @@ func did(targets []Target) (all []string) {
 	return all
 }
 
-// What each kind of fault does to whom.
+// What each kind of fault does to which target.
 func TestFaultsHitWhomTheyName(t *testing.T) {
 	cases := []struct {
 		spec string
@@ -158,14 +175,14 @@ func TestFaultsHitWhomTheyName(t *testing.T) {
 		{"clock:node(3)-2ttl", []string{"n3 clock wall -20ms drift 0, monotonic 0s", "n3 clock reset"}},
 		{"clock:node(3)+2ttl,monotonic", []string{"n3 clock wall 0s drift 0, monotonic 20ms", "n3 clock reset"}},
 		{"clock:client(1),drift=5%", []string{"c1 clock wall 0s drift 0.05, monotonic 0s", "c1 clock reset"}},
-		{"partition:client(1)-node(4,5)", []string{"c1 cut [n4 n5] in=true out=true 1", "c1 mend"}},
-		{"partition:holder-resource", []string{"c1 cut [resource] in=true out=true 1", "c1 mend"}},
-		{"partition:holder,in", []string{"c1 cut [c2 c3 c4 c5 n1 n2 n3 n4 n5 resource] in=true out=false 1", "c1 mend"}},
-		{"partition:leader,out", []string{"n3 cut [n1 n2 n4 n5] in=false out=true 1", "n3 mend"}},
-		{"partition:node(1,2)-servers", []string{"n1 cut [n3 n4 n5] in=true out=true 1", "n1 mend", "n2 cut [n3 n4 n5] in=true out=true 1", "n2 mend"}},
-		{"partition:leader-everything", []string{"n3 cut [c1 c2 c3 c4 c5 n1 n2 n4 n5 resource] in=true out=true 1", "n3 mend"}},
-		{"loss:client(3)-servers,25%", []string{"c3 cut [n1 n2 n3 n4 n5] in=true out=true 0.25", "c3 mend"}},
-		{"partition:client(1)-node(4);clock:node(3)+1s", []string{"c1 cut [n4] in=true out=true 1", "c1 mend", "n3 clock wall 1s drift 0, monotonic 0s", "n3 clock reset"}},
+		{"partition:client(1)-node(4,5)", []string{"c1 block [n4 n5] in=true out=true 1", "c1 unblock"}},
+		{"partition:holder-resource", []string{"c1 block [resource] in=true out=true 1", "c1 unblock"}},
+		{"partition:holder,in", []string{"c1 block [c2 c3 c4 c5 n1 n2 n3 n4 n5 resource] in=true out=false 1", "c1 unblock"}},
+		{"partition:leader,out", []string{"n3 block [n1 n2 n4 n5] in=false out=true 1", "n3 unblock"}},
+		{"partition:node(1,2)-servers", []string{"n1 block [n3 n4 n5] in=true out=true 1", "n1 unblock", "n2 block [n3 n4 n5] in=true out=true 1", "n2 unblock"}},
+		{"partition:leader-everything", []string{"n3 block [c1 c2 c3 c4 c5 n1 n2 n4 n5 resource] in=true out=true 1", "n3 unblock"}},
+		{"loss:client(3)-servers,25%", []string{"c3 block [n1 n2 n3 n4 n5] in=true out=true 0.25", "c3 unblock"}},
+		{"partition:client(1)-node(4);clock:node(3)+1s", []string{"c1 block [n4] in=true out=true 1", "c1 unblock", "n3 clock wall 1s drift 0, monotonic 0s", "n3 clock reset"}},
 	}
 	for _, c := range cases {
 		s := &scene{clients: five("c"), nodes: five("n"), leader: "n3", moment: Moment{Client: "c1", Hold: "h1", Key: "k1", Number: 1}}
@@ -222,8 +239,8 @@ func TestAFaultIsRecordedAsWhatCameOfIt(t *testing.T) {
 		{"nothing to stop", "pause:client(1)", &scene{clients: []Target{rock("c1")}},
 			[]string{"inject invoke pause c1 h9", "inject fail pause c1 h9"}, false},
 		{"no server at all", "pause:one", &scene{}, []string{"inject invoke pause nobody ", "inject fail pause nobody "}, false},
-		{"nobody leads", "kill:leader", &scene{nodes: five("n")}, []string{"inject invoke kill nobody ", "inject fail kill nobody "}, false},
-		{"a sequence ends with the step that did not take, and what took is healed", "pause:client(1);failover;pause:client(2)", &scene{clients: five("c")},
+		{"no leader", "kill:leader", &scene{nodes: five("n")}, []string{"inject invoke kill nobody ", "inject fail kill nobody "}, false},
+		{"a sequence ends with the step that had no verified effect, and the others are healed", "pause:client(1);failover;pause:client(2)", &scene{clients: five("c")},
 			[]string{"inject invoke pause c1 h9", "inject ok pause c1 h9", "inject invoke failover service ", "inject fail failover service ", "heal invoke pause c1 h9", "heal ok pause c1 h9"}, true},
 	}
 	for _, c := range cases {
@@ -254,7 +271,7 @@ func TestWhatIsDoneWhenTheRunEndsIsHealed(t *testing.T) {
 	}
 }
 
-// Whoever is held up before its release goes on once the fault is in, also when the fault could not be done.
+// A client that is held up before its release goes on once the fault is in, also when the fault could not be done.
 func TestAMomentIsLetPassAfterTheFault(t *testing.T) {
 	for _, clients := range [][]Target{five("c"), {rock("c1")}} {
 		passed := make(chan struct{})

@@ -35,11 +35,11 @@ type Fault struct {
 	Share   float64 // loss: of the packets, 0 to 1
 	Words   []string
 
-	timed   bool // For was asked for, not filled in
-	byUsual bool // nobody asked for it but by its kind's bare name
+	timed       bool // For was asked for, not filled in
+	fromDefault bool // it was asked for by its kind's bare name only
 }
 
-// Role is whom a fault is aimed at: a part that somebody plays at the moment, or members by their numbers, from 1.
+// Role is what a fault is aimed at: a part that a client or server plays at the moment, or members by their numbers, from 1.
 type Role struct {
 	Name    string
 	Numbers []int
@@ -166,15 +166,15 @@ func parseMix(text string) ([]Fault, error) {
 	return whole, nil
 }
 
-// complete fills in what was not given. A bare name stands for its kind's usual mix.
+// complete fills in what was not given. A bare name stands for its kind's default mix.
 func (f Fault) complete() ([]Fault, error) {
 	kind := kindNamed(f.Kind)
-	if f.bare() && kind.Usual != "" {
-		usual, err := parseMix(kind.Usual)
-		for i := range usual {
-			usual[i].byUsual = true
+	if f.bare() && kind.Default != "" {
+		byDefault, err := parseMix(kind.Default)
+		for i := range byDefault {
+			byDefault[i].fromDefault = true
 		}
-		return usual, err
+		return byDefault, err
 	}
 	if err := kind.check(f); err != nil {
 		return nil, fmt.Errorf("%s: %w", f, err)

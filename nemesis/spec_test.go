@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Every spec that issue texts and the README use, and what it means in full.
+// Every spec that issue texts and the READMEs use, and what it means in full.
 func TestSpecsAreUnderstood(t *testing.T) {
 	cases := []struct{ spec, means string }{
 		{"none", "none"},
@@ -103,8 +103,8 @@ func TestBadSpecsAreAnsweredWithTheWrongPart(t *testing.T) {
 	}
 }
 
-// A number that nobody will have is refused before the run; where it is not known how many there will be, any will do.
-func TestNumbersThatNobodyHasAreRefused(t *testing.T) {
+// A number that no client or server will have is refused before the run; where it is not known how many there will be, any will do.
+func TestUnknownNumbersAreRefused(t *testing.T) {
 	plan := Plan{Seed: 1, TTL: time.Second, Limit: time.Second, Servers: 3, Clients: 5}
 	cases := []struct{ spec, says string }{
 		{"kill:node(3)", ""},
@@ -129,7 +129,7 @@ func TestNumbersThatNobodyHasAreRefused(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, k := range Kinds {
 		f.Add(k.Name)
-		f.Add(k.Usual)
+		f.Add(k.Default)
 	}
 	f.Add("partition:client(1)-node(4,5);clock:node(3)+2ttl@work,drift=5%,30%")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -165,8 +165,8 @@ func TestSchedulesAreStratified(t *testing.T) {
 					if low, high := step.For.bounds(ttl); step.Hold < low || step.Hold > high {
 						t.Fatalf("%s, seed %d: %s lasts %v", spec, seed, step.Fault, step.Hold)
 					}
-					if step.Into < 0.1 || step.Into > 0.5 {
-						t.Fatalf("%s, seed %d: a fault %v into the work", spec, seed, step.Into)
+					if step.WorkFraction < 0.1 || step.WorkFraction > 0.5 {
+						t.Fatalf("%s, seed %d: a fault %v into the work", spec, seed, step.WorkFraction)
 					}
 					firsts[step.Kind] = true
 				}

@@ -16,9 +16,11 @@ const (
 	AtWork      Trigger = "work"    // a holder works; the fault comes a part of its work later, as the seed says
 	AtWorkEnd   Trigger = "worked"  // a holder's work is done, its write is about to be sent
 	AtRelease   Trigger = "release" // a holder is about to release
-	AtQueueing  Trigger = "queue"   // a client's request waits behind another's
-	AtLoss      Trigger = "lost"    // a client was told that its lock is gone
-	AtLeader    Trigger = "leader"  // the service has another leader
+	// AtRemoving: a client that releases has looked whose the lock is, and is about to delete it.
+	AtRemoving Trigger = "removing"
+	AtQueueing Trigger = "queue"  // a client's request waits behind another's
+	AtLoss     Trigger = "lost"   // a client was told that its lock is gone
+	AtLeader   Trigger = "leader" // the service has another leader
 )
 
 // triggers is the table of triggers, in the order in which they are listed.
@@ -31,6 +33,7 @@ var triggers = []struct {
 	{AtWork, "while a holder works, before it writes"},
 	{AtWorkEnd, "when a holder's work is done and its write is about to be sent"},
 	{AtRelease, "just before a holder releases"},
+	{AtRemoving, "in a release of two steps, when the client has looked whose the lock is and is about to delete it"},
 	{AtQueueing, "when a client begins to wait behind another"},
 	{AtLoss, "when a client is told that its lock is lost"},
 	{AtLeader, "when the service's leader changed"},

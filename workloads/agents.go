@@ -12,10 +12,10 @@ import (
 	"lockcheck/nemesis/agent"
 )
 
-// requestsFor says what an agent has to take for faults that need a power.
-var requestsFor = map[nemesis.Power][]string{
-	nemesis.PowerNetwork: {agent.NetworkBlock, agent.NetworkUnblock, agent.NetworkDropped, agent.NetworkCall, agent.NetworkHeard},
-	nemesis.PowerClock:   {agent.ClockSet, agent.ClockReset},
+// requestsFor says what an agent has to take for faults that need a capability.
+var requestsFor = map[nemesis.Capability][]string{
+	nemesis.CapabilityNetwork: {agent.NetworkBlock, agent.NetworkUnblock, agent.NetworkDropped, agent.NetworkCall, agent.NetworkHeard},
+	nemesis.CapabilityClock:   {agent.ClockSet, agent.ClockReset},
 }
 
 // agents are the helpers on the run's hosts that carry faults out, one a host. They end with the site.
@@ -42,22 +42,22 @@ func (a *agents) at(ctx context.Context, host clusters.Host) (*agent.Agent, erro
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if there = a.on[host.Name()]; there != nil { // somebody else was faster
+	if there = a.on[host.Name()]; there != nil { // another call was faster
 		return there, started.Close()
 	}
 	a.on[host.Name()] = started
 	return started, nil
 }
 
-// prepare starts the agents that the nemesis will need, so that a fault which waits for a moment meets it, and refuses
+// prepareAgents starts the agents that the nemesis will need, so that a fault which waits for a moment meets it, and refuses
 // what they cannot do, by name.
 func (r *Run) prepareAgents(ctx context.Context) error {
-	powers := slices.DeleteFunc(r.config.Nemesis.Powers(), func(p nemesis.Power) bool { return len(requestsFor[p]) == 0 })
-	if len(powers) == 0 {
+	capabilities := slices.DeleteFunc(r.config.Nemesis.Capabilities(), func(p nemesis.Capability) bool { return len(requestsFor[p]) == 0 })
+	if len(capabilities) == 0 {
 		return nil
 	}
 	hosts := []clusters.Host{r.resourceHost}
-	for _, node := range r.cluster.Nodes() {
+	for _, node := range clusters.HostedNodes(r.cluster) {
 		hosts = append(hosts, node.Host())
 	}
 	for _, m := range r.fleet.live() {
@@ -72,8 +72,8 @@ func (r *Run) prepareAgents(ctx context.Context) error {
 				failed[i] = err
 				return
 			}
-			for _, power := range powers {
-				for _, request := range requestsFor[power] {
+			for _, capability := range capabilities {
+				for _, request := range requestsFor[capability] {
 					if !on.Can(request) {
 						failed[i] = fmt.Errorf("%w: nemesis %s: the agent on host %s cannot %s", clusters.ErrUnavailable, r.plan.Nemesis, host.Name(), request)
 					}
@@ -97,7 +97,7 @@ func (c clockOf) set(ctx context.Context, skew nemesis.Skew) (seen agent.ClockSe
 	if err != nil {
 		return seen, err
 	}
-	err = on.Do(ctx, agent.ClockSet, agent.SetClock{Target: agent.TargetOf(c.process()), Skew: skew}, &seen)
+	err = on.Do(ctx, agent.ClockSet, agent.SetClock{Target: clusters.TargetOf(c.process()), Skew: skew}, &seen)
 	return seen, err
 }
 
@@ -109,5 +109,5 @@ func (c clockOf) reset(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return on.Do(ctx, agent.ClockReset, agent.TargetOf(c.process()), nil)
+	return on.Do(ctx, agent.ClockReset, clusters.TargetOf(c.process()), nil)
 }

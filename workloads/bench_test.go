@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/workloads/client"
+	"lockcheck/workloads/driver"
 )
 
 const benchClients = 5
@@ -32,9 +32,9 @@ func startHarness(b *testing.B, clients int, role string) *benched {
 	}
 	run := New(Config{})
 	run.recorder = recorder
-	run.patience = newPatience(time.Second, clients, nil)
+	run.timeouts = newTimeouts(time.Second, clients, nil)
 	recorder.Watch(run.monitor.watch)
-	recorder.Watch(run.patience.watch)
+	recorder.Watch(run.timeouts.watch)
 	h := &benched{run: run}
 	for i := range clients {
 		name := "c" + strconv.Itoa(i+1)
@@ -70,7 +70,7 @@ func (h *benched) ping(b *testing.B) (stop func()) {
 	return stop
 }
 
-func startClient(b *testing.B, name string, recorder *Recorder, role string) *client.Driver {
+func startClient(b *testing.B, name string, recorder *Recorder, role string) *driver.Driver {
 	b.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), role+"=1")
@@ -93,5 +93,5 @@ func startClient(b *testing.B, name string, recorder *Recorder, role string) *cl
 		cmd.Wait()
 		stdout.Close()
 	})
-	return client.NewDriver(name, stdin, stdout, recorder, nil)
+	return driver.New(name, stdin, stdout, recorder, nil)
 }

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
+	"lockcheck/workloads/driver"
 )
 
 // probeEvery is how often a plain write shows that the service works while a fresh session waits.
@@ -18,19 +19,17 @@ func (r *Run) finish(ctx context.Context) error {
 	r.probe(ctx)
 	for i := range history.FreshSessions {
 		name := fmt.Sprintf("f%d", i+1)
-		starting, cancel := context.WithTimeout(ctx, r.patient())
+		starting, cancel := context.WithTimeout(ctx, r.freshTimeout())
 		fresh, err := r.fleet.start(starting, name, name, r.plan.Seed+int64(i))
 		cancel()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err == nil {
-			if err := r.agrees(fresh); err != nil {
-				return err
-			}
+		if wrong := r.unfit(fresh, err); wrong != nil {
+			return wrong
 		}
 		if err != nil {
-			// Not a verdict: without a session nobody asked for the lock. The checker finds the phase incomplete.
+			// Not a verdict: without a session no client asked for the lock. The checker finds the phase incomplete.
 			r.progress("the final phase could not start a fresh client: %v", err)
 			r.probe(ctx)
 			continue
@@ -42,11 +41,15 @@ func (r *Run) finish(ctx context.Context) error {
 			return err
 		}
 	}
+	r.fleet.awaitActed()
 	return ctx.Err()
 }
 
-// patient is how long a fresh session is waited for (rule J8).
-func (r *Run) patient() time.Duration { return time.Duration(r.plan.LivenessNS()) }
+// freshTimeout is how long a fresh session is waited for (rule J8).
+func (r *Run) freshTimeout() time.Duration {
+	now := r.recorder.Now()
+	return time.Duration(r.bound(now, now).NS())
+}
 
 // takeOnce acquires and releases one lock, or waits for it as long as rule J8 allows, in time in which the harness did
 // not stand still.
@@ -62,20 +65,19 @@ func (r *Run) takeOnce(ctx context.Context, fresh *member, key string) {
 	r.awaitFinal(ctx, fresh, op, done)
 }
 
-func (r *Run) awaitFinal(ctx context.Context, fresh *member, op int64, done <-chan client.Completion) client.Completion {
+func (r *Run) awaitFinal(ctx context.Context, fresh *member, op int64, done <-chan driver.Completion) driver.Completion {
 	tick := time.NewTicker(probeEvery)
 	defer tick.Stop()
-	stalledBefore := r.monitor.stalledNS()
-	started := r.recorder.Now()
+	wait := r.startWait()
 	for {
 		select {
 		case completion := <-done:
 			return completion
 		case <-tick.C:
 			r.probe(ctx)
-			waited := r.recorder.Now() - started - (r.monitor.stalledNS() - stalledBefore)
-			if waited > int64(r.patient()+probeEvery) {
-				fresh.driver.Abandon(op, fmt.Sprintf("not done within %v of the final phase", r.patient()))
+			wait.report("fresh client %s still waits", fresh.name)
+			if wait.over() {
+				fresh.driver.Abandon(op, "not done within the time of the final phase")
 			}
 		case <-ctx.Done():
 			fresh.driver.Abandon(op, "the run was ended")
@@ -84,8 +86,8 @@ func (r *Run) awaitFinal(ctx context.Context, fresh *member, op int64, done <-ch
 	}
 }
 
-// probe makes one plain write to the service and records whether it took it.
-func (r *Run) probe(ctx context.Context) {
+// probe makes one plain write to the service, records whether it took it, and reports that.
+func (r *Run) probe(ctx context.Context) bool {
 	event := history.Event{Process: history.HarnessProcess, F: history.Probe, Type: history.Invoke, Op: r.ops.Add(1)}
 	r.recorder.Record(event)
 	bounded, cancel := context.WithTimeout(ctx, probeEvery)
@@ -95,4 +97,5 @@ func (r *Run) probe(ctx context.Context) {
 		event.Type, event.Error = history.Info, err.Error()
 	}
 	r.recorder.Record(event)
+	return event.Type == history.OK
 }

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"lockcheck/clusters"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
+	"lockcheck/workloads/driver"
 )
 
 // member is one live lock client: its process and the harness's end of the conversation with it.
@@ -18,18 +18,16 @@ type member struct {
 	name    string
 	host    clusters.Host
 	process clusters.Process
-	driver  *client.Driver
+	driver  *driver.Driver
 	ready   client.Ready
 	stop    context.CancelFunc // of its pings
-	killed  atomic.Bool        // by the harness: its end says nothing about it
+	over    chan struct{}      // closed once its end was recorded and acted upon
 }
 
 // kill ends the client with SIGKILL and returns once its end is recorded. What a stopped client believed it has believed
 // until now.
 func (m *member) kill(ctx context.Context) error {
-	if m.driver.Err() == nil {
-		m.killed.Store(true)
-	}
+	m.driver.ExpectEnd()
 	m.driver.Thaw()
 	if err := m.process.Kill(ctx); err != nil {
 		return fmt.Errorf("killing client %s: %w", m.name, err)
@@ -49,7 +47,8 @@ type fleet struct {
 	command  clusters.Command // starts a lock client
 	init     client.Init
 	recorder *Recorder
-	notify   func(client.Moment)
+	notify   driver.Notify
+	ended    func(*member) // called once a client's conversation is over and recorded; nil for nothing
 
 	mu      sync.Mutex
 	hosts   map[string]clusters.Host
@@ -67,20 +66,35 @@ func (f *fleet) start(ctx context.Context, host, name string, seed int64) (*memb
 		return nil, fmt.Errorf("starting client %s: %w", name, err)
 	}
 	pinging, stop := context.WithCancel(context.Background())
-	m := &member{name: name, host: where, process: process, stop: stop}
-	m.driver = client.NewDriver(name, process.Stdin(), process.Stdout(), f.recorder, f.notify)
+	m := &member{name: name, host: where, process: process, stop: stop, over: make(chan struct{})}
+	m.driver = driver.New(name, process.Stdin(), process.Stdout(), f.recorder, f.notify)
 	init := f.init
 	init.Name, init.Seed = name, seed
 	if m.ready, err = m.driver.Init(ctx, init); err != nil {
 		stop()
+		m.driver.ExpectEnd()
+		if m.driver.Died() {
+			err = fmt.Errorf("client %s ended before it was ready: %w", name, deathOf(process))
+		} else {
+			err = fmt.Errorf("%w; its log is %s/%s.log in the run's nodes directory", err, host, name)
+		}
 		process.Kill(ctx)
-		return nil, fmt.Errorf("%w; its log is %s/%s.log in the run's nodes directory", err, host, name)
+		return nil, err
 	}
 	go pingSteadily(pinging, m.driver)
+	go f.awaitEnd(m)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.members = append(f.members, m)
 	return m, nil
+}
+
+func (f *fleet) awaitEnd(m *member) {
+	defer close(m.over)
+	<-m.driver.Gone()
+	if f.ended != nil {
+		f.ended(m)
+	}
 }
 
 func (f *fleet) host(ctx context.Context, name string) (clusters.Host, error) {
@@ -97,7 +111,7 @@ func (f *fleet) host(ctx context.Context, name string) (clusters.Host, error) {
 	return host, nil
 }
 
-func pingSteadily(ctx context.Context, driver *client.Driver) {
+func pingSteadily(ctx context.Context, driver *driver.Driver) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
 	for {
@@ -135,7 +149,7 @@ func (f *fleet) named(name string) *member {
 	return nil
 }
 
-// pingHolders asks everybody who is believed to hold something whether they still do (R2: at once after each grant).
+// pingHolders asks all clients that are believed to hold something whether they still do, at once after each grant (rule R2).
 func (f *fleet) pingHolders() {
 	for _, m := range f.live() {
 		if _, _, holds := m.driver.Believes(); holds {
@@ -144,11 +158,18 @@ func (f *fleet) pingHolders() {
 	}
 }
 
+// expectEnds says that all clients are about to be ended from outside.
+func (f *fleet) expectEnds() {
+	for _, m := range f.live() {
+		m.driver.ExpectEnd()
+	}
+}
+
 // awaitEnds returns once all clients' ends are recorded, or after a while.
-func (f *fleet) awaitEnds(most time.Duration) {
+func (f *fleet) awaitEnds(timeout time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	late := time.After(most)
+	late := time.After(timeout)
 	for _, m := range f.members {
 		select {
 		case <-m.driver.Gone():
@@ -158,8 +179,20 @@ func (f *fleet) awaitEnds(most time.Duration) {
 	}
 }
 
-// closePatience bounds how long a client may take to close its session before it is killed.
-const closePatience = 2 * time.Second
+// awaitActed returns once the ends that there were have been acted upon.
+func (f *fleet) awaitActed() {
+	f.mu.Lock()
+	members := slices.Clone(f.members)
+	f.mu.Unlock()
+	for _, m := range members {
+		if m.driver.Err() != nil {
+			<-m.over
+		}
+	}
+}
+
+// closeTimeout bounds how long a client may take to close its session before it is killed.
+const closeTimeout = 2 * time.Second
 
 // close ends clients in good order, and those that do not end by SIGKILL.
 func (f *fleet) close(ctx context.Context, members []*member) error {
@@ -169,9 +202,9 @@ func (f *fleet) close(ctx context.Context, members []*member) error {
 		wait.Go(func() {
 			m.driver.Close()
 			select {
-			case <-m.driver.Gone():
+			case <-m.over:
 				m.stop()
-			case <-time.After(closePatience):
+			case <-time.After(closeTimeout):
 				failed[i] = m.kill(ctx)
 			}
 		})

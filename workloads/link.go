@@ -11,15 +11,15 @@ import (
 	"lockcheck/nemesis/agent/firewall"
 )
 
-// link is the end of a host's links to others, whatever runs on it.
+// link is the end of a host's links to others, with any process on it.
 type link struct {
 	agents *agents
 	host   clusters.Host
 }
 
-// Cut drops packets and then shows, with datagrams on every link and in each direction, that none arrives where none
+// Block drops packets and then shows, with datagrams on every link and in each direction, that none arrives where none
 // should and that the other direction is as it was.
-func (l link) Cut(ctx context.Context, name string, cut nemesis.Cut) error {
+func (l link) Block(ctx context.Context, name string, cut nemesis.Cut) error {
 	on, err := l.agents.at(ctx, l.host)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (l link) Cut(ctx context.Context, name string, cut nemesis.Cut) error {
 		passages = append(passages, passage{from: peer, to: l, open: !cut.In}, passage{from: l, to: peer, open: !cut.Out})
 	}
 	all := cut.Share == 1
-	if all { // said before it is done: whoever mends another cut meanwhile must not wait for these
+	if all { // said before it is done: a call that ends another cut at the same time must not wait for these
 		l.agents.cuts.add(name, passages)
 	}
 	if err := on.Do(ctx, agent.NetworkBlock, block, nil); err != nil {
@@ -44,23 +44,23 @@ func (l link) Cut(ctx context.Context, name string, cut nemesis.Cut) error {
 	if !all {
 		return awaitLoss(ctx, on, name)
 	}
-	return try(ctx, l.agents.cuts.unshut(name, passages))
+	return verifyPaths(ctx, l.agents.cuts.withoutOtherCuts(name, passages))
 }
 
-// lossPatience bounds how long a loss at random may drop nothing before it counts as one that did not take: keep-alives
+// lossTimeout bounds how long a loss at random may drop nothing before it counts as one without effect: keep-alives
 // and heartbeats pass every few hundred milliseconds.
-const lossPatience = 3 * time.Second
+const lossTimeout = 3 * time.Second
 
 // awaitLoss returns once the kernel has counted a packet that was dropped: what one datagram of ours meets at random
 // would prove nothing.
 func awaitLoss(ctx context.Context, on *agent.Agent, name string) error {
-	for deadline := time.Now().Add(lossPatience); ; {
+	for deadline := time.Now().Add(lossTimeout); ; {
 		var dropped uint64
 		if err := on.Do(ctx, agent.NetworkDropped, agent.Unblock{Name: name}, &dropped); err != nil || dropped > 0 {
 			return err
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("no packet was lost within %v", lossPatience)
+			return fmt.Errorf("no packet was lost within %v", lossTimeout)
 		}
 		select {
 		case <-time.After(5 * time.Millisecond):
@@ -70,8 +70,8 @@ func awaitLoss(ctx context.Context, on *agent.Agent, name string) error {
 	}
 }
 
-// Mend takes a cut back and shows that packets pass again both ways, but for where another cut still drops them.
-func (l link) Mend(ctx context.Context, name string, peers []nemesis.Linked) error {
+// Unblock takes a cut back and shows that packets pass again both ways, but for where another cut still drops them.
+func (l link) Unblock(ctx context.Context, name string, peers []nemesis.Linked) error {
 	on, err := l.agents.at(ctx, l.host)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (l link) Mend(ctx context.Context, name string, peers []nemesis.Linked) err
 		}
 		passages = append(passages, passage{from: peer, to: l, open: true}, passage{from: l, to: peer, open: true})
 	}
-	return try(ctx, l.agents.cuts.unshut(name, passages))
+	return verifyPaths(ctx, l.agents.cuts.withoutOtherCuts(name, passages))
 }
 
 // linkOf is the link of a target that package nemesis hands back.

@@ -9,7 +9,7 @@ import (
 )
 
 // placed is a target that can be cut off and nothing else.
-func placed(l link) storage { return storage{named(l.host.Name()), l} }
+func placed(l link) resourceTarget { return resourceTarget{named(l.host.Name()), l} }
 
 // Cuts overlap in sequences: taking one back is no error where another still separates the two, and only there.
 func TestACutIsMendedWhereNoOtherIs(t *testing.T) {
@@ -23,43 +23,43 @@ func TestACutIsMendedWhereNoOtherIs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		must(a.Cut(t.Context(), "first", nemesis.Cut{Peers: some, In: true, Out: true, Share: 1}))
-		must(a.Cut(t.Context(), "second", nemesis.Cut{Peers: all, Out: true, Share: 1})) // what comes in from b stays shut
+		must(a.Block(t.Context(), "first", nemesis.Cut{Peers: some, In: true, Out: true, Share: 1}))
+		must(a.Block(t.Context(), "second", nemesis.Cut{Peers: all, Out: true, Share: 1})) // what comes in from b stays blocked
 		sees(t, "both", a, b, false, false)
 		sees(t, "both", a, c, false, true)
-		must(a.Mend(t.Context(), "second", all))
+		must(a.Unblock(t.Context(), "second", all))
 		sees(t, "the first", a, b, false, false)
 		sees(t, "the first", a, c, true, true)
-		must(a.Mend(t.Context(), "first", some))
+		must(a.Unblock(t.Context(), "first", some))
 		sees(t, "neither", a, b, true, true)
-		must(a.Mend(t.Context(), "never made", some))
+		must(a.Unblock(t.Context(), "never made", some))
 
 		// From the other end, while the first is there.
-		must(a.Cut(t.Context(), "first", nemesis.Cut{Peers: some, In: true, Share: 1}))
+		must(a.Block(t.Context(), "first", nemesis.Cut{Peers: some, In: true, Share: 1}))
 		sees(t, "one way", a, b, true, false)
-		must(b.Cut(t.Context(), "back", nemesis.Cut{Peers: []nemesis.Linked{a}, In: true, Share: 1}))
+		must(b.Block(t.Context(), "back", nemesis.Cut{Peers: []nemesis.Linked{a}, In: true, Share: 1}))
 		sees(t, "one way each", a, b, false, false)
-		must(a.Mend(t.Context(), "first", some))
+		must(a.Unblock(t.Context(), "first", some))
 		sees(t, "one way back", a, b, false, true)
-		must(b.Mend(t.Context(), "back", []nemesis.Linked{a}))
+		must(b.Unblock(t.Context(), "back", []nemesis.Linked{a}))
 		sees(t, "neither again", a, b, true, true)
 	})
 }
 
 // sees holds what passes against what is to, both ways; and that a leak would be told, each way.
-func sees(t *testing.T, when string, a, b storage, there, back bool) {
+func sees(t *testing.T, when string, a, b resourceTarget, there, back bool) {
 	t.Helper()
 	for _, way := range []struct {
-		from, to storage
+		from, to resourceTarget
 		open     bool
 	}{{a, b, there}, {b, a, back}} {
-		if err := try(t.Context(), []passage{{from: way.from.link, to: way.to.link, open: way.open}}); err != nil {
+		if err := verifyPaths(t.Context(), []passage{{from: way.from.link, to: way.to.link, open: way.open}}); err != nil {
 			t.Errorf("%s: %v", when, err)
 		}
 		if !way.open && when != "both" {
 			continue // that packets do not pass takes a second to tell: once is enough
 		}
-		err := try(t.Context(), []passage{{from: way.from.link, to: way.to.link, open: !way.open}})
+		err := verifyPaths(t.Context(), []passage{{from: way.from.link, to: way.to.link, open: !way.open}})
 		if err == nil || !strings.Contains(err.Error(), "from "+way.from.Name()+" to "+way.to.Name()) {
 			t.Errorf("%s: that packets pass from %s to %s was expected to be %v and is %v, and the error is %v", when, way.from.Name(), way.to.Name(), !way.open, way.open, err)
 		}

@@ -8,7 +8,7 @@ import (
 	"lockcheck/nemesis"
 )
 
-// moments passes on what happens to a nemesis that waits for it at that very moment; to nobody otherwise, because a
+// moments passes on what happens to a nemesis that waits for it at that very moment; otherwise they are dropped, because a
 // moment that is over is of no use.
 type moments struct {
 	mu      sync.Mutex
@@ -40,11 +40,11 @@ func (m *moments) next(ctx context.Context, kind nemesis.Trigger, wants func(nem
 			return nemesis.Moment{}, ctx.Err()
 		}
 	}
-	(<-w.got).Pass() // it came meanwhile: nobody will act on it
+	(<-w.got).Pass() // it came too late: nothing will act on it
 	return nemesis.Moment{}, ctx.Err()
 }
 
-// offer never blocks. It tells whether somebody took the moment.
+// offer never blocks. It reports whether the moment was taken.
 func (m *moments) offer(moment nemesis.Moment) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,10 +59,27 @@ func (m *moments) offer(moment nemesis.Moment) bool {
 	return false
 }
 
-// askPatience bounds how long a client is held up for a fault that wants to come before what it does next.
-const askPatience = 2 * time.Second
+// holdUp offers a moment. If it was taken, the channel is closed when the one who took it has acted, or has had its time.
+func (m *moments) holdUp(moment nemesis.Moment) <-chan struct{} {
+	passed, acted := make(chan struct{}), make(chan struct{})
+	moment.Passed = passed
+	if !m.offer(moment) {
+		return nil
+	}
+	go func() {
+		defer close(acted)
+		select {
+		case <-passed:
+		case <-time.After(askTimeout):
+		}
+	}()
+	return acted
+}
 
-// ask offers a moment and, if somebody took it, waits until that one has acted.
+// askTimeout bounds how long a client is held up for a fault that wants to come before what it does next.
+const askTimeout = 2 * time.Second
+
+// ask offers a moment and, if it was taken, waits until the taker has acted.
 func (m *moments) ask(ctx context.Context, moment nemesis.Moment) {
 	passed := make(chan struct{})
 	moment.Passed = passed
@@ -71,7 +88,7 @@ func (m *moments) ask(ctx context.Context, moment nemesis.Moment) {
 	}
 	select {
 	case <-passed:
-	case <-time.After(askPatience):
+	case <-time.After(askTimeout):
 	case <-ctx.Done():
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"lockcheck/checker/history"
 )
 
-// monitor counts what the history says, for whoever watches the run. It judges nothing.
+// monitor counts what the history says, for people who watch the run. It judges nothing.
 type monitor struct {
 	mu      sync.Mutex
 	ops     int64
@@ -16,19 +16,27 @@ type monitor struct {
 	faults  map[int64]string
 	phase   string
 	stalled int64
-	firstOp int64
 	last    int64           // stamp of the last event
 	ttl     map[int64]int64 // granted time to live in ns -> how many lease reports said so
+	bounds  *history.Bounds
+	waiters waiters
+	claims  claims
 }
 
-func newMonitor() *monitor {
-	return &monitor{holders: map[string]string{}, faults: map[int64]string{}, ttl: map[int64]int64{}}
+func newMonitor(plan history.Plan) *monitor {
+	return &monitor{
+		holders: map[string]string{}, faults: map[int64]string{}, ttl: map[int64]int64{},
+		bounds: history.NewBounds(plan), waiters: newWaiters(), claims: newClaims(),
+	}
 }
 
 func (m *monitor) watch(event history.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.last = event.TimeNS
+	m.bounds.Take(&event)
+	m.waiters.take(event)
+	m.claims.take(event)
 	switch {
 	case event.F == history.Phase:
 		m.phase = event.Value
@@ -53,9 +61,6 @@ func (m *monitor) watchFault(event history.Event) {
 func (m *monitor) watchClient(event history.Event) {
 	if event.Op != 0 && event.Type != history.Invoke {
 		m.ops++
-		if m.firstOp == 0 {
-			m.firstOp = event.TimeNS
-		}
 	}
 	switch {
 	case event.F == history.Acquire && event.Type == history.OK:
@@ -99,10 +104,37 @@ func (m *monitor) progress() Progress {
 	}
 }
 
-// leastTTL is the shortest time to live that a server was seen to grant, 0 if none was seen.
-func (m *monitor) leastTTL() int64 {
+// bound is how long a wait for a lock may be (rule J8). Once the run is over, its plan has the shortest lease that was seen.
+func (m *monitor) bound(fromNS, toNS int64, client func(string) bool) history.Bound {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	b := m.bounds.Between(fromNS, toNS, client)
+	b.TTLNS = max(b.TTLNS, m.minTTLLocked())
+	return b
+}
+
+// hanging are those who wait for a lock that none of them was granted in their phase.
+func (m *monitor) hanging() []pendingAcquire {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.waiters.hanging()
+}
+
+// mayHold reports whether a client may have one of some locks.
+func (m *monitor) mayHold(client string, keys map[string]bool, done bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.claims.mayHold(client, keys, done)
+}
+
+// minTTL is the shortest time to live that a server was seen to grant, 0 if none was seen.
+func (m *monitor) minTTL() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.minTTLLocked()
+}
+
+func (m *monitor) minTTLLocked() int64 {
 	if len(m.ttl) == 0 {
 		return 0
 	}

@@ -24,18 +24,18 @@ func (p passage) way() [2]string { return [2]string{p.from.host.Name(), p.to.hos
 
 // cuts is where packets are dropped now: all of them, not a share.
 type cuts struct {
-	mu   sync.Mutex
-	shut map[string][][2]string // by the name of the cut: from one host to another
+	mu  sync.Mutex
+	cut map[string][][2]string // by the name of the cut: from one host to another
 }
 
-func newCuts() *cuts { return &cuts{shut: map[string][][2]string{}} }
+func newCuts() *cuts { return &cuts{cut: map[string][][2]string{}} }
 
 func (c *cuts) add(name string, passages []passage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range passages {
 		if !p.open {
-			c.shut[name] = append(c.shut[name], p.way())
+			c.cut[name] = append(c.cut[name], p.way())
 		}
 	}
 }
@@ -43,15 +43,15 @@ func (c *cuts) add(name string, passages []passage) {
 func (c *cuts) remove(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.shut, name)
+	delete(c.cut, name)
 }
 
-// unshut leaves out those that should be open but for another cut than the named one.
-func (c *cuts) unshut(name string, passages []passage) []passage {
+// withoutOtherCuts leaves out those that should be open but for another cut than the named one.
+func (c *cuts) withoutOtherCuts(name string, passages []passage) []passage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.DeleteFunc(passages, func(p passage) bool {
-		for other, ways := range c.shut {
+		for other, ways := range c.cut {
 			if p.open && other != name && slices.Contains(ways, p.way()) {
 				return true
 			}
@@ -60,37 +60,37 @@ func (c *cuts) unshut(name string, passages []passage) []passage {
 	})
 }
 
-// shut is how long a datagram is given to arrive on a link that is to be shut. On one machine it takes well under a
+// cutProbeWait is how long a datagram is given to arrive on a link that is to be cut. On one machine it takes well under a
 // millisecond; packets that are not dropped would be heard in this time, or the cut is taken back as one that leaks.
-const shut = 15 * time.Millisecond
+const cutProbeWait = 15 * time.Millisecond
 
-// opened is how long packets may take to pass again after a cut.
-const opened = time.Second
+// healTimeout is how long packets may take to pass again after a cut.
+const healTimeout = time.Second
 
 var calls atomic.Int64 // makes every word another
 
-// try calls on every passage and says which are not as they should be. Where packets should pass it calls again until
+// verifyPaths calls on every passage and says which are not as they should be. Where packets should pass it calls again until
 // they do; all hosts are asked at once.
-func try(ctx context.Context, passages []passage) error {
+func verifyPaths(ctx context.Context, passages []passage) error {
 	for i := range passages {
 		p := &passages[i]
 		p.word = fmt.Sprintf("%s-%s-%d", p.from.host.Name(), p.to.host.Name(), calls.Add(1))
 	}
-	if _, err := hear(ctx, passages); err != nil { // has all of them listen
+	if _, err := receivedProbes(ctx, passages); err != nil { // has all of them listen
 		return err
 	}
 	silent := passages
 	for began := time.Now(); ; {
-		unsent, err := call(ctx, silent)
+		unsent, err := sendProbes(ctx, silent)
 		if err != nil {
 			return err
 		}
 		if len(silent) == len(passages) {
-			time.Sleep(shut)
+			time.Sleep(cutProbeWait)
 		} else {
 			time.Sleep(time.Millisecond)
 		}
-		heard, err := hear(ctx, passages)
+		heard, err := receivedProbes(ctx, passages)
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func try(ctx context.Context, passages []passage) error {
 		if len(silent) == 0 {
 			return nil
 		}
-		if time.Since(began) > opened {
+		if time.Since(began) > healTimeout {
 			return notPassing(silent, unsent)
 		}
 	}
@@ -126,8 +126,8 @@ func notPassing(silent []passage, unsent agent.Unsent) error {
 	return errors.Join(errs...)
 }
 
-// call sends a datagram on each passage.
-func call(ctx context.Context, passages []passage) (agent.Unsent, error) {
+// sendProbes sends a datagram on each passage.
+func sendProbes(ctx context.Context, passages []passage) (agent.Unsent, error) {
 	all := agent.Unsent{}
 	err := eachHost(passages, func(p passage) link { return p.from }, func(from link, passages []passage) (func(), error) {
 		var asks agent.Calls
@@ -141,8 +141,8 @@ func call(ctx context.Context, passages []passage) (agent.Unsent, error) {
 	return all, err
 }
 
-// hear asks which datagrams have arrived.
-func hear(ctx context.Context, passages []passage) (map[string]bool, error) {
+// receivedProbes asks which datagrams have arrived.
+func receivedProbes(ctx context.Context, passages []passage) (map[string]bool, error) {
 	heard := map[string]bool{}
 	err := eachHost(passages, func(p passage) link { return p.to }, func(to link, passages []passage) (func(), error) {
 		var asks agent.Heard

@@ -20,14 +20,14 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
 	"lockcheck/clusters/etcd"
-	"lockcheck/workloads/client"
 )
 
 // serving is the environment variable that turns the test's program into etcd's lock client.
 const serving = "LOCKCHECK_TEST_SERVE"
 
-// deaf is a Watch that nobody listens to.
+// deaf is a Watch without a listener.
 type deaf struct{}
 
 func (deaf) Seen() int64                        { return 0 }
@@ -37,7 +37,7 @@ func (deaf) Lost(string, error)                 {}
 
 // BenchmarkAgainstEtcd has processes take and give back locks of a real etcd as fast as they can: in a plain loop in each
 // process, and driven and recorded by the harness, operation by operation. It is the same client code in the same number of
-// processes. The two take turns, so that whatever else the machine does meets both; the share is the median of the turns'.
+// processes. The two take turns, so that other load of the machine meets both; the share is the median of the turns'.
 // An iteration is one acquire and one release of one process, in each of the two ways.
 func BenchmarkAgainstEtcd(b *testing.B) {
 	three := startEtcd(b, 3, true)
@@ -71,7 +71,7 @@ func (c contest) key(way string, client int) string {
 
 func (c contest) run(b *testing.B) {
 	// Enough turns for a median, each long enough for its beginning and its end not to matter.
-	const mostTurns, shortestTurn = 40, 50
+	const maxTurns, minTurn = 40, 50
 	var loops []*looper
 	for i := range c.clients {
 		loops = append(loops, startLooper(b, c.endpoints, c.key("plain", i)))
@@ -83,7 +83,7 @@ func (c contest) run(b *testing.B) {
 		}
 	}
 	each := (b.N + c.clients - 1) / c.clients
-	turns := min(mostTurns, max(1, each/shortestTurn))
+	turns := min(maxTurns, max(1, each/minTurn))
 	plainLoop := func(rounds int) {
 		var wait sync.WaitGroup
 		for _, l := range loops {
@@ -246,7 +246,7 @@ func startEtcd(b *testing.B, members int, sync bool) string {
 	return strings.Join(endpoints, ",")
 }
 
-// freeAddress is one that nobody listens on: members have to know one another's before they start.
+// freeAddress is a free one: members have to know one another's before they start.
 func freeAddress(b *testing.B) string {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

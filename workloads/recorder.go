@@ -16,8 +16,9 @@ import (
 const flushEvery = 100 * time.Millisecond
 
 // Recorder stamps events and appends them to history.jsonl while the run goes on; it keeps none of them. Stamp and
-// order are given under one lock, so times never go back from line to line. A caller who records an invocation and then
-// sends it, or reads an answer and then records it, has stamped as rule R1 asks.
+// order are given under one lock, so times never go back from line to line. A caller records an invocation before it sends
+// it, and an answer after it has read it: so the recorded span of an operation covers the true one (rule R1 in
+// checker/RULES.md).
 type Recorder struct {
 	epoch   time.Time
 	epochNS int64

@@ -12,7 +12,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/nemesis"
-	"lockcheck/workloads/client"
+	"lockcheck/workloads/driver"
 )
 
 // Config is a run to be made.
@@ -38,23 +38,25 @@ type Run struct {
 	plan    history.Plan
 	monitor *monitor
 
-	recorder *Recorder
-	patience *patience
-	stage    *stage
-	site     clusters.Site
-	cluster  clusters.Cluster
-	resource clusters.Process
-	printed  *printed // nil where the resource writes its log itself
-	fleet    *fleet
+	recorder    *Recorder
+	timeouts    *timeouts
+	faultEnv    *faultEnv
+	site        clusters.Site
+	cluster     clusters.Cluster
+	resource    clusters.Process
+	resourceLog *logRelay // nil where the resource writes its log itself
+	fleet       *fleet
 
 	resourceHost clusters.Host
 	agents       *agents
 
 	ops      atomic.Int64
 	stopping chan struct{} // closed when the load is over
-	granted  chan struct{} // somebody was granted a lock: time to ask the holders
+	waited   chan struct{} // closed when those who waited then have had their time
+	granted  chan struct{} // a client was granted a lock: time to ask the holders
 
 	mu      sync.Mutex
+	deaths  map[string]string // of clients that ended by themselves: how, and which one first
 	failure error
 	abort   context.CancelCauseFunc
 }
@@ -62,8 +64,8 @@ type Run struct {
 // New prepares a run. Execute makes it.
 func New(config Config) *Run {
 	return &Run{
-		config: config, plan: config.Plan, monitor: newMonitor(), agents: newAgents(),
-		stopping: make(chan struct{}), granted: make(chan struct{}, 1),
+		config: config, plan: config.Plan, monitor: newMonitor(config.Plan), agents: newAgents(), deaths: map[string]string{},
+		stopping: make(chan struct{}), waited: make(chan struct{}), granted: make(chan struct{}, 1),
 	}
 }
 
@@ -75,15 +77,8 @@ func (r *Run) Progress() Progress {
 	return r.monitor.progress()
 }
 
-// FirstOpNS is when the first operation completed, in ns since the clients' clock was started; 0 if none did.
-func (r *Run) FirstOpNS() int64 {
-	r.monitor.mu.Lock()
-	defer r.monitor.mu.Unlock()
-	return r.monitor.firstOp
-}
-
 // Execute makes the run: starts everything, lets the clients work while the nemesis disturbs them, heals, shows that
-// the locks still work, and removes everything. The history is on disk whatever happens. An error says why the run
+// the locks still work, and removes everything. The history is on disk in every case. An error says why the run
 // could not be made or completed; it is never a verdict.
 func (r *Run) Execute(ctx context.Context) (err error) {
 	ctx, r.abort = context.WithCancelCause(ctx)
@@ -97,7 +92,7 @@ func (r *Run) Execute(ctx context.Context) (err error) {
 		}
 	}()
 	if err := r.setUp(ctx); err != nil {
-		return r.because(ctx, err)
+		return r.rootCause(ctx, err)
 	}
 	background, stopBackground := context.WithCancel(ctx)
 	var watches sync.WaitGroup
@@ -106,26 +101,26 @@ func (r *Run) Execute(ctx context.Context) (err error) {
 	watches.Go(func() { watchStalls(background, r.recorder) })
 	watches.Go(func() { r.watchRecording(background) })
 	watches.Go(func() { r.askHolders(background) })
-	if led, ok := r.cluster.(clusters.Led); ok {
+	if led, ok := r.cluster.(clusters.LeaderReporter); ok {
 		watches.Go(func() { r.watchLeader(background, led) })
 	}
 	if err := r.load(ctx); err != nil {
-		return r.because(ctx, err)
+		return r.rootCause(ctx, err)
 	}
 	if err := r.finish(ctx); err != nil {
-		return r.because(ctx, err)
+		return r.rootCause(ctx, err)
 	}
 	stopBackground()
 	watches.Wait()
 	if ctx.Err() != nil { // something was found to be wrong while the final phase ended
-		return r.because(ctx, ctx.Err())
+		return r.rootCause(ctx, ctx.Err())
 	}
 	r.mark(history.PhaseEnd)
 	return r.observed()
 }
 
-// because prefers the reason for which the run was ended over the "cancelled" that it led to.
-func (r *Run) because(ctx context.Context, err error) error {
+// rootCause prefers the reason for which the run was ended over the "cancelled" that it led to.
+func (r *Run) rootCause(ctx context.Context, err error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -147,7 +142,7 @@ func (r *Run) fail(err error) {
 	r.abort(err)
 }
 
-// load lets the clients work until the time is up, then heals and lets them finish.
+// load lets the clients work until the time is up, then heals and lets them finish, or wait on.
 func (r *Run) load(ctx context.Context) error {
 	r.mark(history.PhaseLoad)
 	workers := r.workers()
@@ -160,34 +155,39 @@ func (r *Run) load(ctx context.Context) error {
 			if err := w.work(ctx); err != nil {
 				r.fail(err)
 			}
+			w.last(ctx)
 		})
 	}
-	err := r.config.Nemesis.Run(disturbing, r.stage) // returns healed
+	go func() { // no place has a client any more that could be disturbed
+		wait.Wait()
+		calm()
+	}()
+	err := r.config.Nemesis.Run(disturbing, r.faultEnv) // returns healed
 	if err != nil {
 		r.fail(err)
 	}
 	r.mark(history.PhaseHeal)
 	close(r.stopping)
+	r.oldWaiters(ctx, workers)
 	wait.Wait()
-	r.settle(ctx)
 	if closed := r.fleet.close(context.WithoutCancel(ctx), r.fleet.live()); err == nil {
 		err = closed
 	}
 	return errors.Join(err, ctx.Err())
 }
 
-// settlePatience bounds how long the service may take to be whole again once everything is healed. One that is not is
+// settleTimeout bounds how long the service may take to be whole again once everything is healed. One that is not is
 // not given up here: the final phase shows what its locks are worth.
-const settlePatience = time.Minute
+const settleTimeout = time.Minute
 
 // settle waits until the whole service works again.
 func (r *Run) settle(ctx context.Context) {
-	bounded, cancel := context.WithTimeout(ctx, settlePatience)
+	bounded, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	if err := r.cluster.Ready(bounded); err != nil && ctx.Err() == nil {
-		r.progress("everything is healed, but the service is not whole after %v: %v", settlePatience, err)
+		r.progress("everything is healed, but the service is not whole after %v: %v", settleTimeout, err)
 	}
-	for _, node := range r.cluster.Nodes() {
+	for _, node := range clusters.HostedNodes(r.cluster) {
 		select {
 		case <-node.Process().Done():
 			r.fail(fmt.Errorf("%w: server %s has ended by itself (%v): nothing that this run shows is about a whole service; its log is in the run's nodes directory",
@@ -213,7 +213,7 @@ func (r *Run) watchRecording(ctx context.Context) {
 				r.fail(fmt.Errorf("writing the history: %w", err))
 				return
 			}
-			if err := r.printed.failed(); err != nil {
+			if err := r.resourceLog.failed(); err != nil {
 				r.fail(err)
 				return
 			}
@@ -265,15 +265,15 @@ func (r *Run) mark(phase string) {
 	})
 }
 
-// hear takes in what clients were just heard to do. It runs under a driver's lock and must not block.
-func (r *Run) hear(m client.Moment) {
-	if m.Kind == client.MomentGranted {
+// hear takes in what clients were just heard to do. It is a driver.Notify: it runs under a driver's lock and must not block.
+func (r *Run) hear(m driver.Moment) <-chan struct{} {
+	if m.Kind == driver.MomentGranted {
 		select {
 		case r.granted <- struct{}{}:
 		default:
 		}
 	}
-	r.stage.hear(m)
+	return r.faultEnv.hear(m)
 }
 
 func (r *Run) askHolders(ctx context.Context) {

@@ -14,12 +14,12 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
+	"lockcheck/clusters/client"
 	"lockcheck/nemesis"
-	"lockcheck/workloads/client"
 )
 
-// clientPatience bounds how long clients may take to get ready, and the resource to listen.
-const clientPatience = 20 * time.Second
+// clientTimeout bounds how long clients may take to get ready, and the resource to listen.
+const clientTimeout = 20 * time.Second
 
 // setUp starts everything that has to be there before the first operation.
 func (r *Run) setUp(ctx context.Context) (err error) {
@@ -32,9 +32,9 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 	if err := r.checkNetwork(); err != nil {
 		return err
 	}
-	r.cluster, err = r.config.Backend.Start(ctx, r.site, r.config.Layout, r.config.Log)
+	r.cluster, err = clusters.Start(ctx, r.config.Backend, r.site, r.config.Layout, r.config.Log)
 	if err != nil {
-		return notStarted(ctx, err)
+		return asNotStarted(ctx, err)
 	}
 	if err := r.checkFailover(); err != nil {
 		return err
@@ -46,23 +46,23 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 	if r.recorder, err = NewRecorder(r.config.HistoryPath); err != nil {
 		return err
 	}
-	r.stage = &stage{run: r, moments: newMoments(), wounds: newWounds(), failed: map[string]bool{}}
-	r.patience = newPatience(time.Duration(r.plan.EffectiveMS)*time.Millisecond, r.plan.Clients, servers)
+	r.faultEnv = &faultEnv{run: r, moments: newMoments(), activeSkews: newActiveSkews(), failed: map[string]bool{}}
+	r.timeouts = newTimeouts(time.Duration(r.plan.EffectiveMS)*time.Millisecond, r.plan.Clients, servers)
 	r.recorder.Watch(r.monitor.watch)
-	r.recorder.Watch(r.patience.watch)
-	bounded, cancel := context.WithTimeout(ctx, clientPatience)
+	r.recorder.Watch(r.timeouts.watch)
+	bounded, cancel := context.WithTimeout(ctx, clientTimeout)
 	defer cancel()
 	url, err := r.startResource(bounded)
 	if err != nil {
-		return tooSlow(ctx, bounded, err)
+		return asUnavailable(ctx, bounded, err)
 	}
 	if err := r.startClients(bounded, url); err != nil {
-		return tooSlow(ctx, bounded, err)
+		return asUnavailable(ctx, bounded, err)
 	}
-	preparing, prepared := context.WithTimeout(ctx, clientPatience)
+	preparing, prepared := context.WithTimeout(ctx, clientTimeout)
 	defer prepared()
 	if err := r.prepareAgents(preparing); err != nil {
-		return tooSlow(ctx, preparing, err)
+		return asUnavailable(ctx, preparing, err)
 	}
 	if r.plan.Versions == nil {
 		r.plan.Versions = map[string]string{}
@@ -83,18 +83,18 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 	return r.config.SavePlan(r.plan)
 }
 
-// tooSlow makes what was not done within clientPatience something that is not there: time.
-func tooSlow(ctx, bounded context.Context, err error) error {
+// asUnavailable makes what was not done within clientTimeout something that is not there: time.
+func asUnavailable(ctx, bounded context.Context, err error) error {
 	if ctx.Err() != nil || bounded.Err() == nil {
 		return err
 	}
 	return fmt.Errorf("%w: not everything was ready within %v: this machine, or the container engine, is too busy (let it rest, or run "+
-		"fewer --clients), or the lock client never said that it was ready: %w", clusters.ErrUnavailable, clientPatience, err)
+		"fewer --clients), or the lock client never said that it was ready: %w", clusters.ErrUnavailable, clientTimeout, err)
 }
 
-// notStarted makes a service that did not come up one that is not there: what lockcheck was given to start is not its own
+// asNotStarted makes a service that did not come up one that is not there: what lockcheck was given to start is not its own
 // mistake.
-func notStarted(ctx context.Context, err error) error {
+func asNotStarted(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, clusters.ErrUsage) || errors.Is(err, clusters.ErrUnavailable) {
 		return err
 	}
@@ -107,7 +107,7 @@ func (r *Run) checkNetwork() error {
 	switch {
 	case isolated:
 		return nil
-	case slices.Contains(r.config.Nemesis.Powers(), nemesis.PowerNetwork):
+	case slices.Contains(r.config.Nemesis.Capabilities(), nemesis.CapabilityNetwork):
 		return fmt.Errorf("%w: nemesis %s needs a network of its own for every host: %s", clusters.ErrUnavailable, r.plan.Nemesis, why)
 	}
 	r.progress("all hosts share the loopback network: %s", why)
@@ -116,7 +116,7 @@ func (r *Run) checkNetwork() error {
 
 // checkFailover refuses a nemesis that wants the leader changed of a service that has none.
 func (r *Run) checkFailover() error {
-	if _, ok := r.cluster.(clusters.FailsOver); ok || !slices.Contains(r.config.Nemesis.Powers(), nemesis.PowerFailover) {
+	if _, ok := r.cluster.(clusters.FailoverTrigger); ok || !slices.Contains(r.config.Nemesis.Capabilities(), nemesis.CapabilityFailover) {
 		return nil
 	}
 	return fmt.Errorf("%w: nemesis %s: %s with %d servers has no leader to change: leave failover out, or take another --backend or --nodes",
@@ -126,7 +126,7 @@ func (r *Run) checkFailover() error {
 // resourcePort is the port of the resource on its own address.
 const resourcePort = 8080
 
-// startResource starts the protected storage and returns its URL once it listens.
+// startResource starts the protected resource and returns its URL once it listens.
 func (r *Run) startResource(ctx context.Context) (string, error) {
 	host, err := r.site.Host(ctx, "resource")
 	if err != nil {
@@ -172,7 +172,7 @@ func (r *Run) startResource(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("the resource did not start to listen (%w); its log is resource/resource.log in the run's nodes directory", err)
 	}
 	if log == "-" {
-		if r.printed, err = keepPrinted(lines, r.config.ResourcePath); err != nil {
+		if r.resourceLog, err = relayLog(lines, r.config.ResourcePath); err != nil {
 			return "", err
 		}
 	}
@@ -182,7 +182,7 @@ func (r *Run) startResource(ctx context.Context) (string, error) {
 // startClients starts all clients at once and notes what they declare of themselves.
 func (r *Run) startClients(ctx context.Context, resource string) error {
 	r.fleet = &fleet{
-		site: r.site, recorder: r.recorder, notify: r.hear, hosts: map[string]clusters.Host{},
+		site: r.site, recorder: r.recorder, notify: r.hear, ended: r.ended, hosts: map[string]clusters.Host{},
 		command: r.config.ClientCommand,
 		init: client.Init{
 			Protocol: client.ProtocolVersion, Endpoints: r.cluster.Endpoints(), TTLMS: r.plan.TTLMS, Resource: resource,
@@ -217,12 +217,12 @@ func (r *Run) startClients(ctx context.Context, resource string) error {
 	return r.declared()
 }
 
-// refused makes what is wrong with a lock client its author's to mend, where that is the user.
+// refused makes a defect of a lock client the user's mistake, where the client is the user's.
 func (r *Run) refused(err error) error {
 	if r.fleet.command.Program == "" {
 		return err
 	}
-	return fmt.Errorf("%w: the lock client %s does not speak the client protocol (workloads/client/README.md): %w", clusters.ErrUsage, r.plan.LockClient, err)
+	return fmt.Errorf("%w: the lock client %s does not speak the client protocol (clusters/client/README.md): %w", clusters.ErrUsage, r.plan.LockClient, err)
 }
 
 // declared takes over what the clients said of themselves, which is the same for all of them.
@@ -234,6 +234,7 @@ func (r *Run) declared() error {
 	members := r.fleet.live()
 	first := members[0].ready
 	r.plan.Tokens, r.plan.TokensReason = history.Tokens(first.Tokens), first.TokensReason
+	r.plan.Release = history.ReleaseKind(first.Release)
 	for _, m := range members {
 		if err := r.agrees(m); err != nil {
 			return err
@@ -252,10 +253,15 @@ func (r *Run) declared() error {
 	return nil
 }
 
-// agrees refuses a client that declares other tokens than those before it.
+// agrees refuses a client that declares something else than those before it.
 func (r *Run) agrees(m *member) error {
-	if declared := history.Tokens(m.ready.Tokens); declared != r.plan.Tokens {
-		return r.refused(fmt.Errorf("client %s declares tokens %q, and those before it %q: they run the same program", m.name, declared, r.plan.Tokens))
+	for _, of := range []struct{ what, declared, before string }{
+		{"tokens", m.ready.Tokens, string(r.plan.Tokens)},
+		{"release", m.ready.Release, string(r.plan.Release)},
+	} {
+		if of.declared != of.before {
+			return r.refused(fmt.Errorf("client %s declares %s %q, and those before it %q: they run the same program", m.name, of.what, of.declared, of.before))
+		}
 	}
 	return nil
 }
@@ -270,16 +276,22 @@ func bootID() (string, error) {
 
 // observed completes the plan with the lease that the servers granted, where a grant was seen.
 func (r *Run) observed() error {
-	if least := r.monitor.leastTTL(); least > 0 {
-		r.plan.EffectiveMS = least / 1e6
+	if shortest := r.monitor.minTTL(); shortest > 0 {
+		r.plan.EffectiveMS = shortest / 1e6
 	}
 	return r.config.SavePlan(r.plan)
 }
 
-// close ends everything that the run started. What it had to leave behind (ErrLeft) is told apart.
+// close ends everything that the run started. What it had to leave behind (ErrLeft) is returned apart.
 func (r *Run) close() (left, err error) {
-	if r.printed != nil {
-		err = r.printed.end(r.resource)
+	if r.resourceLog != nil {
+		err = r.resourceLog.end(r.resource)
+	}
+	if r.fleet != nil {
+		r.fleet.expectEnds()
+	}
+	if r.cluster != nil {
+		err = errors.Join(err, r.cluster.Close())
 	}
 	if r.site != nil {
 		if left = r.site.Close(); !errors.Is(left, clusters.ErrLeft) {
@@ -287,7 +299,7 @@ func (r *Run) close() (left, err error) {
 		}
 	}
 	if r.fleet != nil {
-		r.fleet.awaitEnds(closePatience)
+		r.fleet.awaitEnds(closeTimeout)
 	}
 	if r.recorder != nil {
 		if r.monitor.phaseNow() != history.PhaseEnd {

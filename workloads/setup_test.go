@@ -20,7 +20,7 @@ type place struct {
 
 func (p place) Isolated() (bool, string) { return p.isolated, "run as root" }
 
-// Running out of time to get ready is no mistake of lockcheck's; whatever else went wrong, and an interruption, is what it is.
+// Running out of time to get ready is no mistake of lockcheck's; other errors, and an interruption, stay what they are.
 func TestRunningOutOfTimeToGetReady(t *testing.T) {
 	live := t.Context()
 	ended, end := context.WithCancel(live)
@@ -36,7 +36,7 @@ func TestRunningOutOfTimeToGetReady(t *testing.T) {
 		{"interrupted", ended, ended, false},
 	}
 	for _, c := range cases {
-		err := tooSlow(c.ctx, c.bounded, wrong)
+		err := asUnavailable(c.ctx, c.bounded, wrong)
 		if !errors.Is(err, wrong) || errors.Is(err, clusters.ErrUnavailable) != c.slow {
 			t.Errorf("%s: %v", c.name, err)
 		}

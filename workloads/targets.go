@@ -8,46 +8,45 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/nemesis"
-	"lockcheck/workloads/client"
+	"lockcheck/workloads/driver"
 )
 
 // A target is what a fault can hit: a server, a client, the resource. What its process cannot suffer it says by an error
 // when it is asked to.
 
-// named is the name of a target.
 type named string
 
 func (n named) Name() string { return string(n) }
 
-// wounds is what has to be done again to a server that is started again.
-type wounds struct {
+// activeSkews is what has to be done again to a server that is started again.
+type activeSkews struct {
 	mu    sync.Mutex
 	skews map[string]nemesis.Skew // by node
 }
 
-func newWounds() *wounds { return &wounds{skews: map[string]nemesis.Skew{}} }
+func newActiveSkews() *activeSkews { return &activeSkews{skews: map[string]nemesis.Skew{}} }
 
-func (w *wounds) set(node string, skew nemesis.Skew) {
+func (w *activeSkews) set(node string, skew nemesis.Skew) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.skews[node] = skew
 }
 
-func (w *wounds) clear(node string) {
+func (w *activeSkews) clear(node string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.skews, node)
 }
 
-func (w *wounds) of(node string) (nemesis.Skew, bool) {
+func (w *activeSkews) of(node string) (nemesis.Skew, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	skew, ok := w.skews[node]
 	return skew, ok
 }
 
-// storage is the protected resource: it can be cut off from others, and nothing else is ever done to it.
-type storage struct {
+// resourceTarget is the protected resource: it can be cut off from others, and nothing else is ever done to it.
+type resourceTarget struct {
 	named
 	link
 }
@@ -56,14 +55,20 @@ type storage struct {
 type server struct {
 	named
 	link
-	node   clusters.Node
-	wounds *wounds
+	node        clusters.Hosted
+	activeSkews *activeSkews
 }
 
-func (s *stage) nodeTarget(node clusters.Node) nemesis.Target { return s.server(node) }
+// nodeTarget is a node as a target. With one that others run nothing can be done but call its name.
+func (e *faultEnv) nodeTarget(node clusters.Node) nemesis.Target {
+	if hosted, ok := node.(clusters.Hosted); ok {
+		return e.server(hosted)
+	}
+	return named(node.Name())
+}
 
-func (s *stage) server(node clusters.Node) server {
-	return server{named(node.Name()), link{s.run.agents, node.Host()}, node, s.wounds}
+func (e *faultEnv) server(node clusters.Hosted) server {
+	return server{named(node.Name()), link{e.run.agents, node.Host()}, node, e.activeSkews}
 }
 
 func (s server) Pause(ctx context.Context) error {
@@ -116,12 +121,12 @@ func (s server) Restart(ctx context.Context, empty bool) error {
 	if err := restarter.Restart(ctx, empty); err != nil {
 		return err
 	}
-	return s.skewAgain(ctx)
+	return s.reapplySkew(ctx)
 }
 
-// skewAgain gives the server's new process the clock that the old one had.
-func (s server) skewAgain(ctx context.Context) error {
-	if skew, ok := s.wounds.of(s.Name()); ok {
+// reapplySkew gives the server's new process the clock that the old one had.
+func (s server) reapplySkew(ctx context.Context) error {
+	if skew, ok := s.activeSkews.of(s.Name()); ok {
 		if _, err := s.SetClock(ctx, skew); err != nil {
 			return fmt.Errorf("giving %s its clock again: %w", s.Name(), err)
 		}
@@ -134,13 +139,13 @@ func (s server) clock() clockOf { return clockOf{s.agents, s.node.Host(), s.node
 func (s server) SetClock(ctx context.Context, skew nemesis.Skew) (time.Duration, error) {
 	seen, err := s.clock().set(ctx, skew)
 	if err == nil {
-		s.wounds.set(s.Name(), skew)
+		s.activeSkews.set(s.Name(), skew)
 	}
 	return seen.Wall + seen.Monotonic, err // one of them is zero
 }
 
 func (s server) ResetClock(ctx context.Context) error {
-	s.wounds.clear(s.Name())
+	s.activeSkews.clear(s.Name())
 	return s.clock().reset(ctx)
 }
 
@@ -149,11 +154,11 @@ type lockClient struct {
 	named
 	link
 	member *member
-	driver *client.Driver
+	driver *driver.Driver
 }
 
-func (s *stage) clientTarget(m *member) nemesis.Target {
-	return lockClient{named(m.name), link{s.run.agents, m.host}, m, m.driver}
+func (e *faultEnv) clientTarget(m *member) nemesis.Target {
+	return lockClient{named(m.name), link{e.run.agents, m.host}, m, m.driver}
 }
 
 func (c lockClient) Pause(ctx context.Context) error {
@@ -174,6 +179,7 @@ func (c lockClient) Resume(ctx context.Context) error {
 		return err
 	}
 	c.driver.Thaw()
+	c.driver.Ping()
 	if hasEnded(c.member.process) {
 		return nil // killed while it was stopped, as its end in the history says
 	}

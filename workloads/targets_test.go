@@ -21,6 +21,7 @@ type redisNode struct {
 }
 
 func (n *redisNode) Name() string              { return n.host.Name() }
+func (n *redisNode) Addr() string              { return n.host.Addr() }
 func (n *redisNode) Host() clusters.Host       { return n.host }
 func (n *redisNode) Process() clusters.Process { return n.process }
 
@@ -40,7 +41,7 @@ func TestARestartedServerIsSkewedAgain(t *testing.T) {
 		if err := node.Restart(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
-		s := server{named("n1"), on, node, newWounds()}
+		s := server{named("n1"), on, node, newActiveSkews()}
 		want := func(when string, ahead time.Duration) {
 			t.Helper()
 			if got := clocktest.Redis(t, node.socket); !clocktest.Near(got, ahead) {

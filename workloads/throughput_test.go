@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
 	"lockcheck/clusters/etcd"
 	"lockcheck/clusters/local"
 	"lockcheck/clusters/local/localtest"
-	"lockcheck/workloads/client"
 )
 
 // echoing is the environment variable that turns the test's program into a client that answers at once.

@@ -62,14 +62,14 @@ const unseenSteps = 2*stepLimit + closeReading
 // leaseDrift is what a correct server may end a lease early by, in whole milliseconds: it counts in these, too.
 const leaseDrift = (time.Millisecond + unseenSteps + time.Millisecond - 1) / time.Millisecond * time.Millisecond
 
-// wallClock tells when the wall clock was set: its distance to the run's clock changed. Slewing changes both alike.
+// wallClock finds when the wall clock was set: its distance to the run's clock changed. Slewing changes both alike.
 type wallClock struct {
 	read     func() (before, wall, after int64) // wall is read between the run's clock and the run's clock, all in ns
 	distance int64
 	at       int64 // when distance was seen last; 0 before the first
 }
 
-// stepped reads the clocks and tells by how much the wall clock was set since the run's time from; 0 if it was not, or
+// stepped reads the clocks and returns by how much the wall clock was set since the run's time from; 0 if it was not, or
 // the clocks could not be read close enough together to say.
 func (w *wallClock) stepped() (from int64, by time.Duration) {
 	for range readings {
@@ -94,7 +94,7 @@ func (w *wallClock) stepped() (from int64, by time.Duration) {
 // leaderEvery is how often the cluster is asked who leads. A change is known with this delay.
 const leaderEvery = 250 * time.Millisecond
 
-func (r *Run) watchLeader(ctx context.Context, cluster clusters.Led) {
+func (r *Run) watchLeader(ctx context.Context, cluster clusters.LeaderReporter) {
 	tick := time.NewTicker(leaderEvery)
 	defer tick.Stop()
 	last, known := "", false
@@ -108,7 +108,7 @@ func (r *Run) watchLeader(ctx context.Context, cluster clusters.Led) {
 				Process: history.HarnessProcess, Type: history.Info, F: history.Leader, Value: leader,
 			})
 			if known {
-				r.stage.moments.offer(nemesis.Moment{Kind: nemesis.AtLeader})
+				r.faultEnv.moments.offer(nemesis.Moment{Kind: nemesis.AtLeader})
 			}
 			last, known = leader, true
 		}

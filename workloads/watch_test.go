@@ -45,8 +45,8 @@ func TestWallClockSteps(t *testing.T) {
 	}
 }
 
-// Whatever small steps the wall clock takes, and however late it is read, the steps that are seen leave no more of how far
-// it went forward than the plan takes off every lease.
+// With any small steps of the wall clock, and however late it is read, the steps that are seen leave no more of how far it went
+// forward than the plan takes off every lease.
 func TestStepsLeaveLittleUnseen(t *testing.T) {
 	const ticks = 400
 	r := rand.New(rand.NewPCG(1, 2))

@@ -2,9 +2,12 @@
 //
 //	Config ─► Run ─► site, cluster, resource, clients        (setup.go)
 //	           ├─ load:  a worker a client                   (worker.go)   ┐
-//	           │         the nemesis, through a stage        (stage.go)    ├─► Recorder ─► history.jsonl
+//	           │         the nemesis, with the run as Env    (faultenv.go) ├─► Recorder ─► history.jsonl
 //	           │         watchdog, leader watch, pings       (watch.go)    │
+//	           ├─ waiting: who waited then is granted it     (oldwaiters.go)
 //	           └─ final: two fresh sessions a lock           (final.go)    ┘
+//
+// Rules cited by number (R4, J8) are in checker/RULES.md.
 package workloads
 
 import (
@@ -14,7 +17,7 @@ import (
 	"time"
 )
 
-// Workload is what clients do under the lock, and to what storage.
+// Workload is what clients do under the lock, and to what resource.
 type Workload struct {
 	Name  string
 	About string
@@ -24,8 +27,8 @@ type Workload struct {
 
 // All are the workloads there are.
 var All = []Workload{
-	{Name: "lock", About: "holders read, work and write a plain register: does the lock alone protect it?"},
-	{Name: "fencing", About: "the same on storage that rejects tokens lower than the highest seen: does fencing?", Fenced: true},
+	{Name: "lock", About: "holders read, work and write a plain resource: does the lock alone protect it?"},
+	{Name: "fencing", About: "the same on a resource that rejects tokens lower than the highest seen: does fencing?", Fenced: true},
 }
 
 // Named finds a workload.
@@ -47,7 +50,7 @@ func Names() []string {
 }
 
 // How long a holder works and how long it rests between two holds. The work is where faults are aimed at, so it is most
-// of a hold; the rest is short, so that there is always somebody who waits.
+// of a hold; the rest is short, so that there is always a client that waits.
 const (
 	shortestWork, longestWork = 20 * time.Millisecond, 120 * time.Millisecond
 	shortestRest, longestRest = 1 * time.Millisecond, 40 * time.Millisecond

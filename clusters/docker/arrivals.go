@@ -22,7 +22,7 @@ func newArrivals() *arrivals {
 	return a
 }
 
-// pass passes bytes on and counts them until there are no more. Where nobody reads any more they are thrown away: the
+// pass passes bytes on and counts them until there are no more. Where the reader is gone they are thrown away: the
 // process is not to be held up by it.
 func (a *arrivals) pass(to io.Writer, from io.Reader) {
 	buffer := make([]byte, 64<<10)
@@ -44,7 +44,7 @@ func (a *arrivals) pass(to io.Writer, from io.Reader) {
 
 // await waits until that many bytes have arrived in all.
 func (a *arrivals) await(ctx context.Context, count int64) error {
-	ctx, cancel := context.WithTimeout(ctx, askBound)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
 		a.mu.Lock()

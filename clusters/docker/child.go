@@ -11,11 +11,11 @@ import (
 	"github.com/hashicorp/yamux"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/docker/holder"
-	"lockcheck/nemesis/agent"
+	"lockcheck/clusters/docker/sandbox"
+	"lockcheck/clusters/procs"
 )
 
-// child is a process of lockcheck's own, started by the holder of its host.
+// child is a process of lockcheck's own, started by the sandbox of its host.
 type child struct {
 	host          *host
 	what          string // for errors: "client on host c1"
@@ -35,7 +35,7 @@ var (
 	_ clusters.Logged = (*child)(nil)
 )
 
-func (h *host) startChild(session *yamux.Session, cmd clusters.Command, powers bool) (_ *child, err error) {
+func (h *host) startChild(session *yamux.Session, cmd clusters.Command, capabilities bool) (_ *child, err error) {
 	log, err := clusters.OpenLog(h.site.logs, h.name, cmd.Log)
 	if err != nil {
 		return nil, err
@@ -50,27 +50,27 @@ func (h *host) startChild(session *yamux.Session, cmd clusters.Command, powers b
 			}
 		}
 	}()
-	output, err := h.open(session, holder.Header{Kind: holder.Output, ID: id})
+	output, err := h.open(session, sandbox.Header{Kind: sandbox.Output, ID: id})
 	if err != nil {
 		return nil, err
 	}
 	opened = append(opened, output)
 	var stdio *yamux.Stream
 	if cmd.Pipes {
-		if stdio, err = h.open(session, holder.Header{Kind: holder.Stdio, ID: id}); err != nil {
+		if stdio, err = h.open(session, sandbox.Header{Kind: sandbox.Stdio, ID: id}); err != nil {
 			return nil, err
 		}
 		opened = append(opened, stdio)
 	}
-	stream, err := h.open(session, holder.Header{Kind: holder.Start, ID: id, Spec: &holder.Spec{
-		Args: cmd.Args, Env: append([]string{"HOME=/tmp", "TMPDIR=/tmp"}, cmd.Env...), Pipes: cmd.Pipes, Powers: powers,
+	stream, err := h.open(session, sandbox.Header{Kind: sandbox.Start, ID: id, Spec: &sandbox.Spec{
+		Args: cmd.Args, Env: append([]string{"HOME=/tmp", "TMPDIR=/tmp"}, cmd.Env...), Pipes: cmd.Pipes, Capabilities: capabilities,
 	}})
 	if err != nil {
 		return nil, err
 	}
 	opened = append(opened, stream)
-	var answer holder.Answer
-	if err := holder.ReadLine(stream, &answer); err != nil {
+	var answer sandbox.Answer
+	if err := sandbox.ReadLine(stream, &answer); err != nil {
 		return nil, h.lost(err)
 	}
 	if answer.Error != "" {
@@ -78,7 +78,7 @@ func (h *host) startChild(session *yamux.Session, cmd clusters.Command, powers b
 	}
 	c.pid = answer.PID
 	if cmd.Pipes {
-		if err := c.lay(stdio); err != nil {
+		if err := c.attachPipes(stdio); err != nil {
 			return nil, err
 		}
 	}
@@ -94,8 +94,8 @@ func (h *host) startChild(session *yamux.Session, cmd clusters.Command, powers b
 	return c, nil
 }
 
-// lay joins the stream to a pair of pipes: who reads them wants to ask how much is unread.
-func (c *child) lay(stdio *yamux.Stream) error {
+// attachPipes joins the stream to a pair of pipes: who reads them wants to ask how much is unread.
+func (c *child) attachPipes(stdio *yamux.Stream) error {
 	theirIn, stdin, err := os.Pipe()
 	if err != nil {
 		return err
@@ -127,13 +127,13 @@ func (c *child) await(logged <-chan struct{}) {
 	<-c.control.ended
 	<-logged
 	switch {
-	case !c.control.told:
+	case !c.control.reported:
 		c.err = c.host.lost(io.ErrUnexpectedEOF)
 	case c.control.how != "":
 		c.err = errors.New(c.control.how)
 	}
 	if c.heard != nil {
-		c.heard.Close() // who writes to the dead is told, as by any pipe
+		c.heard.Close() // a write to an ended process fails, as with any pipe
 	}
 	close(c.done)
 }
@@ -144,8 +144,8 @@ func (c *child) Stdin() *os.File       { return c.stdin }
 func (c *child) Stdout() *os.File      { return c.stdout }
 func (c *child) Done() <-chan struct{} { return c.done }
 
-// AgentTarget is how an agent on the host finds the process.
-func (c *child) AgentTarget() agent.Target { return agent.Target{PID: c.pid} }
+// Target is how a program on the host finds the process.
+func (c *child) Target() procs.Target { return procs.Target{PID: c.pid} }
 
 // Err is nil while the process runs, and if it ended with exit code 0.
 func (c *child) Err() error {
@@ -167,12 +167,12 @@ func isClosed(c <-chan struct{}) bool {
 // Pause stops the process and what it forked, reads back that every thread is stopped, and returns once everything that
 // it had printed is in the pipe that Stdout reads.
 func (c *child) Pause(ctx context.Context) error {
-	answer, err := c.ask(ctx, holder.Pause)
+	answer, err := c.ask(ctx, sandbox.Pause)
 	if err != nil {
 		return fmt.Errorf("pause: %w", err)
 	}
 	if err := c.arrived.await(ctx, answer.Printed); err != nil {
-		_, _ = c.control.ask(context.WithoutCancel(ctx), holder.Resume)
+		_, _ = c.control.ask(context.WithoutCancel(ctx), sandbox.Resume)
 		return fmt.Errorf("pause %s: what it had printed did not arrive: %w", c.what, err)
 	}
 	return nil
@@ -180,15 +180,15 @@ func (c *child) Pause(ctx context.Context) error {
 
 // Resume continues the process and reads back that no thread is stopped.
 func (c *child) Resume(ctx context.Context) error {
-	if _, err := c.ask(ctx, holder.Resume); err != nil {
+	if _, err := c.ask(ctx, sandbox.Resume); err != nil {
 		return fmt.Errorf("resume: %w", err)
 	}
 	return nil
 }
 
-func (c *child) ask(ctx context.Context, do holder.Verb) (holder.Answer, error) {
+func (c *child) ask(ctx context.Context, do sandbox.Verb) (sandbox.Answer, error) {
 	if isClosed(c.done) {
-		return holder.Answer{}, c.endedError()
+		return sandbox.Answer{}, c.endedError()
 	}
 	answer, err := c.control.ask(ctx, do)
 	if errors.Is(err, errGone) {
@@ -210,7 +210,7 @@ func (c *child) endedError() error {
 
 // Kill returns nil also for a process that had ended before.
 func (c *child) Kill(ctx context.Context) error {
-	if _, err := c.ask(ctx, holder.Kill); err != nil && !isClosed(c.done) {
+	if _, err := c.ask(ctx, sandbox.Kill); err != nil && !isClosed(c.done) {
 		return err
 	}
 	select {

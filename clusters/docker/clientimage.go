@@ -29,7 +29,7 @@ const clientRepository = "lockcheck/client"
 // inClientImage is where the image has lockcheck's binary.
 const inClientImage = "/lockcheck"
 
-// selfPath is this program, whatever has become of its file since it was started.
+// selfPath is this program, even if its file was replaced or removed since it was started.
 const selfPath = "/proc/self/exe"
 
 // ensureClientImage loads an image with this program into the engine, unless it is there, and returns its tag. The same

@@ -55,11 +55,11 @@ func (h *host) Wipe(ctx context.Context, name string) error {
 	return nil
 }
 
-// interior is what is in a container of the host's that is not started yet. From now on, its data counts as used.
-func (h *host) interior(id, data string) *interior {
+// containerFS is what is in a container of the host's that is not started yet. From now on, its data counts as used.
+func (h *host) containerFS(id, data string) *containerFS {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	in := &interior{engine: h.site.engine, id: id, data: h.site.software.ImageData, used: h.used[data], image: h.site.interior}
+	in := &containerFS{engine: h.site.engine, id: id, data: h.site.software.ImageData, used: h.used[data], image: h.site.containerFS}
 	if data != "" {
 		h.used[data] = true
 	}

@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"lockcheck/clusters"
 )
@@ -23,7 +24,7 @@ func (e Engine) String() string {
 	return fmt.Sprintf("%s at %s, API %s, %s, %d processors, %d MB, cgroup version %s", e.Version, e.Address, e.API, e.Platform, e.CPUs, e.Memory>>20, e.Cgroup)
 }
 
-// Describe tells of the engine that runs would use. The error wraps ErrUnavailable if they could not.
+// Describe describes the engine that runs would use. The error wraps ErrUnavailable if they could not.
 func Describe(ctx context.Context) (Engine, error) {
 	engine, err := connect(ctx)
 	if err != nil {
@@ -67,4 +68,27 @@ func DescribeImage(ctx context.Context, software clusters.Software, asked string
 	}
 	image.There = err == nil
 	return image, nil
+}
+
+// pullableTimeout is how long a registry is asked whether it has an image. One that does not answer by then may have it.
+const pullableTimeout = time.Second
+
+// ImageObtainable is an error if the image of the servers is neither in the engine nor, as far as the registry says in time, to
+// be had from it. It pulls nothing. The error wraps clusters.ErrUnavailable.
+func ImageObtainable(ctx context.Context, software clusters.Software, asked string) error {
+	described, err := DescribeImage(ctx, software, asked)
+	if err != nil || described.There {
+		return err
+	}
+	engine, err := connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	asking, cancel := context.WithTimeout(ctx, pullableTimeout)
+	defer cancel()
+	if _, err := engine.DistributionInspect(asking, described.Name, ""); err != nil && asking.Err() == nil {
+		return fmt.Errorf("%w: the image %s (%s) is not in the engine, and cannot be pulled: %w", clusters.ErrUnavailable, described.Name, described.Chosen, err)
+	}
+	return nil
 }

@@ -23,26 +23,26 @@ import (
 // oldestAPI is the engine's API that everything here works with (Docker 20.10).
 const oldestAPI = "1.41"
 
-// pingBound is how long an engine may take to answer at all.
-const pingBound = 5 * time.Second
+// pingTimeout is how long an engine may take to answer at all.
+const pingTimeout = 5 * time.Second
 
-// infoBound is how long one that answers may take to describe itself, which means counting all its containers and images.
-const infoBound = 30 * time.Second
+// infoTimeout is how long one that answers may take to describe itself, which means counting all its containers and images.
+const infoTimeout = 30 * time.Second
 
 // connect finds the engine as the docker command does: DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, else the
-// usual socket; except that it does not know the docker command's contexts.
+// default socket; except that it does not know the docker command's contexts.
 func connect(ctx context.Context) (*client.Client, error) {
 	if host := os.Getenv(client.EnvOverrideHost); strings.HasPrefix(host, "ssh://") {
 		return nil, fmt.Errorf("%w: DOCKER_HOST=%s: lockcheck does not speak with engines over ssh: let ssh forward the engine's socket "+
-			"(ssh -nNT -L $HOME/engine.sock:/var/run/docker.sock HOST) and set DOCKER_HOST=unix://$HOME/engine.sock, or use --provider=local",
-			clusters.ErrUnavailable, host)
+			"(ssh -nNT -L $HOME/engine.sock:/var/run/docker.sock HOST) and set DOCKER_HOST=unix://$HOME/engine.sock, or use %s",
+			clusters.ErrUnavailable, host, clusters.ChooseLocal)
 	}
 	engine, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
 	if err != nil {
-		return nil, fmt.Errorf("%w: DOCKER_HOST=%s: %w; point it to an engine (unix:///var/run/docker.sock, tcp://HOST:PORT), or use --provider=local",
-			clusters.ErrUnavailable, os.Getenv(client.EnvOverrideHost), err)
+		return nil, fmt.Errorf("%w: DOCKER_HOST=%s: %w; point it to an engine (unix:///var/run/docker.sock, tcp://HOST:PORT), or use %s",
+			clusters.ErrUnavailable, os.Getenv(client.EnvOverrideHost), err, clusters.ChooseLocal)
 	}
-	ctx, cancel := context.WithTimeout(ctx, pingBound)
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	answer, err := engine.Ping(ctx)
 	if err != nil {
@@ -52,13 +52,13 @@ func connect(ctx context.Context) (*client.Client, error) {
 	engine.NegotiateAPIVersionPing(answer)
 	if version := engine.ClientVersion(); versions.LessThan(version, oldestAPI) {
 		engine.Close()
-		return nil, fmt.Errorf("%w: the container engine at %s speaks API %s; lockcheck needs %s (Docker 20.10) or newer: update the engine, or use --provider=local",
-			clusters.ErrUnavailable, where(engine), version, oldestAPI)
+		return nil, fmt.Errorf("%w: the container engine at %s speaks API %s; lockcheck needs %s (Docker 20.10) or newer: update the engine, or use %s",
+			clusters.ErrUnavailable, where(engine), version, oldestAPI, clusters.ChooseLocal)
 	}
 	return engine, nil
 }
 
-// noneHere tells that no engine is named and that there is none in the usual place, or one that is not for this user.
+// noneHere reports that no engine is named and that there is none in the default place, or one that is not for this user.
 func noneHere() bool {
 	path, isSocket := strings.CutPrefix(client.DefaultDockerHost, "unix://")
 	return os.Getenv(client.EnvOverrideHost) == "" && isSocket && unix.Access(path, unix.R_OK|unix.W_OK) != nil
@@ -67,11 +67,11 @@ func noneHere() bool {
 func noEngine(engine *client.Client, err error) error {
 	if strings.Contains(err.Error(), "permission denied") { // the library keeps no more of the system's error than its words
 		return fmt.Errorf("%w: this user may not use the container engine at %s: %w; join the group that its socket belongs to "+
-			"(usermod -aG docker USER, then log in again), run as root, or use --provider=local", clusters.ErrUnavailable, where(engine), err)
+			"(usermod -aG docker USER, then log in again), run as root, or use %s", clusters.ErrUnavailable, where(engine), err, clusters.ChooseLocal)
 	}
 	return fmt.Errorf("%w: no container engine answers at %s: %w; start Docker (systemctl start docker), install it "+
-		"(https://docs.docker.com/engine/install), point DOCKER_HOST to another engine, or use --provider=local%s",
-		clusters.ErrUnavailable, where(engine), err, contextHint())
+		"(https://docs.docker.com/engine/install), point DOCKER_HOST to another engine, or use %s%s",
+		clusters.ErrUnavailable, where(engine), err, clusters.ChooseLocal, contextHint())
 }
 
 // contextHint is for users whose docker command finds its engine by a context.
@@ -105,7 +105,7 @@ func currentContext() string {
 	return chosen.CurrentContext
 }
 
-// refused makes what the engine would not do something that is not there: whatever its reason, it is no mistake of ours.
+// refused marks what the engine would not do as unavailable: for any reason, it is no mistake of ours.
 func refused(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, clusters.ErrUsage) || errors.Is(err, clusters.ErrUnavailable) {
 		return err
@@ -131,7 +131,7 @@ var goArch = map[string]string{"x86_64": "amd64", "aarch64": "arm64", "armv7l": 
 
 // learn asks what the engine's machine is, and refuses one that cannot run this program.
 func learn(ctx context.Context, engine *client.Client) (facts, error) {
-	ctx, cancel := context.WithTimeout(ctx, infoBound)
+	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
 	defer cancel()
 	info, err := engine.Info(ctx)
 	if err != nil {
@@ -163,7 +163,7 @@ func Available(ctx context.Context) error {
 
 // lost explains a connection that broke: because the engine went away, or for the reason given.
 func lost(engine *client.Client, what string, reason error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), pingBound)
+	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
 	defer cancel()
 	if _, err := engine.Ping(ctx); err != nil {
 		return fmt.Errorf("%w: the container engine at %s went away, and with it %s (%w)", clusters.ErrUnavailable, where(engine), what, err)
@@ -171,13 +171,13 @@ func lost(engine *client.Client, what string, reason error) error {
 	return reason
 }
 
-// createBound bounds one request to make something.
-const createBound = 2 * time.Minute
+// createTimeout bounds one request to make something.
+const createTimeout = 2 * time.Minute
 
-// uninterrupted is for requests that make things: one that is given up half way may still be carried out, after everybody
-// has looked for what is left.
+// uninterrupted is for requests that make things: one that is given up half way may still be carried out, after the last search
+// for what is left.
 func uninterrupted(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), createBound)
+	return context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 }
 
 // attach is ContainerAttach for an engine that may never answer: that one does not heed ctx once it is connected.

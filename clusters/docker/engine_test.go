@@ -27,7 +27,7 @@ import (
 
 func TestNoEngine(t *testing.T) {
 	for name, host := range map[string]string{
-		"nobody there": "unix:///nonexistent", "refused": "tcp://127.0.0.1:1", "not an address": "nonsense",
+		"no socket": "unix:///nonexistent", "refused": "tcp://127.0.0.1:1", "not an address": "nonsense",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(client.EnvOverrideHost, host)
@@ -80,7 +80,7 @@ func TestWhatTheDockerCommandWouldFindIsNamed(t *testing.T) {
 	}
 }
 
-// What an engine refuses is no defect of lockcheck's, whatever the reason.
+// What an engine refuses, for any reason, is no defect of lockcheck's.
 func TestAnEngineThatRefusesIsNotADefect(t *testing.T) {
 	arch := runtime.GOARCH
 	for kernel, name := range goArch {
@@ -115,7 +115,7 @@ func TestAnEngineThatRefusesIsNotADefect(t *testing.T) {
 }
 
 // An engine that hangs or goes away while a host is being made must not hold up the end of a run, nor break it.
-func TestCloseIsBoundedWhateverTheEngineDoes(t *testing.T) {
+func TestCloseIsBoundedWithAnyEngine(t *testing.T) {
 	engine := needEngine(t)
 	for name, turn := range map[string]func(*goingEngine){
 		"it hangs":             func(g *goingEngine) { g.hangs.Store(true) },
@@ -129,7 +129,7 @@ func TestCloseIsBoundedWhateverTheEngineDoes(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := opened.(*site)
-			s.patience = time.Second
+			s.timeout = time.Second
 			hosttest.Start(t, hosttest.Host(t, s, "c1"), "talk")
 			turn(going)
 			hosttest.Host(t, s, "c2")
@@ -143,7 +143,7 @@ func TestCloseIsBoundedWhateverTheEngineDoes(t *testing.T) {
 			go func() { closed <- s.Close() }()
 			select {
 			case err = <-closed:
-			case <-time.After(time.Minute): // two pings' bounds and the patience are 11 s
+			case <-time.After(time.Minute): // two pings' timeouts and the site's are 11 s
 				t.Fatal("Close does not return")
 			}
 			if !going.aloof.Load() && !errors.Is(err, clusters.ErrUnavailable) {
@@ -153,7 +153,7 @@ func TestCloseIsBoundedWhateverTheEngineDoes(t *testing.T) {
 				t.Errorf("close: %v", err)
 			}
 			if !going.aloof.Load() {
-				going.away() // ends the holders
+				going.away() // ends the sandboxes
 				if _, err := removeRun(t.Context(), engine, s.run, s.owner); err != nil {
 					t.Error(err)
 				}
@@ -262,7 +262,7 @@ func TestAnEngineThatGoesAwayIsNamed(t *testing.T) {
 		t.Errorf("dialling: %v", err)
 	}
 	if _, err := s.Host(t.Context(), "c2"); err != nil {
-		t.Error(err) // it is made meanwhile
+		t.Error(err) // it is made in the background
 	}
 	if err := s.Close(); !errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), "lockcheck clean") {
 		t.Errorf("close: %v", err)

@@ -17,20 +17,20 @@ import (
 	"github.com/hashicorp/yamux"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/docker/holder"
+	"lockcheck/clusters/docker/sandbox"
 )
 
 // Limits of containers, so that a run cannot take the engine's machine down.
 const (
-	holderMemory = 1 << 30
-	serverMemory = 2 << 30
-	mostProcs    = 1024
-	mostCPUs     = 2
+	sandboxMemory = 1 << 30
+	serverMemory  = 2 << 30
+	maxProcs      = 1024
+	maxCPUs       = 2
 )
 
-// holderPowers are what a holder can do: stop and change the clock of processes of any user, program its host's network,
+// sandboxCapabilities are what a sandbox can do: stop and change the clock of processes of any user, program its host's network,
 // and start its children as another user, who has none of this.
-var holderPowers = []string{"KILL", "SYS_PTRACE", "DAC_READ_SEARCH", "NET_ADMIN", "SETUID", "SETGID"}
+var sandboxCapabilities = []string{"KILL", "SYS_PTRACE", "DAC_READ_SEARCH", "NET_ADMIN", "SETUID", "SETGID"}
 
 // host is a container that holds a network namespace with an address and a PID namespace.
 type host struct {
@@ -42,9 +42,9 @@ type host struct {
 	err     error
 	id      string // of the container
 	session *yamux.Session
-	output  types.HijackedResponse // of the holder
+	output  types.HijackedResponse // of the sandbox
 	input   types.HijackedResponse
-	said    lastWords // what the holder printed on standard error
+	said    lastWords // what the sandbox printed on standard error
 
 	gone chan struct{} // closed once the engine has removed the container, or can no longer tell
 
@@ -59,7 +59,7 @@ var _ clusters.Host = (*host)(nil)
 func (h *host) Name() string { return h.name }
 func (h *host) Addr() string { return h.addr }
 
-// make makes the container and begins to speak with its holder.
+// make makes the container and begins to speak with its sandbox.
 func (h *host) make() {
 	h.err = h.create(h.site.ctx)
 	if h.err != nil {
@@ -72,7 +72,7 @@ func (h *host) make() {
 }
 
 func (h *host) create(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, createBound)
+	ctx, cancel := context.WithTimeout(ctx, createTimeout)
 	defer cancel()
 	s := h.site
 	select {
@@ -83,18 +83,18 @@ func (h *host) create(ctx context.Context) error {
 	}
 	create := func() (container.CreateResponse, error) {
 		return s.engine.ContainerCreate(ctx, &container.Config{
-			Image: s.clientImage, Cmd: []string{holder.Command}, Hostname: h.name, Labels: s.labels(labelHost, h.name),
+			Image: s.clientImage, Cmd: []string{sandbox.Command}, Hostname: h.name, Labels: s.labels(labelHost, h.name),
 			OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true,
 		}, &container.HostConfig{
 			AutoRemove: true, NetworkMode: container.NetworkMode(s.net.id), LogConfig: container.LogConfig{Type: "none"},
-			CapDrop: []string{"ALL"}, CapAdd: holderPowers, SecurityOpt: []string{"no-new-privileges"},
-			Resources: s.limits(holderMemory),
+			CapDrop: []string{"ALL"}, CapAdd: sandboxCapabilities, SecurityOpt: []string{"no-new-privileges"},
+			Resources: s.limits(sandboxMemory),
 		}, &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{
 			s.net.id: {IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: h.addr}},
 		}}, nil, s.containerName(h.name))
 	}
 	made, err := create()
-	if isNotFound(err) { // another run has just removed the image, as one that nobody uses
+	if isNotFound(err) { // another run has just removed the image, as one that is not in use
 		if _, err = ensureClientImage(ctx, s.engine); err == nil {
 			made, err = create()
 		}
@@ -118,9 +118,9 @@ func (h *host) create(ctx context.Context) error {
 	if err := s.engine.ContainerStart(ctx, h.id, container.StartOptions{}); err != nil {
 		return err
 	}
-	// Not before it runs: where the input of a container ends before its start, because whoever attached to it has gone
-	// away meanwhile, that start waits for ever for somebody to open it, every removal of the container waits for the
-	// start, and so does, sooner or later, whatever else is asked of the engine (seen with Docker 20.10, whose daemon had
+	// Not before it runs: where the input of a container ends before its start, because the process attached to it has gone
+	// away by then, that start waits for ever for another to open it, every removal of the container waits for the
+	// start, and so does, sooner or later, every other request to the engine (seen with Docker 20.10, whose daemon had
 	// stood still for a minute).
 	if h.input, err = attach(ctx, s.engine, h.id, container.AttachOptions{Stream: true, Stdin: true}); err != nil {
 		return err
@@ -130,19 +130,19 @@ func (h *host) create(ctx context.Context) error {
 		_, err := stdcopy.StdCopy(in, &h.said, h.output.Reader)
 		in.CloseWithError(errors.Join(io.EOF, err))
 	}()
-	if h.session, err = holder.NewSession(attached{out, h.input, h.output}); err != nil {
+	if h.session, err = sandbox.NewSession(attached{out, h.input, h.output}); err != nil {
 		return err
 	}
 	defer context.AfterFunc(ctx, func() { h.session.Close() })()
-	_, err = h.session.Ping() // a holder that hears nothing ends
+	_, err = h.session.Ping() // a sandbox that hears nothing ends
 	return err
 }
 
 // limits are a container's, no more than the engine's machine has.
 func (s *site) limits(memory int64) container.Resources {
-	procs := int64(mostProcs)
+	procs := int64(maxProcs)
 	return container.Resources{
-		Memory: memory, MemorySwap: memory, PidsLimit: &procs, NanoCPUs: int64(min(mostCPUs, max(s.facts.cpus, 1))) * 1e9,
+		Memory: memory, MemorySwap: memory, PidsLimit: &procs, NanoCPUs: int64(min(maxCPUs, max(s.facts.cpus, 1))) * 1e9,
 	}
 }
 
@@ -169,7 +169,7 @@ func (h *host) await(ctx context.Context) (*yamux.Session, error) {
 	}
 }
 
-// lost explains that the conversation with the holder has ended.
+// lost explains that the conversation with the sandbox has ended.
 func (h *host) lost(err error) error {
 	h.site.mu.Lock()
 	closed := h.site.closed
@@ -177,14 +177,14 @@ func (h *host) lost(err error) error {
 	if closed {
 		return errClosed
 	}
-	reason := fmt.Errorf("%w: the container of host %s (%s) was ended by somebody else: %w", clusters.ErrUnavailable, h.name, h.site.containerName(h.name), err)
+	reason := fmt.Errorf("%w: the container of host %s (%s) was ended by another process: %w", clusters.ErrUnavailable, h.name, h.site.containerName(h.name), err)
 	if words := h.said.String(); words != "" {
-		reason = fmt.Errorf("the holder of host %s ended: %w: %s", h.name, err, words)
+		reason = fmt.Errorf("the sandbox of host %s ended: %w: %s", h.name, err, words)
 	}
 	return lost(h.site.engine, "host "+h.name, reason)
 }
 
-// end ends the holder, and with it every process on the host.
+// end ends the sandbox, and with it every process on the host.
 func (h *host) end() {
 	<-h.made
 	if h.session != nil {
@@ -199,12 +199,12 @@ func (h *host) end() {
 }
 
 // open opens a stream for a purpose.
-func (h *host) open(session *yamux.Session, header holder.Header) (*yamux.Stream, error) {
+func (h *host) open(session *yamux.Session, header sandbox.Header) (*yamux.Stream, error) {
 	stream, err := session.OpenStream()
 	if err != nil {
 		return nil, h.lost(err)
 	}
-	if err := holder.WriteLine(stream, header); err != nil {
+	if err := sandbox.WriteLine(stream, header); err != nil {
 		stream.Close()
 		return nil, h.lost(err)
 	}
@@ -219,7 +219,7 @@ func (h *host) number() int {
 	return h.numbers
 }
 
-// Start starts a program of the server's image in a container of its own, and lockcheck itself as a child of the holder.
+// Start starts a program of the server's image in a container of its own, and lockcheck itself as a child of the sandbox.
 func (h *host) Start(ctx context.Context, cmd clusters.Command) (clusters.Process, error) {
 	p, err := h.start(ctx, cmd, false)
 	if err != nil {
@@ -228,10 +228,10 @@ func (h *host) Start(ctx context.Context, cmd clusters.Command) (clusters.Proces
 	return p, nil
 }
 
-// StartAgent starts lockcheck's agent with the powers that faults need.
+// StartAgent starts lockcheck's agent with the capabilities that faults need.
 func (h *host) StartAgent(ctx context.Context, cmd clusters.Command) (clusters.Process, error) {
 	if cmd.Program != "" || cmd.InImage {
-		return nil, fmt.Errorf("start %s on host %s: only lockcheck itself is given powers", cmd.Log, h.name)
+		return nil, fmt.Errorf("start %s on host %s: only lockcheck itself is given capabilities", cmd.Log, h.name)
 	}
 	p, err := h.start(ctx, cmd, true)
 	if err != nil {
@@ -240,7 +240,7 @@ func (h *host) StartAgent(ctx context.Context, cmd clusters.Command) (clusters.P
 	return p, nil
 }
 
-func (h *host) start(ctx context.Context, cmd clusters.Command, powers bool) (clusters.Process, error) {
+func (h *host) start(ctx context.Context, cmd clusters.Command, capabilities bool) (clusters.Process, error) {
 	session, err := h.await(ctx)
 	if err != nil {
 		return nil, err
@@ -249,12 +249,12 @@ func (h *host) start(ctx context.Context, cmd clusters.Command, powers bool) (cl
 	case cmd.InImage:
 		return h.startServer(ctx, cmd)
 	case cmd.Program != "":
-		return nil, fmt.Errorf("%w: %s is a program of this machine, which containers do not have: use --provider=local, or a lock client that comes with the backend",
-			clusters.ErrUsage, cmd.Program)
+		return nil, fmt.Errorf("%w: %s is a program of this machine, which containers do not have: use %s, or a lock client that comes with the backend",
+			clusters.ErrUsage, cmd.Program, clusters.ChooseLocal)
 	case cmd.Data != "" || len(cmd.Files) > 0:
 		return nil, errors.New("only servers from an image keep data and files here")
 	}
-	return h.startChild(session, cmd, powers)
+	return h.startChild(session, cmd, capabilities)
 }
 
 // lastWords keeps the end of what is written to it.
@@ -263,13 +263,13 @@ type lastWords struct {
 	tail bytes.Buffer
 }
 
-const mostWords = 4 << 10
+const maxTail = 4 << 10
 
 func (l *lastWords) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tail.Write(b)
-	if extra := l.tail.Len() - mostWords; extra > 0 {
+	if extra := l.tail.Len() - maxTail; extra > 0 {
 		l.tail.Next(extra)
 	}
 	return len(b), nil
@@ -281,5 +281,5 @@ func (l *lastWords) String() string {
 	return strings.TrimSpace(l.tail.String())
 }
 
-// askBound bounds a request to a holder, which itself gives up after 2 s.
-const askBound = 10 * time.Second
+// askTimeout bounds a request to a sandbox, which itself gives up after 2 s.
+const askTimeout = 10 * time.Second

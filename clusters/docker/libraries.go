@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// usualLibraries are the directories in which loaders look.
-var usualLibraries = []string{"/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib", "/lib32", "/usr/lib32"}
+// defaultLibraries are the directories in which loaders look.
+var defaultLibraries = []string{"/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib", "/lib32", "/usr/lib32"}
 
 // librariesOf lists the loader that a program names, and all libraries that it and they need; none for a static program.
 // go run and go build use cgo where they find a C compiler, and then the program is not static.
@@ -90,7 +90,7 @@ func searchPath(file *elf.File, loader string) []string {
 	for _, config := range append([]string{"/etc/ld.so.conf"}, configs...) {
 		dirs = append(dirs, linesOf(config)...)
 	}
-	for _, dir := range usualLibraries {
+	for _, dir := range defaultLibraries {
 		multiarch, _ := filepath.Glob(dir + "/*-linux-*")
 		dirs = append(append(dirs, dir), multiarch...)
 	}

@@ -15,19 +15,18 @@ import (
 	"github.com/docker/docker/client"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/docker/holder"
+	"lockcheck/clusters/docker/sandbox"
 	"lockcheck/clusters/hosttest"
-	"lockcheck/nemesis/agent"
 )
 
 // helpers are what the test binary does when it is started in a container, or as a harness of its own.
 var helpers = hosttest.Helpers{
-	holder.Command: func([]string) error { return holder.Main() },
-	agent.Command:  func([]string) error { return agent.Serve(os.Stdin, os.Stdout) },
-	"sleep":        hosttest.Sleep,
-	"echo":         hosttest.Echo,
+	sandbox.Command: func([]string) error { return sandbox.Main() },
+	"processes":     processes,
+	"sleep":         hosttest.Sleep,
+	"echo":          hosttest.Echo,
 	"ask": func(args []string) error {
-		return hosttest.Ask(context.Background(), dialHere, args[0], hosttest.AskBound)
+		return hosttest.Ask(context.Background(), dialHere, args[0], hosttest.AskTimeout)
 	},
 	"talk":         hosttest.Talk,
 	"chatter":      chatter,
@@ -95,7 +94,7 @@ func hog([]string) error {
 		}
 		all = append(all, piece)
 		if len(all)*step > serverMemory {
-			return fmt.Errorf("nobody minds %d MB", len(all)*step>>20)
+			return fmt.Errorf("%d MB were allowed", len(all)*step>>20)
 		}
 	}
 }
@@ -126,7 +125,7 @@ func show(args []string) error {
 	return nil
 }
 
-// fork starts a process that outlives it, unless somebody sees to it, and says so.
+// fork starts a process that outlives it, unless it is seen to, and says so.
 func fork([]string) error {
 	cmd := exec.Command(inClientImage, "sleep")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

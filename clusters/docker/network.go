@@ -24,7 +24,7 @@ type privateNetwork struct {
 
 const subnetTries = 5
 
-// newNetwork makes the network with addresses that nobody uses. The engine knows which are free, but lets containers
+// newNetwork makes the network with addresses that are free. The engine knows which are free, but lets containers
 // choose their address only in a network that was made with a subnet by name: so it is asked for any network first, and
 // then for the same again. Addresses known beforehand let hosts be made at the same time.
 func newNetwork(ctx context.Context, engine *client.Client, name string, labels map[string]string) (*privateNetwork, error) {

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lockcheck/nemesis/agent/procs"
+	"lockcheck/clusters/procs"
 )
 
 // Labels of everything that a run makes.
@@ -51,7 +51,7 @@ func machine() (string, error) {
 	return strings.TrimSpace(string(boot)) + "/" + strings.Trim(space, "pid:[]"), nil
 }
 
-// orphaned tells whether nobody looks after a thing with these labels any more, as far as can be seen from here.
+// orphaned reports whether the owner of a thing with these labels is gone, as far as can be seen from here.
 func orphaned(labels map[string]string, here string, now time.Time) bool {
 	if labels[labelRun] == "" || labels[labelOwner] == "" {
 		return false // not ours

@@ -18,7 +18,7 @@ import (
 
 // place puts files into a container that is not started yet, unless there is one already. They belong to whom the data
 // directory belongs to, so that a server that runs as another user can write them.
-func place(ctx context.Context, in *interior, files map[string][]byte) error {
+func place(ctx context.Context, in *containerFS, files map[string][]byte) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -45,7 +45,7 @@ func place(ctx context.Context, in *interior, files map[string][]byte) error {
 
 // placing is an archive of what a container does not have yet.
 type placing struct {
-	in       *interior
+	in       *containerFS
 	uid, gid int
 
 	archive bytes.Buffer
@@ -88,28 +88,28 @@ func (p *placing) entry(header tar.Header) error {
 	return p.entries.WriteHeader(&header)
 }
 
-// interior is what is inside a container that is not started yet. To look costs the engine a tenth of a second, so what
+// containerFS is what is inside a container that is not started yet. To look costs the engine a tenth of a second, so what
 // is as the image has it is looked at once for all containers.
-type interior struct {
+type containerFS struct {
 	engine *client.Client
 	id     string
 	data   string // the data directory
 	used   bool   // by a server: it is no longer as the image has it
-	image  *imageInterior
+	image  *imageFS
 }
 
-// imageInterior is what was seen in containers as the image has it.
-type imageInterior struct {
+// imageFS is what was seen in containers as the image has it.
+type imageFS struct {
 	mu       sync.Mutex
 	there    map[string]bool
 	known    bool // the following
 	uid, gid int  // of the data directory
 }
 
-func newImageInterior() *imageInterior { return &imageInterior{there: map[string]bool{}} }
+func newImageFS() *imageFS { return &imageFS{there: map[string]bool{}} }
 
-// has tells whether there is something with that path.
-func (in *interior) has(ctx context.Context, name string) (bool, error) {
+// has reports whether there is something with that path.
+func (in *containerFS) has(ctx context.Context, name string) (bool, error) {
 	if in.used && (name == in.data || strings.HasPrefix(name, in.data+"/")) {
 		return in.look(ctx, name)
 	}
@@ -125,7 +125,7 @@ func (in *interior) has(ctx context.Context, name string) (bool, error) {
 	return there, err
 }
 
-func (in *interior) look(ctx context.Context, name string) (bool, error) {
+func (in *containerFS) look(ctx context.Context, name string) (bool, error) {
 	_, err := in.engine.ContainerStatPath(ctx, in.id, name)
 	if isNotFound(err) {
 		return false, nil
@@ -134,7 +134,7 @@ func (in *interior) look(ctx context.Context, name string) (bool, error) {
 }
 
 // owner is that of the data directory; root if there is none.
-func (in *interior) owner(ctx context.Context, uid, gid *int) (err error) {
+func (in *containerFS) owner(ctx context.Context, uid, gid *int) (err error) {
 	if in.data == "" {
 		return nil
 	}
@@ -154,7 +154,7 @@ func (in *interior) owner(ctx context.Context, uid, gid *int) (err error) {
 	return nil
 }
 
-func (in *interior) lookOwner(ctx context.Context) (uid, gid int, err error) {
+func (in *containerFS) lookOwner(ctx context.Context) (uid, gid int, err error) {
 	content, _, err := in.engine.CopyFromContainer(ctx, in.id, in.data)
 	if isNotFound(err) {
 		return 0, 0, nil

@@ -13,7 +13,6 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/hosttest"
-	"lockcheck/nemesis/agent"
 )
 
 func TestHostsReachEachOtherAndTheHarnessReachesThem(t *testing.T) {
@@ -32,7 +31,7 @@ func TestHostsReachEachOtherAndTheHarnessReachesThem(t *testing.T) {
 		t.Errorf("from the other host: %v", err)
 	}
 	if _, err := s.Dial(t.Context(), "tcp", a.Addr()+":1"); err == nil || !strings.Contains(err.Error(), "refused") {
-		t.Errorf("a port where nobody listens: %v", err)
+		t.Errorf("a port without a listener: %v", err)
 	}
 	if err := hosttest.Ask(t.Context(), dialHere, addr, time.Second); err == nil {
 		t.Log("this machine reaches the run's network by itself, too") // true of an engine on this machine
@@ -160,15 +159,10 @@ func TestWhatAProcessForksIsStoppedAndEndsWithIt(t *testing.T) {
 	h := hosttest.Host(t, s, "n1")
 	p := hosttest.Start(t, h, "fork")
 	hosttest.ReadLine(t, p.Stdout())
-	a := startAgent(t, h)
-	target := agent.TargetOf(p)
 	if err := p.(clusters.Pauser).Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	var all []agent.Process
-	if err := a.Do(t.Context(), agent.ProcessesList, target, &all); err != nil {
-		t.Fatal(err)
-	}
+	all := processesSeen(t, h, p)
 	if len(all) != 2 {
 		t.Fatalf("processes: %+v, want the one that was started and the one it forked", all)
 	}
@@ -179,20 +173,6 @@ func TestWhatAProcessForksIsStoppedAndEndsWithIt(t *testing.T) {
 			}
 		}
 	}
-}
-
-func startAgent(t *testing.T, h clusters.Host) *agent.Agent {
-	t.Helper()
-	a, err := agent.Start(t.Context(), h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return a
 }
 
 func TestWhatCannotBeIsRefused(t *testing.T) {

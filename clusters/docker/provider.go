@@ -3,7 +3,7 @@
 //	lockcheck ── engine's API ──┐ (no port published, no file shared, no process id relied on)
 //	┌───────────────────────────▼───────── one run: a private network ──────────────────────────┐
 //	│  ┌──────── host n1 ────────┐ ┌──────── host c1 ────────┐ ┌─── resource ───┐ ┌── relay ──┐  │
-//	│  │ holder: PID 1, address  │ │ holder                  │ │ holder         │ │ holder    │  │
+//	│  │ sandbox: PID 1, address │ │ sandbox                 │ │ sandbox        │ │ sandbox   │  │
 //	│  │  ├ lockcheck agent      │ │  └ lockcheck client …   │ │  └ lockcheck … │ │ Site.Dial │  │
 //	│  │  ┊                      │ │                         │ │                │ │           │  │
 //	│  │ redis-server …          │ │                         │ │                │ │           │  │
@@ -14,12 +14,11 @@
 //
 // A host is a small container made from lockcheck's own binary. It owns the host's network and PID namespaces for the
 // whole run; the server's container, which comes and goes, joins both. So an address, and rules about it, outlive a
-// server; and a server's processes are stopped and read back from inside, in well under a millisecond, whatever the
-// first process of its image is. (A first process of a PID namespace ignores SIGSTOP from inside; a server that has
-// joined a namespace is never that. The price: an image that insists on being process 1, as those with systemd or
-// s6-overlay do, cannot be used.)
+// server; and a server's processes are stopped and read back from inside, in well under a millisecond, with any first process
+// of its image. (A first process of a PID namespace ignores SIGSTOP from inside; a server that has joined a namespace is never
+// that. The price: an image that insists on being process 1, as those with systemd or s6-overlay do, cannot be used.)
 //
-// Nothing of a run outlives the harness for long: a holder ends when its control stream does, the kernel kills all that
+// Nothing of a run outlives the harness for long: a sandbox ends when its control stream does, the kernel kills all that
 // is in its PID namespace, and the engine removes containers that have ended. Networks and volumes bear labels, and the
 // next start or Sweep removes them.
 package docker
@@ -37,11 +36,11 @@ import (
 )
 
 // Name is what users call this provider.
-const Name = "docker"
+const Name = clusters.Docker
 
 // Provider makes sites in a Docker engine. The zero value uses the engine that the environment names.
 type Provider struct {
-	Image    string    // of the servers (--image); "" for LOCKCHECK_IMAGE_<BACKEND>, else the official one
+	Image    string    // of the servers (clusters.FlagImage); "" for LOCKCHECK_IMAGE_<BACKEND>, else the official one
 	Progress io.Writer // a line for what takes long; nil for none
 }
 
@@ -125,5 +124,5 @@ func Sweep(ctx context.Context) (removed []string, err error) {
 	return sweepAll(ctx, engine)
 }
 
-// isNotFound tells whether the engine does not have what it was asked about.
+// isNotFound reports whether the engine does not have what it was asked about.
 func isNotFound(err error) bool { return errdefs.IsNotFound(err) }

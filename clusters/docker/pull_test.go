@@ -40,7 +40,7 @@ func pullingEngine(t *testing.T, said ...string) *client.Client {
 	return engine
 }
 
-// The engine answers 200 and tells of a failure among the lines of progress.
+// The engine answers 200 and reports a failure among the lines of progress.
 func TestAPullThatFails(t *testing.T) {
 	for name, c := range map[string]struct{ said, want string }{
 		"disk full": {
@@ -84,7 +84,7 @@ func TestAnEngineThatIsTooOldIsRefused(t *testing.T) {
 func TestWhoChoosesTheImage(t *testing.T) {
 	software := clusters.Software{Backend: "redis", Image: "official:1"}
 	for name, c := range map[string]struct{ asked, env, want, chosen string }{
-		"nobody":       {"", "", "official:1", "the official image"},
+		"no choice":    {"", "", "official:1", "the official image"},
 		"the variable": {"", "mine:1", "mine:1", "LOCKCHECK_IMAGE_REDIS"},
 		"the flag":     {"asked:1", "mine:1", "asked:1", "--image"},
 	} {

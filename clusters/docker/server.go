@@ -18,8 +18,8 @@ import (
 	"github.com/docker/docker/pkg/stdcopy"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/docker/holder"
-	"lockcheck/nemesis/agent"
+	"lockcheck/clusters/docker/sandbox"
+	"lockcheck/clusters/procs"
 )
 
 // server is a container from the servers' image. It has its host's network and PID namespaces.
@@ -29,7 +29,7 @@ type server struct {
 	log     string
 	id      string
 	data    string   // the name of its data
-	control *control // with the holder, about its processes
+	control *control // with the sandbox, about its processes
 
 	killed atomic.Bool // by us
 
@@ -84,7 +84,7 @@ func (p *server) start(ctx context.Context, cmd clusters.Command, log *os.File) 
 	if err := p.create(ctx, cmd); err != nil {
 		return err
 	}
-	err := place(ctx, h.interior(p.id, cmd.Data), cmd.Files)
+	err := place(ctx, h.containerFS(p.id, cmd.Data), cmd.Files)
 	var output types.HijackedResponse
 	if err == nil {
 		output, err = attach(ctx, engine, p.id, container.AttachOptions{Stream: true, Stdout: true, Stderr: true})
@@ -107,7 +107,7 @@ func (p *server) start(ctx context.Context, cmd clusters.Command, log *os.File) 
 		defer output.Close()
 		_, _ = stdcopy.StdCopy(log, log, output.Reader)
 	}()
-	stream, err := h.open(h.session, holder.Header{Kind: holder.Container, Container: p.id})
+	stream, err := h.open(h.session, sandbox.Header{Kind: sandbox.Container, Container: p.id})
 	if err != nil {
 		_ = removeContainer(ctx, engine, p.id)
 		return err
@@ -147,8 +147,8 @@ func (p *server) create(ctx context.Context, cmd clusters.Command) error {
 // explainStart says what a start that the engine refused means.
 func (p *server) explainStart(err error) error {
 	if text := err.Error(); strings.Contains(text, "executable file not found") || strings.Contains(text, "no such file or directory") {
-		return fmt.Errorf("%w: image %s does not start: %w; name another with --image or LOCKCHECK_IMAGE_%s", clusters.ErrUnavailable,
-			p.host.site.server.ref, err, strings.ToUpper(p.host.site.software.Backend))
+		return fmt.Errorf("%w: image %s does not start: %w; name another with --%s or LOCKCHECK_IMAGE_%s", clusters.ErrUnavailable,
+			p.host.site.server.ref, err, clusters.FlagImage, strings.ToUpper(p.host.site.software.Backend))
 	}
 	return refused(lost(p.host.site.engine, p.what, err))
 }
@@ -194,7 +194,7 @@ func (p *server) explainEnd(end container.WaitResponse) error {
 
 // ranOutOfMemory asks the engine, which remembers the latest events, of a container that it has removed.
 func (p *server) ranOutOfMemory() bool {
-	ctx, cancel := context.WithTimeout(p.host.site.ctx, pingBound)
+	ctx, cancel := context.WithTimeout(p.host.site.ctx, pingTimeout)
 	defer cancel()
 	said, failed := p.host.site.engine.Events(ctx, events.ListOptions{Since: "1", Filters: filters.NewArgs(
 		filters.Arg("container", p.id), filters.Arg("event", string(events.ActionOOM)), filters.Arg("event", string(events.ActionDestroy)),
@@ -213,8 +213,8 @@ func (p *server) Stdin() *os.File       { return nil }
 func (p *server) Stdout() *os.File      { return nil }
 func (p *server) Done() <-chan struct{} { return p.done }
 
-// AgentTarget is how an agent on the host finds the server's processes.
-func (p *server) AgentTarget() agent.Target { return agent.Target{Container: p.id} }
+// Target is how a program on the host finds the server's processes.
+func (p *server) Target() procs.Target { return procs.Target{Container: p.id} }
 
 // Err is nil while the server runs, and if it ended with exit code 0.
 func (p *server) Err() error {
@@ -226,7 +226,7 @@ func (p *server) Err() error {
 
 // Pause stops every process of the container and reads back that every thread is stopped.
 func (p *server) Pause(ctx context.Context) error {
-	if err := p.ask(ctx, holder.Pause); err != nil {
+	if err := p.ask(ctx, sandbox.Pause); err != nil {
 		return fmt.Errorf("pause: %w", err)
 	}
 	return nil
@@ -234,13 +234,13 @@ func (p *server) Pause(ctx context.Context) error {
 
 // Resume continues them and reads back that no thread is stopped.
 func (p *server) Resume(ctx context.Context) error {
-	if err := p.ask(ctx, holder.Resume); err != nil {
+	if err := p.ask(ctx, sandbox.Resume); err != nil {
 		return fmt.Errorf("resume: %w", err)
 	}
 	return nil
 }
 
-func (p *server) ask(ctx context.Context, do holder.Verb) error {
+func (p *server) ask(ctx context.Context, do sandbox.Verb) error {
 	if isClosed(p.done) {
 		return p.endedError()
 	}
@@ -267,15 +267,15 @@ func (p *server) endedError() error {
 // data can be used by another. It returns nil also for a server that had ended before.
 func (p *server) Kill(ctx context.Context) error {
 	p.killed.Store(true)
-	if err := p.ask(ctx, holder.Kill); err != nil && !isClosed(p.done) {
+	if err := p.ask(ctx, sandbox.Kill); err != nil && !isClosed(p.done) {
 		return err
 	}
 	select {
 	case <-p.done:
 		return nil
-	case <-time.After(engineDelay): // the holder saw none of its processes; the engine knows better
+	case <-time.After(engineDelay): // the sandbox saw none of its processes; the engine knows better
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, createBound)
+		ctx, cancel = context.WithTimeout(ctx, createTimeout)
 		defer cancel()
 		_ = p.host.site.engine.ContainerKill(ctx, p.id, "KILL")
 	case <-ctx.Done():

@@ -31,7 +31,7 @@ type serverImage struct {
 }
 
 // mounts are volumes for the places where the image declares them, but one. The engine would make them by itself, but
-// without labels, and nobody would know whose they are.
+// without labels, and their owner would be unknown.
 func (i *serverImage) mounts(except string, labels map[string]string) []mount.Mount {
 	var all []mount.Mount
 	for _, place := range i.volumes {
@@ -47,7 +47,7 @@ func imageName(software clusters.Software, asked string) (name, chosen string) {
 	variable := "LOCKCHECK_IMAGE_" + strings.ToUpper(software.Backend)
 	switch fromEnv := os.Getenv(variable); {
 	case asked != "":
-		return asked, "--image"
+		return asked, "--" + clusters.FlagImage
 	case fromEnv != "":
 		return fromEnv, variable
 	}
@@ -108,8 +108,8 @@ func (i *serverImage) check(ctx context.Context, engine *client.Client, software
 			return fmt.Errorf("look into the image %s: %w", i.ref, err)
 		}
 	}
-	return fmt.Errorf("%w: image %s (%s) has no program %s on its PATH (%s), so it is no image of %s: name another with --image or %s",
-		clusters.ErrUnavailable, i.ref, chosen, program, search, software.Backend, "LOCKCHECK_IMAGE_"+strings.ToUpper(software.Backend))
+	return fmt.Errorf("%w: image %s (%s) has no program %s on its PATH (%s), so it is no image of %s: name another with --%s or %s",
+		clusters.ErrUnavailable, i.ref, chosen, program, search, software.Backend, clusters.FlagImage, "LOCKCHECK_IMAGE_"+strings.ToUpper(software.Backend))
 }
 
 // pullEvery is how often the progress of a pull is told.
@@ -120,7 +120,7 @@ func pull(ctx context.Context, engine *client.Client, name string, progress io.W
 		return errors.New("there is no such image in the engine, and one cannot be pulled by its id")
 	}
 	fmt.Fprintf(progress, "docker: pulling %s, which is not in the engine yet\n", name)
-	begun, told := time.Now(), time.Now()
+	begun, reported := time.Now(), time.Now()
 	stream, err := engine.ImagePull(ctx, name, image.PullOptions{})
 	if err != nil {
 		return fmt.Errorf("it is not in the engine, and pulling it failed: %w", err)
@@ -131,8 +131,8 @@ func pull(ctx context.Context, engine *client.Client, name string, progress io.W
 		if line.Detail.Total > 0 && line.Status == "Downloading" {
 			current[line.ID], total[line.ID] = line.Detail.Current, line.Detail.Total
 		}
-		if time.Since(told) >= pullEvery {
-			told = time.Now()
+		if time.Since(reported) >= pullEvery {
+			reported = time.Now()
 			fmt.Fprintf(progress, "docker: pulling %s: %d of %d MB\n", name, sum(current)>>20, sum(total)>>20)
 		}
 	})
@@ -161,7 +161,7 @@ type progressLine struct {
 	} `json:"progressDetail"`
 }
 
-// readProgress reads to the end. The engine tells of a failure in the middle, after it said that all is well.
+// readProgress reads to the end. The engine reports a failure in the middle, after it said that all is well.
 func readProgress(from io.Reader, each func(progressLine)) error {
 	for lines := json.NewDecoder(from); ; {
 		var line progressLine
@@ -184,7 +184,7 @@ func imageHint(err error, software clusters.Software) string {
 	if hint := diskHint(err); hint != "" {
 		return hint
 	}
-	return "; name one that is there with --image or LOCKCHECK_IMAGE_" + strings.ToUpper(software.Backend) +
+	return "; name one that is there with --" + clusters.FlagImage + " or LOCKCHECK_IMAGE_" + strings.ToUpper(software.Backend) +
 		`, or build it without any registry: eval "$(scripts/images ` + software.Backend + `)"`
 }
 

@@ -13,15 +13,15 @@ import (
 	"github.com/docker/docker/client"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/docker/holder"
+	"lockcheck/clusters/docker/sandbox"
 )
 
 // relayName is the host through which the harness connects to the others. No backend has a server of that name.
 const relayName = "relay"
 
-// closeBound bounds how long Close waits for what is being made, and then for containers to vanish by themselves before it
+// closeTimeout bounds how long Close waits for what is being made, and then for containers to vanish by themselves before it
 // removes them.
-const closeBound = 15 * time.Second
+const closeTimeout = 15 * time.Second
 
 // site is one run's network and what is on it.
 type site struct {
@@ -36,11 +36,11 @@ type site struct {
 
 	clientImage, clientImageID string
 	server                     *serverImage // nil if the backend has none
-	interior                   *imageInterior
+	containerFS                *imageFS
 	net                        *privateNetwork
 	relay                      *host
 	starting                   chan struct{} // as many as may start at the same time
-	patience                   time.Duration // closeBound
+	timeout                    time.Duration // closeTimeout
 	memory                     int64         // serverMemory
 
 	// ctx ends with the site: what goes on in the background goes on until then.
@@ -65,7 +65,7 @@ func newSite(engine *client.Client, spec clusters.SiteSpec) *site {
 	s := &site{
 		engine: engine, run: spec.Run, logs: spec.LogDir, software: spec.Software, since: time.Now(),
 		name:  "lockcheck-" + unsafeInNames.ReplaceAllString(spec.Run, "-"),
-		hosts: map[string]*host{}, interior: newImageInterior(), starting: make(chan struct{}, startingAtOnce), patience: closeBound, memory: serverMemory,
+		hosts: map[string]*host{}, containerFS: newImageFS(), starting: make(chan struct{}, startingAtOnce), timeout: closeTimeout, memory: serverMemory,
 	}
 	s.owner, _ = owner() // without it, nothing is swept that could have been
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -87,7 +87,7 @@ func (s *site) Isolated() (bool, string) { return true, "" }
 // SharesFiles is false: the engine may be on another machine.
 func (s *site) SharesFiles() bool { return false }
 
-// Host returns at once; the host is made meanwhile, and what needs it waits for it. Hosts that are asked for one after
+// Host returns at once; the host is made in the background, and what needs it waits for it. Hosts that are asked for one after
 // the other are so made at the same time.
 func (s *site) Host(ctx context.Context, name string) (clusters.Host, error) {
 	if name == relayName {
@@ -135,7 +135,7 @@ func (s *site) enter() error {
 // Server is the backend's server in its image.
 func (s *site) Server(context.Context) (clusters.Command, error) {
 	if s.server == nil {
-		return clusters.Command{}, fmt.Errorf("%w: the servers of %s are in no image; use --provider=local", clusters.ErrUnavailable, s.software.Backend)
+		return clusters.Command{}, fmt.Errorf("%w: the servers of %s are in no image; use %s", clusters.ErrUnavailable, s.software.Backend, clusters.ChooseLocal)
 	}
 	return clusters.Command{Program: s.software.InImage[0], Args: s.software.InImage[1:], InImage: true}, nil
 }
@@ -160,10 +160,10 @@ func (s *site) Dial(ctx context.Context, network, addr string) (net.Conn, error)
 		return nil, s.relay.lost(err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = stream.SetDeadline(time.Unix(1, 0)) })
-	var answer holder.Answer
-	err = holder.WriteLine(stream, holder.Header{Kind: holder.Dial, Network: network, Address: addr})
+	var answer sandbox.Answer
+	err = sandbox.WriteLine(stream, sandbox.Header{Kind: sandbox.Dial, Network: network, Address: addr})
 	if err == nil {
-		err = holder.ReadLine(stream, &answer)
+		err = sandbox.ReadLine(stream, &answer)
 	}
 	if !stop() && ctx.Err() != nil {
 		err = ctx.Err()
@@ -191,7 +191,7 @@ type dialled struct{ network, addr string }
 func (d dialled) Network() string { return d.network }
 func (d dialled) String() string  { return d.addr }
 
-// Close ends all holders, and with them everything on their hosts, waits until the engine has removed what it removes
+// Close ends all sandboxes, and with them everything on their hosts, waits until the engine has removed what it removes
 // by itself, and removes the rest.
 func (s *site) Close() error {
 	s.mu.Lock()
@@ -203,9 +203,9 @@ func (s *site) Close() error {
 	hosts := s.hosts
 	s.mu.Unlock()
 
-	// What is being made may finish, so that it is not made after everybody has looked for what is left; unless the engine
+	// What is being made may finish, so that it is not made after the last search for what is left; unless the engine
 	// hangs.
-	defer time.AfterFunc(s.patience, s.cancel).Stop()
+	defer time.AfterFunc(s.timeout, s.cancel).Stop()
 	s.busy.Wait()
 	var ends sync.WaitGroup
 	for _, h := range hosts {
@@ -214,12 +214,12 @@ func (s *site) Close() error {
 	ends.Wait()
 	s.cancel()
 	defer s.engine.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), pingBound)
+	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
 	defer cancel()
 	if _, err := s.engine.Ping(ctx); err != nil {
 		return fmt.Errorf("%w: %w: the container engine at %s does not answer (%w): %s", clusters.ErrLeft, clusters.ErrUnavailable, where(s.engine), err, later)
 	}
-	late := time.After(s.patience)
+	late := time.After(s.timeout)
 	for _, h := range hosts {
 		if h.session == nil { // one that was not started does not vanish by itself
 			continue

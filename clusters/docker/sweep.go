@@ -14,11 +14,11 @@ import (
 	"github.com/docker/docker/client"
 )
 
-// sweepBound bounds a sweep, and freeBound how long a network or volume may stay in use after its last container went.
+// sweepTimeout bounds a sweep, and freeTimeout how long a network or volume may stay in use after its last container went.
 const (
-	sweepBound = 60 * time.Second
-	freeBound  = 10 * time.Second
-	freePoll   = 50 * time.Millisecond
+	sweepTimeout = 60 * time.Second
+	freeTimeout  = 10 * time.Second
+	freePoll     = 50 * time.Millisecond
 )
 
 // lateCreation is how long after its harness died the engine may still be at work on a container that it was asked for.
@@ -50,7 +50,7 @@ func sweep(ctx context.Context, engine *client.Client) ([]string, error) {
 	return remove(ctx, engine, labelRun, func(labels map[string]string) bool { return orphaned(labels, here, now) })
 }
 
-// removeRun removes whatever one run has made and has not vanished by itself.
+// removeRun removes what one run has made and what has not vanished by itself.
 func removeRun(ctx context.Context, engine *client.Client, run, owner string) ([]string, error) {
 	return remove(ctx, engine, labelRun+"="+run, func(labels map[string]string) bool {
 		return labels[labelRun] == run && labels[labelOwner] == owner
@@ -59,7 +59,7 @@ func removeRun(ctx context.Context, engine *client.Client, run, owner string) ([
 
 // remove removes the things with a label that condemned approves of: first containers, whose end frees the rest.
 func remove(ctx context.Context, engine *client.Client, label string, condemned func(map[string]string) bool) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, sweepBound)
+	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	var removed []string
 	var errs []error
@@ -67,7 +67,7 @@ func remove(ctx context.Context, engine *client.Client, label string, condemned 
 		switch {
 		case err == nil:
 			removed = append(removed, what)
-		case !isNotFound(err): // else somebody else removed it
+		case !isNotFound(err): // else another process removed it
 			errs = append(errs, fmt.Errorf("remove %s: %w", what, err))
 		}
 	}
@@ -103,7 +103,7 @@ func removeContainer(ctx context.Context, engine *client.Client, id string) erro
 	if err == nil || isNotFound(err) {
 		return err
 	}
-	for deadline := time.Now().Add(freeBound); time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(freePoll) {
+	for deadline := time.Now().Add(freeTimeout); time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(freePoll) {
 		if _, gone := engine.ContainerInspect(ctx, id); isNotFound(gone) {
 			return nil
 		}
@@ -113,7 +113,7 @@ func removeContainer(ctx context.Context, engine *client.Client, id string) erro
 
 // onceFree repeats a removal that is refused because something is still in use.
 func onceFree(ctx context.Context, remove func() error) error {
-	for deadline := time.Now().Add(freeBound); ; {
+	for deadline := time.Now().Add(freeTimeout); ; {
 		err := remove()
 		if err == nil || isNotFound(err) || time.Now().After(deadline) || ctx.Err() != nil {
 			return err

@@ -22,7 +22,7 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/hosttest"
-	"lockcheck/nemesis/agent/procs"
+	"lockcheck/clusters/procs"
 )
 
 // harness is a run with servers, data, clients and a paused process, to be killed.
@@ -147,7 +147,7 @@ func TestAKilledHarnessLeavesNothingAfterSweep(t *testing.T) {
 	engine := needEngine(t)
 	image := testImage(t, engine, "")
 	foreign, err := engine.ContainerCreate(t.Context(), &container.Config{
-		Image: image, Cmd: []string{"lockcheck", "sleep"}, Labels: map[string]string{"somebody": "else", "lockcheck.runner": "x"},
+		Image: image, Cmd: []string{"lockcheck", "sleep"}, Labels: map[string]string{"another": "label", "lockcheck.runner": "x"},
 	}, &container.HostConfig{NetworkMode: "none"}, nil, nil, "")
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +217,7 @@ func kill(t *testing.T, harness *exec.Cmd) {
 	_ = harness.Wait()
 }
 
-// Without anybody sweeping, the kernel and the engine end what a killed harness had running.
+// Without a sweep, the kernel and the engine end what a killed harness had running.
 func TestAKilledHarnessLeavesNoContainer(t *testing.T) {
 	engine := needEngine(t)
 	image := testImage(t, engine, "")
@@ -241,8 +241,8 @@ func TestAKilledHarnessLeavesNoContainer(t *testing.T) {
 	left(t, engine, labelRun+"="+run, 0)
 }
 
-// A harness that dies while the engine starts its containers leaves an engine that still removes them: one to whose
-// input somebody was attached too early would never be removed, nor the engine be of use for long.
+// A harness that dies while the engine starts its containers leaves an engine that still removes them: one whose input was
+// attached too early would never be removed, and soon the engine would answer no requests.
 func TestAHarnessKilledWhileItStartsLeavesAnEngineThatWorks(t *testing.T) {
 	engine := needEngine(t)
 	image := testImage(t, engine, "")
@@ -293,7 +293,7 @@ func hasContainer(things []string) bool {
 // Where users do not see each other's processes, a run of another one must not be taken for one that is over.
 func TestAnOwnerThatProcHidesIsNotGone(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can mount such a /proc and become somebody else")
+		t.Skip("only root can mount such a /proc and become another user")
 	}
 	me, err := owner()
 	if err != nil {
@@ -345,11 +345,11 @@ func TestOrphans(t *testing.T) {
 		want         bool
 	}{
 		"our own":                        {me, yesterday, false},
-		"a process id of somebody else":  {me[:strings.LastIndex(me, "/")] + "/1", since, true},
+		"a process id of another":        {me[:strings.LastIndex(me, "/")] + "/1", since, true},
 		"a process that is gone":         {here + "/4194305/1", since, true},
 		"another machine's":              {"another/1/1/1", since, false},
 		"another machine's of yesterday": {"another/1/1/1", yesterday, true},
-		"nobody's":                       {"", yesterday, false},
+		"no owner":                       {"", yesterday, false},
 		"garbage":                        {here + "/x", yesterday, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"lockcheck/checker/history"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // attempt is what was observed of one call of a recipe, to lock or to unlock.
@@ -23,7 +23,7 @@ type attempt struct {
 	sent     bool  // some request that had or could have an effect may have left the process
 	silent   bool  // one of those got no answer
 	gone     bool  // a removal was acknowledged: what was put is not there any more
-	told     bool  // and it was told what was there
+	known    bool  // and its answer named the key that was there
 	owner    int64 // the create revision of that; 0 if nothing was
 }
 
@@ -65,7 +65,7 @@ func (a *attempt) put(seen int64, sent bool, resp *pb.TxnResponse, err error) {
 	case resp.Succeeded:
 		a.sent, a.revision, a.seen = true, resp.GetHeader().GetRevision(), seen
 	default:
-		// The key was there before. If it is this session's, an earlier request put it, nobody knows when: seen stays
+		// The key was there before. If it is this session's, an earlier request put it, at an unknown time: seen stays
 		// unknown. If it is another's, nothing came of this one.
 		if kvs := resp.GetResponses()[0].GetResponseRange().GetKvs(); len(kvs) > 0 && sessionName(kvs[0].Lease) == a.session {
 			a.sent, a.revision, a.seen = true, kvs[0].CreateRevision, 0
@@ -73,26 +73,26 @@ func (a *attempt) put(seen int64, sent bool, resp *pb.TxnResponse, err error) {
 	}
 }
 
-// removal takes the outcome of a request that removes the key. told says that its answer tells which key there was: by its
-// create revision, or 0 for none.
-func (a *attempt) removal(sent, told bool, owner int64, err error) {
+// removal takes the outcome of a request that removes the key. known says that its answer names the key that was there: owner
+// is its create revision, or 0 for none.
+func (a *attempt) removal(sent, known bool, owner int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {
 		a.sent, a.silent = a.sent || sent, a.silent || sent
 		return
 	}
-	a.sent, a.gone, a.told, a.owner = true, true, told, owner
+	a.sent, a.gone, a.known, a.owner = true, true, known, owner
 }
 
-// waits tells whether the answer to a question of the recipe says that its request, which was put, comes after another.
+// waits reports whether the answer to a question of the recipe says that its request, which was put, comes after another.
 func (a *attempt) waits(req *pb.RangeRequest, resp *pb.RangeResponse) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.revision != 0 && req.MaxCreateRevision == a.revision-1 && len(resp.GetKvs()) > 0
 }
 
-// unanswered tells whether a request that could have an effect got no answer.
+// unanswered reports whether a request that could have an effect got no answer.
 func (a *attempt) unanswered() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -106,11 +106,11 @@ func (a *attempt) won() (revision, seen int64) {
 	return a.revision, a.seen
 }
 
-// removed tells whether the removal was of the key that was made at revision; nil if no answer says so.
+// removed reports whether the removal was of the key that was made at revision; nil if no answer says so.
 func (a *attempt) removed(revision int64) *bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.gone || !a.told {
+	if !a.gone || !a.known {
 		return nil
 	}
 	own := a.owner == revision
@@ -129,11 +129,11 @@ func (a *attempt) judge(err error, table []outcome) error {
 	defer a.mu.Unlock()
 	switch {
 	case a.revision != 0 && a.gone:
-		// The put was acknowledged, so the recipe's own unlock came after it, and that was acknowledged too: the request
-		// for the lock is gone, whatever the reason for giving up. For TryLock this is how "held by another" ends.
+		// The put was acknowledged, so the recipe's own unlock came after it, and that was acknowledged too: the request for
+		// the lock is gone, for any reason of giving up. For TryLock this is how "held by another" ends.
 		return &client.Error{Code: givenUpCode(err), Err: err}
 	case a.revision != 0 && !errors.Is(err, concurrency.ErrSessionExpired):
-		// The put was acknowledged and its removal was not: the key may stay and be granted, whatever went wrong after it.
+		// The put was acknowledged and its removal was not: the key may stay and be granted.
 		return err
 	}
 	judged := judge(err, table)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 )
 
@@ -14,8 +15,8 @@ import (
 const Name = "etcd"
 
 const (
-	usualNodes = 3
-	mostNodes  = 7 // more is not an etcd that anybody should run
+	defaultNodes = 3
+	maxNodes     = 7 // more servers make etcd slower and no safer
 )
 
 // Backend is etcd. The zero value is ready to use.
@@ -45,11 +46,11 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 	var none clusters.Layout
 	nodes := opts.Nodes
 	if nodes == 0 {
-		nodes = usualNodes
+		nodes = defaultNodes
 	}
-	if nodes < 1 || nodes > mostNodes {
+	if nodes < 1 || nodes > maxNodes {
 		return none, fmt.Errorf("%w: %d etcd members: use 1 to %d, best an odd number (an even one survives no more faults "+
-			"than the odd one below it)", clusters.ErrUsage, nodes, mostNodes)
+			"than the odd one below it)", clusters.ErrUsage, nodes, maxNodes)
 	}
 	values, err := resolve(opts.Settings)
 	if err != nil {
@@ -65,7 +66,8 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 			"(1.5 election timeouts, rounded up); the nearest it can is %v", clusters.ErrUsage, opts.TTL, times.minTTL(), granted)
 	}
 	return clusters.Layout{
-		Nodes: clusters.NodeNames(nodes), TTL: opts.TTL, EffectiveTTL: granted, Election: times.leaderless(), Settings: values,
+		LeaseClock: history.ClockMonotonic,
+		Nodes:      clusters.NodeNames(nodes), TTL: opts.TTL, EffectiveTTL: granted, Election: times.leaderless(), Settings: values,
 	}, nil
 }
 
@@ -76,8 +78,8 @@ type times struct{ heartbeat, election time.Duration }
 // how many whole heartbeats fit into an election timeout; anything shorter is granted as this, and the answer says so.
 func (t times) minTTL() time.Duration {
 	ticks := int64(t.election / t.heartbeat)
-	least := time.Duration(3*ticks/2) * t.heartbeat
-	return time.Duration(math.Ceil(least.Seconds())) * time.Second
+	shortest := time.Duration(3*ticks/2) * t.heartbeat
+	return time.Duration(math.Ceil(shortest.Seconds())) * time.Second
 }
 
 // granted is the lease nearest to the one asked for that can be honoured to the letter.

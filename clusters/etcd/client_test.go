@@ -11,8 +11,8 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/clienttest"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
 )
 
 // startEtcd starts a real etcd of one member in this process and returns its endpoint.
@@ -23,7 +23,7 @@ func startEtcd(t *testing.T) string {
 	config.LogOutputs = []string{os.DevNull}   // it complains of its own closing
 	config.TickMs, config.ElectionMs = 10, 100 // the least lease is 1 s
 	config.UnsafeNoFsync = true
-	// Port 0: the kernel gives a port when it is listened on. One chosen before could be taken by then. Nobody follows what
+	// Port 0: the kernel gives a port when it is listened on. One chosen before could be taken by then. No one follows what
 	// a single member advertises.
 	anyPort := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
 	config.ListenPeerUrls, config.AdvertisePeerUrls = anyPort, anyPort

@@ -17,12 +17,12 @@ import (
 	"lockcheck/clusters"
 )
 
-// askBound is how long one member may take to say how it is. A paused one takes for ever.
-const askBound = 400 * time.Millisecond
+// askTimeout is how long one member may take to say how it is. A paused one takes for ever.
+const askTimeout = 400 * time.Millisecond
 
 const (
-	probeTry   = time.Second      // for one write; on an idle machine it takes a millisecond
-	probeBound = 20 * time.Second // many elections
+	probeTry     = time.Second      // for one write; on an idle machine it takes a millisecond
+	probeTimeout = 20 * time.Second // many elections
 )
 
 // probeKey is written by probes. Lock clients put their keys below other prefixes.
@@ -54,27 +54,40 @@ func (c *cluster) nameOf(id uint64) string {
 }
 
 var (
-	_ clusters.Cluster = (*cluster)(nil)
-	_ clusters.Led     = (*cluster)(nil)
+	_ clusters.Cluster        = (*cluster)(nil)
+	_ clusters.Standing       = (*cluster)(nil)
+	_ clusters.LeaderReporter = (*cluster)(nil)
 )
 
-type node struct {
-	*clusters.Server
-	site    clusters.Site
-	cluster *cluster
-	member  member           // what its process was told
-	command clusters.Command // starts a server, to be completed with that
-	conn    *grpc.ClientConn
+// Connect prepares a connection to each member, which is made when it is first used and again whenever it broke.
+func (Backend) Connect(service clusters.Service) (clusters.Cluster, error) {
+	c := &cluster{ttl: service.Layout.EffectiveTTL, names: map[uint64]string{}}
+	for _, at := range service.Nodes {
+		n := &node{Node: at}
+		c.nodes = append(c.nodes, n)
+		if err := n.connect(service.Dial); err != nil {
+			return nil, errors.Join(fmt.Errorf("connecting to etcd member %s: %w", n.Name(), err), c.Close())
+		}
+		if own, ok := at.(*launched); ok {
+			own.cluster = c
+		}
+	}
+	return c, nil
 }
 
-func (n *node) endpoint() string { return net.JoinHostPort(n.Host().Addr(), clientPort) }
+// node is a member and the harness's connection to it.
+type node struct {
+	clusters.Node
+	conn *grpc.ClientConn
+}
 
-// dial prepares the connection, which is made when it is first used and again whenever it broke.
-func (n *node) dial() (err error) {
+func (n *node) endpoint() string { return net.JoinHostPort(n.Addr(), clientPort) }
+
+func (n *node) connect(dial clusters.Dialer) (err error) {
 	n.conn, err = grpc.NewClient("passthrough:///"+n.endpoint(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return n.site.Dial(ctx, "tcp", addr) }),
-		grpc.WithNoProxy(), // the run's network is nobody else's, whatever the environment says
+		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return dial(ctx, "tcp", addr) }),
+		grpc.WithNoProxy(), // the run's network is private, even if the environment names a proxy
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.5, MaxDelay: 300 * time.Millisecond},
 			MinConnectTimeout: time.Second,
@@ -83,12 +96,21 @@ func (n *node) dial() (err error) {
 }
 
 func (n *node) status(ctx context.Context) (*pb.StatusResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, askBound)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	return pb.NewMaintenanceClient(n.conn).Status(ctx, &pb.StatusRequest{})
 }
 
-func (c *cluster) Nodes() []clusters.Node { return clusters.Nodes(c.nodes) }
+// Nodes are the members as they were given: one that lockcheck launched can be started again.
+func (c *cluster) Nodes() (all []clusters.Node) {
+	for _, n := range c.nodes {
+		all = append(all, n.Node)
+	}
+	return all
+}
+
+// Standing names the leader.
+func (c *cluster) Standing(ctx context.Context) (string, error) { return clusters.Leads(ctx, c) }
 
 func (c *cluster) Endpoints() []string {
 	var all []string
@@ -137,9 +159,9 @@ func (c *cluster) Versions(ctx context.Context) (map[string]string, error) {
 	return map[string]string{Name: version}, nil
 }
 
-// Probe puts one key, through whichever member takes it, and gives up when ctx is done or after probeBound.
+// Probe puts one key, through whichever member takes it, and gives up when ctx is done or after probeTimeout.
 func (c *cluster) Probe(ctx context.Context) error {
-	return clusters.WriteToAny(ctx, probeBound, probeTry, "etcd member", c.nodes, func(ctx context.Context, n *node) error {
+	return clusters.WriteToAny(ctx, probeTimeout, probeTry, "etcd member", c.nodes, func(ctx context.Context, n *node) error {
 		_, err := pb.NewKVClient(n.conn).Put(ctx, &pb.PutRequest{Key: []byte(probeKey), Value: []byte(n.Name())})
 		return err
 	})
@@ -154,10 +176,10 @@ func (c *cluster) Leader(ctx context.Context) (string, error) {
 		switch {
 		case a.Err != nil:
 			errs = append(errs, fmt.Errorf("etcd member %s: %w", a.Node.Name(), a.Err))
-		case a.Said.RaftTerm > term:
-			term, leader = a.Said.RaftTerm, a.Said.Leader
-		case a.Said.RaftTerm == term && leader == 0:
-			leader = a.Said.Leader
+		case a.Value.RaftTerm > term:
+			term, leader = a.Value.RaftTerm, a.Value.Leader
+		case a.Value.RaftTerm == term && leader == 0:
+			leader = a.Value.Leader
 		}
 	}
 	if len(errs) == len(c.nodes) {

@@ -13,7 +13,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/clienttest"
+	"lockcheck/clusters/client/clienttest"
 	"lockcheck/clusters/hosttest"
 	"lockcheck/clusters/local"
 	"lockcheck/clusters/local/localtest"
@@ -43,10 +43,18 @@ func layout(t *testing.T, opts clusters.Options) clusters.Layout {
 	return l
 }
 
+// Process is the process of a member that a test launched.
+func (n *node) Process() clusters.Process { return n.Node.(*launched).Process() }
+
+// Restart starts such a member again.
+func (n *node) Restart(ctx context.Context, empty bool) error {
+	return n.Node.(*launched).Restart(ctx, empty)
+}
+
 // run starts a cluster for a test.
 func run(t *testing.T, opts clusters.Options) *cluster {
 	t.Helper()
-	started, err := Backend{}.Start(t.Context(), open(t), layout(t, opts), io.Discard)
+	started, err := clusters.Start(t.Context(), Backend{}, open(t), layout(t, opts), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +75,7 @@ func TestThreeMembersGetReadyInTime(t *testing.T) {
 	alone := one()
 	var progress bytes.Buffer
 	begun := time.Now()
-	started, err := Backend{}.Start(t.Context(), open(t), layout(t, clusters.Options{TTL: 2 * time.Second}), &progress)
+	started, err := clusters.Start(t.Context(), Backend{}, open(t), layout(t, clusters.Options{TTL: 2 * time.Second}), &progress)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +112,7 @@ func TestGrantedTTL(t *testing.T) {
 		name     string
 		settings map[string]string
 	}{
-		{"usual", nil},
+		{"default", nil},
 		{"etcd's own", map[string]string{"heartbeat-interval": "100", "election-timeout": "1000"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -165,7 +173,7 @@ func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
 	begun := time.Now()
 	successor := waitForLeader(t, c, func(leader string) bool { return leader != "" && leader != old })
 	bound := layout(t, clusters.Options{TTL: 2 * time.Second}).Election
-	if took := time.Since(begun); took > bound+askBound {
+	if took := time.Since(begun); took > bound+askTimeout {
 		t.Errorf("%s leads after %v, the layout says %v at most", successor, took, bound)
 	}
 	if err := paused.Resume(t.Context()); err != nil {
@@ -211,7 +219,7 @@ func TestAMemberThatCannotStartIsNamed(t *testing.T) {
 	l := layout(t, clusters.Options{TTL: 2 * time.Second})
 	l.Settings["heartbeat-interval"] = "no"
 	begun := time.Now()
-	_, err := Backend{}.Start(t.Context(), site, l, io.Discard)
+	_, err := clusters.Start(t.Context(), Backend{}, site, l, io.Discard)
 	if err == nil {
 		t.Fatal("it started")
 	}
@@ -227,12 +235,18 @@ func TestAMemberThatCannotStartIsNamed(t *testing.T) {
 
 func TestMembersThatDoNotAgreeAreDescribed(t *testing.T) {
 	site := open(t)
-	c := &cluster{names: map[uint64]string{}}
-	starting, started := context.WithTimeout(t.Context(), startBound)
+	l := layout(t, clusters.Options{TTL: 2 * time.Second})
+	starting, started := context.WithTimeout(t.Context(), time.Minute)
 	defer started()
-	if err := c.launch(starting, site, layout(t, clusters.Options{TTL: 2 * time.Second})); err != nil {
+	nodes, err := Backend{}.Launch(starting, site, l)
+	if err != nil {
 		t.Fatal(err)
 	}
+	connected, err := Backend{}.Connect(clusters.Service{Nodes: nodes, Dial: site.Dial, Layout: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := connected.(*cluster)
 	defer c.Close()
 	if err := c.nodes[1].Process().(clusters.Pauser).Pause(t.Context()); err != nil {
 		t.Fatal(err)
@@ -247,4 +261,8 @@ func TestMembersThatDoNotAgreeAreDescribed(t *testing.T) {
 		}
 		return strings.Contains(err.Error(), "n1: term")
 	})
+}
+
+func TestAnAttachedServiceGetsReady(t *testing.T) {
+	hosttest.ReadyAlone(t, Backend{}, open(t), layout(t, clusters.Options{TTL: 2 * time.Second}))
 }

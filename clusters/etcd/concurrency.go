@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"lockcheck/checker/history"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // mutexes is etcd's own recipe: a session and a mutex of client/v3/concurrency, used as its documentation says. Each
@@ -16,6 +16,9 @@ import (
 var mutexes = recipe{
 	name:   "concurrency",
 	record: queueKey, token: revisionToken, outcomes: mutexOutcomes,
+	// The delete is by name, and the name is that of the session's lease, which no other session ever has. Within the session
+	// the name is put again only after the delete before it was answered (sessions retires it otherwise).
+	release: history.ReleaseChecked,
 	ask: func(_ *locks, of *session, key string) request {
 		return &mutex{concurrency.NewMutex(of.Session, prefix(key))}
 	},

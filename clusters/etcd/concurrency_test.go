@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/clienttest"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
 )
 
 func TestTokensGrowAndAreTheCreateRevision(t *testing.T) {
@@ -207,9 +207,9 @@ func TestCloseGivesEverythingBack(t *testing.T) {
 	clienttest.WantCode(t, err, history.CodeRefused)
 }
 
-func TestWhenNobodyListensNothingWasSent(t *testing.T) {
-	const nobody = "127.0.0.1:1" // below the ports that the kernel gives away
-	lock, _ := newClient(t, nobody)
+func TestWithoutAListenerNothingWasSent(t *testing.T) {
+	const closed = "127.0.0.1:1" // below the ports that the kernel gives away
+	lock, _ := newClient(t, closed)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, err := lock.Acquire(ctx, t.Name(), false)

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // leaseSeconds is the lease to ask for: etcd counts whole seconds.

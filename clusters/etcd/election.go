@@ -17,6 +17,8 @@ import (
 var elections = recipe{
 	name:   "election",
 	record: queueKey, token: revisionToken, outcomes: electionOutcomes,
+	// Resign is one transaction: it compares the create revision of the own key, and deletes.
+	release: history.ReleaseChecked,
 	ask: func(l *locks, of *session, key string) request {
 		return &candidate{session: of.Session, prefix: prefix(key), name: l.name, inner: concurrency.NewElection(of.Session, prefix(key))}
 	},

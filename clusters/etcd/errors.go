@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"lockcheck/checker/history"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // The server's word that a lease is not there any more.
@@ -24,13 +24,13 @@ func isLeaseGone(err error) bool {
 // outcome is what an error of the recipe proves about the request for the lock, or its removal.
 type outcome struct {
 	err  error
-	code string // of a definite failure; "" if nobody knows
+	code string // of a definite failure; "" if unknown
 	why  string
 }
 
 // serverOutcomes is what the server's errors mean in every recipe; each has a table that begins with its own. A table is
 // searched in order; what is not in it is unknown. The unknown ones that are in it are those which one might take for
-// definite: the reason is there so that nobody moves them.
+// definite: the reason is there so that none is moved.
 //
 // That a request was not sent at all is proven elsewhere (sendings), by observation and not by the error's text.
 var serverOutcomes = []outcome{

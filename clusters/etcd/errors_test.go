@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/clienttest"
+	"lockcheck/clusters/client/clienttest"
 )
 
 // recipes are all that there are; a client that is not in the table of clients is of no use.

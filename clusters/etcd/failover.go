@@ -10,7 +10,7 @@ import (
 	"lockcheck/clusters"
 )
 
-var _ clusters.FailsOver = (*cluster)(nil)
+var _ clusters.FailoverTrigger = (*cluster)(nil)
 
 // Failover moves the leadership to the next member that answers, by the leader's own hand, and returns once the members
 // name another leader.
@@ -55,7 +55,7 @@ func (c *cluster) after(ctx context.Context, n *node) (*node, uint64) {
 	answers := c.statuses(ctx)
 	for i := range len(answers) - 1 {
 		if a := answers[(first+i)%len(answers)]; a.Err == nil {
-			return a.Node, a.Said.Header.MemberId
+			return a.Node, a.Value.Header.MemberId
 		}
 	}
 	return nil, 0

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // observer sees every request of the client and its answer, below the library's own retries, because the recipe hides
@@ -39,6 +39,11 @@ func (o *observer) unary(ctx context.Context, method string, req, reply any, cc 
 	seen := o.watch.Seen()
 	var sent sending
 	ctx = context.WithValue(ctx, sendingKey{}, &sent)
+	defer func() { // each sending of a recipe's request counts, but for watches, which are a stream
+		if sent.maybe.Load() && attemptOf(ctx) != nil {
+			client.Asked(ctx)
+		}
+	}()
 	switch req := req.(type) {
 	case *pb.LeaseGrantRequest:
 		err := invoke(ctx, method, req, reply, cc, opts...)
@@ -108,16 +113,16 @@ func (o *observer) transacted(ctx context.Context, req *pb.TxnRequest, seen int6
 	}
 }
 
-// remove asks the server to tell which key it deleted: that it was there and, by its create revision, whose it was.
+// remove asks the server to return the key that it deleted: whether it was there and, by its create revision, whose it was.
 // The mutex deletes blindly by name.
 func (o *observer) remove(ctx context.Context, method string, req *pb.DeleteRangeRequest, reply *pb.DeleteRangeResponse, cc *grpc.ClientConn, sent *sending, invoke grpc.UnaryInvoker, opts []grpc.CallOption) error {
 	a := o.attempt(ctx, req.Key)
 	if a == nil {
 		return invoke(ctx, method, req, reply, cc, opts...)
 	}
-	telling := proto.Clone(req).(*pb.DeleteRangeRequest)
-	telling.PrevKv = true
-	err := invoke(ctx, method, telling, reply, cc, opts...)
+	withPrevious := proto.Clone(req).(*pb.DeleteRangeRequest)
+	withPrevious.PrevKv = true
+	err := invoke(ctx, method, withPrevious, reply, cc, opts...)
 	var owner int64
 	if kvs := reply.GetPrevKvs(); len(kvs) > 0 {
 		owner = kvs[0].CreateRevision

@@ -7,7 +7,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
 
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // keepAlives pairs the requests of one keep-alive stream with their answers: the server answers every request of a

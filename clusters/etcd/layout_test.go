@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/layouttest"
+	"lockcheck/clusters/internal/layouttest"
 )
 
 func TestLayout(t *testing.T) {
@@ -16,8 +16,8 @@ func TestLayout(t *testing.T) {
 		nodes int
 		wrong string // part of the error; empty if there is none
 	}{
-		{"usual", clusters.Options{TTL: 2 * time.Second}, 3, ""},
-		{"shortest lease of the usual settings", clusters.Options{TTL: time.Second}, 3, ""},
+		{"default", clusters.Options{TTL: 2 * time.Second}, 3, ""},
+		{"shortest lease of the default settings", clusters.Options{TTL: time.Second}, 3, ""},
 		{"five members", clusters.Options{Nodes: 5, TTL: 10 * time.Second}, 5, ""},
 		{"no member", clusters.Options{Nodes: -1, TTL: 2 * time.Second}, 0, "use 1 to 7"},
 		{"too many members", clusters.Options{Nodes: 9, TTL: 2 * time.Second}, 0, "use 1 to 7"},

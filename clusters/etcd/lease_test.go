@@ -11,8 +11,8 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
-	"lockcheck/clusters/clienttest"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
 )
 
 // A candidate that was told that it leads, while its lease, and its key with it, had died in the queue.

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"lockcheck/checker/history"
 )
 
 // leaseIDTokens is the mutex with the id of the session's lease as token, as etcd's own sample of fencing has it. Its
@@ -13,5 +15,7 @@ import (
 var leaseIDTokens = recipe{
 	name: "lease-id-token", single: true, endpoints: oneMember,
 	record: queueKey, ask: mutexes.ask, outcomes: mutexOutcomes,
-	token: func(_ int64, lease clientv3.LeaseID) string { return strconv.FormatInt(int64(lease), 10) },
+	// As for the mutex; here each request even has a session, and so a name, of its own.
+	release: history.ReleaseChecked,
+	token:   func(_ int64, lease clientv3.LeaseID) string { return strconv.FormatInt(int64(lease), 10) },
 }

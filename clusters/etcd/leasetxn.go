@@ -8,7 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"lockcheck/checker/history"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // leaseTxns is the lock of most tutorials: grant a lease for it and keep it alive; put the lock's only key with the lease
@@ -23,6 +23,9 @@ var leaseTxns = recipe{
 	record:   func(key string, _ clientv3.LeaseID) string { return prefix(key) },
 	token:    revisionToken,
 	outcomes: leaseTxnOutcomes,
+	// All clients share the lock's key, but none of them deletes it: a lease takes with it only what was put under it, and
+	// each grant has a lease of its own.
+	release: history.ReleaseChecked,
 	ask: func(l *locks, of *session, key string) request {
 		return &leaseTxn{locks: l, session: of, key: prefix(key)}
 	},

@@ -11,7 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"lockcheck/checker/history"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // recipe is one way to lock with etcd: what differs between the lock clients. What they share is locks.
@@ -23,6 +23,8 @@ type recipe struct {
 	record func(key string, lease clientv3.LeaseID) string
 	// token is that of a grant whose record was made at a revision.
 	token func(revision int64, lease clientv3.LeaseID) string
+	// release says whether the removal of a record can ever meet another's (rule J5).
+	release history.ReleaseKind
 	// outcomes says which of its errors are definite.
 	outcomes []outcome
 
@@ -60,7 +62,9 @@ func (r recipe) New(_ context.Context, init client.Init, watch client.Watch) (cl
 		recipe: r, name: init.Name, etcd: etcd, observer: observer,
 		sessions: newSessions(etcd, watch, leaseSeconds(init.TTLMS), r.single),
 	}
-	return lock, client.Ready{Client: "etcd " + r.name + " " + version.Version, Tokens: string(history.TokensOrdered), Try: r.try}, nil
+	return lock, client.Ready{
+		Client: "etcd " + r.name + " " + version.Version, Tokens: string(history.TokensOrdered), Release: string(r.release), Try: r.try,
+	}, nil
 }
 
 // locks is a recipe as a client.Lock.
@@ -84,6 +88,9 @@ func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant
 	request := l.recipe.ask(l, session, key)
 	if err := attempt.judge(request.lock(withAttempt(ctx, attempt), try), l.recipe.outcomes); err != nil {
 		l.sessions.done(session, key, isDefinite(err))
+		if !isDefinite(err) {
+			err = client.Under(session.name, err) // whose lease the request's key has
+		}
 		return nil, err
 	}
 	revision, seen := attempt.won()

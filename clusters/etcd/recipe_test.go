@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/clienttest"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
 )
 
 // each runs a test for every recipe, on an etcd of its own.
@@ -20,12 +20,12 @@ func each(t *testing.T, test func(t *testing.T, r recipe, endpoint string)) {
 	}
 }
 
-// tellsOwner says which recipes' releases prove whose record they removed.
-func tellsOwner(r recipe) bool { return r.name != leaseTxns.name }
+// namesOwner reports which recipes' releases prove whose record they removed.
+func namesOwner(r recipe) bool { return r.name != leaseTxns.name }
 
 // provenBy is what a release by a recipe proves where others prove this.
 func provenBy(r recipe, owned string) string {
-	if !tellsOwner(r) {
+	if !namesOwner(r) {
 		return "unknown"
 	}
 	return owned
@@ -57,7 +57,7 @@ func TestEveryRecipeHandsTheLockOver(t *testing.T) {
 	})
 }
 
-func TestEveryRecipeTellsWhatBecomesOfAReleaseAfterTheLeaseIsGone(t *testing.T) {
+func TestEveryRecipeReportsTheOutcomeOfAReleaseAfterTheLeaseIsGone(t *testing.T) {
 	each(t, func(t *testing.T, r recipe, endpoint string) {
 		lock, w := newClientOf(t, r, 1, endpoint)
 		g := clienttest.Acquire(t, lock, key(t))
@@ -68,7 +68,7 @@ func TestEveryRecipeTellsWhatBecomesOfAReleaseAfterTheLeaseIsGone(t *testing.T) 
 		if !w.SaidEnded(g.Session()) {
 			t.Errorf("that session %s ended was not reported before its loss", g.Session())
 		}
-		if !tellsOwner(r) {
+		if !namesOwner(r) {
 			_, err := g.Release(t.Context())
 			clienttest.WantCode(t, err, history.CodeNotOwned)
 		} else {
@@ -137,7 +137,7 @@ func TestEveryRecipesReleaseWithoutAnAnswerIsUnknown(t *testing.T) {
 		w.LetGo(clienttest.ToClient)
 		next := clienttest.Acquire(t, lock, key(t))
 		clienttest.WantAnew(t, next, g)
-		// The old grant may still be asked to be released. That nothing was there accuses nobody: the first release, which
+		// The old grant may still be asked to be released. That nothing was there is no violation: the first release, which
 		// got no answer, took it away.
 		clienttest.WantOwned(t, clienttest.Release(t, g), provenBy(r, "false"))
 		at := next.(*grant).record

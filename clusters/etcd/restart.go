@@ -12,14 +12,14 @@ import (
 	"lockcheck/clusters"
 )
 
-var _ clusters.Restarter = (*node)(nil)
+var _ clusters.Restarter = (*launched)(nil)
 
 // Restart starts the member again. Without its data it cannot come back as who it was: it has promised votes and entries
-// that it would not remember, so etcd lets nobody rejoin under an old id. The others are told to remove the old member and
+// that it would not remember, so etcd lets no member rejoin under an old id. The others are told to remove the old member and
 // to add a new one in its place, as an operator does after a lost disk; they can only do so while they have a quorum. The
 // only member of a cluster simply begins anew, with nothing.
-func (n *node) Restart(ctx context.Context, empty bool) error {
-	if !empty || len(n.cluster.nodes) == 1 {
+func (n *launched) Restart(ctx context.Context, empty bool) error {
+	if !empty || n.cluster == nil || len(n.cluster.nodes) == 1 {
 		return n.Server.Restart(ctx, empty)
 	}
 	select {
@@ -31,34 +31,38 @@ func (n *node) Restart(ctx context.Context, empty bool) error {
 		return fmt.Errorf("%w: restart %s without its data: etcd lets only a quorum replace a member, and %d of %d members run; aim at a minority, or restart with data",
 			clusters.ErrUsage, n.Name(), left, len(n.cluster.nodes))
 	}
-	ctx, cancel := context.WithTimeout(ctx, startBound)
+	ctx, cancel := context.WithTimeout(ctx, rejoinTimeout)
 	defer cancel()
-	if err := n.cluster.replace(ctx, n); err != nil {
+	if err := n.cluster.replace(ctx, n.cluster.node(n)); err != nil {
 		return fmt.Errorf("restart %s without its data: replacing the member: %w", n.Name(), err)
 	}
-	n.member.joins = true // from now on, whatever it is restarted with: a member with data does not look at it
+	n.member.joins = true // from now on, in every restart: a member with data does not look at it
 	n.SetCommand(n.member.complete(n.command))
 	if err := n.Server.Restart(ctx, true); err != nil {
 		return err
 	}
-	return n.awaitJoined(ctx)
+	return n.cluster.node(n).awaitJoined(ctx)
 }
 
-// joinBound is how long a new member may take to join, on a host that may be cut off from the others.
-const joinBound = 3 * time.Second
+// rejoinTimeout is how long a member that lost its data may take to be replaced.
+const rejoinTimeout = 60 * time.Second
+
+// joinTimeout is how long a new member may take to join, on a host that may be cut off from the others.
+const joinTimeout = 3 * time.Second
 
 // awaitJoined waits until a new member answers: it gives up for good if the list of members changes while it joins, as it
 // does when the next one is replaced. One that runs but does not answer in time may be cut off, and goes on trying.
 func (n *node) awaitJoined(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, joinBound)
+	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
 	for {
 		if _, err := n.status(ctx); err == nil {
 			return nil
 		}
+		if err := n.alive(); err != nil {
+			return fmt.Errorf("restart %s without its data: while it joined: %w", n.Name(), err)
+		}
 		select {
-		case <-n.Process().Done():
-			return fmt.Errorf("restart %s without its data: it ended while it joined: %w", n.Name(), n.Process().Err())
 		case <-time.After(lookEvery):
 		case <-ctx.Done():
 			return nil
@@ -69,13 +73,16 @@ func (n *node) awaitJoined(ctx context.Context) error {
 // running is how many members' processes are there.
 func (c *cluster) running() (there int) {
 	for _, n := range c.nodes {
-		select {
-		case <-n.Process().Done():
-		default:
+		if n.alive() == nil {
 			there++
 		}
 	}
 	return there
+}
+
+// node is the member that was launched as it.
+func (c *cluster) node(as *launched) *node {
+	return c.nodes[slices.IndexFunc(c.nodes, func(n *node) bool { return n.Node == as })]
 }
 
 // replace has the other members forget one and expect a new one at its address. It looks at the list of members before
@@ -105,7 +112,7 @@ func (c *cluster) replace(ctx context.Context, gone *node) error {
 	}
 }
 
-// replaceStep makes one step through one member and tells whether it was found that none is left.
+// replaceStep makes one step through one member and reports whether it was found that none is left.
 func (c *cluster) replaceStep(ctx context.Context, gone, by *node) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTry)
 	defer cancel()
@@ -114,7 +121,7 @@ func (c *cluster) replaceStep(ctx context.Context, gone, by *node) (done bool, e
 	if err != nil {
 		return false, err
 	}
-	at := peer{gone.Name(), gone.Host().Addr()}.url()
+	at := peer{gone.Name(), gone.Addr()}.url()
 	i := slices.IndexFunc(list.Members, func(m *pb.Member) bool { return slices.Contains(m.PeerURLs, at) })
 	switch {
 	case i < 0:

@@ -9,7 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // sessions keeps one session a client: made by the first acquire, and made anew by the first acquire after it ended. Or,
@@ -19,7 +19,7 @@ import (
 // key of a mutex is named by lock and session alone, so within one session all requests for one lock are about one key:
 //
 //   - After an unlock or lock of unknown outcome: the lost delete could land later and remove the key of the next grant,
-//     or the lost put could queue the session for a lock that nobody waits for. A revoked lease makes both harmless.
+//     or the lost put could queue the session for a lock that no operation waits for. A revoked lease makes both harmless.
 //   - When a lock is asked for while an earlier request of this client for it is still open: the mutex is not reentrant,
 //     the second request would be told that the first one's key is its own.
 type sessions struct {
@@ -151,7 +151,7 @@ func (s *sessions) retire(of *session) {
 	}
 	of.ending = true
 	delete(s.open, of)
-	// If it fails, the lease runs out by itself: nobody keeps it alive any more.
+	// If it fails, the lease runs out: it is no longer kept alive.
 	s.closing.Go(func() { _ = s.end(of) })
 }
 
@@ -177,7 +177,7 @@ func (s *sessions) revoke(ctx context.Context, of *session) error {
 	return err
 }
 
-// close ends all sessions, with whatever they still hold, and waits for it as long as ctx lets it.
+// close ends all sessions, with the locks they still hold, and waits for it as long as ctx lets it.
 func (s *sessions) close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed, s.current = true, nil

@@ -21,19 +21,19 @@ const (
 // moment: they do if they draw the same of election / heartbeat ticks, and each split vote costs an election timeout of the
 // start-up.
 var settings = setting.Table{
-	{Name: heartbeatInterval, Usual: "50", About: "interval of the leader's heartbeats, in ms", Check: setting.Number(10, 10_000)},
-	{Name: electionTimeout, Usual: "600", About: "election timeout in ms, at least 5 heartbeats", Check: setting.Number(50, 50_000)},
-	{Name: "pre-vote", Usual: "true", About: "ask before an election whether it could be won", Check: setting.Choice("true", "false")},
-	{Name: "snapshot-count", Usual: "10000", About: "transactions between two snapshots", Check: setting.Number(1, 1_000_000)},
-	{Name: "quota-backend-bytes", Usual: "536870912", About: "size at which a member stops to take writes", Check: setting.Number(16<<20, 8<<30)},
-	{Name: "unsafe-no-fsync", Usual: "false", About: "do not sync the write-ahead log", Check: setting.Choice("true", "false")},
-	{Name: "log-level", Usual: "info", About: "of the member's log: debug, info, warn, error", Check: setting.Choice("debug", "info", "warn", "error")},
+	{Name: heartbeatInterval, Default: "50", About: "interval of the leader's heartbeats, in ms", Check: setting.Number(10, 10_000)},
+	{Name: electionTimeout, Default: "600", About: "election timeout in ms, at least 5 heartbeats", Check: setting.Number(50, 50_000)},
+	{Name: "pre-vote", Default: "true", About: "ask before an election whether it could be won", Check: setting.Choice("true", "false")},
+	{Name: "snapshot-count", Default: "10000", About: "transactions between two snapshots", Check: setting.Number(1, 1_000_000)},
+	{Name: "quota-backend-bytes", Default: "536870912", About: "size at which a member stops to take writes", Check: setting.Number(16<<20, 8<<30)},
+	{Name: "unsafe-no-fsync", Default: "false", About: "do not sync the write-ahead log", Check: setting.Choice("true", "false")},
+	{Name: "log-level", Default: "info", About: "of the member's log: debug, info, warn, error", Check: setting.Choice("debug", "info", "warn", "error")},
 }
 
 // values are settings by name, complete and checked.
 type values map[string]string
 
-// resolve completes what was asked for with what is usual.
+// resolve completes what was asked for with the defaults.
 func resolve(asked map[string]string) (values, error) { return settings.Resolve(asked) }
 
 // times reads the settings that decide how long things take. etcd refuses the same combinations when it starts;

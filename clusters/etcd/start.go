@@ -2,9 +2,7 @@ package etcd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"path"
@@ -13,100 +11,91 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
-	"lockcheck/checker/history"
 	"lockcheck/clusters"
 )
 
 const (
-	startBound = 60 * time.Second      // for members to become a cluster
-	lookEvery  = 10 * time.Millisecond // while they do
-	logName    = "etcd"                // etcd.log
+	lookEvery = 10 * time.Millisecond // while they do
+	logName   = "etcd"                // etcd.log
 )
 
-// Start returns once all members name the same leader, each took a write that is then read through another's quorum,
-// and the lease asked for was granted.
-func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.Layout, progress io.Writer) (clusters.Cluster, error) {
-	ctx, cancel := context.WithTimeout(ctx, startBound)
-	defer cancel()
-	begun := time.Now()
-	c := &cluster{ttl: layout.EffectiveTTL, names: map[uint64]string{}}
-	if err := c.launch(ctx, site, layout); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	fmt.Fprintf(progress, "etcd: started %s\n", clusters.Whereabouts(c.nodes))
-	leader, err := c.settle(ctx)
-	if err == nil {
-		err = c.verify(ctx, layout.EffectiveTTL)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("starting %s: %w", history.Counted(len(c.nodes), "etcd member", "etcd members"), err), c.Close())
-	}
-	fmt.Fprintf(progress, "etcd: ready after %.1f s, %s leads\n", time.Since(begun).Seconds(), leader)
-	return c, nil
-}
-
-// launch starts the members' processes, each once the one before answers its peers. A new member asks all others
+// Launch starts the members' processes, each once the one before answers its peers. A new member asks all others
 // whether they know it already; started at once, they all listen but do not answer yet, and each waits out a fixed
 // second for each other. One after the other takes a tenth of a second each.
-func (c *cluster) launch(ctx context.Context, site clusters.Site, layout clusters.Layout) error {
+func (Backend) Launch(ctx context.Context, site clusters.Site, layout clusters.Layout) ([]clusters.Node, error) {
 	command, err := site.Server(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	command.Log, command.Data = logName, logName
-	var peers []peer
 	hosts, err := clusters.Hosts(ctx, site, layout.Nodes)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var peers []peer
 	for _, host := range hosts {
 		peers = append(peers, peer{host.Name(), host.Addr()})
 	}
+	var nodes []clusters.Node
 	for _, host := range hosts {
-		dir, err := host.DataDir(logName)
+		n, err := launch(ctx, host, command, member{name: host.Name(), addr: host.Addr(), peers: peers, values: layout.Settings})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		// A directory that the member makes itself: etcd 3.4 refuses one that others may read, as an image's volume is.
-		dir = path.Join(dir, "data")
-		m := member{name: host.Name(), addr: host.Addr(), data: dir, peers: peers, values: layout.Settings}
-		server, err := clusters.StartServer(ctx, host, m.complete(command))
-		if err != nil {
-			return err
+		if err := awaitPeerPort(ctx, site.Dial, n); err != nil {
+			return nil, err
 		}
-		n := &node{Server: server, site: site, cluster: c, member: m, command: command}
-		c.nodes = append(c.nodes, n)
-		if err := n.dial(); err != nil {
-			return err
-		}
-		if err := n.awaitPeerPort(ctx); err != nil {
-			return err
-		}
+		nodes = append(nodes, n)
 	}
-	return nil
+	return nodes, nil
 }
 
-// awaitPeerPort waits until the member answers its peers, whatever it says.
-func (n *node) awaitPeerPort(ctx context.Context) error {
-	ask := http.Client{Timeout: askBound, Transport: &http.Transport{DisableKeepAlives: true}}
+// launched is a member whose process lockcheck started.
+type launched struct {
+	*clusters.Server
+	member  member           // what its process was told
+	command clusters.Command // starts a server, to be completed with that
+	cluster *cluster         // that it belongs to, once there are connections
+}
+
+func launch(ctx context.Context, host clusters.Host, command clusters.Command, m member) (*launched, error) {
+	dir, err := host.DataDir(logName)
+	if err != nil {
+		return nil, err
+	}
+	// A directory that the member makes itself: etcd 3.4 refuses one that others may read, as an image's volume is.
+	m.data = path.Join(dir, "data")
+	server, err := clusters.StartServer(ctx, host, m.complete(command))
+	if err != nil {
+		return nil, err
+	}
+	return &launched{Server: server, member: m, command: command}, nil
+}
+
+// awaitPeerPort waits until the member answers its peers, with any answer.
+func awaitPeerPort(ctx context.Context, dial clusters.Dialer, n clusters.Node) error {
+	ask := http.Client{Timeout: askTimeout, Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
 	for {
-		answer, err := ask.Get("http://" + net.JoinHostPort(n.Host().Addr(), peerPort) + "/members")
+		answer, err := ask.Get("http://" + net.JoinHostPort(n.Addr(), peerPort) + "/members")
 		if err == nil {
 			return answer.Body.Close()
 		}
-		if err := n.alive(); err != nil {
+		if err := clusters.Ended(n, called); err != nil {
 			return err
 		}
 		select {
 		case <-time.After(lookEvery):
 		case <-ctx.Done():
-			return fmt.Errorf("etcd member %s does not answer its peers: %w%s", n.Name(), err, clusters.LastWords(n.Process()))
+			return fmt.Errorf("etcd member %s does not answer its peers: %w%s", n.Name(), err, clusters.LastWords(n))
 		}
 	}
 }
 
+// called is what errors call a member.
+const called = "etcd member"
+
 // alive is an error if the member's process has ended.
-func (n *node) alive() error { return clusters.Ended(n, "etcd member") }
+func (n *node) alive() error { return clusters.Ended(n.Node, called) }
 
 // settle waits until all members name one of them as leader, and returns its name.
 func (c *cluster) settle(ctx context.Context) (string, error) {
@@ -135,11 +124,11 @@ func (c *cluster) agreed(answers []answer) (string, bool) {
 		if a.Err != nil {
 			return "", false
 		}
-		c.learn(a.Said.Header.MemberId, a.Node.Name())
+		c.learn(a.Value.Header.MemberId, a.Node.Name())
 	}
-	first := answers[0].Said.Leader
+	first := answers[0].Value.Leader
 	for _, a := range answers {
-		if a.Said.Leader == 0 || a.Said.Leader != first {
+		if a.Value.Leader == 0 || a.Value.Leader != first {
 			return "", false
 		}
 	}
@@ -155,9 +144,9 @@ func (c *cluster) unsettled(answers []answer, after time.Duration, why error) er
 		if a.Err != nil {
 			fmt.Fprintf(&text, "\n  %s does not answer: %v", a.Node.Name(), a.Err)
 		} else {
-			fmt.Fprintf(&text, "\n  %s: term %d, leader %q, %v", a.Node.Name(), a.Said.RaftTerm, c.nameOf(a.Said.Leader), a.Said.Errors)
+			fmt.Fprintf(&text, "\n  %s: term %d, leader %q, %v", a.Node.Name(), a.Value.RaftTerm, c.nameOf(a.Value.Leader), a.Value.Errors)
 		}
-		text.WriteString(clusters.LastWords(a.Node.Process()))
+		text.WriteString(clusters.LastWords(a.Node.Node))
 	}
 	return fmt.Errorf("%s: %w", text.String(), why)
 }

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/clienttest"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
 )
 
 func TestUnlockWithoutAnAnswerIsUnknownAndEndsItsSession(t *testing.T) {
@@ -32,18 +33,23 @@ func TestLockWithoutAnAnswerIsUnknownAndItsRequestVanishes(t *testing.T) {
 	endpoint := startEtcd(t)
 	w := clienttest.NewWire(t, endpoint)
 	lock, _ := newClient(t, w.Addr)
-	release(t, clienttest.Acquire(t, lock, t.Name())) // the session is there
+	before := clienttest.Acquire(t, lock, t.Name()) // the session is there
+	release(t, before)
 	w.Hold(clienttest.ToClient)
 	ctx, cancel := context.WithCancel(t.Context())
 	waiting := clienttest.Acquiring(ctx, lock, t.Name())
 	c := admin(t, endpoint)
 	queued(t, c, t.Name(), 1)
 	cancel()
-	clienttest.WantUnknown(t, (<-waiting).Err)
+	err := (<-waiting).Err
+	clienttest.WantUnknown(t, err)
+	if under := client.SessionOf(err); under != before.Session() {
+		t.Errorf("if it was granted, it was under %q; it says %q", before.Session(), under)
+	}
 	queued(t, c, t.Name(), 0)
 }
 
-// The unlock that Lock makes when its waiting is given up can be lost too: then nobody knows.
+// The unlock that Lock makes when its waiting is given up can be lost too: then the outcome is unknown.
 func TestCancelWithoutAnAnswerIsUnknown(t *testing.T) {
 	endpoint := startEtcd(t)
 	w := clienttest.NewWire(t, endpoint)
@@ -88,4 +94,11 @@ func TestGivenUpBeforeAnythingWasSent(t *testing.T) {
 	_, err = g.Release(ctx)
 	clienttest.WantCode(t, err, history.CodeRefused)
 	release(t, g)
+}
+
+// The library repeats some requests whose answer it did not get: what the second of them finds is no answer to the first.
+func TestAReleaseWhoseReplyIsLostIsNotSaidToBeNotOwned(t *testing.T) {
+	each(t, func(t *testing.T, r recipe, endpoint string) {
+		clienttest.WantLostReplyUnknown(t, r.New, client.Init{Endpoints: []string{endpoint}, TTLMS: 30_000, Seed: 1})
+	})
 }

@@ -11,15 +11,15 @@ import (
 	"lockcheck/clusters"
 )
 
-// ErrNoConnection says that nobody listens, or that the way there is cut.
+// ErrNoConnection says that no process listens, or that the way there is cut.
 var ErrNoConnection = errors.New("does not even connect")
 
-// AskBound is for a server that is there and not paused.
-const AskBound = 5 * time.Second
+// AskTimeout is for a server that is there and not paused.
+const AskTimeout = 5 * time.Second
 
 // Ask connects, which the kernel does on its own, and waits for an echo server's answer.
 func Ask(ctx context.Context, dial func(ctx context.Context, network, addr string) (net.Conn, error), addr string, within time.Duration) error {
-	connecting, cancel := context.WithTimeout(ctx, AskBound)
+	connecting, cancel := context.WithTimeout(ctx, AskTimeout)
 	defer cancel()
 	c, err := dial(connecting, "tcp", addr)
 	if err != nil {
@@ -37,7 +37,7 @@ func Ask(ctx context.Context, dial func(ctx context.Context, network, addr strin
 // Answers expects an echo server's answer.
 func Answers(t *testing.T, s clusters.Site, addr string) {
 	t.Helper()
-	if err := Ask(t.Context(), s.Dial, addr, AskBound); err != nil {
+	if err := Ask(t.Context(), s.Dial, addr, AskTimeout); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -47,7 +47,7 @@ func AnswersAtLast(t *testing.T, s clusters.Site, addr string) {
 	t.Helper()
 	var err error
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if err = Ask(t.Context(), s.Dial, addr, AskBound); err == nil {
+		if err = Ask(t.Context(), s.Dial, addr, AskTimeout); err == nil {
 			return
 		}
 	}

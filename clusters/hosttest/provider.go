@@ -1,8 +1,10 @@
 package hosttest
 
 import (
+	"context"
 	"errors"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +35,7 @@ func PipesAndExitCode(t *testing.T, h clusters.Host) {
 }
 
 // Pauses checks twenty times that an echo server is silent while it is paused, that TCP connects all the same, and that it
-// answers afterwards; paused looks at it meanwhile. It returns how long a pause or its end took at most.
+// answers afterwards; paused looks at it in that time. It returns how long a pause or its end took at most.
 func Pauses(t *testing.T, s clusters.Site, p clusters.Process, addr string, paused func()) (longest time.Duration) {
 	t.Helper()
 	for range 20 {
@@ -76,3 +78,48 @@ func RefusesNames(t *testing.T, s clusters.Site, more ...string) clusters.Host {
 	}
 	return h
 }
+
+// ReadyAlone tests a backend's readiness alone: a service that others run, of which no more than names and addresses
+// are known, is ready as soon as it is, and says what is missing while it is not.
+func ReadyAlone(t *testing.T, backend clusters.Backend, site clusters.Site, layout clusters.Layout) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	nodes, err := backend.Launch(ctx, site, layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var places []clusters.Node
+	for _, n := range nodes {
+		places = append(places, place{n.Name(), n.Addr()})
+	}
+	service, err := backend.Connect(clusters.Service{Nodes: places, Dial: site.Dial, Layout: layout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close()
+	if err := service.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := service.Probe(ctx); err != nil {
+		t.Errorf("a ready service takes no write: %v", err)
+	}
+	if hosted := clusters.HostedNodes(service); len(hosted) > 0 {
+		t.Errorf("%d nodes of a service that others run can be stopped", len(hosted))
+	}
+	last := nodes[len(nodes)-1].(clusters.Hosted)
+	if err := last.Process().Kill(ctx); err != nil {
+		t.Fatal(err)
+	}
+	soon, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if err := service.Ready(soon); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), last.Name()) {
+		t.Errorf("without %s it is ready, or does not say what is missing: %v", last.Name(), err)
+	}
+}
+
+// place is all that is known of a server that others run.
+type place struct{ name, addr string }
+
+func (p place) Name() string { return p.name }
+func (p place) Addr() string { return p.addr }

@@ -11,7 +11,7 @@ import (
 )
 
 // sites numbers the bridges of this network namespace. The namespace is the run's own, so the addresses can be fixed:
-// they are in nobody's way.
+// they are in no other program's way.
 var sites atomic.Int32
 
 const maxSites = 255

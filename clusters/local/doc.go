@@ -20,10 +20,9 @@
 // process go the network namespaces, the veth pairs, the mounts and the tmpfs that held all data. A SIGKILL of the outer
 // process reaches the inner one as its parent-death signal.
 //
-// A thread a host, because a network namespace is a property of a thread: the thread that made it need never leave it,
-// whatever it starts is born inside, and the namespace keeps its address and its rules while servers on it come and go.
-// The same thread must live as long as its children, whose parent-death signal is tied to the thread that forked
-// them and not to the process.
+// A thread a host, because a network namespace is a property of a thread: the thread that made it need never leave it, all that
+// it starts is born inside, and the namespace keeps its address and its rules while servers on it come and go. The same thread
+// must live as long as its children, whose parent-death signal is tied to the thread that forked them and not to the process.
 //
 // Where the kernel refuses namespaces the run uses loopback: each host has an address of its own out of a /24 of
 // 127.0.0.0/8 that the run claims, so runs do not meet; children die by their parent-death signal, and a janitor (a

@@ -41,9 +41,9 @@ const sameSignal = 100 * time.Millisecond
 
 // way is one way to get namespaces.
 type way struct {
-	name  string
-	usual bool // whether it can be expected to work for this user
-	attr  func() *syscall.SysProcAttr
+	name     string
+	expected bool // whether it can be expected to work for this user
+	attr     func() *syscall.SysProcAttr
 }
 
 const ownNamespaces = syscall.CLONE_NEWNET | syscall.CLONE_NEWPID | syscall.CLONE_NEWNS
@@ -82,7 +82,7 @@ func Enter(keep ...string) (*Provider, int, error) {
 	}
 	var refused []string
 	for _, w := range ways {
-		if !w.usual {
+		if !w.expected {
 			continue
 		}
 		code, err := w.run()
@@ -93,7 +93,7 @@ func Enter(keep ...string) (*Provider, int, error) {
 	}
 	return &Provider{reason: "namespaces are refused here (" + strings.Join(refused, "; ") + "): run as root, let users make " +
 		"them (sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0), or use " +
-		"--provider=docker"}, 0, nil
+		clusters.ChooseDocker}, 0, nil
 }
 
 // run starts the inner process and waits for it. The error says that the inner process could not get so far as to do

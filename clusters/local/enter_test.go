@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"lockcheck/clusters"
-	"lockcheck/nemesis/agent/procs"
+	"lockcheck/clusters/procs"
 )
 
 // gone5 is how long a killed run may take to vanish.
@@ -114,7 +114,7 @@ func vanished(t *testing.T, family []int, mark string, spaces []string, data str
 		for _, pid := range marked(mark) {
 			left = append(left, fmt.Sprintf("marked process %d", pid))
 		}
-		for _, ns := range namespaces(everybody()) {
+		for _, ns := range namespaces(allPIDs()) {
 			if slices.Contains(spaces, ns) {
 				left = append(left, "namespace "+ns)
 			}
@@ -142,7 +142,7 @@ func noneLeft(t *testing.T, pattern string) {
 	t.Errorf("%v after the kill: %v", gone5, left)
 }
 
-func everybody() []int {
+func allPIDs() []int {
 	pids, _ := procs.Numbers()
 	return pids
 }
@@ -150,7 +150,7 @@ func everybody() []int {
 func descendants(root int) []int {
 	family := []int{root}
 	for i := 0; i < len(family); i++ {
-		for _, pid := range everybody() {
+		for _, pid := range allPIDs() {
 			if s, err := procs.ReadStat(pid); err == nil && s.Parent == family[i] {
 				family = append(family, pid)
 			}

@@ -15,15 +15,15 @@ import (
 	"syscall"
 	"time"
 
-	"lockcheck/nemesis/agent/procs"
+	"lockcheck/clusters/procs"
 )
 
 // JanitorCommand is the hidden command of lockcheck that calls Janitor with the arguments that follow.
 const JanitorCommand = "janitor"
 
 const (
-	sweepEvery = 20 * time.Millisecond
-	sweepBound = 10 * time.Second
+	sweepEvery   = 20 * time.Millisecond
+	sweepTimeout = 10 * time.Second
 )
 
 // janitor is the harness's end of the process that cleans up behind a site on loopback.
@@ -97,7 +97,7 @@ func Janitor(args []string) error {
 // executing its program has no environment to be known by.
 func sweep(mark string) error {
 	empty := 0
-	for deadline := time.Now().Add(sweepBound); ; time.Sleep(sweepEvery) {
+	for deadline := time.Now().Add(sweepTimeout); ; time.Sleep(sweepEvery) {
 		left := marked(mark)
 		if len(left) > 0 {
 			empty = 0

@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"lockcheck/checker/history"
-	"lockcheck/nemesis/agent/procs"
+	"lockcheck/clusters/procs"
 )
 
 // dataName is the name of a loopback site's data directory; it ends with the site's mark.
@@ -44,11 +44,11 @@ func Sweep() (removed []string, err error) {
 	return removed, errors.Join(errs...)
 }
 
-// mine tells whether a directory is this user's.
+// mine reports whether a directory is this user's.
 func mine(entry fs.DirEntry) bool {
 	info, err := entry.Info()
 	if err != nil {
-		return false // it is gone meanwhile
+		return false // it is gone by now
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()

@@ -28,7 +28,7 @@ func TestSweepLeavesOtherUsersAlone(t *testing.T) {
 }
 
 // A directory as a loopback run leaves it goes; one that a janitor looks after, and everything of another name, stays.
-func TestSweepRemovesWhatNobodyTends(t *testing.T) {
+func TestSweepRemovesWhatHasNoOwner(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	open, err := (&Provider{}).Open(t.Context(), clusters.SiteSpec{Run: t.Name(), LogDir: t.TempDir()})
 	if err != nil {

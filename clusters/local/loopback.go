@@ -9,7 +9,7 @@ import (
 
 const (
 	// claimPort on the first address of a /24 says that the /24 is taken: the listener is held for the site's life,
-	// and the kernel lets go of it whatever happens.
+	// and the kernel closes it even if the site is killed.
 	claimPort = 21077
 	claims    = 50 // tries before giving up
 )

@@ -82,7 +82,7 @@ func everywhere(t *testing.T, test func(t *testing.T, s clusters.Site)) {
 	}
 }
 
-// fork starts a process that outlives it, unless somebody sees to it, and names it.
+// fork starts a process that outlives it, unless it is seen to, and names it.
 func fork([]string) error {
 	cmd := exec.Command(selfPath, "sleep")
 	if err := cmd.Start(); err != nil {

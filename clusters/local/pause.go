@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"lockcheck/nemesis/agent/procs"
+	"lockcheck/clusters/procs"
 )
 
 // Pause stops the process and what it forked with SIGSTOP and reads back that every thread is stopped. A stop that

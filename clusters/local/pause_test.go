@@ -9,7 +9,7 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/hosttest"
-	"lockcheck/nemesis/agent/procs"
+	"lockcheck/clusters/procs"
 )
 
 func TestAPausedProcessConnectsButDoesNotAnswer(t *testing.T) {

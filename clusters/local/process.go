@@ -15,7 +15,7 @@ import (
 
 const killSignal = syscall.SIGKILL
 
-// ours are the process ids whose end somebody here waits for.
+// ours are the process ids whose end this process waits for.
 var ours sync.Map
 
 type process struct {
@@ -26,7 +26,7 @@ type process struct {
 	done          chan struct{}
 
 	// alive guards the process id: it is not given to another process before it is reaped, and it is not reaped
-	// while somebody sends a signal to it.
+	// while a signal is sent to it.
 	alive  sync.Mutex
 	reaped bool
 	err    error // once done is closed
@@ -60,8 +60,7 @@ func (p *process) ended() bool {
 	}
 }
 
-// wait looks at the end before it reaps: in between, the process's group still bears its id, and whatever it forked
-// ends with it.
+// wait looks at the end before it reaps: in between, the process's group still bears its id, and what it forked ends with it.
 func (p *process) wait() {
 	for {
 		err := unix.Waitid(unix.P_PID, p.PID(), nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -78,7 +77,7 @@ func (p *process) wait() {
 	p.alive.Unlock()
 }
 
-// whileThere does something to a process that is not reaped meanwhile.
+// whileThere does something to a process that is not reaped in that time.
 func (p *process) whileThere(do func() error) error {
 	p.alive.Lock()
 	defer p.alive.Unlock()

@@ -13,7 +13,7 @@ import (
 
 // Provider makes hosts of this machine's own processes. The zero value works on loopback; Enter returns a better one.
 type Provider struct {
-	Places clusters.Places // of server programs
+	ServerPaths clusters.ServerPaths // of server programs
 
 	inside bool   // whether this process is in namespaces of its own
 	data   string // the private tmpfs; inside only
@@ -23,7 +23,7 @@ type Provider struct {
 var _ clusters.Provider = (*Provider)(nil)
 
 // Name is "local".
-func (*Provider) Name() string { return "local" }
+func (*Provider) Name() string { return clusters.Local }
 
 // Open makes the network of a run and the place for its data.
 func (p *Provider) Open(ctx context.Context, spec clusters.SiteSpec) (clusters.Site, error) {
@@ -37,7 +37,7 @@ func (p *Provider) Open(ctx context.Context, spec clusters.SiteSpec) (clusters.S
 	if err != nil {
 		return nil, fmt.Errorf("open a local site: %w", err)
 	}
-	s := &site{mark: newMark(), logs: logs, isolated: p.inside, reason: p.reason, software: spec.Software, places: p.Places, hosts: map[string]*host{}}
+	s := &site{mark: newMark(), logs: logs, isolated: p.inside, reason: p.reason, software: spec.Software, serverPaths: p.ServerPaths, hosts: map[string]*host{}}
 	if p.inside {
 		err = s.openIsolated(p.data)
 	} else {

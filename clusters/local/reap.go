@@ -6,14 +6,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lockcheck/nemesis/agent/procs"
+	"lockcheck/clusters/procs"
 )
 
 const reapEvery = time.Second
 
 // reapOrphans does the duty of a namespace's first process: orphans are given to it, and stay as zombies until it
 // reads their end. Waiting for "any child" would steal from those who wait for theirs; so only zombies are read that
-// nobody here started, and that nobody has read for a whole round.
+// were not started here, and that were not read for a whole round.
 func reapOrphans() {
 	seen := map[int]bool{}
 	for range time.Tick(reapEvery) {

@@ -18,21 +18,21 @@ const killGrace = 5 * time.Second
 
 // network is what differs between a site with namespaces and one without.
 type network interface {
-	// attach adds a host. Whatever its thread starts is on that host.
+	// attach adds a host. What its thread starts is on that host.
 	attach() (addr string, on *thread, err error)
 	close() error
 }
 
 type site struct {
-	mark     string
-	logs     string
-	data     string
-	isolated bool
-	reason   string
-	net      network
-	software clusters.Software
-	places   clusters.Places
-	janitor  *janitor // loopback only
+	mark        string
+	logs        string
+	data        string
+	isolated    bool
+	reason      string
+	net         network
+	software    clusters.Software
+	serverPaths clusters.ServerPaths
+	janitor     *janitor // loopback only
 
 	mu     sync.Mutex
 	closed bool
@@ -125,7 +125,7 @@ func (s *site) Server(context.Context) (clusters.Command, error) {
 	if s.software.OnMachine == nil {
 		return clusters.Command{Args: []string{"node", s.software.Backend}}, nil
 	}
-	words, err := s.software.OnMachine(s.places)
+	words, err := s.software.OnMachine(s.serverPaths)
 	if err != nil {
 		return clusters.Command{}, err
 	}

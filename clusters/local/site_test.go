@@ -13,7 +13,7 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/hosttest"
-	"lockcheck/nemesis/agent/procs"
+	"lockcheck/clusters/procs"
 )
 
 func TestHostsReachEachOtherAndTheHarnessReachesThem(t *testing.T) {

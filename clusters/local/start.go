@@ -10,8 +10,8 @@ import (
 	"lockcheck/clusters"
 )
 
-// selfPath is this program, whatever has become of its file since it was started: a restarted server is the same
-// build as the others even if somebody compiled in between.
+// selfPath is this program, even if its file was replaced since it was started: a restarted server is the same
+// build as the others even if it was compiled again in between.
 const selfPath = "/proc/self/exe"
 
 // EnvMark marks the processes of one site in their environment.

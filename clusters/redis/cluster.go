@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	probeEvery = 50 * time.Millisecond
-	probeBound = 20 * time.Second // many failovers
+	probeEvery   = 50 * time.Millisecond
+	probeTimeout = 20 * time.Second // many failovers
 )
 
 // probeKey is written by probes. Lock clients use keys with another prefix.
@@ -24,15 +24,21 @@ type single struct {
 	servers []*server.Server
 }
 
-var _ clusters.Cluster = (*single)(nil)
+var (
+	_ clusters.Cluster  = (*single)(nil)
+	_ clusters.Standing = (*single)(nil)
+)
 
-func (c *single) Nodes() []clusters.Node { return clusters.Nodes(c.servers) }
+// Standing says that no Sentinel watches it.
+func (c *single) Standing(context.Context) (string, error) { return "one server without Sentinel", nil }
+
+func (c *single) Nodes() []clusters.Node { return server.Nodes(c.servers) }
 
 // Endpoints are the servers' own addresses. Clients that follow a failover need those of the Sentinels: ClientOptions.
 func (c *single) Endpoints() []string {
 	var all []string
 	for _, s := range c.servers {
-		all = append(all, s.Addr())
+		all = append(all, s.Endpoint())
 	}
 	return all
 }
@@ -50,9 +56,9 @@ func (c *single) Close() error {
 	return errors.Join(errs...)
 }
 
-// Probe writes one key, again and again until it is taken, ctx is done or probeBound is over.
+// Probe writes one key, again and again until it is taken, ctx is done or probeTimeout is over.
 func (c *single) Probe(ctx context.Context) error {
-	return clusters.Until(ctx, probeBound, probeEvery, func(ctx context.Context) error {
+	return clusters.Until(ctx, probeTimeout, probeEvery, func(ctx context.Context) error {
 		return c.servers[0].Write(ctx, probeKey, "probe")
 	})
 }
@@ -69,7 +75,7 @@ func (c *single) verify(ctx context.Context, primary *server.Server) error {
 		return fmt.Errorf("a write to %s: %w", primary.Name(), err)
 	}
 	for _, s := range c.servers {
-		err := clusters.Until(ctx, server.AskBound, server.LookEvery, func(ctx context.Context) error {
+		err := clusters.Until(ctx, server.AskTimeout, server.LookEvery, func(ctx context.Context) error {
 			got, err := s.Read(ctx, probeKey)
 			if err == nil && got != value {
 				err = fmt.Errorf("it reads %q, %s took %q", got, primary.Name(), value)
@@ -83,11 +89,6 @@ func (c *single) verify(ctx context.Context, primary *server.Server) error {
 	return nil
 }
 
-// replicating waits until all other servers say that they follow the primary and have all that it has.
-func (c *single) replicating(ctx context.Context, primary *server.Server) error {
-	return server.Settled(ctx, c.Nodes(), func(ctx context.Context) error { return c.inSync(ctx, primary) })
-}
-
 // inSync asks all servers at once. Offsets are compared by what the primary has of each replica: it counts a replica only
 // once it acknowledged, which it does every second.
 func (c *single) inSync(ctx context.Context, primary *server.Server) error {
@@ -98,15 +99,15 @@ func (c *single) inSync(ctx context.Context, primary *server.Server) error {
 			return fmt.Errorf("redis server %s does not answer: %w", a.Node.Name(), a.Err)
 		}
 		if a.Node == primary {
-			if online = a.Said["connected_slaves"]; a.Said["role"] != "master" {
-				return fmt.Errorf("%s should be the primary and calls itself %q", a.Node.Name(), a.Said["role"])
+			if online = a.Value["connected_slaves"]; a.Value["role"] != "master" {
+				return fmt.Errorf("%s should be the primary and calls itself %q", a.Node.Name(), a.Value["role"])
 			}
 			continue
 		}
-		host, link, syncing := a.Said["master_host"], a.Said["master_link_status"], a.Said["master_sync_in_progress"]
-		if a.Said["role"] != "slave" || host != primary.Host().Addr() || link != "up" || syncing != "0" {
+		host, link, syncing := a.Value["master_host"], a.Value["master_link_status"], a.Value["master_sync_in_progress"]
+		if a.Value["role"] != "slave" || host != primary.Addr() || link != "up" || syncing != "0" {
 			return fmt.Errorf("%s is no replica of %s in sync: role %q, master_host %q, master_link_status %q, master_sync_in_progress %q",
-				a.Node.Name(), primary.Name(), a.Said["role"], host, link, syncing)
+				a.Node.Name(), primary.Name(), a.Value["role"], host, link, syncing)
 		}
 	}
 	if want := strconv.Itoa(len(c.servers) - 1); online != want {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/clienttest"
-	"lockcheck/clusters/redis/redistest"
+	"lockcheck/clusters/client/clienttest"
+	"lockcheck/clusters/internal/redistest"
 )
 
 const ttl = 2 * time.Second
@@ -87,16 +87,14 @@ func TestAnotherLeadsWhileThePrimaryIsPaused(t *testing.T) {
 	}
 }
 
-// A server that comes back is told by the Sentinels whom to follow, whatever its own configuration says.
+// A server that comes back is told by the Sentinels which primary to follow, against its own configuration.
 func TestRestartedServersAreReadyAgain(t *testing.T) {
 	c := startReplicated(t)
 	redistest.Restart(t, c.node("n2"), false)
 	redistest.Restart(t, c.node("n3"), true)
 	redistest.Ready(t, c)
 	primary := c.node("n1")
-	if err := primary.Process().Kill(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	redistest.Kill(t, primary)
 	clienttest.Eventually(t, "another leads", func() bool {
 		leader, err := c.Leader(t.Context())
 		return err == nil && leader != "" && leader != "n1"
@@ -136,7 +134,7 @@ func TestASingleServerForgetsAndRemembers(t *testing.T) {
 
 func TestASingleServerHasNoLeader(t *testing.T) {
 	var c clusters.Cluster = startSingle(t, nil)
-	if _, led := c.(clusters.Led); led {
+	if _, led := c.(clusters.LeaderReporter); led {
 		t.Error("it says who leads")
 	}
 	redistest.Pause(t, c.Nodes()[0])
@@ -157,7 +155,7 @@ func TestAServerThatCannotStartIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	layout.Settings["maxmemory-policy"] = "nonsense"
-	_, err = Backend{}.Start(t.Context(), redistest.Site(t, Backend{}), layout, io.Discard)
+	_, err = clusters.Start(t.Context(), Backend{}, redistest.Site(t, Backend{}), layout, io.Discard)
 	if err == nil {
 		t.Fatal("it started")
 	}
@@ -174,8 +172,16 @@ func TestSentinelsThatCannotStartAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	layout.Settings[downAfter] = "nonsense"
-	_, err = Backend{}.Start(t.Context(), redistest.Site(t, Backend{}), layout, io.Discard)
+	_, err = clusters.Start(t.Context(), Backend{}, redistest.Site(t, Backend{}), layout, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "sentinel.log ends with") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnAttachedServiceGetsReady(t *testing.T) {
+	for name, nodes := range map[string]int{"one server": 1, "with Sentinels": 3} {
+		t.Run(name, func(t *testing.T) {
+			redistest.ReadyAlone(t, Backend{}, clusters.Options{Nodes: nodes, TTL: ttl})
+		})
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
+	"lockcheck/clusters/client"
 	"lockcheck/clusters/redis/record"
 	"lockcheck/clusters/redis/renewal"
-	"lockcheck/workloads/client"
 )
 
 // errNotOurs is the server's word that a grant is over.
@@ -48,7 +48,7 @@ func (g *grant) extend(ctx context.Context) renewal.Round {
 	switch {
 	case err != nil:
 		return renewal.Round{}
-	case ctx.Err() != nil: // released meanwhile: a record that is gone is no loss
+	case ctx.Err() != nil: // released before: a record that is gone is no loss
 		return renewal.Round{}
 	case !extended:
 		return renewal.Round{Gone: errNotOurs}
@@ -57,7 +57,7 @@ func (g *grant) extend(ctx context.Context) renewal.Round {
 	return renewal.Round{Until: sent.Add(g.ask.ttl)}
 }
 
-// lost tells the user, and that it was the server who said so if it was.
+// lost notifies the user, and reports that the server said so if it did.
 func (g *grant) lost(why error) {
 	if errors.Is(why, errNotOurs) {
 		g.locks.watch.Ended(g.Session(), why)

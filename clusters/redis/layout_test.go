@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/layouttest"
+	"lockcheck/clusters/internal/layouttest"
 	"lockcheck/clusters/redis/server"
 )
 
@@ -18,7 +18,7 @@ func TestLayout(t *testing.T) {
 		nodes int
 		wrong string // part of the error; empty if there is none
 	}{
-		{"usual", clusters.Options{TTL: 2 * time.Second}, 3, ""},
+		{"default", clusters.Options{TTL: 2 * time.Second}, 3, ""},
 		{"one server", clusters.Options{Nodes: 1, TTL: 2 * time.Second}, 1, ""},
 		{"odd milliseconds", clusters.Options{TTL: 1234 * time.Millisecond}, 3, ""},
 		{"five", clusters.Options{Nodes: 5, TTL: 2 * time.Second, Settings: set("quorum", "5")}, 5, ""},

@@ -11,12 +11,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
 	"lockcheck/clusters/redis/polling"
 	"lockcheck/clusters/redis/record"
-	"lockcheck/workloads/client"
 )
 
-// The options by which a client is told of Sentinels (client.Init.Options). Without them it connects to its endpoint.
+// The options that name the Sentinels to a client (client.Init.Options). Without them it connects to its endpoint.
 const (
 	optionSentinels = "sentinels" // addresses, separated by commas
 	optionMaster    = "master"    // the name under which they watch the primary
@@ -41,8 +41,8 @@ type locks struct {
 	held   polling.Held
 }
 
-// requestBound is how long one request may take: a part of the lease, so that an extension can be tried again.
-func requestBound(ttl time.Duration) time.Duration {
+// requestTimeout is how long one request may take: a part of the lease, so that an extension can be tried again.
+func requestTimeout(ttl time.Duration) time.Duration {
 	return min(max(ttl/4, 50*time.Millisecond), time.Second)
 }
 
@@ -52,10 +52,10 @@ func (r recipe) factory(_ context.Context, init client.Init, watch client.Watch)
 		recipe: r, name: init.Name, watch: watch, ttl: time.Duration(init.TTLMS) * time.Millisecond,
 		pause: polling.NewPause(shortestPoll, longestPoll, init.Seed),
 	}
-	bound := requestBound(l.ttl)
+	bound := requestTimeout(l.ttl)
 	ready := client.Ready{
 		Client: fmt.Sprintf("redis %s, go-redis %s", r.name, record.Version),
-		Tokens: string(r.tokens), TokensReason: r.reason,
+		Tokens: string(r.tokens), TokensReason: r.reason, Release: string(r.release),
 	}
 	if sentinels := init.Options[optionSentinels]; sentinels != "" {
 		addrs := strings.Split(sentinels, ",")
@@ -77,9 +77,9 @@ func (r recipe) factory(_ context.Context, init client.Init, watch client.Watch)
 // Acquire asks again and again, each time with a new value, until it is granted or ctx is done.
 //
 // An attempt of unknown outcome may have made its record, or may still do so. A careful client tries to remove it and
-// goes on: the record has a value that nobody believes in, and is in the way for one TTL at most. If it cannot be seen
+// goes on: the record has a value that no client believes in, and is in the way for one TTL at most. If it cannot be seen
 // to be removed (its removal may have overtaken it on another connection), then giving up later has an unknown outcome,
-// too. With one server nobody goes on: a try of another client that meets the record proves something (rule R7).
+// too. With one server no client goes on: a try of another client that meets the record proves something (rule R7).
 func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant, error) {
 	asker := polling.Asker{
 		Once:  func(ctx context.Context) (client.Grant, error) { return l.attempt(ctx, key) },
@@ -90,11 +90,12 @@ func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant
 
 var errTooLate = errors.New("the server's answer came when the lease could have run out already")
 
-// attempt asks once, as polling.Asker says. It tidies up by compare-and-delete whatever the recipe: what is removed here
+// attempt asks once, as polling.Asker says. It tidies up by compare-and-delete with every recipe: what is removed here
 // is never another's, so that only releases can be to blame for a lock that vanished.
 func (l *locks) attempt(ctx context.Context, key string) (client.Grant, error) {
 	a := ask{lock: key, value: record.Value(l.name), ttl: l.ttl, alone: l.alone}
 	seen, sent := l.watch.Seen(), time.Now()
+	client.Asked(ctx)
 	token, granted, err := l.recipe.set(ctx, l.store, a)
 	switch {
 	case err != nil && record.Certain(err):
@@ -103,7 +104,7 @@ func (l *locks) attempt(ctx context.Context, key string) (client.Grant, error) {
 		if owned, failed := compareAndDelete(ctx, l.store, a); failed == nil && *owned && !l.alone {
 			return nil, client.Definite(history.CodeRefused, "the record was removed again: %w", err)
 		}
-		return nil, err
+		return nil, client.Under(a.value, err)
 	case !granted:
 		return nil, polling.ErrHeld
 	case time.Since(sent) >= l.ttl:
@@ -111,13 +112,13 @@ func (l *locks) attempt(ctx context.Context, key string) (client.Grant, error) {
 		if _, failed := compareAndDelete(ctx, l.store, a); failed == nil && !l.alone {
 			return nil, client.Definite(history.CodeRefused, "%w", errTooLate)
 		}
-		return nil, errTooLate
+		return nil, client.Under(a.value, errTooLate)
 	}
 	l.watch.Lease(a.value, seen, l.ttl)
 	return l.grant(a, token, seen, sent), nil
 }
 
-// Close gives back whatever is held, and ends the connections.
+// Close gives back all locks that are held, and ends the connections.
 func (l *locks) Close(ctx context.Context) error {
 	return errors.Join(l.held.Close(ctx), l.store.Close())
 }

@@ -8,10 +8,10 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
-	"lockcheck/clusters/clienttest"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
+	"lockcheck/clusters/internal/redistest"
 	"lockcheck/clusters/redis/record"
-	"lockcheck/clusters/redis/redistest"
-	"lockcheck/workloads/client"
 )
 
 // startClients starts one server and makes clients for it.
@@ -89,27 +89,74 @@ func TestWhatAReleaseProves(t *testing.T) {
 			clienttest.WantOwned(t, clienttest.Release(t, gone), test.gone)
 
 			other := clienttest.Acquire(t, locks[0], "other")
-			if err := c.servers[0].Write(t.Context(), record.Key("other"), "somebody"); err != nil {
+			if err := c.servers[0].Write(t.Context(), record.Key("other"), "another"); err != nil {
 				t.Fatal(err)
 			}
 			clienttest.WantOwned(t, clienttest.Release(t, other), test.other)
-			if got := value(t, c, "other"); got != "somebody" {
+			if got := value(t, c, "other"); got != "another" {
 				t.Errorf("the other's record is %q", got)
 			}
 		})
 	}
 }
 
-// With Sentinel a read may be answered by a server that is not the primary any more.
+// With Sentinel a read may be answered by a server that is not the primary any more: that another's value was read there
+// proves nothing but that nothing was sent.
 func TestANaiveReleaseProvesNothingWithSentinel(t *testing.T) {
 	c := startSingle(t, nil)
 	lock, _, _ := clienttest.Client(t, getDel.factory, redistest.InitFor(c, time.Second))
 	lock.(*locks).alone = false
 	g := clienttest.Acquire(t, lock, "k")
-	if err := c.servers[0].Write(t.Context(), record.Key("k"), "somebody"); err != nil {
+	if err := c.servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
 		t.Fatal(err)
 	}
-	clienttest.WantOwned(t, clienttest.Release(t, g), "unknown")
+	owned, err := g.Release(t.Context())
+	clienttest.WantOwned(t, owned, "unknown")
+	clienttest.WantCode(t, err, history.CodeRefused)
+	if got := value(t, c, "k"); got != "another" {
+		t.Errorf("the other's record is %q", got)
+	}
+}
+
+// The naive release looks, says that it is about to remove, and removes the record that is there once it has read a ping. What
+// it removes is another's where that one came in between.
+func TestANaiveReleaseRemovesWhatCameInBetween(t *testing.T) {
+	c := startSingle(t, nil)
+	s := clienttest.Serve(t, getDel.factory, redistest.InitFor(c, time.Second))
+	s.Send(`{"cmd":"acquire","op":1,"hold":"h1","key":"k"}`)
+	s.Await(client.MsgOK, 1)
+	s.Send(`{"cmd":"release","op":2,"hold":"h1"}`)
+	if stage := s.Await(client.MsgStage, 2); stage.Stage != client.StageRemoving {
+		t.Fatalf("stage %q", stage.Stage)
+	}
+	if err := c.servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
+		t.Fatal(err)
+	}
+	s.Send(`{"cmd":"ping","n":41}`)
+	if ok := s.Await(client.MsgOK, 2); !ok.Removed || ok.Owned != nil || ok.Seen != 41 {
+		t.Errorf("answered %+v, want something removed after ping 41", ok)
+	}
+	if got := value(t, c, "k"); got != "" {
+		t.Errorf("the other's record %q is left", got)
+	}
+}
+
+// The nearest that does no harm: the other came before it looked.
+func TestANaiveReleaseThatLooksInTimeRemovesNothing(t *testing.T) {
+	c := startSingle(t, nil)
+	s := clienttest.Serve(t, getDel.factory, redistest.InitFor(c, time.Second))
+	s.Send(`{"cmd":"acquire","op":1,"hold":"h1","key":"k"}`)
+	s.Await(client.MsgOK, 1)
+	if err := c.servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
+		t.Fatal(err)
+	}
+	s.Send(`{"cmd":"release","op":2,"hold":"h1"}`)
+	if ok := s.Await(client.MsgOK, 2); ok.Removed || ok.Owned == nil || *ok.Owned {
+		t.Errorf("answered %+v, want owned false", ok)
+	}
+	if got := value(t, c, "k"); got != "another" {
+		t.Errorf("the other's record is %q", got)
+	}
 }
 
 func TestALockIsRenewedAndEachRenewalReported(t *testing.T) {
@@ -138,14 +185,14 @@ func TestALockIsRenewedAndEachRenewalReported(t *testing.T) {
 func TestARecordThatIsNotOursIsALoss(t *testing.T) {
 	c, locks, watched := startClients(t, setnx, 1)
 	g := clienttest.Acquire(t, locks[0], "k")
-	if err := c.servers[0].Write(t.Context(), record.Key("k"), "somebody"); err != nil {
+	if err := c.servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
 		t.Fatal(err)
 	}
 	clienttest.Eventually(t, "the loss", func() bool { return watched[0].WasLost(g.Session()) != nil })
 	if !watched[0].SaidEnded(g.Session()) {
 		t.Error("that the server said so was not reported before")
 	}
-	if got := value(t, c, "k"); got != "somebody" {
+	if got := value(t, c, "k"); got != "another" {
 		t.Errorf("the other's record is %q", got)
 	}
 }
@@ -230,7 +277,7 @@ func TestALockFollowsTheFailover(t *testing.T) {
 	}
 	kept := clienttest.Acquire(t, lock, "kept")
 	redistest.Ready(t, c) // it has been replicated
-	if err := c.(clusters.FailsOver).Failover(t.Context()); err != nil {
+	if err := c.(clusters.FailoverTrigger).Failover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	before := len(watched.Leases(kept.Session()))

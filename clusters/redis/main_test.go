@@ -3,7 +3,7 @@ package redis
 import (
 	"testing"
 
-	"lockcheck/clusters/redis/redistest"
+	"lockcheck/clusters/internal/redistest"
 )
 
 func TestMain(m *testing.M) { redistest.Main(m) }

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
 	"lockcheck/clusters/redis/record"
-	"lockcheck/workloads/client"
 )
 
 // recipe is what lock clients of Redis do in different ways.
@@ -14,8 +14,10 @@ type recipe struct {
 	name string
 	// set asks for the lock once. Errors are those of record.Judge.
 	set func(ctx context.Context, store *record.Store, ask ask) (token string, granted bool, err error)
-	// remove gives it back: whether it was this grant's own record that was removed, nil if the answer does not tell.
+	// remove gives it back: whether it was this grant's own record that was removed, nil if the answer does not say.
 	remove func(ctx context.Context, store *record.Store, ask ask) (owned *bool, err error)
+	// release says whether remove compares and deletes in one step at the server (rule J5).
+	release history.ReleaseKind
 	// renewed: extended at a third of the lease until it is given back. If not, its validity is declared.
 	renewed bool
 
@@ -30,23 +32,23 @@ type ask struct {
 	alone       bool // one server, without Sentinel: what it answers is what is
 }
 
-const noTokens = "a Redis record holds its owner's random value and no number that grows with each grant, so there is nothing for storage to compare"
+const noTokens = "a Redis record holds its owner's random value and no number that grows with each grant, so there is nothing for a resource to compare"
 
 var (
 	setnx = recipe{
-		name: "setnx", set: plainSet, remove: compareAndDelete, renewed: true,
+		name: "setnx", set: plainSet, remove: compareAndDelete, release: history.ReleaseChecked, renewed: true,
 		tokens: history.TokensNone, reason: noTokens,
 	}
 	setnxIncr = recipe{
-		name: "setnx-incr", set: countedSet, remove: compareAndDelete, renewed: true,
+		name: "setnx-incr", set: countedSet, remove: compareAndDelete, release: history.ReleaseChecked, renewed: true,
 		tokens: history.TokensOrdered,
 	}
 	getDel = recipe{
-		name: "get-del", set: plainSet, remove: getThenDelete, renewed: true,
+		name: "get-del", set: plainSet, remove: getThenDelete, release: history.ReleaseUnchecked, renewed: true,
 		tokens: history.TokensNone, reason: noTokens,
 	}
 	setnxNoRenew = recipe{
-		name: "setnx-norenew", set: plainSet, remove: compareAndDelete,
+		name: "setnx-norenew", set: plainSet, remove: compareAndDelete, release: history.ReleaseChecked,
 		tokens: history.TokensNone, reason: noTokens,
 	}
 )
@@ -61,6 +63,7 @@ func countedSet(ctx context.Context, store *record.Store, a ask) (string, bool, 
 	return token, token != "", err
 }
 
+// compareAndDelete is one script, which the server runs as a whole: what it removes has this grant's own random value.
 func compareAndDelete(ctx context.Context, store *record.Store, a ask) (*bool, error) {
 	owned, err := store.Delete(ctx, record.Key(a.lock), a.value)
 	if err != nil {
@@ -70,25 +73,33 @@ func compareAndDelete(ctx context.Context, store *record.Store, a ask) (*bool, e
 }
 
 // getThenDelete is a release in two steps. If the first finds another value, nothing is removed; but it is a read, which a
-// former primary or a replica answers as well, so it proves that the grant was over only where there is one server. If
-// the second removes something, nobody knows whose it was; if it removes nothing, the grant was over.
+// former primary or a replica answers as well, so it proves that the grant was over only where there is one server:
+// elsewhere all that is certain is that nothing was sent. If the second removes something, it is not known whose it was;
+// if it removes nothing, the grant was over.
 func getThenDelete(ctx context.Context, store *record.Store, a ask) (*bool, error) {
 	gone := false
 	value, err := store.Get(ctx, record.Key(a.lock))
 	switch {
 	case err != nil && !record.Certain(err):
-		// The read came to nothing, and the DEL was not sent: whatever the read did, nothing was removed.
+		// The read came to nothing, and the DEL was not sent: so nothing was removed.
 		return nil, client.Definite(history.CodeRefused, "reading before the release: %w", err)
 	case err != nil:
 		return nil, err
 	case value != a.value && a.alone:
 		return &gone, nil
 	case value != a.value:
-		return nil, nil
+		return nil, client.Definite(history.CodeRefused, "the read found another value, perhaps at a server that is no primary: nothing was sent to remove it")
+	}
+	if err := client.Removing(ctx); err != nil {
+		return nil, client.Definite(history.CodeRefused, "given up between reading and removing: %w", err)
 	}
 	removed, err := store.DeleteAny(ctx, record.Key(a.lock))
-	if err != nil || removed {
+	switch {
+	case err != nil:
 		return nil, err
+	case removed:
+		client.Removed(ctx)
+		return nil, nil
 	}
 	return &gone, nil
 }

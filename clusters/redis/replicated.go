@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,8 @@ import (
 	"lockcheck/clusters/redis/server"
 )
 
-// failoverBound is how long a failover that was asked for may take, whatever the caller's patience.
-const failoverBound = 30 * time.Second
+// failoverWithin is how long a failover that was asked for may take, even if the caller's own timeout is longer.
+const failoverWithin = 30 * time.Second
 
 // replicated is a primary, its replicas and the Sentinels.
 type replicated struct {
@@ -21,10 +22,10 @@ type replicated struct {
 }
 
 var (
-	_ clusters.Cluster       = (*replicated)(nil)
-	_ clusters.Led           = (*replicated)(nil)
-	_ clusters.FailsOver     = (*replicated)(nil)
-	_ clusters.ClientOptions = (*replicated)(nil)
+	_ clusters.Cluster         = (*replicated)(nil)
+	_ clusters.LeaderReporter  = (*replicated)(nil)
+	_ clusters.FailoverTrigger = (*replicated)(nil)
+	_ clusters.ClientOptions   = (*replicated)(nil)
 )
 
 // ClientOptions name the Sentinels, for clients that follow a failover.
@@ -36,6 +37,12 @@ func (r *replicated) ClientOptions() map[string]string {
 	return map[string]string{optionSentinels: strings.Join(addrs, ","), optionMaster: masterName}
 }
 
+// Standing names the primary.
+func (r *replicated) Standing(ctx context.Context) (string, error) {
+	leader, err := r.Leader(ctx)
+	return fmt.Sprintf("%s is the primary, %d Sentinels agree", cmp.Or(leader, "no server"), len(r.sentinels)), err
+}
+
 // Close ends the connections to the servers and Sentinels, not the processes.
 func (r *replicated) Close() error {
 	errs := []error{r.single.Close()}
@@ -45,7 +52,7 @@ func (r *replicated) Close() error {
 	return errors.Join(errs...)
 }
 
-// namings are whom the Sentinels tell clients to be the primary.
+// namings are the primaries that the Sentinels name to clients.
 func (r *replicated) namings(ctx context.Context) []clusters.Answer[*watcher, string] {
 	return clusters.AskAll(ctx, r.sentinels, func(ctx context.Context, w *watcher) (string, error) { return w.primary(ctx) })
 }
@@ -65,10 +72,10 @@ func (r *replicated) named(ctx context.Context) (*server.Server, error) {
 			errs = append(errs, fmt.Errorf("the Sentinel of %s: %w", a.Node.Name(), a.Err))
 			continue
 		}
-		votes[a.Said]++
+		votes[a.Value]++
 	}
 	for _, s := range r.servers {
-		if votes[s.Addr()] > len(r.sentinels)/2 {
+		if votes[s.Endpoint()] > len(r.sentinels)/2 {
 			return s, nil
 		}
 	}
@@ -79,7 +86,7 @@ func (r *replicated) named(ctx context.Context) (*server.Server, error) {
 }
 
 // Leader is the primary that a majority of the Sentinels name, unless that server itself answers that it is none: then
-// the change is under way, and nobody leads. A primary that was stopped leads until the Sentinels have noticed. There may
+// the change is under way, and no server leads. A primary that was stopped leads until the Sentinels have noticed. There may
 // be a second server that takes itself for the primary and takes writes: an old one, until the Sentinels have told it.
 func (r *replicated) Leader(ctx context.Context) (string, error) {
 	primary, err := r.named(ctx)
@@ -93,9 +100,9 @@ func (r *replicated) Leader(ctx context.Context) (string, error) {
 }
 
 // Probe writes one key to the primary that the Sentinels name, again and again until it is taken, ctx is done or
-// probeBound is over.
+// probeTimeout is over.
 func (r *replicated) Probe(ctx context.Context) error {
-	return clusters.Until(ctx, probeBound, probeEvery, func(ctx context.Context) error {
+	return clusters.Until(ctx, probeTimeout, probeEvery, func(ctx context.Context) error {
 		primary, err := r.primary(ctx)
 		if err != nil {
 			return err
@@ -124,7 +131,7 @@ func (r *replicated) primary(ctx context.Context) (*server.Server, error) {
 func (r *replicated) Ready(ctx context.Context) error {
 	processes := r.Nodes()
 	for _, w := range r.sentinels {
-		processes = append(processes, w)
+		processes = append(processes, w.Node)
 	}
 	return server.Settled(ctx, processes, func(ctx context.Context) error {
 		primary, err := r.primary(ctx)
@@ -138,7 +145,7 @@ func (r *replicated) Ready(ctx context.Context) error {
 			if a.Err != nil {
 				return fmt.Errorf("the Sentinel of %s does not answer: %w", a.Node.Name(), a.Err)
 			}
-			if missing := a.Said.missing(primary.Addr(), len(r.servers), len(r.sentinels)); missing != "" {
+			if missing := a.Value.missing(primary.Endpoint(), len(r.servers), len(r.sentinels)); missing != "" {
 				return fmt.Errorf("the Sentinel of %s: %s", a.Node.Name(), missing)
 			}
 		}
@@ -148,9 +155,9 @@ func (r *replicated) Ready(ctx context.Context) error {
 
 // Failover asks one Sentinel after the other for a failover until one begins it, and returns once a majority of them
 // name another primary and that took a write. The old primary goes on to take writes until it is told, some ten seconds
-// later: locks that are taken there meanwhile are lost.
+// later: locks that are taken there until then are lost.
 func (r *replicated) Failover(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, failoverBound)
+	ctx, cancel := context.WithTimeout(ctx, failoverWithin)
 	defer cancel()
 	old, err := r.primary(ctx)
 	if err != nil {
@@ -160,7 +167,7 @@ func (r *replicated) Failover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("failover from %s: %w", old.Name(), err)
 	}
-	err = clusters.Until(ctx, failoverBound, server.LookEvery, func(ctx context.Context) error {
+	err = clusters.Until(ctx, failoverWithin, server.LookEvery, func(ctx context.Context) error {
 		primary, err := r.primary(ctx)
 		if err != nil {
 			return err
@@ -180,7 +187,7 @@ func (r *replicated) Failover(ctx context.Context) error {
 func (r *replicated) begin(ctx context.Context) (*watcher, error) {
 	var errs []error
 	for _, w := range r.sentinels {
-		bounded, cancel := context.WithTimeout(ctx, server.AskBound)
+		bounded, cancel := context.WithTimeout(ctx, server.AskTimeout)
 		err := w.sentinel.Failover(bounded, masterName).Err()
 		cancel()
 		if err == nil {

@@ -20,14 +20,20 @@ const (
 
 // watcher is one Sentinel and the harness's connection to it.
 type watcher struct {
-	*clusters.Server
+	clusters.Node
 	sentinel *redis.SentinelClient
 }
 
-func (w *watcher) addr() string { return net.JoinHostPort(w.Host().Addr(), sentinelPort) }
+func (w *watcher) addr() string { return sentinelAddr(w.Node) }
 
-// startSentinel starts a Sentinel on a server's host, where it is a process of its own.
-func startSentinel(ctx context.Context, site clusters.Site, host clusters.Host, primary string, values map[string]string) (*watcher, error) {
+func sentinelAddr(at clusters.Node) string { return net.JoinHostPort(at.Addr(), sentinelPort) }
+
+func connectSentinel(at clusters.Node, dial clusters.Dialer) *watcher {
+	return &watcher{at, redis.NewSentinelClient(server.Options(dial, sentinelAddr(at)))}
+}
+
+// launchSentinel starts a Sentinel on a server's host, where it is a process of its own.
+func launchSentinel(ctx context.Context, site clusters.Site, host clusters.Host, primary string, values map[string]string) (*clusters.Server, error) {
 	lines := []string{
 		"sentinel announce-ip " + host.Addr(), "sentinel announce-port " + sentinelPort,
 		fmt.Sprintf("sentinel monitor %s %s %s %s", masterName, primary, server.Port, values[quorum]),
@@ -37,15 +43,9 @@ func startSentinel(ctx context.Context, site clusters.Site, host clusters.Host, 
 			lines = append(lines, fmt.Sprintf("sentinel %s %s %s", s.Name, masterName, values[s.Name]))
 		}
 	}
-	process, err := server.StartProcess(ctx, site, host, server.Process{
+	return server.StartProcess(ctx, site, host, server.Process{
 		Log: sentinelLog, File: "sentinel.conf", Port: sentinelPort, Lines: lines, Args: []string{"--sentinel"},
 	})
-	if err != nil {
-		return nil, err
-	}
-	w := &watcher{Server: process}
-	w.sentinel = redis.NewSentinelClient(server.Options(site, w.addr()))
-	return w, nil
 }
 
 // view is what one Sentinel says.
@@ -59,7 +59,7 @@ type view struct {
 
 // primary asks a Sentinel what it tells clients.
 func (w *watcher) primary(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, server.AskBound)
+	ctx, cancel := context.WithTimeout(ctx, server.AskTimeout)
 	defer cancel()
 	addr, err := w.sentinel.GetMasterAddrByName(ctx, masterName).Result()
 	if err != nil {
@@ -75,7 +75,7 @@ func (w *watcher) look(ctx context.Context) (view, error) {
 	if v.primary, err = w.primary(ctx); err != nil {
 		return v, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, server.AskBound)
+	ctx, cancel := context.WithTimeout(ctx, server.AskTimeout)
 	defer cancel()
 	master, err := w.sentinel.Master(ctx, masterName).Result()
 	if err != nil {

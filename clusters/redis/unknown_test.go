@@ -2,13 +2,17 @@ package redis
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
+	goredis "github.com/redis/go-redis/v9"
+
 	"lockcheck/checker/history"
-	"lockcheck/clusters/clienttest"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
+	"lockcheck/clusters/internal/redistest"
 	"lockcheck/clusters/redis/record"
-	"lockcheck/workloads/client"
 )
 
 // wired is a client whose connection to its server can be held up. With others it behaves as with Sentinel.
@@ -64,7 +68,7 @@ func TestAWaitOverAnUnknownAttempt(t *testing.T) {
 			defer cancel()
 			wire.Hold(clienttest.ToServer)
 			waiting := clienttest.Acquiring(ctx, lock, "k")
-			time.Sleep(3 * requestBound(time.Second)) // some attempts are on their way
+			time.Sleep(3 * requestTimeout(time.Second)) // some attempts are on their way
 			if test.givenUp {
 				cancel()
 				clienttest.WantUnknown(t, (<-waiting).Err)
@@ -91,13 +95,68 @@ func TestAReleaseWithoutAnAnswerIsUnknownAndMayBeRepeated(t *testing.T) {
 	clienttest.WantOwned(t, clienttest.Release(t, g), "false")
 }
 
-func TestWhenNobodyListensNothingWasSent(t *testing.T) {
-	const nobody = "127.0.0.1:1" // below the ports that the kernel gives away
-	lock, _, _ := clienttest.Client(t, setnx.factory, client.Init{Endpoints: []string{nobody}, TTLMS: 1000})
+func TestWithoutAListenerNothingWasSent(t *testing.T) {
+	const closed = "127.0.0.1:1" // below the ports that the kernel gives away
+	lock, _, _ := clienttest.Client(t, setnx.factory, client.Init{Endpoints: []string{closed}, TTLMS: 1000})
 	_, err := lock.Acquire(t.Context(), "k", true)
 	clienttest.WantCode(t, err, history.CodeRefused)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*longestPoll)
 	defer cancel()
 	_, err = lock.Acquire(ctx, "k", false)
 	clienttest.WantCode(t, err, history.CodeCancelled)
+}
+
+// Each attempt has a record of its own, so an outcome that is unknown can only have been under that one.
+func TestAnAcquireOfUnknownOutcomeNamesItsRecord(t *testing.T) {
+	c, wire, lock, _ := wired(t, false)
+	clienttest.Release(t, clienttest.Acquire(t, lock, "k")) // the connection is there
+	wire.Hold(clienttest.ToClient)
+	asked := clienttest.Acquiring(t.Context(), lock, "k")
+	record := ""
+	clienttest.Eventually(t, "the record is made", func() bool { record = value(t, c, "k"); return record != "" })
+	err := (<-asked).Err
+	clienttest.WantUnknown(t, err)
+	if under := client.SessionOf(err); under != record {
+		t.Errorf("under %q, and the record is %q", under, record)
+	}
+}
+
+// The nearest that is wrong, which is what a user has who does not change go-redis's options.
+func TestALibraryThatRepeatsARequestIsFoundOut(t *testing.T) {
+	repeating := func(ctx context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
+		lock, ready, err := setnx.factory(ctx, init, watch)
+		if err != nil {
+			return nil, ready, err
+		}
+		l, bound := lock.(*locks), 10*time.Second
+		options := record.Options(init.Endpoints[0], bound)
+		options.MaxRetries = 3
+		err = l.store.Close()
+		l.store = record.NewStore(goredis.NewClient(options), bound)
+		return l, ready, err
+	}
+	err := clienttest.LostReply(t, repeating, redistest.InitFor(startSingle(t, nil), 30*time.Second))
+	if err == nil || !strings.Contains(err.Error(), "answers that it was not owned") {
+		t.Errorf("it repeated its release, and what is wrong with that is: %v", err)
+	}
+}
+
+func TestEveryRecipeCountsItsTries(t *testing.T) {
+	for _, r := range []recipe{setnx, setnxIncr, setnxNoRenew} { // get-del differs in its release only, which waits for a ping
+		t.Run(r.name, func(t *testing.T) {
+			c := startSingle(t, nil)
+			init := redistest.InitFor(c, 10*time.Second)
+			clienttest.WantAttempts(t, clienttest.Serve(t, r.factory, init), clienttest.Serve(t, r.factory, init), "k", 1)
+		})
+	}
+}
+
+// go-redis repeats a request after a read that failed, unless it is told not to: what the second finds is no answer to the
+// first.
+func TestAReleaseWhoseReplyIsLostIsNotSaidToBeNotOwned(t *testing.T) {
+	for _, r := range []recipe{setnx, setnxIncr, getDel, setnxNoRenew} {
+		t.Run(r.name, func(t *testing.T) {
+			clienttest.WantLostReplyUnknown(t, r.factory, redistest.InitFor(startSingle(t, nil), 30*time.Second))
+		})
+	}
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
-	"lockcheck/clusters/redis"
 	"lockcheck/clusters/redis/server"
 	"lockcheck/clusters/setting"
 )
@@ -16,9 +16,9 @@ import (
 const Name = "redlock"
 
 const (
-	usualNodes = 5
-	leastNodes = 3
-	mostNodes  = 9
+	defaultNodes = 5
+	minNodes     = 3
+	maxNodes     = 9
 )
 
 // Backend is Redlock. The zero value is ready to use.
@@ -50,19 +50,19 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 	var none clusters.Layout
 	nodes := opts.Nodes
 	if nodes == 0 {
-		nodes = usualNodes
+		nodes = defaultNodes
 	}
-	if nodes < leastNodes || nodes > mostNodes || nodes%2 == 0 {
+	if nodes < minNodes || nodes > maxNodes || nodes%2 == 0 {
 		return none, fmt.Errorf("%w: %d Redlock servers: use an odd number from %d to %d (an even one survives no more faults "+
-			"than the odd one below it)", clusters.ErrUsage, nodes, leastNodes, mostNodes)
+			"than the odd one below it)", clusters.ErrUsage, nodes, minNodes, maxNodes)
 	}
 	values, err := settings().Resolve(opts.Settings)
 	if err != nil {
 		return none, fmt.Errorf("%w: redlock: %w", clusters.ErrUsage, err)
 	}
-	ttl, err := redis.HonourTTL(Name, opts.TTL)
+	ttl, err := server.HonourTTL(Name, opts.TTL)
 	if err != nil {
 		return none, err
 	}
-	return clusters.Layout{Nodes: clusters.NodeNames(nodes), TTL: ttl, EffectiveTTL: ttl, Settings: values}, nil
+	return clusters.Layout{Nodes: clusters.NodeNames(nodes), TTL: ttl, EffectiveTTL: ttl, Settings: values, LeaseClock: history.ClockWall}, nil
 }

@@ -6,8 +6,8 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
+	"lockcheck/clusters/client"
 	"lockcheck/clusters/redis/record"
-	"lockcheck/workloads/client"
 )
 
 // vote is one server's answer to a request for a record: whether it did what was asked, or why that is not known or did
@@ -17,14 +17,14 @@ type vote struct {
 	err error
 }
 
-// certain tells whether it is known what the server did.
+// certain reports whether it is known what the server did.
 func (v vote) certain() bool { return v.err == nil || record.Certain(v.err) }
 
 // ask sends one request to every server at once and waits for all answers, each of which is bounded.
 func ask(ctx context.Context, servers []*record.Store, request func(context.Context, *record.Store) (bool, error)) []vote {
 	var votes []vote
 	for _, a := range clusters.AskAll(ctx, servers, request) {
-		votes = append(votes, vote{a.Said, a.Err})
+		votes = append(votes, vote{a.Value, a.Err})
 	}
 	return votes
 }
@@ -73,7 +73,7 @@ func standingsOf(votes []vote) standings {
 
 func (s standings) quorum() int { return len(s)/2 + 1 }
 
-// gone tells whether a majority of the servers certainly has no record of the grant: by their answers to a request that
+// gone reports whether a majority of the servers certainly has no record of the grant: by their answers to a request that
 // needed it, or because they never had it. A record does not come back. Then the grant is over: another can be given the
 // lock.
 func (s standings) gone(votes []vote) bool {
@@ -86,7 +86,7 @@ func (s standings) gone(votes []vote) bool {
 	return n >= s.quorum()
 }
 
-// acted tells whether a majority of those that had made the record acted on it: they had it all the time in between.
+// acted reports whether a majority of those that had made the record acted on it: they had it all the time in between.
 func (s standings) acted(votes []vote) bool {
 	n := 0
 	for i, v := range votes {
@@ -98,7 +98,7 @@ func (s standings) acted(votes []vote) bool {
 }
 
 // released judges the answers to a release: whose record was removed, and whether the lock is free. It is once a majority
-// of the servers certainly has no record any more. If no server did anything, nothing happened; else nobody knows.
+// of the servers certainly has no record any more. If no server did anything, nothing happened; else it is unknown.
 func (s standings) released(votes []vote) (owned *bool, err error) {
 	free, refused := 0, 0
 	for i, v := range votes {

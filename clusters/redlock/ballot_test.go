@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/clienttest"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
 )
 
 // votesOf writes answers of servers: y did it, n did not, r refused (certainly nothing happened), ? unknown.

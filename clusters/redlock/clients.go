@@ -11,7 +11,7 @@ var lockClients = []clusters.LockClient{
 	},
 	{
 		Name:  "redsync",
-		About: "github.com/go-redsync/redsync/v4 with its usual options, extended by its user at TTL/3",
+		About: "github.com/go-redsync/redsync/v4 with its default options, extended by its user at TTL/3",
 		New:   Redsync,
 	},
 }
@@ -19,4 +19,4 @@ var lockClients = []clusters.LockClient{
 // Clients are the lock clients for Redlock.
 func (Backend) Clients() []clusters.LockClient { return lockClients }
 
-const noTokens = "Redlock's records hold their owner's random value and no number that grows with each grant, so there is nothing for storage to compare"
+const noTokens = "Redlock's records hold their owner's random value and no number that grows with each grant, so there is nothing for a resource to compare"

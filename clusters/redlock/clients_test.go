@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/clienttest"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
+	"lockcheck/clusters/internal/redistest"
 	"lockcheck/clusters/redis/record"
-	"lockcheck/clusters/redis/redistest"
-	"lockcheck/workloads/client"
 )
 
 // each runs a test for both clients, each on servers of its own.
@@ -76,8 +76,8 @@ func TestItExcludes(t *testing.T) {
 func TestItIsRenewedByAMajority(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		lock, w := newClient(t, c, factory)
-		redistest.Pause(t, c.servers[0])
-		redistest.Pause(t, c.servers[1])
+		redistest.Pause(t, c.servers[0].Node)
+		redistest.Pause(t, c.servers[1].Node)
 		g := clienttest.Acquire(t, lock, "k")
 		valid := g.Valid()
 		clienttest.Eventually(t, "five leases", func() bool { return len(w.Leases(g.Session())) >= 5 })
@@ -98,8 +98,8 @@ func TestItIsRenewedByAMajority(t *testing.T) {
 		if why := w.WasLost(g.Session()); why != nil {
 			t.Errorf("lost: %v", why)
 		}
-		redistest.Resume(t, c.servers[0])
-		redistest.Resume(t, c.servers[1])
+		redistest.Resume(t, c.servers[0].Node)
+		redistest.Resume(t, c.servers[1].Node)
 	})
 }
 
@@ -110,7 +110,7 @@ func TestAMajorityThatForgets(t *testing.T) {
 		b, _ := newClient(t, c, factory)
 		g := clienttest.Acquire(t, a, "k")
 		for _, s := range c.servers[:3] {
-			redistest.Restart(t, s, true)
+			redistest.Restart(t, s.Node, true)
 		}
 		redistest.Ready(t, c)
 		clienttest.Eventually(t, "the loss", func() bool { return w.WasLost(g.Session()) != nil })
@@ -128,7 +128,7 @@ func TestWithoutAMajorityItIsLostAndNotGranted(t *testing.T) {
 		lock, w := newClient(t, c, factory)
 		g := clienttest.Acquire(t, lock, "k")
 		for _, s := range c.servers[:3] {
-			redistest.Pause(t, s)
+			redistest.Pause(t, s.Node)
 		}
 		clienttest.Eventually(t, "the loss", func() bool { return w.WasLost(g.Session()) != nil })
 		if w.SaidEnded(g.Session()) {
@@ -139,7 +139,7 @@ func TestWithoutAMajorityItIsLostAndNotGranted(t *testing.T) {
 		_, err = g.Release(t.Context())
 		clienttest.WantUnknown(t, err)
 		for _, s := range c.servers[:3] {
-			redistest.Resume(t, s)
+			redistest.Resume(t, s.Node)
 		}
 		clienttest.Release(t, clienttest.Acquire(t, lock, "other"))
 	})
@@ -149,9 +149,7 @@ func TestServersThatAreNotThereAreNotUnknown(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		lock, _ := newClient(t, c, factory)
 		for _, s := range c.servers {
-			if err := s.Process().Kill(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			redistest.Kill(t, s.Node)
 		}
 		_, err := lock.Acquire(t.Context(), "k", true)
 		var definite *client.Error
@@ -210,5 +208,42 @@ func TestAVoteWithoutAnAnswer(t *testing.T) {
 		wire.LetGo(clienttest.ToServer)
 		clienttest.Eventually(t, "the last server makes the record", func() bool { return records(t, c, "k", g.Session()) == 5 })
 		clienttest.WantOwned(t, clienttest.Release(t, g), "true")
+	})
+}
+
+// A try is one round of all servers.
+func TestTriesAreCounted(t *testing.T) {
+	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
+		init := redistest.InitFor(c, 10*time.Second)
+		clienttest.WantAttempts(t, clienttest.Serve(t, factory, init), clienttest.Serve(t, factory, init), "k", 1)
+	})
+}
+
+// Servers whose answers are missing may make the record later; which one it would be is known.
+func TestAnAcquireOfUnknownOutcomeNamesItsRecord(t *testing.T) {
+	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
+		lock, _ := newClientFor(t, c, factory, 10*time.Second)
+		clienttest.Release(t, clienttest.Acquire(t, lock, "k")) // the connections are there
+		for _, s := range c.servers[:3] {
+			redistest.Pause(t, s.Node)
+		}
+		var under [2]string
+		for i := range under {
+			_, err := lock.Acquire(t.Context(), "k", true)
+			clienttest.WantUnknown(t, err)
+			under[i] = client.SessionOf(err)
+		}
+		for _, s := range c.servers[:3] {
+			redistest.Resume(t, s.Node)
+		}
+		if under[0] == "" || under[1] == "" || under[0] == under[1] {
+			t.Errorf("they name %q: each attempt has a record of its own", under)
+		}
+	})
+}
+
+func TestAReleaseWhoseRepliesAreLostIsNotSaidToBeNotOwned(t *testing.T) {
+	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
+		clienttest.WantLostReplyUnknown(t, factory, redistest.InitFor(c, 30*time.Second))
 	})
 }

@@ -4,66 +4,50 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"time"
 
-	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/clusters/redis/server"
 )
 
 const (
-	startBound = 60 * time.Second
-	probeBound = 20 * time.Second
-	probeEvery = 50 * time.Millisecond
+	probeTimeout = 20 * time.Second
+	probeEvery   = 50 * time.Millisecond
 )
 
 // probeKey is written by probes. Lock clients use keys with another prefix.
 const probeKey = "lockcheck-probe"
 
-// cluster is the running servers. Nobody leads.
+// cluster is the running servers. None of them leads.
 type cluster struct {
 	servers []*server.Server
 }
 
 var _ clusters.Cluster = (*cluster)(nil)
 
-// Start returns once every server took a write and read it back.
-func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.Layout, progress io.Writer) (clusters.Cluster, error) {
-	ctx, cancel := context.WithTimeout(ctx, startBound)
-	defer cancel()
-	begun := time.Now()
-	c := &cluster{}
-	err := c.launch(ctx, site, layout)
-	if err == nil {
-		fmt.Fprintf(progress, "redlock: started %s\n", clusters.Whereabouts(c.servers))
-		err = c.Ready(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("starting %s: %w", history.Counted(len(layout.Nodes), "redis server", "independent redis servers"), err), c.Close())
-	}
-	fmt.Fprintf(progress, "redlock: ready after %.1f s\n", time.Since(begun).Seconds())
-	return c, nil
-}
-
-func (c *cluster) launch(ctx context.Context, site clusters.Site, layout clusters.Layout) error {
+// Launch starts the servers, all at once: none knows of the others.
+func (Backend) Launch(ctx context.Context, site clusters.Site, layout clusters.Layout) ([]clusters.Node, error) {
 	hosts, err := clusters.Hosts(ctx, site, layout.Nodes)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c.servers, err = clusters.Together(len(hosts), func(i int) (*server.Server, error) {
-		return server.Start(ctx, site, hosts[i], server.Lines(settings(), layout.Settings))
+	return clusters.Together(len(hosts), func(i int) (clusters.Node, error) {
+		return server.Launch(ctx, site, hosts[i], server.Lines(settings(), layout.Settings))
 	})
-	return err
 }
 
-func (c *cluster) Nodes() []clusters.Node { return clusters.Nodes(c.servers) }
+// Connect prepares connections to each server.
+func (Backend) Connect(service clusters.Service) (clusters.Cluster, error) {
+	return &cluster{server.ConnectAll(service)}, nil
+}
+
+func (c *cluster) Nodes() []clusters.Node { return server.Nodes(c.servers) }
 
 func (c *cluster) Endpoints() []string {
 	var all []string
 	for _, s := range c.servers {
-		all = append(all, s.Addr())
+		all = append(all, s.Endpoint())
 	}
 	return all
 }
@@ -107,10 +91,10 @@ func verify(ctx context.Context, s *server.Server) (struct{}, error) {
 	return struct{}{}, err
 }
 
-// Probe writes one key to every server, again and again until a majority took it in one round, ctx is done or probeBound
+// Probe writes one key to every server, again and again until a majority took it in one round, ctx is done or probeTimeout
 // is over.
 func (c *cluster) Probe(ctx context.Context) error {
-	return clusters.Until(ctx, probeBound, probeEvery, func(ctx context.Context) error {
+	return clusters.Until(ctx, probeTimeout, probeEvery, func(ctx context.Context) error {
 		var errs []error
 		for _, a := range clusters.AskAll(ctx, c.servers, write) {
 			if a.Err != nil {

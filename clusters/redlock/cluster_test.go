@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/redis/redistest"
+	"lockcheck/clusters/internal/redistest"
 )
 
 func start(t *testing.T) *cluster {
@@ -20,7 +20,7 @@ func TestFiveIndependentServers(t *testing.T) {
 	if len(c.Nodes()) != 5 || len(c.Endpoints()) != 5 {
 		t.Errorf("nodes %v, endpoints %v", c.Nodes(), c.Endpoints())
 	}
-	if _, led := clusters.Cluster(c).(clusters.Led); led {
+	if _, led := clusters.Cluster(c).(clusters.LeaderReporter); led {
 		t.Error("it says who leads")
 	}
 	for _, s := range c.servers {
@@ -37,12 +37,12 @@ func TestFiveIndependentServers(t *testing.T) {
 
 func TestAProbeNeedsAMajority(t *testing.T) {
 	c := start(t)
-	redistest.Pause(t, c.servers[0])
-	redistest.Pause(t, c.servers[1])
+	redistest.Pause(t, c.servers[0].Node)
+	redistest.Pause(t, c.servers[1].Node)
 	if err := c.Probe(t.Context()); err != nil {
 		t.Errorf("with three of five: %v", err)
 	}
-	redistest.Pause(t, c.servers[2])
+	redistest.Pause(t, c.servers[2].Node)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if err := c.Probe(ctx); err == nil || !strings.Contains(err.Error(), "n1") {
@@ -54,7 +54,11 @@ func TestAProbeNeedsAMajority(t *testing.T) {
 		t.Errorf("ready: %v", err)
 	}
 	for _, s := range c.servers[:3] {
-		redistest.Resume(t, s)
+		redistest.Resume(t, s.Node)
 	}
 	redistest.Ready(t, c)
+}
+
+func TestAnAttachedServiceGetsReady(t *testing.T) {
+	redistest.ReadyAlone(t, Backend{}, clusters.Options{TTL: time.Second})
 }

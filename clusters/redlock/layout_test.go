@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/layouttest"
+	"lockcheck/clusters/internal/layouttest"
 )
 
 func TestLayout(t *testing.T) {
@@ -15,7 +15,7 @@ func TestLayout(t *testing.T) {
 		nodes int
 		wrong string // part of the error; empty if there is none
 	}{
-		{"usual", clusters.Options{TTL: 2 * time.Second}, 5, ""},
+		{"default", clusters.Options{TTL: 2 * time.Second}, 5, ""},
 		{"three", clusters.Options{Nodes: 3, TTL: 2 * time.Second}, 3, ""},
 		{"one", clusters.Options{Nodes: 1, TTL: 2 * time.Second}, 0, "an odd number from 3 to 9"},
 		{"four", clusters.Options{Nodes: 4, TTL: 2 * time.Second}, 0, "an odd number from 3 to 9"},

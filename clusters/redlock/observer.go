@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
 	"lockcheck/clusters/redis/record"
-	"lockcheck/workloads/client"
 )
 
 // observed is what was seen of the requests of one call of a library: those of its last round, and what may be left of
@@ -20,6 +20,7 @@ type observed struct {
 	queued func() // called when a majority of the servers says that the lock is another's
 
 	mu      sync.Mutex
+	value   string  // of the call's records: all its rounds have the same
 	seen    []int64 // the last ping read before the last SET was sent, by server
 	sets    []vote  // answers to the last SET
 	evals   []vote  // answers to the last script
@@ -59,14 +60,17 @@ func (h hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		}
 		seen := o.watch.Seen()
 		err := ctx.Err()
-		if err != nil { // the round's time was over before: whatever the error says, nothing is sent
+		if err != nil { // the round's time was over before: with any error, nothing is sent
 			err = fmt.Errorf("%w: %w", errNotAsked, err)
 		} else {
 			err = next(ctx, cmd)
 		}
 		switch cmd := cmd.(type) {
-		case *redis.BoolCmd: // SET NX
-			o.set(h.server, seen, vote{err == nil && cmd.Val(), record.Judge(err)})
+		case *redis.BoolCmd: // SET key value ... NX, to each server once a round
+			if h.server == 0 {
+				client.Asked(ctx)
+			}
+			o.set(h.server, fmt.Sprint(cmd.Args()[2]), seen, vote{err == nil && cmd.Val(), record.Judge(err)})
 		case *redis.Cmd: // a script
 			if err == nil || !strings.HasPrefix(err.Error(), "NOSCRIPT ") { // then it is sent again with its text
 				n, _ := cmd.Int64()
@@ -77,10 +81,10 @@ func (h hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-func (o *observed) set(server int, seen int64, v vote) {
+func (o *observed) set(server int, value string, seen int64, v vote) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.seen[server], o.sets[server] = seen, v
+	o.value, o.seen[server], o.sets[server] = value, seen, v
 	if !v.certain() {
 		o.unclear[server]++
 	}
@@ -135,7 +139,7 @@ func (o *observed) won() (standings, int64) {
 	return known, max(seen, 0)
 }
 
-// settled tells whether nothing is left, nor can come, of a call that came to nothing.
+// settled reports whether nothing is left, nor can come, of a call that came to nothing.
 func (o *observed) settled() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

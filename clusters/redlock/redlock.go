@@ -9,10 +9,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
 	"lockcheck/clusters/redis/polling"
 	"lockcheck/clusters/redis/record"
 	"lockcheck/clusters/redis/renewal"
-	"lockcheck/workloads/client"
 )
 
 // A client that did not get the lock asks again after a random time from this range.
@@ -21,8 +21,8 @@ const (
 	longestRetry  = 125 * time.Millisecond
 )
 
-// nodeBound is how long one server may take: little against the lease, so that one that is down costs little of it.
-func nodeBound(ttl time.Duration) time.Duration { return max(ttl/20, 50*time.Millisecond) }
+// nodeTimeout is how long one server may take: little against the lease, so that one that is down costs little of it.
+func nodeTimeout(ttl time.Duration) time.Duration { return max(ttl/20, 50*time.Millisecond) }
 
 // drift is what the documentation takes off the validity: a hundredth of the lease for clocks that run differently, and
 // 2 ms because Redis counts in milliseconds.
@@ -32,6 +32,7 @@ func drift(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecon
 func Redlock(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	ready := client.Ready{
 		Client: "redlock, go-redis " + record.Version, Tokens: string(history.TokensNone), TokensReason: noTokens,
+		Release: string(history.ReleaseChecked), // a script on each server compares the random value and deletes
 	}
 	if len(init.Endpoints) == 0 {
 		return nil, ready, errors.New("there are no servers")
@@ -40,7 +41,7 @@ func Redlock(_ context.Context, init client.Init, watch client.Watch) (client.Lo
 		name: init.Name, watch: watch, ttl: time.Duration(init.TTLMS) * time.Millisecond,
 		pause: polling.NewPause(shortestRetry, longestRetry, init.Seed),
 	}
-	bound := nodeBound(l.ttl)
+	bound := nodeTimeout(l.ttl)
 	for _, addr := range init.Endpoints {
 		l.servers = append(l.servers, record.NewStore(redis.NewClient(record.Options(addr, bound)), bound))
 	}
@@ -70,10 +71,11 @@ func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant
 // the record is removed everywhere, also where it was not seen to be made.
 //
 // What was acknowledged by a majority protects the grant for one lease from before the first of the requests was sent:
-// nobody else finds a majority free before the first record of it expires.
+// no other client finds a majority free before the first record of it expires.
 func (l *locks) attempt(ctx context.Context, key string) (client.Grant, error) {
 	value := record.Value(l.name)
 	seen, sent := l.watch.Seen(), time.Now()
+	client.Asked(ctx)
 	votes := ask(ctx, l.servers, func(ctx context.Context, s *record.Store) (bool, error) {
 		return s.Set(ctx, record.Key(key), value, l.ttl)
 	})
@@ -98,9 +100,9 @@ func (l *locks) tidyUp(ctx context.Context, key, value string, votes []vote) err
 	for i, v := range votes {
 		switch removed := removals[i]; {
 		case v.yes && removed.err != nil:
-			return unknown(fmt.Errorf("a record was made, and its removal failed: %w", removed.err))
+			return client.Under(value, unknown(fmt.Errorf("a record was made, and its removal failed: %w", removed.err)))
 		case !v.certain() && !removed.yes:
-			return unknown(fmt.Errorf("a record may have been made: %w", v.err))
+			return client.Under(value, unknown(fmt.Errorf("a record may have been made: %w", v.err)))
 		case v.err == nil && !v.yes:
 			held++
 		}
@@ -110,13 +112,13 @@ func (l *locks) tidyUp(ctx context.Context, key, value string, votes []vote) err
 		return client.Definite(history.CodeRefused, "%w", errTooLate)
 	case held > len(l.servers)/2:
 		return polling.ErrHeld
-	case held > 0: // the votes were split, perhaps among those who ask at this moment: nobody may hold it
+	case held > 0: // the votes were split, perhaps among those who ask at this moment: it may be free
 		return client.Definite(history.CodeBusy, "%d of %d servers gave it to others", held, len(l.servers))
 	}
 	return client.Definite(history.CodeRefused, "no majority of the servers can be asked: %w", failures(votes))
 }
 
-// Close gives back whatever is held, and ends the connections.
+// Close gives back all locks that are held, and ends the connections.
 func (l *locks) Close(ctx context.Context) error {
 	err := l.held.Close(ctx)
 	for _, s := range l.servers {
@@ -157,7 +159,7 @@ func (g *grant) extend(ctx context.Context) renewal.Round {
 		return s.Extend(ctx, record.Key(g.key), g.value, l.ttl)
 	})
 	switch {
-	case ctx.Err() != nil: // released meanwhile: a record that is gone is no loss
+	case ctx.Err() != nil: // released before: a record that is gone is no loss
 		return renewal.Round{}
 	case yeses(votes) > len(l.servers)/2:
 		l.watch.Lease(g.value, seen, l.ttl)
@@ -168,7 +170,7 @@ func (g *grant) extend(ctx context.Context) renewal.Round {
 	return renewal.Round{}
 }
 
-// lost tells the user, and that it was the servers who said so if it was.
+// lost notifies the user, and reports that the servers said so if they did.
 func (g *grant) lost(why error) {
 	if errors.Is(why, errGone) {
 		g.locks.watch.Ended(g.value, why)

@@ -12,10 +12,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
 	"lockcheck/clusters/redis/polling"
 	"lockcheck/clusters/redis/record"
 	"lockcheck/clusters/redis/renewal"
-	"lockcheck/workloads/client"
 )
 
 // Redsync is github.com/go-redsync/redsync/v4 on go-redis, with the library's own numbers: 32 tries a call, 50 to 250 ms
@@ -25,11 +25,12 @@ import (
 // does not heed the time that the library gives a round.
 //
 // The library does not renew. Its user calls Extend at a third of the lease, and takes the lock for lost when a majority
-// of the servers answers that it is another's or nobody's (ErrTaken), or when the time that Until declares is over; any
+// of the servers answers that it is another's or free (ErrTaken), or when the time that Until declares is over; any
 // other error of Extend is tried again until then.
 func Redsync(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	ready := client.Ready{
 		Client: "redsync v4, go-redis " + record.Version, Tokens: string(history.TokensNone), TokensReason: noTokens,
+		Release: string(history.ReleaseChecked), // the library's script on each server compares the random value and deletes
 	}
 	if len(init.Endpoints) == 0 {
 		return nil, ready, errors.New("there are no servers")
@@ -40,7 +41,7 @@ func Redsync(_ context.Context, init client.Init, watch client.Watch) (client.Lo
 	}
 	var pools []redsyncredis.Pool
 	for i, addr := range init.Endpoints {
-		rdb := redis.NewClient(record.Options(addr, nodeBound(l.ttl)))
+		rdb := redis.NewClient(record.Options(addr, nodeTimeout(l.ttl)))
 		rdb.AddHook(hook{server: i})
 		l.servers = append(l.servers, rdb)
 		pools = append(pools, goredis.NewPool(rdb))
@@ -91,14 +92,14 @@ func judgeLock(err error, o *observed) error {
 	var taken *redsync.ErrTaken
 	switch {
 	case !o.settled():
-		return unknown(fmt.Errorf("a record may be left: %w", err))
+		return client.Under(o.value, unknown(fmt.Errorf("a record may be left: %w", err)))
 	case errors.As(err, &taken):
 		return fmt.Errorf("%w: %w", polling.ErrHeld, err)
 	}
 	return client.Definite(history.CodeBusy, "%w", err) // split votes, or too few servers, or given up between two rounds
 }
 
-// Close gives back whatever is held, and ends the connections.
+// Close gives back all locks that are held, and ends the connections.
 func (l *mutexes) Close(ctx context.Context) error {
 	err := l.held.Close(ctx)
 	for _, s := range l.servers {
@@ -121,7 +122,7 @@ func (m *mutex) Token() string    { return "" }
 func (m *mutex) Seen() int64      { return m.seen }
 func (m *mutex) Valid() time.Time { return m.renewal.Until() }
 
-var errTaken = errors.New("by the answer of Extend a majority of the servers gave the lock to others or to nobody")
+var errTaken = errors.New("by the answer of Extend a majority of the servers had given the lock to others or freed it")
 
 func (m *mutex) extend(ctx context.Context) renewal.Round {
 	seen := m.locks.watch.Seen()
@@ -131,7 +132,7 @@ func (m *mutex) extend(ctx context.Context) renewal.Round {
 	votes := observed.votes()
 	var taken *redsync.ErrTaken
 	switch {
-	case ctx.Err() != nil: // released meanwhile: a record that is gone is no loss
+	case ctx.Err() != nil: // released before: a record that is gone is no loss
 		return renewal.Round{}
 	case yeses(votes) > len(votes)/2:
 		m.locks.watch.Lease(m.Session(), seen, m.locks.ttl)
@@ -147,7 +148,7 @@ func (m *mutex) extend(ctx context.Context) renewal.Round {
 	return renewal.Round{Gone: fmt.Errorf("%w: %w", errTaken, err)}
 }
 
-// lost tells the user, and that it was the servers who said so if it was.
+// lost notifies the user, and reports that the servers said so if they did.
 func (m *mutex) lost(why error) {
 	if errors.Is(why, errGone) {
 		m.locks.watch.Ended(m.Session(), why)
@@ -155,7 +156,7 @@ func (m *mutex) lost(why error) {
 	m.locks.watch.Lost(m.Session(), why)
 }
 
-// Release calls UnlockContext, whose answer is a majority's "removed" or an error that mixes "it was gone" with "nobody
+// Release calls UnlockContext, whose answer is a majority's "removed" or an error that mixes "it was gone" with "no one
 // knows": what was observed decides.
 func (m *mutex) Release(ctx context.Context) (*bool, error) {
 	m.renewal.Stop()

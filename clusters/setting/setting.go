@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Setting is one of a server's settings: its official name, what it is unless somebody says otherwise, and which values
+// Setting is one of a server's settings: its official name, its default, and which values
 // make sense.
 type Setting struct {
-	Name, Usual, About string
-	Check              func(value string) error
+	Name, Default, About string
+	Check                func(value string) error
 }
 
 // Table is all that can be set.
 type Table []Setting
 
-// Resolve completes what was asked for with what is usual. The error names everything that is wrong.
+// Resolve completes what was asked for with the defaults. The error names everything that is wrong.
 func (t Table) Resolve(asked map[string]string) (map[string]string, error) {
 	var errs []error
 	names := t.names()
@@ -32,7 +32,7 @@ func (t Table) Resolve(asked map[string]string) (map[string]string, error) {
 	for _, s := range t {
 		value, ok := asked[s.Name]
 		if !ok {
-			value = s.Usual
+			value = s.Default
 		}
 		if err := s.Check(value); err != nil {
 			errs = append(errs, fmt.Errorf("setting %s: %w", s.Name, err))
@@ -50,13 +50,13 @@ func (t Table) names() []string {
 	return names
 }
 
-// Number checks for a whole number from least to most, in the one spelling that all servers read alike: +5 is refused by
+// Number checks for a whole number in [from, to], in the one spelling that all servers read alike: +5 is refused by
 // some, and 010 is 8 to others.
-func Number(least, most int64) func(string) error {
+func Number(from, to int64) func(string) error {
 	return func(value string) error {
 		n, err := strconv.ParseInt(value, 10, 64)
-		if err != nil || strconv.FormatInt(n, 10) != value || n < least || n > most {
-			return fmt.Errorf("%q is no whole number from %d to %d", value, least, most)
+		if err != nil || strconv.FormatInt(n, 10) != value || n < from || n > to {
+			return fmt.Errorf("%q is no whole number from %d to %d", value, from, to)
 		}
 		return nil
 	}

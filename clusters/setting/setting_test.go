@@ -11,7 +11,7 @@ var table = Table{
 	{"sync", "yes", "the log", Choice("yes", "no")},
 }
 
-func TestWhatIsNotAskedForIsAsUsual(t *testing.T) {
+func TestWhatIsNotAskedForIsTheDefault(t *testing.T) {
 	got, err := table.Resolve(map[string]string{"sync": "no"})
 	if want := map[string]string{"tick": "200", "sync": "no"}; err != nil || !maps.Equal(got, want) {
 		t.Errorf("got %v, %v; want %v", got, err, want)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 )
 
@@ -13,8 +14,8 @@ import (
 const Name = "zookeeper"
 
 const (
-	usualNodes = 3
-	mostNodes  = 7 // more is not an ensemble that anybody should vote in
+	defaultNodes = 3
+	maxNodes     = 7 // more voters make it slower and no safer
 )
 
 // Backend is ZooKeeper. The zero value is ready to use.
@@ -36,11 +37,11 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 	var none clusters.Layout
 	nodes := opts.Nodes
 	if nodes == 0 {
-		nodes = usualNodes
+		nodes = defaultNodes
 	}
-	if nodes < 1 || nodes > mostNodes || nodes%2 == 0 {
+	if nodes < 1 || nodes > maxNodes || nodes%2 == 0 {
 		return none, fmt.Errorf("%w: %d ZooKeeper servers: use an odd number from 1 (standalone) to %d (an even one survives no "+
-			"more faults than the odd one below it)", clusters.ErrUsage, nodes, mostNodes)
+			"more faults than the odd one below it)", clusters.ErrUsage, nodes, maxNodes)
 	}
 	values, err := resolve(opts.Settings)
 	if err != nil {
@@ -53,24 +54,25 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 	granted := times.granted(opts.TTL)
 	if granted != opts.TTL {
 		return none, fmt.Errorf("%w: zookeeper cannot honour a TTL of %v: with these settings it grants sessions of %v to %v, in "+
-			"whole milliseconds (%s, %s, %s); the nearest it can is %v", clusters.ErrUsage, opts.TTL, times.least, times.most,
+			"whole milliseconds (%s, %s, %s); the nearest it can is %v", clusters.ErrUsage, opts.TTL, times.minSession, times.maxSession,
 			tickTime, minSession, maxSession, granted)
 	}
 	return clusters.Layout{
-		Nodes: clusters.NodeNames(nodes), TTL: opts.TTL, EffectiveTTL: granted, Election: times.leaderless(), Settings: values,
+		LeaseClock: history.ClockMonotonic,
+		Nodes:      clusters.NodeNames(nodes), TTL: opts.TTL, EffectiveTTL: granted, Election: times.leaderless(), Settings: values,
 	}, nil
 }
 
 // times are the settings that decide how long things take.
 type times struct {
-	tick, sync  time.Duration // a tick; how long a follower and its leader wait for each other
-	least, most time.Duration // of a session
+	tick, sync             time.Duration // a tick; how long a follower and its leader wait for each other
+	minSession, maxSession time.Duration // of a session
 }
 
 // granted is the session timeout that a server negotiates. It expires a session in the first whole tick after that, so
 // never before it.
 func (t times) granted(ttl time.Duration) time.Duration {
-	return min(max(ttl.Truncate(time.Millisecond), t.least), t.most)
+	return min(max(ttl.Truncate(time.Millisecond), t.minSession), t.maxSession)
 }
 
 // electionRound bounds one election among servers that can talk: they wait 200 ms for a better vote, the winner syncs a

@@ -9,20 +9,21 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/clienttest"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
 )
 
 // kinds are the lock clients, all of which have to pass what is tested of locks as such.
 var kinds = map[string]kind{
-	"recipe":       {Recipe, "/lockcheck"},
-	"election":     {Election, "/lockcheck-election"},
-	"go-zookeeper": {Library, "/lockcheck"},
+	"recipe":       {Recipe, "/lockcheck", 3}, // make the node, read which change made it, look who is before it
+	"election":     {Election, "/lockcheck-election", 3},
+	"go-zookeeper": {Library, "/lockcheck", 2}, // make the node, look who is before it
 }
 
 type kind struct {
 	factory client.Factory
 	base    string // of its nodes
+	alone   int64  // requests of an acquire of a free lock
 }
 
 // subject is one of them, on the shared ensemble.
@@ -51,12 +52,20 @@ func (s subject) client(t *testing.T, endpoints ...string) (client.Lock, *client
 	return newClient(t, s.factory, endpoints...)
 }
 
-// behindWire is a client whose only way to a server can be held up.
-func (s subject) behindWire(t *testing.T) (client.Lock, *clienttest.Watched, *clienttest.Wire) {
+// longTTL is that of sessions which have to outlive a test.
+const longTTL = 30 * time.Second
+
+// behindWire is a client whose only way to a server can be held up. It gets that address three times over: whenever the library
+// has lost the last server of its list it drops the requests that have come by then, and which have is a race.
+func (s subject) behindWire(t *testing.T, ttl time.Duration) (client.Lock, *clienttest.Watched, *clienttest.Wire) {
 	t.Helper()
 	w := clienttest.NewWire(t, s.nodes[0].endpoint())
-	lock, seen := s.client(t, w.Addr)
+	lock, seen, _ := clienttest.Client(t, s.factory, behind(w, ttl))
 	return lock, seen, w
+}
+
+func behind(w *clienttest.Wire, ttl time.Duration) client.Init {
+	return client.Init{Endpoints: []string{w.Addr, w.Addr, w.Addr}, TTLMS: ttl.Milliseconds(), Seed: 1}
 }
 
 // queue is the nodes of a lock, the holder's first.

@@ -12,27 +12,49 @@ import (
 
 // cluster is the running servers. It asks each by itself: what one server says is what is to be known.
 type cluster struct {
-	site  clusters.Site
 	nodes []*node
 	ttl   time.Duration // that the servers were asked to grant
 }
 
 var (
-	_ clusters.Cluster   = (*cluster)(nil)
-	_ clusters.Led       = (*cluster)(nil)
-	_ clusters.FailsOver = (*cluster)(nil)
+	_ clusters.Cluster         = (*cluster)(nil)
+	_ clusters.Standing        = (*cluster)(nil)
+	_ clusters.LeaderReporter  = (*cluster)(nil)
+	_ clusters.FailoverTrigger = (*cluster)(nil)
 )
 
+// node is a server and how the harness connects to it: anew for each question.
 type node struct {
-	*clusters.Server
-	dial dialer // of the harness
+	clusters.Node
+	dial dialer
 }
 
-func (n *node) endpoint() string { return net.JoinHostPort(n.Host().Addr(), clientPort) }
+// Connect keeps where the servers are: each question to one is a connection of its own.
+func (Backend) Connect(service clusters.Service) (clusters.Cluster, error) {
+	c := &cluster{ttl: service.Layout.EffectiveTTL}
+	for _, at := range service.Nodes {
+		c.nodes = append(c.nodes, &node{at, service.Dial})
+	}
+	return c, nil
+}
+
+// Close has nothing to end.
+func (c *cluster) Close() error { return nil }
+
+func (n *node) endpoint() string { return net.JoinHostPort(n.Addr(), clientPort) }
 
 func (n *node) status(ctx context.Context) (status, error) { return srvr(ctx, n.dial, n.endpoint()) }
 
-func (c *cluster) Nodes() []clusters.Node { return clusters.Nodes(c.nodes) }
+// Nodes are the servers as they were given: one that lockcheck launched can be started again.
+func (c *cluster) Nodes() (all []clusters.Node) {
+	for _, n := range c.nodes {
+		all = append(all, n.Node)
+	}
+	return all
+}
+
+// Standing names the leader.
+func (c *cluster) Standing(ctx context.Context) (string, error) { return clusters.Leads(ctx, c) }
 
 func (c *cluster) Endpoints() []string {
 	var all []string
@@ -63,7 +85,7 @@ func (c *cluster) Versions(ctx context.Context) (map[string]string, error) {
 
 // Leader believes the server with the highest epoch of those that say they lead: a leader that was stopped or cut off
 // says so still, for as long as it did not notice (syncLimit), in its old epoch. A leader that does not answer is none:
-// the others do not tell whom they follow. A server that stands alone leads.
+// the others do not say which server they follow. A server that stands alone leads.
 func (c *cluster) Leader(ctx context.Context) (string, error) {
 	leader, epoch := "", int64(-1)
 	var errs []error
@@ -72,8 +94,8 @@ func (c *cluster) Leader(ctx context.Context) (string, error) {
 		case errors.Is(a.Err, errNotServing):
 		case a.Err != nil:
 			errs = append(errs, fmt.Errorf("ZooKeeper server %s: %w", a.Node.Name(), a.Err))
-		case (a.Said.mode == leading || a.Said.mode == standalone) && a.Said.epoch() > epoch:
-			leader, epoch = a.Node.Name(), a.Said.epoch()
+		case (a.Value.mode == leading || a.Value.mode == standalone) && a.Value.epoch() > epoch:
+			leader, epoch = a.Node.Name(), a.Value.epoch()
 		}
 	}
 	if len(errs) == len(c.nodes) {
@@ -82,14 +104,20 @@ func (c *cluster) Leader(ctx context.Context) (string, error) {
 	return leader, nil
 }
 
-// failoverBound is how long a leader may be missing, half of it for the election of another.
-const failoverBound = 20 * time.Second
+// failoverTimeout is how long a leader may be missing, half of it for the election of another.
+const failoverTimeout = 20 * time.Second
+
+// restartable is a server that lockcheck launched.
+type restartable interface {
+	clusters.Hosted
+	clusters.Restarter
+}
 
 // Failover kills the leader's process, waits for another to lead, starts the killed server again and returns once the
 // ensemble is complete. ZooKeeper has no command that moves the leadership.
 func (c *cluster) Failover(ctx context.Context) error {
 	if len(c.nodes) < 3 {
-		return fmt.Errorf("%w: a ZooKeeper server that stands alone has none to fail over to: use --nodes=3 or more", clusters.ErrUsage)
+		return fmt.Errorf("%w: a ZooKeeper server that stands alone has none to fail over to: use --%s=3 or more", clusters.ErrUsage, clusters.FlagNodes)
 	}
 	old, err := c.Leader(ctx)
 	if err != nil {
@@ -98,17 +126,20 @@ func (c *cluster) Failover(ctx context.Context) error {
 	if old == "" {
 		return errors.New("failover: there is no leader to take the leadership from")
 	}
-	n := clusters.Named(c.nodes, old)
-	// Once it was sent SIGKILL it is started again, whatever becomes of ctx or of the election: the ensemble may need it for one.
-	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), failoverBound)
+	own, ok := clusters.Named(c.nodes, old).Node.(restartable)
+	if !ok {
+		return fmt.Errorf("%w: failover: the leader %s is not run by lockcheck, which could kill it and start it again", clusters.ErrUsage, old)
+	}
+	// Once it was sent SIGKILL it is started again, even if ctx ends or the election fails: the ensemble may need it for one.
+	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), failoverTimeout)
 	defer cancel()
-	if err := n.Process().Kill(whole); err != nil {
+	if err := own.Process().Kill(whole); err != nil {
 		return fmt.Errorf("failover: kill the leader %s: %w", old, err)
 	}
-	electing, cancel := context.WithTimeout(ctx, failoverBound/2)
+	electing, cancel := context.WithTimeout(ctx, failoverTimeout/2)
 	defer cancel()
 	successor, err := c.awaitLeader(electing)
-	if err := errors.Join(err, n.Restart(whole, false)); err != nil {
+	if err := errors.Join(err, own.Restart(whole, false)); err != nil {
 		return fmt.Errorf("failover: after the leader %s was killed: %w", old, err)
 	}
 	if err := c.Ready(ctx); err != nil {

@@ -27,7 +27,7 @@ func (e *era) isOver() bool {
 
 // owned is what an acknowledged removal of a node proves of a grant that came with this session (rule R6): that it was
 // still held. Once a server said that the session has ended it proves nothing: a leader that was paused says so of every
-// session when it wakes up, before it learns that another leads, for whom the session and its node may live on.
+// session when it wakes up, before it learns that another leads, under which the session and its node may live on.
 func (e *era) owned() *bool {
 	if e.ended.Load() {
 		return nil

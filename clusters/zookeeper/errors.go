@@ -6,18 +6,18 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"lockcheck/checker/history"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // outcome is what an error of the library proves about the creation or removal of a node.
 type outcome struct {
 	err  error
-	code string // of a definite failure; "" if nobody knows
+	code string // of a definite failure; "" if unknown
 	why  string
 }
 
 // outcomes is searched in order; what is not in it is unknown. The unknown ones that are in it are those which one might
-// take for definite: the reason is there so that nobody moves them.
+// take for definite: the reason is there so that none is moved.
 var outcomes = []outcome{
 	{zk.ErrNoServer, history.CodeRefused,
 		"the library says so only of requests that still wait to be sent, when it could connect to no server"},

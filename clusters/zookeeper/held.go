@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // held is a lock that was granted.

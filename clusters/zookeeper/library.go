@@ -11,17 +11,21 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"lockcheck/checker/history"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // Library is the lock that github.com/go-zookeeper/zk comes with, used as its documentation says: zk.NewLock, Lock, Unlock.
 //
-// It has no try and cannot be given up: whoever does not want to wait any longer has to close the connection. After an
+// It has no try and cannot be given up: a user who does not want to wait any longer has to close the connection. After an
 // error it leaves its node where it is, so the connection is given up then, too. It gives no token: that is read from
 // the node afterwards, which a user can do who knows how the library names its nodes.
 func Library(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	return &locks{conns: newConns(init, watch), base: "/lockcheck"},
-		client.Ready{Client: "go-zookeeper " + libraryVersion + " zk.Lock", Tokens: string(history.TokensOrdered)}, nil
+		client.Ready{
+			Client: "go-zookeeper " + libraryVersion + " zk.Lock", Tokens: string(history.TokensOrdered),
+			// Unlock deletes the node by its name, in which CreateProtectedEphemeralSequential has put 128 random bits.
+			Release: string(history.ReleaseChecked),
+		}, nil
 }
 
 // locks is zk.Lock as a client.Lock.
@@ -40,7 +44,7 @@ func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant
 		return nil, client.Definite(history.CodeRefused, "%w", err)
 	}
 	lock := zk.NewLock(c.Conn, lockPath(l.base, key), anyone)
-	attempt, forget := c.observer.follow(lockPath(l.base, key)+"/", func() { client.Queued(ctx) })
+	attempt, forget := c.observer.follow(ctx, lockPath(l.base, key)+"/")
 	defer forget()
 	done := make(chan error, 1)
 	go func() { done <- lock.Lock() }()
@@ -56,6 +60,9 @@ func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant
 	}
 	if err != nil {
 		l.conns.done(c, key, isDefinite(err))
+		if only := attempt.sessionOnly(); !isDefinite(err) && only != "" {
+			err = client.Under(only, err)
+		}
 		return nil, err
 	}
 	return g, nil
@@ -65,7 +72,7 @@ func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant
 func (l *locks) Close(ctx context.Context) error { return l.conns.close(ctx) }
 
 // abandon gives up a Lock in the only way there is, unless something else depends on the connection: then the session
-// ends with that, and until then nobody knows.
+// ends with that, and until then the outcome is unknown.
 func (l *locks) abandon(ctx context.Context, c *conn, key string, a *attempt, done <-chan error) error {
 	if !l.conns.closeAlone(c, key) {
 		return fmt.Errorf("%w; zk.Lock cannot be given up while the connection is used otherwise", ctx.Err())
@@ -99,8 +106,8 @@ func (at *attempt) mayHave(o *observer) int {
 	return something
 }
 
-// judge says what an error of the library's Lock means. Its text says little: Lock makes a node first, and whatever goes
-// wrong afterwards leaves it there.
+// judge says what an error of the library's Lock means. Its text says little: Lock makes a node first, and an error afterwards
+// leaves it there.
 func (at *attempt) judge(o *observer, err error) error {
 	if err == nil {
 		return nil

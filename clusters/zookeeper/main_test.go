@@ -20,8 +20,8 @@ import (
 // provider is that of the namespaces which the test binary entered: the tests are a harness.
 var provider *local.Provider
 
-// shared is the one ensemble of all tests but a few: a JVM takes seconds of a processor to start. Whoever disturbs it puts
-// it in order again.
+// shared is the one ensemble of all tests but a few: a JVM takes seconds of a processor to start. A test that disturbs it
+// restores it.
 var shared struct {
 	once     sync.Once
 	site     clusters.Site
@@ -58,7 +58,7 @@ var sharedLogs string
 // needServers skips a test where there is no ZooKeeper; with CI=true that is a failure.
 func needServers(t *testing.T) {
 	t.Helper()
-	_, err := onMachine(clusters.Places{})
+	_, err := onMachine(clusters.ServerPaths{})
 	if err != nil && os.Getenv("CI") != "true" {
 		t.Skip(err)
 	}
@@ -81,7 +81,7 @@ func ensemble(t *testing.T) *cluster {
 			return
 		}
 		var started clusters.Cluster
-		if started, shared.err = (Backend{}).Start(context.Background(), shared.site, l, &shared.progress); shared.err == nil {
+		if started, shared.err = clusters.Start(context.Background(), Backend{}, shared.site, l, &shared.progress); shared.err == nil {
 			shared.cluster = started.(*cluster)
 		}
 	})
@@ -103,7 +103,7 @@ func alone(t *testing.T, change func(*clusters.Layout)) (*cluster, error) {
 		t.Fatal(err)
 	}
 	change(&l)
-	started, err := Backend{}.Start(t.Context(), site, l, io.Discard)
+	started, err := clusters.Start(t.Context(), Backend{}, site, l, io.Discard)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +118,14 @@ func restore(t *testing.T, c *cluster) {
 	if err := c.Ready(ctx); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Process is the process of a server that a test launched.
+func (n *node) Process() clusters.Process { return n.Node.(*clusters.Server).Process() }
+
+// Restart starts such a server again.
+func (n *node) Restart(ctx context.Context, empty bool) error {
+	return n.Node.(*clusters.Server).Restart(ctx, empty)
 }
 
 func pauser(t *testing.T, n *node) clusters.Pauser {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // observer sees every packet of one connection object of the library, whichever servers it connects to, and reports the
@@ -33,7 +33,7 @@ import (
 //   - A ping, a read or a reattachment answered by a leader: one that was paused answers from its memory when it wakes up,
 //     before it learns that another took over.
 //
-// So sessions attached to followers are mostly not protected. That hides losses of theirs; it accuses nobody. Guards (R9)
+// So sessions attached to followers are mostly not protected. That hides losses of theirs; it never accuses wrongly. Guards (R9)
 // go by every answer, as a program that watches its connection would.
 //
 // Whether a server leads is asked of it, beside the connection. A server closes all its connections whenever its role
@@ -162,12 +162,13 @@ type attempt struct {
 	several bool  // they were not all sent under one
 	seen    int64 // the last ping read before the first was sent, or before the one that was answered
 	path    string
-	queued  func()
+	asked   func() // called for each request
+	queued  func() // called when it is behind another's node
 }
 
-// follow observes what happens to nodes whose paths begin with prefix, until the function it returns is called.
-func (o *observer) follow(prefix string, queued func()) (*attempt, func()) {
-	at := &attempt{queued: queued}
+// follow observes what an acquire does with nodes whose paths begin with prefix, until the function it returns is called.
+func (o *observer) follow(ctx context.Context, prefix string) (*attempt, func()) {
+	at := &attempt{asked: func() { client.Asked(ctx) }, queued: func() { client.Queued(ctx) }}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.attempts[prefix] = at
@@ -217,7 +218,17 @@ func (at *attempt) answered(session int64, a reply) {
 	}
 }
 
-// wasClosed tells whether the closing of a session was acknowledged.
+// sessionOnly is the session that all creates were sent under, "" if there is no such.
+func (at *attempt) sessionOnly() string {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if at.creates == 0 || at.several {
+		return ""
+	}
+	return sessionName(at.session)
+}
+
+// wasClosed reports whether the closing of a session was acknowledged.
 func (o *observer) wasClosed(session int64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

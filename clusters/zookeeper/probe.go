@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	probeTry   = 2 * time.Second  // for one write over a connection of its own; on an idle machine it takes milliseconds
-	probeBound = 20 * time.Second // many elections
+	probeTry     = 2 * time.Second  // after which a question is asked over another connection, too; on an idle machine an answer takes milliseconds
+	probeTimeout = 20 * time.Second // many elections
 )
 
 // probePath is written by probes. Lock clients put their nodes elsewhere.
@@ -58,44 +58,40 @@ func (n *node) with(ctx context.Context, ttl time.Duration, do func(*zk.Conn) er
 	}
 }
 
-// write puts the probe's node, and makes it if it is not there.
-func write(conn *zk.Conn, value string) error {
-	_, err := conn.Set(probePath, []byte(value), -1)
+// write puts a node, and makes it if it is not there. The answer names the change.
+func write(conn *zk.Conn, path, value string) (*zk.Stat, error) {
+	stat, err := conn.Set(path, []byte(value), -1)
 	if !errors.Is(err, zk.ErrNoNode) {
-		return err
+		return stat, err
 	}
-	_, err = conn.Create(probePath, []byte(value), 0, anyone)
-	if errors.Is(err, zk.ErrNodeExists) {
-		_, err = conn.Set(probePath, []byte(value), -1)
+	if _, err := conn.Create(path, nil, 0, anyone); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		return nil, err
 	}
-	return err
+	return conn.Set(path, []byte(value), -1)
 }
 
-// Probe writes one node, through whichever server takes it, and gives up when ctx is done or after probeBound.
+// Probe writes one node, through whichever server takes it, and gives up when ctx is done or after probeTimeout.
 func (c *cluster) Probe(ctx context.Context) error {
-	return clusters.WriteToAny(ctx, probeBound, probeTry, "ZooKeeper server", c.nodes, func(ctx context.Context, n *node) error {
-		return n.with(ctx, c.ttl, func(conn *zk.Conn) error { return write(conn, n.Name()) })
+	return clusters.WriteToAny(ctx, probeTimeout, probeTry, "ZooKeeper server", c.nodes, func(ctx context.Context, n *node) error {
+		return n.with(ctx, c.ttl, func(conn *zk.Conn) error {
+			_, err := write(conn, probePath, n.Name())
+			return err
+		})
 	})
 }
 
 // verify writes through every server, reads it back from the next one, and looks at the session timeout that the servers
-// grant: the faults are scaled by it. What gets no answer is asked again over another connection: a server that has just
+// grant: the faults are scaled by it. What gets no answer is asked over another connection, too: a server that has just
 // lost its leader may never answer a client's first request, and the library waits for that for most of seven TTLs.
 func (c *cluster) verify(ctx context.Context) error {
-	for i, n := range c.nodes {
+	_, err := clusters.Together(len(c.nodes), func(i int) (struct{}, error) {
 		next := c.nodes[(i+1)%len(c.nodes)]
-		err := clusters.Until(ctx, probeBound, lookEvery, func(ctx context.Context) error { return c.passesOn(ctx, n, next) })
-		if err != nil {
-			return err
-		}
-	}
-	var granted time.Duration
-	err := clusters.Until(ctx, probeBound, lookEvery, func(ctx context.Context) (err error) {
-		bounded, cancel := context.WithTimeout(ctx, probeTry)
-		defer cancel()
-		granted, err = c.nodes[0].negotiate(bounded, c.ttl)
-		return err
+		return asked(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, c.passesOn(ctx, c.nodes[i], next) })
 	})
+	if err != nil {
+		return err
+	}
+	granted, err := asked(ctx, func(ctx context.Context) (time.Duration, error) { return c.nodes[0].negotiate(ctx, c.ttl) })
 	if err != nil {
 		return fmt.Errorf("a session of %v: %w", c.ttl, err)
 	}
@@ -105,35 +101,45 @@ func (c *cluster) verify(ctx context.Context) error {
 	return nil
 }
 
-// passesOn writes through one server and reads it back from another. A write that was given up before may come in between.
+// asked is the answer to a question that goes over a connection of its own.
+func asked[T any](ctx context.Context, question func(context.Context) (T, error)) (T, error) {
+	return clusters.Overlapping(ctx, probeTimeout, lookEvery, probeTry, question)
+}
+
+// ownProbe is the path that verify writes through this server.
+func (n *node) ownProbe() string { return probePath + "-" + n.Name() }
+
+// passesOn writes through one server and reads it back from another. Other attempts at that may be under way: what is read may
+// be newer.
 func (c *cluster) passesOn(ctx context.Context, n, next *node) error {
-	writing, cancel := context.WithTimeout(ctx, probeTry)
-	defer cancel()
 	value := fmt.Sprintf("%s %d", n.Name(), time.Now().UnixNano())
-	if err := n.with(writing, c.ttl, func(conn *zk.Conn) error { return write(conn, value) }); err != nil {
+	written := make(chan *zk.Stat, 1) // which outlives a write that is given up
+	err := n.with(ctx, c.ttl, func(conn *zk.Conn) error {
+		stat, err := write(conn, n.ownProbe(), value)
+		written <- stat
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("a write to server %s: %w", n.Name(), err)
 	}
-	reading, cancel := context.WithTimeout(ctx, probeTry)
-	defer cancel()
-	read := make(chan []byte, 1) // which outlives a read that is given up
-	err := next.with(reading, c.ttl, func(conn *zk.Conn) error {
-		if _, err := conn.Sync(probePath); err != nil {
+	change := (<-written).Mzxid
+	err = next.with(ctx, c.ttl, func(conn *zk.Conn) error {
+		if _, err := conn.Sync(n.ownProbe()); err != nil {
 			return err
 		}
-		got, _, err := conn.Get(probePath)
-		read <- got
+		got, stat, err := conn.Get(n.ownProbe())
+		if err == nil && (stat.Mzxid < change || stat.Mzxid == change && string(got) != value) {
+			err = fmt.Errorf("server %s took %q as change %#x, and this reads %q of change %#x", n.Name(), value, change, got, stat.Mzxid)
+		}
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("a read from server %s: %w", next.Name(), err)
 	}
-	if got := <-read; string(got) != value {
-		return fmt.Errorf("server %s took the write %q but %s reads %q", n.Name(), value, next.Name(), got)
-	}
 	return nil
 }
 
-// negotiate asks this server for a session and tells the timeout that it gave.
+// negotiate asks this server for a session and returns the timeout that it gave.
 func (n *node) negotiate(ctx context.Context, ttl time.Duration) (time.Duration, error) {
 	granted := make(grantedTTL, 1)
 	o := newObserver(granted, n.dial, 1)

@@ -15,8 +15,8 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
-	"lockcheck/clusters/clienttest"
-	"lockcheck/clusters/layouttest"
+	"lockcheck/clusters/client/clienttest"
+	"lockcheck/clusters/internal/layouttest"
 )
 
 func TestLayout(t *testing.T) {
@@ -33,7 +33,7 @@ func TestLayout(t *testing.T) {
 		nodes int
 		wrong string // part of the error; empty if there is none
 	}{
-		{"usual", clusters.Options{TTL: 2 * time.Second}, 3, ""},
+		{"default", clusters.Options{TTL: 2 * time.Second}, 3, ""},
 		{"two ticks", clusters.Options{TTL: 400 * time.Millisecond}, 3, ""},
 		{"one server", clusters.Options{Nodes: 1, TTL: 2 * time.Second}, 1, ""},
 		{"seven servers", clusters.Options{Nodes: 7, TTL: 2 * time.Second}, 7, ""},
@@ -206,7 +206,7 @@ func TestARemovalProvesNothingAfterTheSessionWasSaidToHaveEnded(t *testing.T) {
 	o.eras.begin(7)
 	e := o.eras.of(7)
 	if owned := e.owned(); owned == nil || !*owned {
-		t.Errorf("owned %v while nobody said anything", owned)
+		t.Errorf("owned %v without any answer", owned)
 	}
 	o.ended(7, errExpired)
 	if owned := e.owned(); owned != nil {

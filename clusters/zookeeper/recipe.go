@@ -13,7 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"lockcheck/checker/history"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // libraryVersion is that of github.com/go-zookeeper/zk, for reports.
@@ -37,7 +37,11 @@ func Election(_ context.Context, init client.Init, watch client.Watch) (client.L
 
 func newQueues(init client.Init, watch client.Watch, base, prefix, name string) (client.Lock, client.Ready, error) {
 	return &queues{watch: watch, conns: newConns(init, watch), base: base, prefix: prefix},
-		client.Ready{Client: "go-zookeeper " + libraryVersion + " " + name, Tokens: string(history.TokensOrdered)}, nil
+		client.Ready{
+			Client: "go-zookeeper " + libraryVersion + " " + name, Tokens: string(history.TokensOrdered),
+			// A node is deleted by its name, which holds 128 random bits: no other node has it, below a new parent either.
+			Release: string(history.ReleaseChecked),
+		}, nil
 }
 
 // queues is the recipe as a client.Lock.
@@ -64,6 +68,9 @@ func (q *queues) Acquire(ctx context.Context, key string, try bool) (client.Gran
 	}
 	if err != nil {
 		q.conns.done(c, key, isDefinite(err))
+		if !isDefinite(err) && p.era != nil {
+			err = client.Under(p.era.name(), err)
+		}
 		return nil, err
 	}
 	return &held{conns: q.conns, conn: c, key: key, place: p, releasing: make(chan struct{}, 1)}, nil
@@ -94,15 +101,17 @@ type place struct {
 // enter makes the node.
 func (p *place) enter(ctx context.Context, watch client.Watch) error {
 	p.seen = watch.Seen()
+	client.Asked(ctx)
 	path, err := p.conn.Create(p.parent+"/"+p.prefix, nil, zk.FlagEphemeral|zk.FlagSequence, anyone)
 	if errors.Is(err, zk.ErrNoNode) {
 		if err := makePath(p.conn.Conn, p.parent); err != nil {
 			return client.Definite(history.CodeRefused, "making %s, without which nothing was asked for: %w", p.parent, err)
 		}
 		p.seen = watch.Seen()
+		client.Asked(ctx)
 		path, err = p.conn.Create(p.parent+"/"+p.prefix, nil, zk.FlagEphemeral|zk.FlagSequence, anyone)
 	}
-	if errors.Is(err, zk.ErrNoNode) { // somebody removed the parent again
+	if errors.Is(err, zk.ErrNoNode) { // another client removed the parent again
 		return &client.Error{Code: history.CodeRefused, Err: err}
 	}
 	p.path = path
@@ -136,9 +145,11 @@ const retryPause = 50 * time.Millisecond
 // leader; if it is not there then, it might still come, so nothing was proven.
 func (p *place) find(ctx context.Context) string {
 	for ctx.Err() == nil {
+		client.Asked(ctx)
 		_, err := p.conn.Sync(p.parent)
 		var names []string
 		if err == nil {
+			client.Asked(ctx)
 			names, _, err = p.conn.Children(p.parent)
 		}
 		if err == nil {
@@ -157,7 +168,7 @@ func (p *place) find(ctx context.Context) string {
 	return ""
 }
 
-// passing tells whether a read that failed may work a little later.
+// passing reports whether a read that failed may work a little later.
 func passing(err error) bool {
 	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer) || errors.Is(err, zk.ErrSessionMoved)
 }
@@ -175,6 +186,7 @@ var errGone = errors.New("the node in the lock's queue is gone")
 // identify reads which change made the node, and the session that it lives with.
 func (p *place) identify(ctx context.Context) error {
 	for {
+		client.Asked(ctx)
 		there, stat, err := p.conn.Exists(p.path)
 		switch {
 		case err == nil && !there:
@@ -203,6 +215,7 @@ func (p *place) await(ctx context.Context, try bool) error {
 		if ctx.Err() != nil {
 			return p.leave(ctx.Err(), history.CodeCancelled)
 		}
+		client.Asked(ctx)
 		names, _, err := p.conn.Children(p.parent)
 		// A session that began later may read from a server that is behind, where the node still is.
 		if p.era.isOver() {
@@ -232,6 +245,7 @@ func (p *place) await(ctx context.Context, try bool) error {
 
 // behind waits until something happens to the node before.
 func (p *place) behind(ctx context.Context, before string) error {
+	client.Asked(ctx)
 	_, _, event, err := p.conn.GetW(p.parent + "/" + before) // sets no watch if there is no node
 	if err != nil {
 		if !errors.Is(err, zk.ErrNoNode) {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/clienttest"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
 )
 
 func TestLocksExcludeAndQueueInOrder(t *testing.T) {
@@ -147,15 +147,23 @@ func TestCloseGivesEverythingBack(t *testing.T) {
 	})
 }
 
-func TestWhenNobodyListensNothingWasSent(t *testing.T) {
-	const nobody = "127.0.0.1:1" // below the ports that the kernel gives away
+func TestWithoutAListenerNothingWasSent(t *testing.T) {
+	const closed = "127.0.0.1:1" // below the ports that the kernel gives away
 	for name, k := range kinds {
 		t.Run(name, func(t *testing.T) {
-			lock, _ := newClient(t, k.factory, nobody)
+			lock, _ := newClient(t, k.factory, closed)
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
 			_, err := lock.Acquire(ctx, "k", false)
 			clienttest.WantCode(t, err, history.CodeRefused)
 		})
 	}
+}
+
+// Each look at the queue counts, and each watch.
+func TestRequestsAreCounted(t *testing.T) {
+	each(t, func(t *testing.T, s subject) {
+		init := client.Init{Endpoints: s.Endpoints(), TTLMS: testTTL.Milliseconds(), Seed: 1}
+		clienttest.WantAttempts(t, clienttest.Serve(t, s.factory, init), clienttest.Serve(t, s.factory, init), "counted", s.alone)
+	})
 }

@@ -14,14 +14,14 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // conns keeps one connection object of the library a client, as programs do: made by the first acquire, and made anew by
 // the first acquire after it was retired. A session that expires does not end it: the library begins another.
 //
 // It is retired after an operation of unknown outcome: its session is closed as soon as nothing else depends on it, which
-// removes a node whose creation or removal nobody knows of. Left alone it would block the lock for as long as the process
+// removes a node whose creation or removal is unknown. Left alone it would block the lock for as long as the process
 // lives.
 type conns struct {
 	watch     client.Watch
@@ -187,7 +187,7 @@ func (s *conns) usable(ctx context.Context, c *conn, key string) (*conn, func(),
 	return other, func() { s.done(other, key, true) }, nil
 }
 
-// close ends all sessions, with whatever they still hold, and waits for it as long as ctx lets it.
+// close ends all sessions, with the locks they still hold, and waits for it as long as ctx lets it.
 func (s *conns) close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed, s.current = true, nil

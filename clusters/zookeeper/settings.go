@@ -28,23 +28,23 @@ const ownDefault = "-1"
 // (ZooKeeper's own 2 s makes a session of 2 s one of 4 s, which ends up to 2 s late); the limits so that a busy machine does
 // not look like a lost leader: a follower gives up after a second.
 var settings = setting.Table{
-	{Name: tickTime, Usual: "200", About: "ms; heartbeats, and the grain in which sessions expire", Check: setting.Number(10, 60_000)},
-	{Name: "initLimit", Usual: "50", About: "ticks that a follower may take to connect to a leader and load its data", Check: setting.Number(1, 100_000)},
-	{Name: syncLimit, Usual: "5", About: "ticks after which a follower and its leader give each other up", Check: setting.Number(1, 100_000)},
-	{Name: minSession, Usual: ownDefault, About: "ms; the shortest session; -1: two ticks", Check: setting.Number(-1, math.MaxInt32)},
-	{Name: maxSession, Usual: "60000", About: "ms; the longest session; -1: twenty ticks", Check: setting.Number(-1, math.MaxInt32)},
-	{Name: "snapCount", Usual: "100000", About: "transactions between two snapshots", Check: setting.Number(2, 1_000_000_000)},
-	{Name: "forceSync", Usual: "yes", About: "sync the transaction log before a change is acknowledged", Check: setting.Choice("yes", "no")},
+	{Name: tickTime, Default: "200", About: "ms; heartbeats, and the grain in which sessions expire", Check: setting.Number(10, 60_000)},
+	{Name: "initLimit", Default: "50", About: "ticks that a follower may take to connect to a leader and load its data", Check: setting.Number(1, 100_000)},
+	{Name: syncLimit, Default: "5", About: "ticks after which a follower and its leader give each other up", Check: setting.Number(1, 100_000)},
+	{Name: minSession, Default: ownDefault, About: "ms; the shortest session; -1: two ticks", Check: setting.Number(-1, math.MaxInt32)},
+	{Name: maxSession, Default: "60000", About: "ms; the longest session; -1: twenty ticks", Check: setting.Number(-1, math.MaxInt32)},
+	{Name: "snapCount", Default: "100000", About: "transactions between two snapshots", Check: setting.Number(2, 1_000_000_000)},
+	{Name: "forceSync", Default: "yes", About: "sync the transaction log before a change is acknowledged", Check: setting.Choice("yes", "no")},
 	// A log is allocated ahead in pieces of this size; ZooKeeper's 64 MB would take 200 MB of memory for three idle
 	// servers, because the run's data may be on a tmpfs.
-	{Name: "preAllocSize", Usual: "4096", About: "KB by which the transaction log grows", Check: setting.Number(64, 65_536)},
-	{Name: "maxClientCnxns", Usual: "0", About: "connections from one address; 0: no limit", Check: setting.Number(0, math.MaxInt32)},
-	{Name: "autopurge.snapRetainCount", Usual: "3", About: "snapshots that are kept", Check: setting.Number(3, math.MaxInt32)},
-	{Name: "autopurge.purgeInterval", Usual: "0", About: "hours between removals of the others; 0: never", Check: setting.Number(0, 1_000_000)},
+	{Name: "preAllocSize", Default: "4096", About: "KB by which the transaction log grows", Check: setting.Number(64, 65_536)},
+	{Name: "maxClientCnxns", Default: "0", About: "connections from one address; 0: no limit", Check: setting.Number(0, math.MaxInt32)},
+	{Name: "autopurge.snapRetainCount", Default: "3", About: "snapshots that are kept", Check: setting.Number(3, math.MaxInt32)},
+	{Name: "autopurge.purgeInterval", Default: "0", About: "hours between removals of the others; 0: never", Check: setting.Number(0, 1_000_000)},
 	// ZooKeeper's own 60 s and 5 s are for wide networks: after a partition a server could wait that long before it votes again.
-	{Name: "fastleader.maxNotificationInterval", Usual: "1000", About: "ms; a server that hears no votes repeats its own after this at most", Check: setting.Number(200, 60_000)},
-	{Name: "cnxTimeout", Usual: "1000", About: "ms; for connections between servers before an election", Check: setting.Number(100, 60_000)},
-	{Name: words, Usual: "srvr,mntr,ruok", About: "four-letter words that are answered; lockcheck needs srvr and mntr", Check: withWords("srvr", "mntr")},
+	{Name: "fastleader.maxNotificationInterval", Default: "1000", About: "ms; a server that hears no votes repeats its own after this at most", Check: setting.Number(200, 60_000)},
+	{Name: "cnxTimeout", Default: "1000", About: "ms; for connections between servers before an election", Check: setting.Number(100, 60_000)},
+	{Name: words, Default: "srvr,mntr,ruok", About: "four-letter words that are answered; lockcheck needs srvr and mntr", Check: withWords("srvr", "mntr")},
 }
 
 func withWords(needed ...string) func(string) error {
@@ -69,24 +69,24 @@ func oneLine(value string) error {
 // values are settings by name, complete and checked.
 type values map[string]string
 
-// resolve completes what was asked for with what is usual.
+// resolve completes what was asked for with the defaults.
 func resolve(asked map[string]string) (values, error) { return settings.Resolve(asked) }
 
 // times reads the settings that decide how long things take. ZooKeeper refuses the same combinations when it starts; by
 // then the user has waited for it.
 func (v values) times() (times, error) {
 	tick := v.milliseconds(tickTime)
-	t := times{tick: tick, sync: tick * time.Duration(v.number(syncLimit)), least: 2 * tick, most: 20 * tick}
+	t := times{tick: tick, sync: tick * time.Duration(v.number(syncLimit)), minSession: 2 * tick, maxSession: 20 * tick}
 	if v[minSession] != ownDefault {
-		t.least = v.milliseconds(minSession)
+		t.minSession = v.milliseconds(minSession)
 	}
 	if v[maxSession] != ownDefault {
-		t.most = v.milliseconds(maxSession)
+		t.maxSession = v.milliseconds(maxSession)
 	}
-	if t.least > t.most {
-		return t, fmt.Errorf("%s is %v, more than %s, which is %v", minSession, t.least, maxSession, t.most)
+	if t.minSession > t.maxSession {
+		return t, fmt.Errorf("%s is %v, more than %s, which is %v", minSession, t.minSession, maxSession, t.maxSession)
 	}
-	if t.least < time.Millisecond {
+	if t.minSession < time.Millisecond {
 		return t, fmt.Errorf("%s=%s is no time for a session", minSession, v[minSession])
 	}
 	return t, nil

@@ -30,11 +30,11 @@ func (Backend) Software() clusters.Software {
 	}
 }
 
-// usualJars is where the jars are unless --server-jar says: Debian's package, then an unpacked release.
-var usualJars = []string{"/usr/share/java/zookeeper.jar", "/opt/zookeeper*/lib", "/opt/apache-zookeeper*/lib"}
+// defaultJars is where the jars are unless ServerPaths.Jar says: Debian's package, then an unpacked release.
+var defaultJars = []string{"/usr/share/java/zookeeper.jar", "/opt/zookeeper*/lib", "/opt/apache-zookeeper*/lib"}
 
 // onMachine finds Java and the jars.
-func onMachine(places clusters.Places) ([]string, error) {
+func onMachine(places clusters.ServerPaths) ([]string, error) {
 	java, err := clusters.FindProgram(places, "java", install, "/usr/lib/jvm/default-java/bin", "/opt/java/openjdk/bin")
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func onMachine(places clusters.Places) ([]string, error) {
 }
 
 func classPath(jar string) (string, error) {
-	candidates := usualJars
+	candidates := defaultJars
 	if jar != "" {
 		candidates = []string{jar}
 	}
@@ -64,11 +64,11 @@ func classPath(jar string) (string, error) {
 		}
 	}
 	if jar != "" {
-		return "", fmt.Errorf("%w: --server-jar=%s is neither a jar nor a directory with a zookeeper jar in it (or in its lib)",
-			clusters.ErrUnavailable, jar)
+		return "", fmt.Errorf("%w: --%s=%s is neither a jar nor a directory with a zookeeper jar in it (or in its lib)",
+			clusters.ErrUnavailable, clusters.FlagServerJar, jar)
 	}
-	return "", fmt.Errorf("%w: ZooKeeper's jars are not at %s: install them (%s), name them with --server-jar=PATH, or use --provider=docker",
-		clusters.ErrUnavailable, strings.Join(usualJars, ", "), install)
+	return "", fmt.Errorf("%w: ZooKeeper's jars are not at %s: install them (%s), name them with --%s=PATH, or use %s",
+		clusters.ErrUnavailable, strings.Join(defaultJars, ", "), install, clusters.FlagServerJar, clusters.ChooseDocker)
 }
 
 // jarsAt is the class path for a jar or a directory of jars; "" if there are none.

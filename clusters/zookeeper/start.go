@@ -4,63 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"lockcheck/clusters"
 )
 
-const (
-	startBound = 60 * time.Second      // for servers to become an ensemble
-	lookEvery  = 20 * time.Millisecond // while they do
-)
+const lookEvery = 20 * time.Millisecond // while servers become an ensemble
 
-// Start returns once one server leads and all others follow it in sync, each took a write that was then read from
-// another, and a session of the TTL asked for was negotiated.
-func (Backend) Start(ctx context.Context, site clusters.Site, layout clusters.Layout, progress io.Writer) (clusters.Cluster, error) {
-	ctx, cancel := context.WithTimeout(ctx, startBound)
-	defer cancel()
-	begun := time.Now()
-	c := &cluster{site: site, ttl: layout.EffectiveTTL}
-	if err := c.launch(ctx, layout); err != nil {
+// Launch starts the servers' processes, all at once: each waits for the others by itself.
+func (Backend) Launch(ctx context.Context, site clusters.Site, layout clusters.Layout) ([]clusters.Node, error) {
+	server, err := site.Server(ctx)
+	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(progress, "zookeeper: started %s\n", clusters.Whereabouts(c.nodes))
-	leader, err := c.settle(ctx)
-	if err == nil {
-		err = c.verify(ctx)
-	}
+	hosts, err := clusters.Hosts(ctx, site, layout.Nodes)
 	if err != nil {
-		return nil, fmt.Errorf("starting %d ZooKeeper servers: %w", len(c.nodes), err)
-	}
-	fmt.Fprintf(progress, "zookeeper: ready after %.1f s, %s leads\n", time.Since(begun).Seconds(), leader)
-	return c, nil
-}
-
-// launch starts the servers' processes, all at once: each waits for the others by itself.
-func (c *cluster) launch(ctx context.Context, layout clusters.Layout) error {
-	server, err := c.site.Server(ctx)
-	if err != nil {
-		return err
-	}
-	hosts, err := clusters.Hosts(ctx, c.site, layout.Nodes)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	var members []member
 	for i, host := range hosts {
 		members = append(members, member{i + 1, host.Addr()})
 	}
-	c.nodes, err = clusters.Together(len(hosts), func(i int) (*node, error) {
+	return clusters.Together(len(hosts), func(i int) (clusters.Node, error) {
 		data, err := hosts[i].DataDir(logName)
 		if err != nil {
 			return nil, err
 		}
-		started, err := clusters.StartServer(ctx, hosts[i], command(server, members[i], members, data, layout.Settings))
-		return &node{Server: started, dial: c.site.Dial}, err
+		return clusters.StartServer(ctx, hosts[i], command(server, members[i], members, data, layout.Settings))
 	})
-	return err
 }
 
 // Ready returns once one server leads and all others follow it in sync, each took a write that was then read from
@@ -105,11 +77,11 @@ func complete(answers []answer) (*node, error) {
 		switch {
 		case a.Err != nil:
 			return nil, fmt.Errorf("%s: %w", a.Node.Name(), a.Err)
-		case a.Said.mode == following:
+		case a.Value.mode == following:
 			followers++
 		case leader != nil:
 			return nil, fmt.Errorf("%s and %s both lead", leader.Name(), a.Node.Name())
-		case a.Said.mode == leading, a.Said.mode == standalone && len(answers) == 1:
+		case a.Value.mode == leading, a.Value.mode == standalone && len(answers) == 1:
 			leader = a.Node
 		}
 	}
@@ -131,7 +103,7 @@ func (c *cluster) inSync(ctx context.Context, leader *node) error {
 }
 
 // alive is an error if the server's process has ended.
-func (n *node) alive() error { return clusters.Ended(n, "ZooKeeper server") }
+func (n *node) alive() error { return clusters.Ended(n.Node, "ZooKeeper server") }
 
 // unsettled says what each server was doing when time was up.
 func (c *cluster) unsettled(answers []answer, why error) error {
@@ -141,9 +113,9 @@ func (c *cluster) unsettled(answers []answer, why error) error {
 		if a.Err != nil {
 			fmt.Fprintf(&text, "\n  %s: %v", a.Node.Name(), a.Err)
 		} else {
-			fmt.Fprintf(&text, "\n  %s: %s, zxid %#x", a.Node.Name(), a.Said.mode, a.Said.zxid)
+			fmt.Fprintf(&text, "\n  %s: %s, zxid %#x", a.Node.Name(), a.Value.mode, a.Value.zxid)
 		}
-		text.WriteString(clusters.LastWords(a.Node.Process()))
+		text.WriteString(clusters.LastWords(a.Node.Node))
 	}
 	return fmt.Errorf("%s: %w", text.String(), why)
 }

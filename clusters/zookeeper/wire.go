@@ -35,10 +35,11 @@ type request struct {
 
 // Operations that are looked at, and the xids that are no request's.
 const (
-	opCreate  = 1
-	opDelete  = 2
-	opGetData = 4
-	opClose   = -11
+	opCreate   = 1
+	opDelete   = 2
+	opGetData  = 4
+	opChildren = 12 // getChildren2
+	opClose    = -11
 
 	xidEvent = -1
 	xidPing  = -2
@@ -87,6 +88,11 @@ func (l *link) sent(body []byte, seen int64) {
 	case opGetData:
 		r.path = d.text()
 		r.watched = d.byte() != 0
+	case opChildren:
+		r.path = d.text() + "/" // what it asks for is below
+	}
+	if r.path != "" {
+		l.observer.attemptAt(r.path, func(at *attempt) { at.asked() })
 	}
 	if xid == xidPing {
 		l.pings = append(l.pings, r)
@@ -136,8 +142,8 @@ type reply struct {
 // packets cuts a stream into packets.
 type packets struct{ rest []byte }
 
-// mostPacket is more than any packet of the protocol. Beyond it the stream was not understood, and nothing is read from it.
-const mostPacket = 64 << 20
+// maxPacket is more than any packet of the protocol. Beyond it the stream was not understood, and nothing is read from it.
+const maxPacket = 64 << 20
 
 // feed takes the next bytes of the stream and yields the bodies that are complete.
 func (p *packets) feed(data []byte) func(func([]byte) bool) {
@@ -145,7 +151,7 @@ func (p *packets) feed(data []byte) func(func([]byte) bool) {
 		p.rest = append(p.rest, data...)
 		for len(p.rest) >= 4 {
 			size := int(binary.BigEndian.Uint32(p.rest))
-			if size > mostPacket {
+			if size > maxPacket {
 				p.rest = nil
 				return
 			}

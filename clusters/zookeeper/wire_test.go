@@ -1,24 +1,26 @@
 package zookeeper
 
 import (
+	"bytes"
 	"context"
 	"testing"
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/clienttest"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
 )
 
 // A holder that is cut off is told nothing until it is connected again (zk-belief), and then at once.
 func TestASessionIsLostOnceAServerSaysSo(t *testing.T) {
 	each(t, func(t *testing.T, s subject) {
-		lock, seen, w := s.behindWire(t)
+		lock, seen, w := s.behindWire(t, testTTL)
 		g := clienttest.Acquire(t, lock, "lost")
 		w.Hold(clienttest.ToServer, clienttest.ToClient)
 		s.queued(t, "lost", 0) // the session expires
-		seen.WantNoLoss(t)     // nobody can know
+		seen.WantNoLoss(t)     // the client cannot know
 		if seen.SaidEnded(g.Session()) {
-			t.Error("the end was reported while nobody could know")
+			t.Error("the end was reported while the client could not know")
 		}
 		w.Sever()
 		w.LetGo(clienttest.ToServer, clienttest.ToClient)
@@ -37,17 +39,19 @@ func TestASessionIsLostOnceAServerSaysSo(t *testing.T) {
 
 func TestAWaiterWhoseSessionExpiresFailsForCertain(t *testing.T) {
 	each(t, func(t *testing.T, s subject) {
-		holder, _ := s.client(t)
-		lock, _, w := s.behindWire(t)
+		holder, _, _ := s.behindWire(t, longTTL)
+		w := clienttest.NewWire(t, s.nodes[0].endpoint())
+		waiter := clienttest.Serve(t, s.factory, behind(w, testTTL))
 		g := clienttest.Acquire(t, holder, "waiter")
-		waiting := clienttest.Acquiring(t.Context(), lock, "waiter")
-		s.queued(t, "waiter", 2)
-		time.Sleep(100 * time.Millisecond) // it sets its watch
+		waiter.Acquire(1, "waiter")
+		waiter.Await(client.MsgStage, 1) // it has set its watch
 		w.Hold(clienttest.ToServer, clienttest.ToClient)
 		s.queued(t, "waiter", 1) // the session expires
 		w.Sever()
 		w.LetGo(clienttest.ToServer, clienttest.ToClient)
-		clienttest.WantCode(t, (<-waiting).Err, history.CodeNotOwned)
+		if failed := waiter.Await(client.MsgFail, 1); failed.Code != history.CodeNotOwned {
+			t.Errorf("%+v, want a definite %q", failed, history.CodeNotOwned)
+		}
 		release(t, g)
 	})
 }
@@ -55,7 +59,7 @@ func TestAWaiterWhoseSessionExpiresFailsForCertain(t *testing.T) {
 // The answer to the create is lost, the session lives on: the node is found again and no orphan blocks the lock.
 func TestACreateWithoutAnAnswerIsFoundAgain(t *testing.T) {
 	each(t, func(t *testing.T, s subject) {
-		lock, _, w := s.behindWire(t)
+		lock, _, w := s.behindWire(t, longTTL)
 		release(t, clienttest.Acquire(t, lock, "found")) // the session and the lock's node are there
 		w.Hold(clienttest.ToClient)
 		waiting := clienttest.Acquiring(t.Context(), lock, "found")
@@ -73,7 +77,7 @@ func TestACreateWithoutAnAnswerIsFoundAgain(t *testing.T) {
 
 func TestAReleaseWithoutAnAnswerIsUnknownAndEndsItsSession(t *testing.T) {
 	each(t, func(t *testing.T, s subject) {
-		lock, seen, w := s.behindWire(t)
+		lock, seen, w := s.behindWire(t, longTTL)
 		g := clienttest.Acquire(t, lock, "unknown")
 		w.Hold(clienttest.ToServer)
 		released := make(chan error, 1)
@@ -81,7 +85,8 @@ func TestAReleaseWithoutAnAnswerIsUnknownAndEndsItsSession(t *testing.T) {
 			_, err := g.Release(context.Background())
 			released <- err
 		}()
-		time.Sleep(50 * time.Millisecond) // it is on its way
+		path := []byte(lockPath(s.base, "unknown") + "/")
+		clienttest.Eventually(t, "the removal is on its way", func() bool { return bytes.Contains(w.Arrived(clienttest.ToServer), path) })
 		w.Sever()
 		w.LetGo(clienttest.ToServer)
 		clienttest.WantUnknown(t, <-released)
@@ -100,15 +105,22 @@ func TestOnlyWhatReachesTheLeadersClockIsALease(t *testing.T) {
 		t.Run(role, func(t *testing.T) {
 			lock, w := newClient(t, Recipe, n.endpoint())
 			release(t, clienttest.Acquire(t, lock, "lease"))
-			time.Sleep(testTTL / 2) // its role was asked for, and it was pinged
-			g := clienttest.Acquire(t, lock, "lease")
-			release(t, g)
-			leases := w.Leases(g.Session())
-			if role == following && len(leases) != 1 {
-				t.Errorf("leases %+v, want the session's creation alone", leases)
+			leases := func() []clienttest.Lease {
+				g := clienttest.Acquire(t, lock, "lease")
+				release(t, g)
+				return w.Leases(g.Session())
 			}
-			if role == leading && (len(leases) < 3 || leases[1].Seen <= leases[0].Seen) {
-				t.Errorf("leases %+v, want the creation and each change", leases)
+			if role == following {
+				time.Sleep(testTTL / 2) // so that it was asked for its role, and pinged: neither may count
+				if got := leases(); len(got) != 1 {
+					t.Errorf("leases %+v, want the session's creation alone", got)
+				}
+				return
+			}
+			// Once it was asked for its role each change counts.
+			clienttest.Eventually(t, "the leader's leases", func() bool { return len(leases()) >= 3 })
+			if got := leases(); got[1].Seen <= got[0].Seen {
+				t.Errorf("leases %+v, want the creation and each change", got)
 			}
 		})
 	}
@@ -117,10 +129,17 @@ func TestOnlyWhatReachesTheLeadersClockIsALease(t *testing.T) {
 func TestReattachmentThroughAFollowerIsALease(t *testing.T) {
 	c := ensemble(t)
 	w := clienttest.NewWire(t, followerOf(t, c).endpoint())
-	lock, seen := newClient(t, Recipe, w.Addr, w.Addr, w.Addr) // three servers, as far as it knows
+	lock, seen, _ := clienttest.Client(t, Recipe, behind(w, testTTL)) // three servers, as far as it knows
 	g := clienttest.Acquire(t, lock, "again")
 	w.Sever()
 	clienttest.Eventually(t, "a second lease", func() bool { return len(seen.Leases(g.Session())) == 2 })
 	release(t, g)
 	seen.WantNoLoss(t) // it was disconnected, no more
+}
+
+// The library connects again by itself: what a repeated removal finds is no answer to the first.
+func TestAReleaseWhoseReplyIsLostIsNotSaidToBeNotOwned(t *testing.T) {
+	each(t, func(t *testing.T, s subject) {
+		clienttest.WantLostReplyUnknown(t, s.factory, client.Init{Endpoints: s.Endpoints(), TTLMS: 30_000, Seed: 1})
+	})
 }

@@ -5,21 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strconv"
 	"strings"
 	"time"
+
+	"lockcheck/clusters"
 )
 
-// askBound is how long one server may take to say how it is. A paused one takes for ever.
-const askBound = 600 * time.Millisecond
+// askTimeout is how long one server may take to say how it is. A paused one takes for ever.
+const askTimeout = 600 * time.Millisecond
 
 // dialer connects to a server.
-type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
+type dialer = clusters.Dialer
 
 // ask sends one of ZooKeeper's four-letter words to a server and returns all that it answers.
 func ask(ctx context.Context, dial dialer, addr, word string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, askBound)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	conn, err := dial(ctx, "tcp", addr)
 	if err != nil {
@@ -55,7 +56,7 @@ type status struct {
 func (s status) epoch() int64 { return s.zxid >> 32 }
 
 // errNotServing is the answer of a server that has no leader.
-var errNotServing = errors.New("it serves nobody: it looks for a leader")
+var errNotServing = errors.New("it serves no client: it looks for a leader")
 
 // srvr asks a server how it is.
 func srvr(ctx context.Context, dial dialer, addr string) (status, error) {

@@ -6,20 +6,20 @@ import (
 	"fmt"
 	"time"
 
-	"lockcheck/nemesis/agent/procs"
+	"lockcheck/clusters/procs"
 	"lockcheck/nemesis/vdso"
 )
 
 // The requests about the clocks that processes see.
 const (
 	ClockSet   = "clock.set"   // SetClock; answers with ClockSeen
-	ClockReset = "clock.reset" // Target
+	ClockReset = "clock.reset" // procs.Target
 )
 
 // SetClock gives all processes of a target another clock.
 type SetClock struct {
-	Target Target    `json:"target"`
-	Skew   vdso.Skew `json:"skew"`
+	Target procs.Target `json:"target"`
+	Skew   vdso.Skew    `json:"skew"`
 }
 
 // ClockSeen is how far the clocks were off once they were set, calculated from what was read back from the process.
@@ -31,11 +31,11 @@ type ClockSeen struct {
 
 // clock remembers what is skewed, to take it back at the end; should the agent be killed, the skew ends by its expiry.
 type clock struct {
-	skewed map[Target]bool
+	skewed map[procs.Target]bool
 }
 
 func newClock() ability {
-	c := &clock{skewed: map[Target]bool{}}
+	c := &clock{skewed: map[procs.Target]bool{}}
 	return ability{
 		requests: map[string]handler{ClockSet: handle(c.set), ClockReset: handle(c.reset)},
 		undo:     c.undo,
@@ -65,7 +65,7 @@ func (c *clock) set(_ context.Context, args SetClock) (any, error) {
 	return seen, nil
 }
 
-func (c *clock) reset(_ context.Context, target Target) (any, error) {
+func (c *clock) reset(_ context.Context, target procs.Target) (any, error) {
 	pids, err := pidsOf(target)
 	if errors.Is(err, procs.ErrNone) { // its clock ended with it
 		delete(c.skewed, target)
@@ -95,7 +95,7 @@ func (c *clock) reset(_ context.Context, target Target) (any, error) {
 	return nil, errors.Join(errs...)
 }
 
-func pidsOf(target Target) ([]int, error) {
+func pidsOf(target procs.Target) ([]int, error) {
 	chosen, err := target.Selection()
 	if err != nil {
 		return nil, err

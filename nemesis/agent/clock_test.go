@@ -26,7 +26,7 @@ func (talk talker) sees() (wall, mono time.Duration) {
 }
 
 func skew(p clusters.Process, wall, mono time.Duration, expiry time.Duration) agent.SetClock {
-	return agent.SetClock{Target: agent.TargetOf(p), Skew: vdso.Skew{
+	return agent.SetClock{Target: clusters.TargetOf(p), Skew: vdso.Skew{
 		Wall: vdso.Shift{Offset: wall}, Monotonic: vdso.Shift{Offset: mono}, Expiry: expiry,
 	}}
 }
@@ -61,15 +61,15 @@ func TestAProcessSeesTheClockThatWasAskedFor(t *testing.T) {
 		if !clocktest.Near(seen.Monotonic, 2*time.Second) || seen.Wall != 0 {
 			t.Errorf("the agent says %+v", seen)
 		}
-		b.do(t, agent.ClockReset, agent.TargetOf(set), nil)
+		b.do(t, agent.ClockReset, clusters.TargetOf(set), nil)
 		want("reset", 0, 2*time.Second) // a monotonic clock never goes back
 
-		b.do(t, agent.ClockSet, agent.SetClock{Target: agent.TargetOf(set), Skew: vdso.Skew{Wall: vdso.Shift{Drift: 1}, Expiry: time.Minute}}, nil)
+		b.do(t, agent.ClockSet, agent.SetClock{Target: clusters.TargetOf(set), Skew: vdso.Skew{Wall: vdso.Shift{Drift: 1}, Expiry: time.Minute}}, nil)
 		began := time.Now()
 		time.Sleep(300 * time.Millisecond)
 		wall, _ := set.sees()
-		if most := time.Since(began) + clocktest.Within; wall < 300*time.Millisecond-clocktest.Within || wall > most {
-			t.Errorf("at double speed it gained %v in some 300 ms (at most %v)", wall, most)
+		if highest := time.Since(began) + clocktest.Within; wall < 300*time.Millisecond-clocktest.Within || wall > highest {
+			t.Errorf("at double speed it gained %v in some 300 ms (at most %v)", wall, highest)
 		}
 	})
 }
@@ -128,7 +128,7 @@ func TestRedisSeesTheClockThatWasAskedFor(t *testing.T) {
 				t.Errorf("TIME is off by %v, the agent says %v, want %v", off, seen.Wall, offset)
 			}
 		}
-		b.do(t, agent.ClockReset, agent.TargetOf(server), nil)
+		b.do(t, agent.ClockReset, clusters.TargetOf(server), nil)
 		if off := clocktest.Redis(t, socket); !clocktest.Near(off, 0) {
 			t.Errorf("TIME is off by %v after healing", off)
 		}

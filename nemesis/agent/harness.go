@@ -24,23 +24,10 @@ type Agent struct {
 	answers chan Answer
 }
 
-// Targeted is a process that says how the agent on its host finds it. Others are found by their PID.
-type Targeted interface {
-	AgentTarget() Target
-}
-
-// TargetOf says how the agent on a process's host finds it.
-func TargetOf(p clusters.Process) Target {
-	if t, ok := p.(Targeted); ok {
-		return t.AgentTarget()
-	}
-	return Target{PID: p.PID()}
-}
-
 // Start starts an agent on a host. It ends when it is closed, or with the site.
 func Start(ctx context.Context, host clusters.Host) (*Agent, error) {
 	start := host.Start
-	if powerful, ok := host.(clusters.Empowered); ok {
+	if powerful, ok := host.(clusters.PrivilegedHost); ok {
 		start = powerful.StartAgent
 	}
 	process, err := start(ctx, clusters.Command{Args: []string{Command}, Log: Command, Pipes: true})
@@ -80,7 +67,7 @@ func (a *Agent) listen(stdout *os.File, hello chan<- Hello) {
 	}
 }
 
-// Can tells whether the agent takes a request.
+// Can reports whether the agent takes a request.
 func (a *Agent) Can(do string) bool { return slices.Contains(a.can, do) }
 
 // Do asks for something and waits for the answer. result may be nil. The error is the agent's, or says that it ended. A
@@ -120,14 +107,14 @@ func (a *Agent) Do(ctx context.Context, do string, args, result any) error {
 	}
 }
 
-// endBound bounds how long an agent may take to be reaped after its output ended, and to take back what it did.
-const endBound = 5 * time.Second
+// endTimeout bounds how long an agent may take to be reaped after its output ended, and to take back what it did.
+const endTimeout = 5 * time.Second
 
 func (a *Agent) ended() error {
 	select {
 	case <-a.process.Done():
 		return fmt.Errorf("the agent on host %s has ended: %w", a.host.Name(), errors.Join(errors.New("its log is agent.log in the host's directory"), a.process.Err()))
-	case <-time.After(endBound):
+	case <-time.After(endTimeout):
 		return fmt.Errorf("the agent on host %s closed its output", a.host.Name())
 	}
 }
@@ -141,8 +128,8 @@ func (a *Agent) Close() error {
 			return fmt.Errorf("the agent on host %s could not take back all that it did: %w", a.host.Name(), err)
 		}
 		return nil
-	case <-time.After(endBound):
-		ctx, cancel := context.WithTimeout(context.Background(), endBound)
+	case <-time.After(endTimeout):
+		ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 		defer cancel()
 		return errors.Join(fmt.Errorf("the agent on host %s did not end", a.host.Name()), a.process.Kill(ctx))
 	}

@@ -85,7 +85,7 @@ func (n *network) block(_ context.Context, args Block) (any, error) {
 	if n.cuts[args.Name] != nil {
 		return nil, fmt.Errorf("there is a cut %s already", args.Name)
 	}
-	table, err := firewall.Drop(args.Name, args.Links)
+	table, err := firewall.Block(args.Name, args.Links)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (n *network) unblock(_ context.Context, args Unblock) (any, error) {
 	if table == nil {
 		return nil, nil // it was never made, or is gone
 	}
-	if err := table.Remove(); err != nil {
+	if err := table.Unblock(); err != nil {
 		return nil, err
 	}
 	delete(n.cuts, args.Name)
@@ -123,8 +123,8 @@ func (n *network) open() error {
 	return n.failed
 }
 
-// mostHeard bounds the words that nobody asked for.
-const mostHeard = 10_000
+// maxHeard bounds the words that were not asked for.
+const maxHeard = 10_000
 
 func (n *network) listen() {
 	buffer := make([]byte, 256)
@@ -137,15 +137,15 @@ func (n *network) listen() {
 			continue // an ICMP error of an earlier call
 		}
 		n.mu.Lock()
-		if len(n.heard) < mostHeard {
+		if len(n.heard) < maxHeard {
 			n.heard[string(buffer[:size])] = true
 		}
 		n.mu.Unlock()
 	}
 }
 
-// sendBound bounds one datagram: where its packets are dropped on the way out, the kernel says so at once.
-const sendBound = time.Second
+// sendTimeout bounds one datagram: where its packets are dropped on the way out, the kernel says so at once.
+const sendTimeout = time.Second
 
 func (n *network) call(_ context.Context, args Calls) (any, error) {
 	if err := n.open(); err != nil {
@@ -165,7 +165,7 @@ func (n *network) send(call Call) error {
 	if err != nil {
 		return err
 	}
-	if err := n.socket.SetWriteDeadline(time.Now().Add(sendBound)); err != nil {
+	if err := n.socket.SetWriteDeadline(time.Now().Add(sendTimeout)); err != nil {
 		return err
 	}
 	_, err = n.socket.WriteToUDPAddrPort([]byte(call.Word), netip.AddrPortFrom(addr, callPort))
@@ -191,7 +191,7 @@ func (n *network) hasHeard(_ context.Context, args Heard) (any, error) {
 func (n *network) undo() error {
 	var errs []error
 	for _, table := range n.cuts {
-		errs = append(errs, table.Remove())
+		errs = append(errs, table.Unblock())
 	}
 	if n.socket != nil {
 		errs = append(errs, n.socket.Close())

@@ -88,7 +88,7 @@ func TestACutDropsPacketsBetweenItsHostsAlone(t *testing.T) {
 	})
 }
 
-// The rules are the host's, not the process's: whoever starts there anew is cut off, too.
+// The rules are the host's, not the process's: a process that starts there anew is cut off, too.
 func TestARestartedProcessIsStillCutOff(t *testing.T) {
 	onHosts(t, func(t *testing.T, site clusters.Site) {
 		a, b := newStation(t, site, "n1"), newStation(t, site, "n2")

@@ -2,7 +2,6 @@
 // (`lockcheck agent`), and the harness's end of the conversation with it.
 //
 //	harness ── JSON lines on standard input and output ── agent, on the host
-//	                                                        ├ processes: list, stop, continue, kill
 //	                                                        ├ network: drop packets by peer, see which pass
 //	                                                        ├ clock: another time for a process
 //	                                                        ├ …          one file each, a row in the table of abilities
@@ -11,7 +10,7 @@
 // threads). When its input ends, however that comes, it takes back all that it did and ends.
 //
 // Under the local provider it is a process started on the host like any other; under Docker it is a child of the host's
-// holder with the capabilities that clients do not have. Both see the processes of their host's servers.
+// sandbox with the capabilities that clients do not have. Both see the processes of their host's servers.
 package agent
 
 import "encoding/json"
@@ -27,7 +26,7 @@ type Hello struct {
 // Request is one line to the agent.
 type Request struct {
 	ID   int64           `json:"id"`
-	Do   string          `json:"do"` // "processes.stop"
+	Do   string          `json:"do"` // "clock.set"
 	Args json.RawMessage `json:"args,omitempty"`
 }
 

@@ -3,7 +3,6 @@ package agent
 import (
 	"encoding/json"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +34,7 @@ func converse(t *testing.T, lines ...string) (Hello, []Answer) {
 
 func TestTheAgentSaysWhatItCan(t *testing.T) {
 	hello, answers := converse(t)
-	for _, want := range []string{ProcessesList, ProcessesStop, ProcessesContinue, ProcessesKill} {
+	for _, want := range []string{NetworkBlock, NetworkUnblock, NetworkDropped, NetworkCall, NetworkHeard, ClockSet, ClockReset} {
 		if !slices.Contains(hello.Can, want) {
 			t.Errorf("it cannot %s: %v", want, hello.Can)
 		}
@@ -47,8 +46,8 @@ func TestTheAgentSaysWhatItCan(t *testing.T) {
 
 func TestWhatTheAgentCannotIsAnErrorByName(t *testing.T) {
 	_, answers := converse(t,
-		`{"id":1,"do":"weather.change"}`, `no request`, `{"id":3,"do":"processes.list"}`,
-		`{"id":4,"do":"processes.stop","args":{"pid":"one"}}`, `{"id":5,"do":"processes.list","args":{"pid":4194304}}`)
+		`{"id":1,"do":"weather.change"}`, `no request`, `{"id":3,"do":"clock.set"}`,
+		`{"id":4,"do":"clock.reset","args":{"pid":"one"}}`, `{"id":5,"do":"clock.reset","args":{"pid":4194304}}`)
 	want := []struct {
 		id    int64
 		error string
@@ -62,13 +61,5 @@ func TestWhatTheAgentCannotIsAnErrorByName(t *testing.T) {
 		if a.ID != want[i].id || !strings.Contains(a.Error, want[i].error) || (want[i].error == "") != (a.Error == "") {
 			t.Errorf("answer %d: %+v, want id %d and error %q", i, a, want[i].id, want[i].error)
 		}
-	}
-}
-
-func TestTheAgentDoesNotStopItself(t *testing.T) {
-	p := &processes{stopped: map[Target]bool{}}
-	_, err := p.stop(t.Context(), Target{PID: os.Getpid()})
-	if err == nil || !strings.Contains(err.Error(), "the agent itself") || len(p.stopped) > 0 {
-		t.Errorf("got %v, stopped %v", err, p.stopped)
 	}
 }

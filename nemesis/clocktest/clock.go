@@ -13,7 +13,7 @@ import (
 // Within is how exactly a process has to see the clock that was asked for.
 const Within = 10 * time.Millisecond
 
-// Near tells whether it does.
+// Near reports whether it does.
 func Near(got, want time.Duration) bool { return (got - want).Abs() <= Within }
 
 // Kernel asks the kernel itself for a time, past the vDSO.

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Apply gives a process's clocks a skew, whatever skew they had, and reads back that they have it. All threads of the process
-// are stopped meanwhile; a paused process stays paused.
+// Apply gives a process's clocks a skew, in place of the one they had, and reads back that they have it. All threads of the
+// process are stopped during that; a paused process stays paused.
 //
 // The error is ErrInvalid, ErrUnsupported (a JVM's monotonic clock; a process without a vDSO, with an unknown one, of 32
 // bits, in another time namespace, or this process itself), fs.ErrPermission (see the package), or os.ErrProcessDone. The process
@@ -90,7 +90,7 @@ func (t target) state(pid int) (State, error) {
 			continue
 		}
 		if after.begun && !after.complete {
-			return State{}, errors.New("it is patched in part only, because whoever did it died; heal it, or apply a skew again")
+			return State{}, errors.New("it is patched in part only, because the process that did it died; heal it, or apply a skew again")
 		}
 		return after.state(at), nil
 	}
@@ -139,7 +139,7 @@ func (t target) changeStopped(s *stopped, next func(old set, at instant) (set, e
 		return err
 	}
 	if still != t {
-		return fmt.Errorf("it began another program meanwhile: %w", unix.EAGAIN)
+		return fmt.Errorf("it has begun another program: %w", unix.EAGAIN)
 	}
 	memory := s.any()
 	img, old, err := t.read(memory.read)

@@ -20,7 +20,7 @@ func wantSeen(t *testing.T, p *process, wall, mono time.Duration) {
 	}
 }
 
-func TestGoProgramSeesTheSkewAndNobodyElse(t *testing.T) {
+func TestGoProgramAloneSeesTheSkew(t *testing.T) {
 	p, bystander := startClock(t), startClock(t)
 	wantSeen(t, p, 0, 0)
 	if s := state(t, p.pid()); s != (State{}) {
@@ -108,9 +108,9 @@ func wantRate(t *testing.T, first, second [4]int64, want float64) {
 	t.Helper()
 	const rounding = 1e-6
 	went := float64(second[2] - first[2])
-	least, most := went/float64(second[3]-first[1]), went/float64(second[1]-first[3])
-	if want < least-rounding || want > most+rounding {
-		t.Errorf("clock %d goes at %.6f to %.6f of the pace, want %.6f", first[0], least, most, want)
+	slowest, fastest := went/float64(second[3]-first[1]), went/float64(second[1]-first[3])
+	if want < slowest-rounding || want > fastest+rounding {
+		t.Errorf("clock %d goes at %.6f to %.6f of the pace, want %.6f", first[0], slowest, fastest, want)
 	}
 }
 

@@ -15,7 +15,6 @@ type image struct {
 	entry [len(doors)]uint64 // offsets of the functions, in the order of doors
 }
 
-// patchAlign is the alignment of the patch.
 const patchAlign = 16
 
 // parseImage finds what has to be known in the bytes of a vDSO. It refuses what it does not know well enough to change.

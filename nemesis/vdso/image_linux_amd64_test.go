@@ -110,7 +110,7 @@ func TestAWriterThatDiesLeavesNothingThatTheNextCannotMend(t *testing.T) {
 		}
 		apply(t, p.pid(), Skew{Wall: Shift{Offset: 2 * time.Hour}})
 		if wall, _ := p.sees(); !clocktest.Near(wall, 2*time.Hour) {
-			t.Errorf("mended after %d words it sees %v", words, wall)
+			t.Errorf("patched after %d words it sees %v", words, wall)
 		}
 		p.end()
 		if complete {
@@ -140,7 +140,7 @@ func TestAWriterThatDiesLeavesTheOldSkewOrTheNew(t *testing.T) {
 
 var errDied = errors.New("died")
 
-// dieAfter writes a patch but stops after so many words. It tells whether that was all.
+// dieAfter writes a patch but stops after so many words. It reports whether that was all.
 func dieAfter(t *testing.T, pid, words int) bool {
 	t.Helper()
 	target, err := findTarget(pid)

@@ -11,7 +11,7 @@ import (
 // frame and of what a handler has below it.
 const frameReach = 64 << 10
 
-// inside tells whether a thread is in the middle of the bytes that are to be replaced, or will return into them from a
+// inside reports whether a thread is in the middle of the bytes that are to be replaced, or will return into them from a
 // signal handler. Such a thread has to move on first. At an entry itself it may stay: it has executed nothing yet.
 func (s *stopped) inside(img image) (bool, error) {
 	stack := make([]byte, frameReach)
@@ -30,7 +30,7 @@ func (s *stopped) inside(img image) (bool, error) {
 	return false, nil
 }
 
-// replaced tells whether an address is behind the first of the bytes to be replaced.
+// replaced reports whether an address is behind the first of the bytes to be replaced.
 func (img image) replaced(address uint64) bool {
 	for _, entry := range img.entry {
 		if at := img.base + entry; address > at && address < at+jumpSize {

@@ -41,7 +41,7 @@ func (img image) findPatch(mapped []byte) (patch, error) {
 	if !p.marked && (p.begun || len(bytes.Trim(padding, "\x00")) > 0) {
 		return p, fmt.Errorf("%w: the padding of its vDSO is in use, by another version of lockcheck or by another program; restart the process", ErrUnsupported)
 	}
-	if !p.begun { // at most the remains of somebody who died before the first jump: nobody uses them
+	if !p.begun { // at most the remains of a process that died before the first jump: nothing uses them
 		return p, nil
 	}
 	if !bytes.HasPrefix(padding[doorsAt:], patchCode()) {
@@ -68,8 +68,8 @@ func (t target) read(read func(at uint64, into []byte) error) (image, patch, err
 	return img, p, err
 }
 
-// write puts a set in force. Whatever moment the writing ends at, the process goes on with the old set or the new one: the
-// marker first, so that a half-made patch is known for one; then what nobody looks at yet; then the selector, one word;
+// write puts a set in force. At whichever moment the writing ends, the process goes on with the old set or the new one: the
+// marker first, so that a half-made patch is known for one; then what is not looked at yet; then the selector, one word;
 // then the jumps, one word each.
 func (img image) write(write func(at uint64, data []byte) error, p patch, next set) error {
 	at := img.base + uint64(img.patch)

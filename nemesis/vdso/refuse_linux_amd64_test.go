@@ -126,7 +126,7 @@ func TestAProcessThatIsTracedIsRefused(t *testing.T) {
 func as(t *testing.T, uid uint32, attr syscall.SysProcAttr, cmd *exec.Cmd) *exec.Cmd {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can start a process as somebody else")
+		t.Skip("only root can start a process as another user")
 	}
 	binary, err := os.Open(cmd.Path)
 	if err != nil {

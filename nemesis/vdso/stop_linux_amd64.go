@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stopBound is how long the threads of a process may take to stop. One that waits uninterruptibly, for a disk or for the
+// stopTimeout is how long the threads of a process may take to stop. One that waits uninterruptibly, for a disk or for the
 // exec of a child begun by vfork, does not stop before it is done.
-const stopBound = 2 * time.Second
+const stopTimeout = 2 * time.Second
 
 // stopped is a process all of whose threads this thread of the operating system has stopped with ptrace.
 type stopped struct {
@@ -24,7 +24,7 @@ type stopped struct {
 }
 
 // withStopped stops all threads of a process, calls f, and lets them go. All calls of ptrace have to come from one thread,
-// so f runs on a thread of its own; its end makes the kernel let go whatever else would not.
+// so f runs on a thread of its own; its end makes the kernel release what is still stopped.
 func withStopped(pid int, f func(*stopped) error) error {
 	result := make(chan error)
 	go onOwnThread(func() error { return holdStopped(pid, f) }, result)
@@ -56,7 +56,7 @@ func holdStopped(pid int, f func(*stopped) error) (err error) {
 
 // stop seizes threads until a list of them shows none that is not stopped: a thread that is stopped starts no other.
 func (s *stopped) stop() error {
-	deadline := time.Now().Add(stopBound)
+	deadline := time.Now().Add(stopTimeout)
 	for {
 		fresh, err := s.seizeFresh()
 		if err != nil {
@@ -114,7 +114,7 @@ func seize(tid int) error {
 	return nil
 }
 
-// over tells whether a thread has ended. A process's first thread may do so before the others, and stays as a zombie.
+// over reports whether a thread has ended. A process's first thread may do so before the others, and stays as a zombie.
 func over(tid int) bool {
 	state := status(tid, "State")
 	return state == "" || state[0] == 'Z' || state[0] == 'X'
@@ -142,7 +142,7 @@ func (s *stopped) await(tid int, deadline time.Time) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("thread %d did not stop within %v (state %s); try again later", tid, stopBound, status(tid, "State"))
+			return fmt.Errorf("thread %d did not stop within %v (state %s); try again later", tid, stopTimeout, status(tid, "State"))
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (s *stopped) letGo() error {
 	var failed error
 	for tid, signal := range s.signals {
 		_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(tid), 0, uintptr(signal), 0, 0)
-		if errno != 0 && errno != unix.ESRCH { // killed meanwhile
+		if errno != 0 && errno != unix.ESRCH { // killed by then
 			failed = errors.Join(failed, fmt.Errorf("let thread %d go: ptrace(PTRACE_DETACH): %w", tid, errno))
 		}
 	}

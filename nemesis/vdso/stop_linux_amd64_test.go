@@ -88,7 +88,7 @@ func TestASignalThatAThreadStopsAtIsDelivered(t *testing.T) {
 		if err := unix.Tgkill(s.pid, s.pid, unix.SIGUSR1); err != nil {
 			return err
 		}
-		if err := s.await(s.pid, time.Now().Add(stopBound)); err != nil {
+		if err := s.await(s.pid, time.Now().Add(stopTimeout)); err != nil {
 			return err
 		}
 		if s.signals[s.pid] != unix.SIGUSR1 {
@@ -123,7 +123,7 @@ func TestTheEndOfAChildIsLeftToItsParent(t *testing.T) {
 		for !over(s.pid) {
 			time.Sleep(time.Millisecond)
 		}
-		if err := s.await(s.pid, time.Now().Add(stopBound)); err != nil {
+		if err := s.await(s.pid, time.Now().Add(stopTimeout)); err != nil {
 			return err
 		}
 		if len(s.signals) != 0 {

@@ -44,7 +44,7 @@ func doorAt(i int) int { return doorsAt + i*doorSize }
 
 // patchCode is the part of the patch that never changes: doors and stub, to be put at doorsAt.
 func patchCode() []byte {
-	const int3 = 0xcc // where nobody should get to
+	const int3 = 0xcc // where no thread should get to
 	code := bytes.Repeat([]byte{int3}, codeAt-doorsAt)
 	for i, d := range doors {
 		at := i * doorSize

@@ -17,7 +17,7 @@
 //     after it, monotonic clock:   target + (end - base) * rate + (T - end)
 //
 // in whole nanoseconds, with a line of parameters in which rate has 32 bits behind the binary point. The end of the wall
-// clock's line is a time of CLOCK_MONOTONIC, which nobody can set; the ends of the others are on their own clock.
+// clock's line is a time of CLOCK_MONOTONIC, which no process can set; the ends of the others are on their own clock.
 //
 // The selector is read before the time is, and again when the answer is ready: a change in between starts all over. So
 // the parameters are of one set, and a time that was read before a change is never shown by the parameters after it.

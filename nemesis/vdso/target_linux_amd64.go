@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// target is what /proc/PID tells of a process.
+// target is what /proc/PID shows of a process.
 type target struct {
 	base, size uint64 // of its vDSO
 	jvm        bool
@@ -115,6 +115,6 @@ func explain(pid int, err error) error {
 	if readErr != nil { // a kernel without Yama
 		return fmt.Errorf("%w: %s", err, way)
 	}
-	return fmt.Errorf("%w: %s; kernel.yama.ptrace_scope is %s (1: a user only own descendants, 2: CAP_SYS_PTRACE is needed, 3: nobody)",
+	return fmt.Errorf("%w: %s; kernel.yama.ptrace_scope is %s (1: a user only own descendants, 2: CAP_SYS_PTRACE is needed, 3: none may)",
 		err, way, bytes.TrimSpace(scope))
 }

@@ -27,8 +27,8 @@ func hours([]string) error {
 		before := clocktest.Kernel(unix.CLOCK_REALTIME)
 		seen := time.Now().UnixNano()
 		after := clocktest.Kernel(unix.CLOCK_REALTIME)
-		least, most := pastTheHour(seen-after), pastTheHour(seen-before)
-		if least > tolerated || most < -tolerated {
+		lowest, highest := pastTheHour(seen-after), pastTheHour(seen-before)
+		if lowest > tolerated || highest < -tolerated {
 			return fmt.Errorf("the wall clock is off by %v to %v", time.Duration(seen-after), time.Duration(seen-before))
 		}
 	}
@@ -124,7 +124,7 @@ func (s *stopped) step(tid int) (unix.Signal, error) {
 	if err := unix.PtraceSingleStep(tid); err != nil {
 		return 0, err
 	}
-	for deadline := time.Now().Add(stopBound); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(stopTimeout); time.Now().Before(deadline); {
 		if info, err := s.wait(tid); err != nil {
 			return 0, err
 		} else if info.pid != 0 {

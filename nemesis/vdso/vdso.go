@@ -25,9 +25,9 @@
 //     calls return EINTR.
 //   - A reading takes one or two system calls from the first Apply on, also after Heal.
 //
-// Who may do it: whoever may ptrace the process. That is root, or the process's own user, or a holder of CAP_SYS_PTRACE
+// Who may do it: a process that may ptrace the target. That is root, or the process's own user, or a holder of CAP_SYS_PTRACE
 // in the process's user namespace. Yama's kernel.yama.ptrace_scope narrows that: at 1 a user may change only own
-// descendants, at 2 CAP_SYS_PTRACE is needed, at 3 nobody may. A user who is root of an own user namespace has the
+// descendants, at 2 CAP_SYS_PTRACE is needed, at 3 none may. A user who is root of an own user namespace has the
 // capability there, so 1 and 2 allow it inside.
 //
 // Linux on amd64 only; elsewhere all calls return ErrUnsupported. Changes of one process are to be made one after the other: a
@@ -50,8 +50,8 @@ var (
 
 // Shift is how one kind of clock is to be changed. The zero Shift leaves it alone.
 type Shift struct {
-	// Offset is a jump. The wall clock shows the true time and Offset, whatever it showed before. A monotonic clock
-	// jumps by Offset from what it shows, and cannot go back: its Offset is 0 or more.
+	// Offset is a jump. The wall clock shows the true time and Offset, not counted from what it showed before. A monotonic
+	// clock jumps by Offset from what it shows, and cannot go back: its Offset is 0 or more.
 	Offset time.Duration
 	// Drift is how much faster than time the clock goes from then on: 0.05 gains 50 ms each second, -0.5 goes at half
 	// the pace, -1 stands still. From MinDrift to MaxDrift, in steps of 2^-32 (0.23 ns a second).
@@ -71,7 +71,7 @@ const MaxExpiry = 24 * time.Hour
 type Skew struct {
 	Wall      Shift
 	Monotonic Shift
-	// Expiry is when the skew ends by itself, as if healed, also when nobody is left to do it. More than 0, at most
+	// Expiry is when the skew ends on its own, as if healed, also when no process is left to do it. More than 0, at most
 	// MaxExpiry; counted on the true monotonic clock.
 	Expiry time.Duration
 }
@@ -96,7 +96,7 @@ func (s Skew) validate() error {
 
 // State is what a process sees, calculated from the parameters that were read back from its memory.
 type State struct {
-	// Patched tells whether the process's vDSO was ever changed. If not, the rest is zero.
+	// Patched reports whether the process's vDSO was ever changed. If not, the rest is zero.
 	Patched bool
 	// Wall and Monotonic are what the clocks show beyond the truth at the time of the reading, and how they drift.
 	Wall, Monotonic Shift
@@ -106,7 +106,7 @@ type State struct {
 	Expired bool
 }
 
-// Skewed tells whether a clock shows another time than it would untouched, other than the jumps that a monotonic clock
+// Skewed reports whether a clock shows another time than it would untouched, other than the jumps that a monotonic clock
 // can never take back.
 func (s State) Skewed() bool {
 	return s.Wall != Shift{} || s.Monotonic.Drift != 0

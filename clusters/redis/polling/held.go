@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // Held is what a client holds: its grants that were not given back for certain. The zero value holds nothing.
@@ -33,14 +33,14 @@ func (h *Held) Remove(g client.Grant) {
 	delete(h.grants, g)
 }
 
-// Closed tells whether the client asks for no more locks.
+// Closed reports whether the client asks for no more locks.
 func (h *Held) Closed() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.closed
 }
 
-// Close gives back whatever is held, all at once, and waits for it as long as ctx lets it.
+// Close gives back all locks that are held, all at once, and waits for it as long as ctx lets it.
 func (h *Held) Close(ctx context.Context) error {
 	grants := h.close()
 	released := make(chan error, len(grants))

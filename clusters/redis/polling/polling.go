@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
 	"lockcheck/clusters/redis/record"
-	"lockcheck/workloads/client"
 )
 
 // ErrHeld says that an attempt found the lock held by another and left nothing behind.
@@ -22,27 +22,27 @@ var errClosed = errors.New("the client is closed")
 
 // Pause is a random time between two attempts.
 type Pause struct {
-	least, most time.Duration
+	shortest, longest time.Duration
 
 	mu     sync.Mutex
 	random *rand.Rand
 }
 
-// NewPause draws times from least to most, the same ones for the same seed.
-func NewPause(least, most time.Duration, seed int64) *Pause {
-	return &Pause{least: least, most: most, random: rand.New(rand.NewPCG(uint64(seed), 1))}
+// NewPause draws times from shortest to longest, the same ones for the same seed.
+func NewPause(shortest, longest time.Duration, seed int64) *Pause {
+	return &Pause{shortest: shortest, longest: longest, random: rand.New(rand.NewPCG(uint64(seed), 1))}
 }
 
 func (p *Pause) next() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.least + time.Duration(p.random.Int64N(int64(p.most-p.least)))
+	return p.shortest + time.Duration(p.random.Int64N(int64(p.longest-p.shortest)))
 }
 
 // Asker asks for a lock.
 type Asker struct {
 	// Once makes one attempt: a grant, or an error. That is ErrHeld; or certain (record.Certain), if nothing of the attempt
-	// is left and nothing can come of it; or any other, if nobody knows.
+	// is left and nothing can come of it; or any other, if that is unknown.
 	Once   func(ctx context.Context) (client.Grant, error)
 	Pause  *Pause
 	Closed func() bool
@@ -76,6 +76,8 @@ func (a Asker) Acquire(ctx context.Context, try bool) (client.Grant, error) {
 			}
 		case try || a.EndAtUnknown:
 			return nil, err
+		case unknown != nil: // each had a record of its own: under which one it was granted is not known either
+			unknown = errors.New(err.Error())
 		default:
 			unknown = err
 		}

@@ -37,7 +37,7 @@ func FailoverOptions(master string, sentinels []string, bound time.Duration) *re
 // errNotSent marks what went wrong before a connection was there.
 var errNotSent = errors.New("not connected, so nothing was sent")
 
-// Connecting is a hook that marks the errors of connecting: whatever they are, the request was not sent.
+// Connecting is a hook that marks the errors of connecting: after any of them, the request was not sent.
 type Connecting struct{}
 
 // DialHook marks the error.

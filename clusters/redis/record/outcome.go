@@ -10,19 +10,19 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockcheck/checker/history"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // outcome is what an error of a request proves about it.
 type outcome struct {
 	is      func(error) bool
 	what    string
-	refused bool // it certainly had no effect, and never will; otherwise nobody knows
+	refused bool // it certainly had no effect, and never will; otherwise that is unknown
 	why     string
 }
 
 // outcomes is searched in order; what is not in it is unknown. The unknown ones that are in it are those which one might
-// take for definite: the reason is there so that nobody moves them.
+// take for definite: the reason is there so that none is moved.
 //
 // The server's refusals hold for scripts as well as for commands: the scripts here begin with "#!lua", so Redis decides
 // before it runs one whether it may write.
@@ -82,7 +82,7 @@ func Judge(err error) error {
 	return err
 }
 
-// Certain tells whether an error proves that the request had no effect and never will.
+// Certain reports whether an error proves that the request had no effect and never will.
 func Certain(err error) bool {
 	var definite *client.Error
 	return errors.As(err, &definite)

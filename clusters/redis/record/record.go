@@ -14,7 +14,7 @@ import (
 // Key is where the record of a lock is.
 func Key(lock string) string { return "lockcheck:" + lock }
 
-// Value is a random value for the record of one attempt: 128 bits that nobody else writes. The client's name is for
+// Value is a random value for the record of one attempt: 128 bits that no other writes. The client's name is for
 // people who look at a server.
 func Value(client string) string {
 	var random [16]byte
@@ -86,7 +86,7 @@ func (s *Store) Get(ctx context.Context, key string) (string, error) {
 	return value, Judge(err)
 }
 
-// DeleteAny removes the record whoever's it is; false if there is none.
+// DeleteAny removes the record of any owner; false if there is none.
 func (s *Store) DeleteAny(ctx context.Context, key string) (bool, error) {
 	ctx, cancel := s.request(ctx)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockcheck/checker/history"
-	"lockcheck/workloads/client"
+	"lockcheck/clusters/client"
 )
 
 // reply is an error as a server says it.
@@ -47,7 +47,7 @@ func TestWhichErrorsAreDefinite(t *testing.T) {
 		{reply("UNBLOCKED force unblock from blocking operation"), false},
 		{reply("ERR value is not an integer or out of range"), false},
 		{reply("WRONGTYPE Operation against a key holding the wrong kind of value"), false},
-		{errors.New("READONLY, says somebody who is no server"), false},
+		{errors.New("READONLY, not from a server"), false},
 	} {
 		t.Run(test.err.Error(), func(t *testing.T) {
 			err := Judge(test.err)
@@ -72,9 +72,9 @@ func TestEveryOutcomeHasItsReason(t *testing.T) {
 	}
 }
 
-func TestNothingIsSentToNobody(t *testing.T) {
-	const nobody = "127.0.0.1:1" // below the ports that the kernel gives away
-	store := NewStore(redis.NewClient(Options(nobody, time.Second)), time.Second)
+func TestWithoutAListenerNothingIsSent(t *testing.T) {
+	const closed = "127.0.0.1:1" // below the ports that the kernel gives away
+	store := NewStore(redis.NewClient(Options(closed, time.Second)), time.Second)
 	defer store.Close()
 	for name, request := range requests(store) {
 		if err := request(); !Certain(err) || !errors.Is(err, errNotSent) {

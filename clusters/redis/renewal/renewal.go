@@ -15,7 +15,7 @@ type Round struct {
 	Gone  error     // the service said that the lease is not there any more
 }
 
-// ErrOver is the loss for which nobody had to say anything.
+// ErrOver is the loss that is certain without an answer.
 var ErrOver = errors.New("the lease's time has passed since its last acknowledged extension was sent")
 
 // Renewal extends a lease every third of its time, sooner after an attempt that came to nothing.

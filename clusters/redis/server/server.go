@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// AskBound is how long one server may take to answer the harness. A paused one takes for ever.
-	AskBound = 400 * time.Millisecond
+	// AskTimeout is how long one server may take to answer the harness. A paused one takes for ever.
+	AskTimeout = 400 * time.Millisecond
 	// LookEvery is how often is looked while something is waited for.
 	LookEvery = 10 * time.Millisecond
 	dataName  = "redis"
@@ -25,20 +25,39 @@ const (
 
 // Server is a running server and the harness's connections to it.
 type Server struct {
-	*clusters.Server
+	clusters.Node
 	rdb *redis.Client
 }
 
-// Addr is where clients connect.
-func (s *Server) Addr() string { return net.JoinHostPort(s.Host().Addr(), Port) }
+// Endpoint is where clients connect.
+func (s *Server) Endpoint() string { return endpoint(s.Node) }
 
-// Start starts a server on a host. lines are added to its configuration. It returns once the process runs.
-func Start(ctx context.Context, site clusters.Site, host clusters.Host, lines []string) (*Server, error) {
-	process, err := StartProcess(ctx, site, host, Process{Log: dataName, File: "redis.conf", Port: Port, Lines: lines})
-	if err != nil {
-		return nil, err
+func endpoint(at clusters.Node) string { return net.JoinHostPort(at.Addr(), Port) }
+
+// Launch starts a server on a host. lines are added to its configuration. It returns once the process runs.
+func Launch(ctx context.Context, site clusters.Site, host clusters.Host, lines []string) (*clusters.Server, error) {
+	return StartProcess(ctx, site, host, Process{Log: dataName, File: "redis.conf", Port: Port, Lines: lines})
+}
+
+// Connect prepares connections to a server, which are made when they are first used.
+func Connect(at clusters.Node, dial clusters.Dialer) *Server {
+	return &Server{Node: at, rdb: redis.NewClient(Options(dial, endpoint(at)))}
+}
+
+// ConnectAll prepares connections to the servers of a service.
+func ConnectAll(service clusters.Service) (all []*Server) {
+	for _, at := range service.Nodes {
+		all = append(all, Connect(at, service.Dial))
 	}
-	return &Server{Server: process, rdb: redis.NewClient(Options(site, net.JoinHostPort(host.Addr(), Port)))}, nil
+	return all
+}
+
+// Nodes are the servers as they were given: one that lockcheck launched can be started again.
+func Nodes(of []*Server) (all []clusters.Node) {
+	for _, s := range of {
+		all = append(all, s.Node)
+	}
+	return all
 }
 
 // Process is a redis-server process to start.
@@ -78,12 +97,12 @@ func (quiet) Printf(context.Context, string, ...any) {}
 
 var beQuiet = sync.OnceFunc(func() { redis.SetLogger(quiet{}) })
 
-// Options are those of a connection of the harness: through the site, one try each, without greetings of the library.
-func Options(site clusters.Site, addr string) *redis.Options {
+// Options are those of a connection of the harness: by the given way, one try each, without greetings of the library.
+func Options(dial clusters.Dialer, addr string) *redis.Options {
 	beQuiet()
 	return &redis.Options{
-		Addr: addr, Dialer: site.Dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialerRetries: 1,
-		DialTimeout: AskBound, ReadTimeout: AskBound, WriteTimeout: AskBound, ContextTimeoutEnabled: true, PoolSize: 4,
+		Addr: addr, Dialer: dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialerRetries: 1,
+		DialTimeout: AskTimeout, ReadTimeout: AskTimeout, WriteTimeout: AskTimeout, ContextTimeoutEnabled: true, PoolSize: 4,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
 }
@@ -93,14 +112,14 @@ func (s *Server) Close() error { return s.rdb.Close() }
 
 // Write makes a plain write of a key that no lock uses.
 func (s *Server) Write(ctx context.Context, key, value string) error {
-	ctx, cancel := context.WithTimeout(ctx, AskBound)
+	ctx, cancel := context.WithTimeout(ctx, AskTimeout)
 	defer cancel()
 	return s.rdb.Set(ctx, key, value, 0).Err()
 }
 
 // Read reads a key that no lock uses.
 func (s *Server) Read(ctx context.Context, key string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, AskBound)
+	ctx, cancel := context.WithTimeout(ctx, AskTimeout)
 	defer cancel()
 	return s.rdb.Get(ctx, key).Result()
 }
@@ -113,7 +132,7 @@ func (s *Server) Role(ctx context.Context) (string, error) {
 
 // Info is what the server says of itself, the sections server and replication.
 func (s *Server) Info(ctx context.Context) (map[string]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, AskBound)
+	ctx, cancel := context.WithTimeout(ctx, AskTimeout)
 	defer cancel()
 	text, err := s.rdb.Info(ctx, "server", "replication").Result()
 	if err != nil {
@@ -128,9 +147,9 @@ func (s *Server) Info(ctx context.Context) (map[string]string, error) {
 	return info, nil
 }
 
-// Await waits until the server answers a command, whatever it holds. The error says why it did not.
+// Await waits until the server answers a command, with or without data. The error says why it did not.
 func (s *Server) Await(ctx context.Context) error {
-	return Settled(ctx, []clusters.Node{s}, func(ctx context.Context) error {
+	return Settled(ctx, []clusters.Node{s.Node}, func(ctx context.Context) error {
 		if _, err := s.Info(ctx); err != nil {
 			return fmt.Errorf("redis server %s does not answer: %w", s.Name(), err)
 		}

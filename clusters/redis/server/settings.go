@@ -11,17 +11,17 @@ import (
 // Persistence is what decides how much a server forgets when it is started again. All of it is as Redis does it by
 // default, which is also what most servers that only hold locks run with: no append-only file, snapshots now and then.
 var Persistence = setting.Table{
-	{Name: "appendonly", Usual: "no", About: "write an append-only file", Check: setting.Choice("yes", "no")},
-	{Name: "appendfsync", Usual: "everysec", About: "when that file is synced: always, everysec, no", Check: setting.Choice("always", "everysec", "no")},
-	{Name: "save", Usual: "3600 1 300 100 60 10000", About: "snapshots: seconds and changes, in pairs; none: never", Check: saves},
+	{Name: "appendonly", Default: "no", About: "write an append-only file", Check: setting.Choice("yes", "no")},
+	{Name: "appendfsync", Default: "everysec", About: "when that file is synced: always, everysec, no", Check: setting.Choice("always", "everysec", "no")},
+	{Name: "save", Default: "3600 1 300 100 60 10000", About: "snapshots: seconds and changes, in pairs; none: never", Check: saves},
 }
 
 // Memory is what a server does when it is full, and how often it looks after itself.
 var Memory = setting.Table{
-	{Name: "maxmemory", Usual: "0", About: "bytes of data that a server takes; 0: no limit", Check: setting.Number(0, 1<<40)},
-	{Name: "maxmemory-policy", Usual: "noeviction", About: "what goes when it is full; anything but noeviction may evict a lock", Check: setting.Choice(
+	{Name: "maxmemory", Default: "0", About: "bytes of data that a server takes; 0: no limit", Check: setting.Number(0, 1<<40)},
+	{Name: "maxmemory-policy", Default: "noeviction", About: "what goes when it is full; anything but noeviction may evict a lock", Check: setting.Choice(
 		"noeviction", "allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl")},
-	{Name: "hz", Usual: "10", About: "background rounds a second, in which expired keys are removed that nobody asks for", Check: setting.Number(1, 500)},
+	{Name: "hz", Default: "10", About: "background rounds a second, in which expired keys are removed that no client asks for", Check: setting.Number(1, 500)},
 }
 
 // noSaves is how --set says that there are no snapshots: an empty value would look like a slip.

@@ -12,7 +12,7 @@ const program = "redis-server"
 func Software(backend string) clusters.Software {
 	return clusters.Software{
 		Backend: backend, Image: "redis:7.2.5", InImage: []string{program}, ImageData: "/data",
-		OnMachine: func(places clusters.Places) ([]string, error) {
+		OnMachine: func(places clusters.ServerPaths) ([]string, error) {
 			found, err := clusters.FindProgram(places, program, "apt-get install redis-server", "/usr/bin", "/usr/local/bin")
 			if err != nil {
 				return nil, err

@@ -36,8 +36,8 @@ var tableName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}$`)
 // prefix begins the names of all tables made here.
 const prefix = "lockcheck-"
 
-// Drop makes the rules and reads them back from the kernel.
-func Drop(name string, links []Link) (*Table, error) {
+// Block makes the rules and reads them back from the kernel.
+func Block(name string, links []Link) (*Table, error) {
 	if !tableName.MatchString(name) {
 		return nil, fmt.Errorf("cut %q: a name is up to 41 of a-z, 0-9 and -, a letter first", name)
 	}
@@ -160,8 +160,8 @@ func (t *Table) Dropped() (packets uint64, err error) {
 	return packets, nil
 }
 
-// Remove takes the table away and sees that it is gone.
-func (t *Table) Remove() error {
+// Unblock takes the table away and sees that it is gone.
+func (t *Table) Unblock() error {
 	t.conn.DelTable(t.table)
 	if err := errors.Join(t.conn.Flush(), t.conn.CloseLasting()); err != nil {
 		return fmt.Errorf("nftables: removing table %s: %w", t.table.Name, err)

@@ -63,7 +63,7 @@ func (from end) arrive(to end, count int) (arrived int) {
 
 func mustDrop(t *testing.T, name string, links ...Link) *Table {
 	t.Helper()
-	table, err := Drop(name, links)
+	table, err := Block(name, links)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestPacketsAreDroppedInTheWaysThatWereAskedFor(t *testing.T) {
 			if dropped, err := table.Dropped(); err != nil || dropped != c.dropping {
 				t.Errorf("%s: the kernel counted %d dropped packets, want %d (%v)", c.name, dropped, c.dropping, err)
 			}
-			if err := table.Remove(); err != nil {
+			if err := table.Unblock(); err != nil {
 				t.Fatal(err)
 			}
 			if out, in := here.arrive(peer, n), peer.arrive(here, n); out != n || in != n {
@@ -179,7 +179,7 @@ func TestRulesOfOthersAreUntouched(t *testing.T) {
 			remove         *Table
 			toPeer, toThem int
 		}{{first, 5, 0}, {second, 5, 5}} {
-			if err := step.remove.Remove(); err != nil {
+			if err := step.remove.Unblock(); err != nil {
 				t.Fatal(err)
 			}
 			if got := here.arrive(peer, 5); got != step.toPeer {
@@ -198,7 +198,7 @@ func TestRulesOfOthersAreUntouched(t *testing.T) {
 	})
 }
 
-// The kernel heals the network when whoever made the rules is gone, however it went. Nobody else can take them away.
+// The kernel heals the network when the process that made the rules is gone, however it went. No other can take them away.
 func TestRulesEndWithTheProcessThatMadeThem(t *testing.T) {
 	alone(t, func(t *testing.T) {
 		here, peer := listen(t, hereAddr), listen(t, peerAddr)
@@ -231,7 +231,7 @@ func TestRulesEndWithTheProcessThatMadeThem(t *testing.T) {
 			}
 			conn.DelTable(&nftables.Table{Family: nftables.TableFamilyINet, Name: "lockcheck-of-a-child"})
 			if err := conn.Flush(); err == nil {
-				t.Error("somebody else could delete the child's table")
+				t.Error("another process could delete the child's table")
 			}
 			if err := end(child, stdin); err != nil {
 				t.Fatal(err)
@@ -255,7 +255,7 @@ func TestBadCutsAreRefusedByWhatIsWrong(t *testing.T) {
 	alone(t, func(t *testing.T) {
 		fine := Link{Peer: peerAddr, In: true, Share: 1}
 		taken := mustDrop(t, "taken", fine)
-		defer taken.Remove()
+		defer taken.Unblock()
 		for _, c := range []struct {
 			name  string
 			links []Link
@@ -272,9 +272,9 @@ func TestBadCutsAreRefusedByWhatIsWrong(t *testing.T) {
 			{"a", []Link{{Peer: peerAddr, Out: true, Share: 1.5}}, "share 1.5"},
 			{"a", []Link{{Peer: peerAddr, Out: true, Share: -0.1}}, "share -0.1"},
 		} {
-			table, err := Drop(c.name, c.links)
+			table, err := Block(c.name, c.links)
 			if err == nil {
-				_ = table.Remove()
+				_ = table.Unblock()
 				t.Errorf("%q, %v is taken", c.name, c.links)
 				continue
 			}

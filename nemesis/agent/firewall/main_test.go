@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 func drop(peer string) error {
-	if _, err := Drop("of-a-child", []Link{{Peer: peer, In: true, Out: true, Share: 1}}); err != nil {
+	if _, err := Block("of-a-child", []Link{{Peer: peer, In: true, Out: true, Share: 1}}); err != nil {
 		return err
 	}
 	fmt.Println("ready")

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tableOwner is NFT_TABLE_F_OWNER of linux/netfilter/nf_tables.h: the table belongs to the socket that makes it, nobody
-// else can change it, and it goes when the socket is closed (since Linux 5.12).
+// tableOwner is NFT_TABLE_F_OWNER of linux/netfilter/nf_tables.h: the table belongs to the socket that makes it, no other
+// socket can change it, and it goes when the socket is closed (since Linux 5.12).
 const tableOwner = 2
 
 // makeOwned makes an owned table. The library leaves a table's flags out of what it sends, so this is sent by hand.

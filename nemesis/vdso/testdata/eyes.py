@@ -72,7 +72,7 @@ def look():
 
 
 def unmap():
-    """Waits for ever afterwards: whatever read the time now would crash."""
+    """Waits for ever afterwards: code that read the time now would crash."""
     with open("/proc/self/maps") as maps:
         (vdso,) = (line for line in maps if line.endswith("[vdso]\n"))
     start, end = (int(x, 16) for x in vdso.split()[0].split("-"))

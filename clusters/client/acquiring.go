@@ -1,0 +1,63 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+)
+
+// acquiring is what an implementation says of one acquire while it makes it, beside what Acquire returns.
+type acquiring struct {
+	queued   func()
+	attempts atomic.Int64
+}
+
+type acquiringKey struct{}
+
+func newAcquiring(s *server, op int64) *acquiring {
+	return &acquiring{queued: sync.OnceFunc(func() { s.flags.say(Report{Msg: MsgStage, Op: op, Stage: StageQueued}) })}
+}
+
+func acquiringOf(ctx context.Context) *acquiring {
+	a, _ := ctx.Value(acquiringKey{}).(*acquiring)
+	return a
+}
+
+// Queued says that the acquire whose context ctx is has its request in the queue of a lock that another holds. It may be
+// called more than once, and with any context.
+func Queued(ctx context.Context) {
+	if a := acquiringOf(ctx); a != nil {
+		a.queued()
+	}
+}
+
+// Asked counts a request for the lock that the acquire whose context ctx is sends to the service: each try of one that polls,
+// each question of one that queues. It may be called with any context.
+func Asked(ctx context.Context) {
+	if a := acquiringOf(ctx); a != nil {
+		a.attempts.Add(1)
+	}
+}
+
+// under is an error of an acquire that, if it was granted, was granted under one session.
+type under struct {
+	session string
+	err     error
+}
+
+func (u *under) Error() string { return u.err.Error() }
+func (u *under) Unwrap() error { return u.err }
+
+// Under says of an acquire of unknown outcome that if it was granted after all, it can only have been under this session: where
+// each attempt has a record or a lease of its own, another's loss cannot be blamed on this one.
+func Under(session string, err error) error { return &under{session, err} }
+
+// SessionOf is the session under which an acquire of unknown outcome can only have been granted, "" if that is not known.
+func SessionOf(err error) string {
+	var u *under
+	if errors.As(err, &u) {
+		return u.session
+	}
+	return ""
+}

@@ -1,0 +1,42 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"lockcheck/checker/history"
+)
+
+// The answer of an acquire says how many requests it took, with any outcome. One of unknown outcome names the session, where it
+// can only have been one.
+func TestAnAcquireCountsItsRequests(t *testing.T) {
+	for name, test := range map[string]struct {
+		err     error
+		msg     ReportName
+		session string
+	}{
+		"granted":                   {nil, MsgOK, "s"},
+		"refused":                   {Definite(history.CodeRefused, "no"), MsgFail, ""},
+		"refused under a session":   {Under("s7", Definite(history.CodeRefused, "no")), MsgFail, ""}, // it was under none
+		"unknown":                   {errors.New("reset"), MsgInfo, ""},
+		"unknown, under a session":  {fmt.Errorf("locking: %w", Under("s7", errors.New("reset"))), MsgInfo, "s7"},
+		"given up after an unknown": {fmt.Errorf("%w; %w", context.Canceled, Under("s7", errors.New("reset"))), MsgInfo, "s7"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ask := func(ctx context.Context) {
+				for range 3 {
+					Asked(ctx)
+				}
+			}
+			c := start(t, &fakeLock{grant: &fakeGrant{session: "s"}, wait: make(chan error, 1), asking: ask})
+			c.lock.wait <- test.err
+			c.send(acquireA)
+			if r := c.want(test.msg); r.Attempts != 3 || r.Session != test.session {
+				t.Errorf("answered %+v, want 3 attempts, session %q", r, test.session)
+			}
+		})
+	}
+	Asked(t.Context()) // counts nothing: this is no acquire
+}

@@ -1,0 +1,121 @@
+package client
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"lockcheck/clusters/client/libraries"
+)
+
+// The lock clients of libraries/ conform, each with a real server of its own. Their leases are longer than a busy machine stands
+// still: losing one is not what this is about.
+func TestLibrariesConform(t *testing.T) {
+	before := *ttlFlag
+	*ttlFlag = librariesTTL
+	t.Cleanup(func() { *ttlFlag = before })
+	for _, library := range libraries.All {
+		t.Run(library.Name, func(t *testing.T) {
+			t.Parallel()
+			conform(t, library.Command(t), []string{servers[library.Backend](t)})
+		})
+	}
+}
+
+const librariesTTL = 10 * time.Second
+
+// servers start one server each, for a test, and return its address.
+var servers = map[string]func(*testing.T) string{"redis": startRedis, "zookeeper": startZooKeeper}
+
+func startRedis(t *testing.T) string {
+	t.Helper()
+	addr := freeAddr(t)
+	_, port, _ := net.SplitHostPort(addr)
+	startServer(t, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
+	answers(t, addr, "PING\r\n", "+PONG")
+	return addr
+}
+
+// jars are Debian's: the server, and what it logs with.
+const jars = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
+
+func startZooKeeper(t *testing.T) string {
+	t.Helper()
+	if _, err := os.Stat(filepath.SplitList(jars)[0]); err != nil {
+		libraries.Missing(t, "ZooKeeper is not there: apt-get install libzookeeper-java default-jre-headless (%v)", err)
+	}
+	addr := freeAddr(t)
+	_, port, _ := net.SplitHostPort(addr)
+	tickMS := strconv.FormatInt(librariesTTL.Milliseconds()/20, 10) // sessions live at most 20 ticks
+	startServer(t, "java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dzookeeper.admin.enableServer=false",
+		"-cp", jars, "org.apache.zookeeper.server.ZooKeeperServerMain", port, t.TempDir(), tickMS)
+	answers(t, addr, "srvr", "Mode: standalone")
+	return addr
+}
+
+// startServer starts a program that ends with the test, and whose output is shown if that failed.
+func startServer(t *testing.T, program string, args ...string) {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		libraries.Missing(t, "%s is not there: %v", program, err)
+	}
+	server := exec.Command(path, args...)
+	var printed bytes.Buffer
+	server.Stdout, server.Stderr = &printed, &printed
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		server.Process.Kill()
+		server.Wait()
+		if t.Failed() {
+			t.Logf("%s printed:\n%s", program, printed.String())
+		}
+	})
+}
+
+// freeAddr is an address where nothing listens.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// answers waits until a server answers a question as it does when it is ready.
+func answers(t *testing.T, addr, question, want string) {
+	t.Helper()
+	const timeout = 30 * time.Second
+	var got []byte
+	for deadline := time.Now().Add(timeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if got = ask(addr, question); bytes.Contains(got, []byte(want)) {
+			return
+		}
+	}
+	t.Fatalf("the server at %s answered %q with %q for %v, want %q", addr, question, got, timeout, want)
+}
+
+// ask is the beginning of a server's answer, empty if there is none.
+func ask(addr, question string) []byte {
+	conn, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return nil
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(time.Second))
+	if _, err := conn.Write([]byte(question)); err != nil {
+		return nil
+	}
+	answer := make([]byte, 1<<12)
+	n, _ := conn.Read(answer)
+	return answer[:n]
+}

@@ -1,0 +1,233 @@
+package client
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+)
+
+// process is a conversation with a client that is a process of its own.
+type process struct {
+	talk
+	name    string
+	tokens  string
+	pings   int              // sent
+	pongs   int              // read, in order
+	cut     bool             // its connections were broken: it may lose what it holds
+	waiting map[int64]Report // answers that were read before they were asked for
+	exited  chan error
+}
+
+func startProcess(t *testing.T, command, endpoints []string, resource, name string) *process {
+	t.Helper()
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{
+		talk: talk{t: t, in: in, lines: make(chan Report, 1000)}, name: name,
+		waiting: map[int64]Report{}, exited: make(chan error, 1),
+	}
+	go func() {
+		for scan := bufio.NewScanner(out); scan.Scan(); {
+			var r Report
+			if err := json.Unmarshal(scan.Bytes(), &r); err != nil {
+				t.Errorf("client %s printed %q: %v", name, scan.Text(), err)
+			}
+			p.lines <- r
+		}
+		close(p.lines)
+		p.exited <- cmd.Wait()
+	}()
+	t.Cleanup(func() { cmd.Process.Kill() })
+	line, err := json.Marshal(Command{Cmd: CmdInit, Init: &Init{
+		Protocol: ProtocolVersion, Name: name, Endpoints: endpoints, TTLMS: ttlFlag.Milliseconds(), Resource: resource, Seed: 1,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.send(string(line))
+	ready := p.first().Ready
+	if ready == nil || ready.Protocol != ProtocolVersion || ready.Client == "" {
+		t.Fatalf("client %s declared %+v", name, ready)
+	}
+	p.tokens = ready.Tokens
+	if err := ready.Check(); err != nil {
+		t.Errorf("client %s: %v", name, err)
+	}
+	return p
+}
+
+// readyTimeout is how long a run waits for a client to get ready: a runtime may take its time to start.
+const readyTimeout = 20 * time.Second
+
+// first is the first line, which has to be ready.
+func (p *process) first() Report {
+	p.t.Helper()
+	select {
+	case r, ok := <-p.lines:
+		if !ok || r.Msg != MsgReady {
+			p.t.Fatalf("client %s printed %+v, want ready", p.name, r)
+		}
+		return r
+	case <-time.After(readyTimeout):
+		p.t.Fatalf("client %s printed nothing for %v", p.name, readyTimeout)
+	}
+	panic("unreachable")
+}
+
+// pingPace is how often a client is pinged while it is waited for. Some wait for a ping themselves before they go on.
+const pingPace = 20 * time.Millisecond
+
+// take reads lines until one is what is looked for, and keeps answers that come until then.
+func (p *process) take(what string, within time.Duration, is func(Report) bool) Report {
+	p.t.Helper()
+	deadline, pace := time.After(within), time.NewTicker(pingPace)
+	defer pace.Stop()
+	for {
+		select {
+		case r, ok := <-p.lines:
+			if !ok {
+				p.t.Fatalf("client %s ended its output instead of %s", p.name, what)
+			}
+			if p.hear(r, what); is(r) {
+				return r
+			}
+		case <-pace.C:
+			p.ping()
+		case <-deadline:
+			p.t.Fatalf("client %s: no %s within %v", p.name, what, within)
+		}
+	}
+}
+
+// hear takes a line that may be what is waited for, or not.
+func (p *process) hear(r Report, what string) {
+	p.t.Helper()
+	if err := errors.Join(r.Check(), CheckGranted(r.Token)); err != nil {
+		p.t.Errorf("client %s printed %+v, which would end a run: %v", p.name, r, err)
+	}
+	if r.Seen < 0 || r.Seen > int64(p.pings) {
+		p.t.Errorf("client %s printed %+v, which would end a run: seen is the number of a ping that was never sent", p.name, r)
+	}
+	switch r.Msg {
+	case MsgPong:
+		if p.pongs++; r.N != int64(p.pongs) {
+			p.t.Errorf("client %s answered ping %d with %+v: pings are answered in order", p.name, p.pongs, r)
+			p.pongs = int(r.N)
+		}
+	case MsgOK, MsgFail, MsgInfo:
+		if _, twice := p.waiting[r.Op]; twice {
+			p.t.Errorf("client %s answered operation %d twice", p.name, r.Op)
+		}
+		p.waiting[r.Op] = r
+	case MsgLost, MsgEnded:
+		if !p.cut && what != "lost" {
+			p.t.Fatalf("client %s printed %+v instead of %s", p.name, r, what)
+		}
+	case MsgError:
+		p.t.Fatalf("client %s printed %+v instead of %s", p.name, r, what)
+	}
+}
+
+func (p *process) ping() {
+	p.t.Helper()
+	p.pings++
+	p.send(fmt.Sprintf(`{"cmd":"ping","n":%d}`, p.pings))
+}
+
+func (p *process) believes(want ...string) {
+	p.t.Helper()
+	p.ping()
+	n := int64(p.pings)
+	r := p.take("pong", time.Second, func(r Report) bool { return r.Msg == MsgPong && r.N == n })
+	if !slices.Equal(r.Holds, want) && len(r.Holds)+len(want) > 0 {
+		p.t.Errorf("client %s answered ping %d with %+v, want holds %v", p.name, n, r, want)
+	}
+}
+
+// believesAtOnce sends so many pings at once, so that the client alone decides what it prints before it has answered them all:
+// the test may be slow.
+func (p *process) believesAtOnce(pings int, want ...string) {
+	p.t.Helper()
+	first := p.pings + 1
+	for range pings {
+		p.ping()
+	}
+	for n := first; n < first+pings; n++ {
+		r := p.take("pong", time.Second, func(r Report) bool { return r.Msg == MsgPong && r.N == int64(n) })
+		if !slices.Equal(r.Holds, want) {
+			p.t.Errorf("client %s answered ping %d with %+v, want holds %v", p.name, n, r, want)
+		}
+	}
+}
+
+// answers reports whether an operation is answered, without waiting.
+func (p *process) answers(op int64) bool {
+	p.t.Helper()
+	for {
+		select {
+		case r, ok := <-p.lines:
+			if !ok {
+				p.t.Fatalf("client %s ended its output", p.name)
+			}
+			p.hear(r, "an answer")
+		default:
+			_, ok := p.waiting[op]
+			return ok
+		}
+	}
+}
+
+func (p *process) answer(op int64, want ...ReportName) Report {
+	p.t.Helper()
+	r, ok := p.waiting[op]
+	if !ok {
+		r = p.take(fmt.Sprintf("answer of operation %d", op), 10*time.Second, func(r Report) bool {
+			return r.Op == op && (r.Msg == MsgOK || r.Msg == MsgFail || r.Msg == MsgInfo)
+		})
+	}
+	if !slices.Contains(want, r.Msg) {
+		line, _ := json.Marshal(r) // as the client's author knows it from the protocol
+		p.t.Fatalf("client %s answered operation %d with %s, want %v", p.name, op, line, want)
+	}
+	return r
+}
+
+func (p *process) mustNotHaveAnswered(op int64) {
+	p.t.Helper()
+	if r, ok := p.waiting[op]; ok {
+		p.t.Fatalf("client %s answered %+v already", p.name, r)
+	}
+}
+
+func (p *process) exits() {
+	p.t.Helper()
+	go func() {
+		for range p.lines { // what it still prints
+		}
+	}()
+	select {
+	case err := <-p.exited:
+		if err != nil {
+			p.t.Errorf("client %s ended with %v, want exit code 0", p.name, err)
+		}
+	case <-time.After(2 * time.Second):
+		p.t.Errorf("client %s did not end within 2 s", p.name)
+	}
+}

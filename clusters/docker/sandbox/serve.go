@@ -1,0 +1,144 @@
+// Package sandbox is the first process of a host's container under Docker, and how the harness speaks with it.
+//
+// The container holds what a host is: a network namespace with an address, and a PID namespace. The sandbox starts
+// clients and the resource as its children; a server's container joins both namespaces, so that the sandbox sees its
+// processes, stops them and reads them back without asking the engine, with any image of the server.
+//
+//	harness ── engine ── stdin, stdout of the container ── sandbox (PID 1)
+//	   │ one stream a process, for its pipes, its log, its requests      ├── lockcheck client …    no capabilities
+//	   └ one stream a connection (Site.Dial)                             ├── lockcheck agent       faults
+//	                                                                     └┄┄ redis-server          of another container
+//
+// When the harness ends, however it ends, the engine closes the sandbox's standard input; the sandbox ends; and with the
+// first process of a PID namespace the kernel kills all others in it, stopped ones too.
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/yamux"
+)
+
+// Command is the name of the hidden command that is the sandbox.
+const Command = "sandbox"
+
+// HearTimeout ends a sandbox that the harness does not speak to once it runs. To start a container and to speak to it takes a busy engine
+// some seconds.
+const HearTimeout = time.Minute
+
+// writeTimeout ends a session in which nothing could be written for so long.
+const writeTimeout = 2 * time.Minute
+
+// Main is the sandbox: it serves its standard input and output until the input ends.
+func Main() error {
+	b := &sandbox{self: selfPath(), waiting: map[string]*parts{}}
+	go b.reapOrphans()
+	// A harness that died before it could attach would leave an input that never ends.
+	unheard := time.AfterFunc(HearTimeout, func() { os.Exit(1) })
+	return b.serve(&stdio{heard: func() { unheard.Stop() }})
+}
+
+// sandbox is the state of the process.
+type sandbox struct {
+	self string // the path of this program
+
+	mu       sync.Mutex
+	waiting  map[string]*parts // streams of processes that are not started yet
+	children sync.Map          // process ids whose end this process waits for
+}
+
+// selfPath is this program's file, which cannot be replaced in the container.
+func selfPath() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "/proc/self/exe"
+	}
+	return path
+}
+
+// stdio is standard input and output as one connection, on which the other end speaks first.
+type stdio struct {
+	first sync.Once
+	heard func()
+}
+
+func (s *stdio) Read(b []byte) (int, error) {
+	n, err := os.Stdin.Read(b)
+	s.first.Do(s.heard)
+	return n, err
+}
+
+func (*stdio) Write(b []byte) (int, error) { return os.Stdout.Write(b) }
+func (*stdio) Close() error                { return os.Stdin.Close() }
+
+func (b *sandbox) serve(conn io.ReadWriteCloser) error {
+	session, err := yamux.Server(conn, config())
+	if err != nil {
+		return err
+	}
+	for {
+		stream, err := session.AcceptStream()
+		if err != nil {
+			return nil // the harness has ended, or closed the site
+		}
+		go func() {
+			if err := b.handle(stream); err != nil {
+				fmt.Fprintln(os.Stderr, "sandbox:", err)
+			}
+		}()
+	}
+}
+
+// handle passes a stream on to what its header names, which closes it.
+func (b *sandbox) handle(stream *yamux.Stream) error {
+	var header Header
+	if err := ReadLine(stream, &header); err != nil {
+		stream.Close()
+		return fmt.Errorf("reading what a stream is for: %w", err)
+	}
+	switch header.Kind {
+	case Start:
+		defer stream.Close()
+		return b.start(stream, header)
+	case Stdio, Output:
+		b.attachPipes(header, stream)
+		return nil
+	case Container:
+		defer stream.Close()
+		return b.watchContainer(stream, header.Container)
+	case Dial:
+		return relay(stream, header)
+	}
+	stream.Close()
+	return fmt.Errorf("there are no streams of kind %q", header.Kind)
+}
+
+// dialTimeout bounds a connection attempt; the harness, which knows how long it wants to wait, gives up before.
+const dialTimeout = time.Minute
+
+// relay connects to an address and passes bytes both ways until either end closes. Those who dial close a connection
+// as a whole, so half of one is of no use.
+func relay(stream *yamux.Stream, header Header) error {
+	defer stream.Close()
+	conn, err := net.DialTimeout(header.Network, header.Address, dialTimeout)
+	if err != nil {
+		_ = WriteLine(stream, Answer{Error: err.Error()}) // who asked may have given up
+		return nil
+	}
+	defer conn.Close()
+	if err := WriteLine(stream, Answer{}); err != nil {
+		return nil // who asked is gone
+	}
+	go func() {
+		_, _ = io.Copy(conn, stream)
+		conn.Close()
+		stream.Close()
+	}()
+	_, _ = io.Copy(stream, conn)
+	return nil
+}

@@ -1,0 +1,128 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hashicorp/yamux"
+)
+
+// Header is the first line of a stream. It says what the stream is for.
+type Header struct {
+	Kind Kind `json:"kind"`
+	// ID is the process's, chosen by the harness: its three streams find each other by it.
+	ID string `json:"id,omitempty"`
+	// Spec is of the process to start.
+	Spec *Spec `json:"spec,omitempty"`
+	// Container is the full id of the container that a Container stream is about.
+	Container string `json:"container,omitempty"`
+	// Address is where a Dial stream leads to.
+	Network string `json:"network,omitempty"`
+	Address string `json:"address,omitempty"`
+}
+
+// Kind is what a stream is for.
+type Kind string
+
+// The kinds of streams.
+const (
+	// Start starts a process; its stream then takes requests about it, and tells how it ended.
+	Start Kind = "start"
+	// Stdio is what a process reads and prints. Output is the standard output of a process without pipes and
+	// standard error.
+	Stdio  Kind = "stdio"
+	Output Kind = "output"
+	// Container takes requests about all processes of a container that shares the PID namespace.
+	Container Kind = "container"
+	// Dial is a connection to an address, once the answer has said that it is made.
+	Dial Kind = "dial"
+)
+
+// Spec is a process to start: this program again.
+type Spec struct {
+	Args []string `json:"args"`
+	Env  []string `json:"env,omitempty"`
+	// Pipes asks for standard input and output as a Stdio stream.
+	Pipes bool `json:"pipes,omitempty"`
+	// Capabilities leaves the process the capabilities that the container has. Without it, it has none.
+	Capabilities bool `json:"capabilities,omitempty"`
+}
+
+// Request asks for something to be done to the processes that the stream is about.
+type Request struct {
+	Do Verb `json:"do"`
+}
+
+// Verb is what can be asked for.
+type Verb string
+
+// The verbs.
+const (
+	Pause  Verb = "pause"
+	Resume Verb = "resume"
+	Kill   Verb = "kill"
+)
+
+// Answer is the answer to a header or to a request; or, with Ended, the news that the process has ended.
+type Answer struct {
+	Do    Verb   `json:"do,omitempty"`
+	PID   int    `json:"pid,omitempty"` // of a process just started, in the host's PID namespace
+	Error string `json:"error,omitempty"`
+	// Printed is how many bytes the process has printed on standard output by now, whether they have been passed on yet
+	// or not. After Pause nothing is added to them until Resume.
+	Printed int64  `json:"printed,omitempty"`
+	Ended   bool   `json:"ended,omitempty"`
+	How     string `json:"how,omitempty"` // "exit status 3"; "" for exit code 0
+}
+
+// NewSession makes the harness's end of the conversation from the container's standard input and output.
+func NewSession(conn io.ReadWriteCloser) (*yamux.Session, error) {
+	return yamux.Client(conn, config())
+}
+
+// config suits a connection through the engine, which is as alive as its two ends: time proves nothing. A harness whose
+// machine was frozen for a minute finds everything as it left it.
+func config() *yamux.Config {
+	c := yamux.DefaultConfig()
+	c.EnableKeepAlive = false
+	c.StreamOpenTimeout, c.StreamCloseTimeout = 0, 0
+	c.ConnectionWriteTimeout = writeTimeout
+	c.LogOutput = io.Discard // what went wrong is in the errors
+	return c
+}
+
+// maxLine bounds a line of the conversation.
+const maxLine = 1 << 20
+
+// WriteLine writes a value as one line.
+func WriteLine(to io.Writer, value any) error {
+	line, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(append(line, '\n'))
+	return err
+}
+
+// ReadLine reads one line, and not a byte beyond it, which belongs to the one that the stream is passed on to.
+func ReadLine(from io.Reader, value any) error {
+	var line []byte
+	one := make([]byte, 1)
+	for {
+		if _, err := io.ReadFull(from, one); err != nil {
+			return err
+		}
+		if one[0] == '\n' {
+			break
+		}
+		if line = append(line, one[0]); len(line) > maxLine {
+			return errors.New("a line without an end")
+		}
+	}
+	if err := json.Unmarshal(line, value); err != nil {
+		return fmt.Errorf("%q: %w", line, err)
+	}
+	return nil
+}

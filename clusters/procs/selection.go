@@ -1,0 +1,78 @@
+package procs
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+)
+
+// Selection lists the processes that something is about, as they are at this moment.
+type Selection func() ([]int, error)
+
+// Descent is a process, all of its process group, and all that descends from it. A child that left the group is not
+// reached by the group's signals; that it is listed keeps a pause of half a program from being taken for one.
+func Descent(leader int) Selection {
+	return func() ([]int, error) {
+		pids, err := Numbers()
+		if err != nil {
+			return nil, err
+		}
+		stats := make(map[int]Stat, len(pids))
+		for _, pid := range pids {
+			if s, err := ReadStat(pid); err == nil { // else it is gone by now
+				stats[pid] = s
+			}
+		}
+		var chosen []int
+		for _, pid := range pids {
+			if belongs(stats, pid, leader) {
+				chosen = append(chosen, pid)
+			}
+		}
+		return chosen, nil
+	}
+}
+
+func belongs(stats map[int]Stat, pid, leader int) bool {
+	if stats[pid].Group == leader {
+		return true
+	}
+	for steps := 0; pid > 1 && steps <= len(stats); steps++ {
+		if pid == leader {
+			return true
+		}
+		pid = stats[pid].Parent
+	}
+	return false
+}
+
+// Container is every process of a container that shares this PID namespace, by the container's full id. The engine puts
+// each container in a control group named after its id, and what the container starts stays there, even with other parents,
+// sessions and users.
+func Container(id string) Selection {
+	return func() ([]int, error) {
+		pids, err := Numbers()
+		if err != nil {
+			return nil, err
+		}
+		var chosen []int
+		for _, pid := range pids {
+			groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+			if gone(err) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			if bytes.Contains(groups, []byte(id)) {
+				chosen = append(chosen, pid)
+			}
+		}
+		return chosen, nil
+	}
+}
+
+// Only is the processes with these ids.
+func Only(pids ...int) Selection {
+	return func() ([]int, error) { return pids, nil }
+}

@@ -1,0 +1,73 @@
+package harness
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/etcd"
+	"lockcheck/clusters/redis"
+	"lockcheck/clusters/redlock"
+	"lockcheck/clusters/zookeeper"
+)
+
+// Backends is the table of lock services: adding one is one line here and a folder below clusters.
+var Backends = []clusters.Backend{
+	etcd.Backend{},
+	redis.Backend{},
+	redlock.Backend{},
+	zookeeper.Backend{},
+}
+
+// BackendNames are what --backend can be.
+func BackendNames() []string {
+	var names []string
+	for _, b := range Backends {
+		names = append(names, b.Name())
+	}
+	return names
+}
+
+func backendNamed(name string) (clusters.Backend, error) {
+	for _, b := range Backends {
+		if b.Name() == name {
+			return b, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no backend %q; there are: %s", name, strings.Join(BackendNames(), ", "))
+}
+
+// clientProgram is what starts a lock client: one that comes with the backend, "" for its first, or any program that
+// speaks the client protocol: a command line with a slash or a space in it, which no built-in name has.
+func clientProgram(backend clusters.Backend, client string) (name string, command clusters.Command, err error) {
+	if isProgram(client) {
+		words := strings.Fields(client)
+		program, err := exec.LookPath(words[0])
+		if err != nil {
+			return "", command, fmt.Errorf("the lock client %s cannot be run: %w", words[0], err)
+		}
+		return client, clusters.Command{Program: absolute(program), Args: words[1:]}, nil
+	}
+	builtIn, err := clientNamed(backend, client)
+	return builtIn.Name, clusters.Command{Args: []string{"client", backend.Name(), builtIn.Name}}, err
+}
+
+// clientNamed finds one of a backend's lock clients, or one that was added; "" is the backend's first.
+func clientNamed(backend clusters.Backend, name string) (clusters.LockClient, error) {
+	var names []string
+	for _, c := range added {
+		if c.Name == name {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
+	for i, c := range backend.Clients() {
+		if c.Name == name || (name == "" && i == 0) {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
+	return clusters.LockClient{}, fmt.Errorf("backend %s has no client %q; there are: %s; a program of your own is named by its path: ./NAME",
+		backend.Name(), name, strings.Join(names, ", "))
+}

@@ -1,0 +1,63 @@
+package harness
+
+import (
+	"errors"
+	"syscall"
+
+	"lockcheck/clusters"
+	"lockcheck/reports/rundir"
+)
+
+// Exit codes of what came to no verdict, as the README promises them.
+const (
+	ExitUsage       = 64
+	ExitUnavailable = 69
+	ExitDefect      = 70
+	ExitInterrupted = 130
+)
+
+// ErrInterrupted ends a run that the user stopped.
+var ErrInterrupted = errors.New("interrupted")
+
+// usageError is clusters.ErrUsage without its words.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func (e usageError) Is(target error) bool { return target == clusters.ErrUsage }
+
+// Usage makes an error a mistake of the user.
+func Usage(err error) error { return usageError{err} }
+
+// AsUsage makes what is wrong with the user's files the user's mistake, and leaves all else a defect.
+func AsUsage(err error) error {
+	var input *rundir.InputError
+	if errors.As(err, &input) {
+		return Usage(err)
+	}
+	return err
+}
+
+// ExitStatus is the exit code of another process that did the work, which has said all there is to say.
+type ExitStatus int
+
+func (e ExitStatus) Error() string { return "" }
+
+// ExitCode is what an error that is no verdict means for a pipeline. Room on a disk is something that is needed, like a
+// server's program: that it is not there is neither the user's mistake nor lockcheck's.
+func ExitCode(err error) int {
+	var ended ExitStatus
+	switch {
+	case errors.As(err, &ended):
+		return int(ended)
+	case errors.Is(err, ErrInterrupted):
+		return ExitInterrupted
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return ExitUnavailable
+	case errors.Is(err, clusters.ErrUsage):
+		return ExitUsage
+	case errors.Is(err, clusters.ErrUnavailable):
+		return ExitUnavailable
+	}
+	return ExitDefect
+}

@@ -1,0 +1,98 @@
+package harness
+
+import (
+	"strings"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters"
+	"lockcheck/clusters/docker"
+	"lockcheck/nemesis"
+	"lockcheck/workloads"
+)
+
+const fromImage = "containers take their servers from an image: name it with --" + clusters.FlagImage
+
+// Flags is the table of the flags of lockcheck run, in the order in which commands repeat them.
+var Flags = []Flag{
+	{
+		Name: "backend", At: func(o *Options) any { return &o.Backend },
+		Help: "the lock service: " + strings.Join(BackendNames(), ", "),
+	},
+	{
+		Name: "client", At: func(o *Options) any { return &o.Client }, Where: InFile,
+		Help:     "the lock client: one of the backend's (default: its first), or the path of a program that speaks the client protocol",
+		Provider: Local, If: isProgram,
+		Instead: "containers do not have this machine's programs: take a lock client that comes with the backend",
+	},
+	{
+		Name: "workload", At: func(o *Options) any { return &o.Workload }, Default: "lock",
+		Help: "what clients do: " + strings.Join(workloads.Names(), ", "),
+	},
+	{
+		Name: "nemesis", At: func(o *Options) any { return &o.Nemesis }, Default: history.NoNemesis,
+		Help: "what disturbs them: " + strings.Join(nemesis.Names(), ", ") + "; with targets, triggers and magnitudes (lockcheck list)",
+	},
+	{
+		Name: "guard", At: func(o *Options) any { return &o.Guard }, Default: string(history.GuardBeforeWork), Where: InFile | InCompare,
+		Help: "where clients look at their lock before they write: " + strings.Join(history.GuardNames(), ", "),
+		Rule: oneOf("guard", history.GuardNames()),
+	},
+	{
+		Name: clusters.FlagProvider, At: func(o *Options) any { return &o.Where.Provider }, Default: Auto, Where: InFile | InCompare | BesideReplay,
+		Help: "where it runs: " + strings.Join(ProviderNames(), ", ") + "; auto takes the first that can run the backend here",
+		Rule: oneOf("provider", ProviderNames()),
+	},
+	{
+		Name: clusters.FlagServerBin, At: func(o *Options) any { return &o.Where.ServerPaths.Bin }, Where: InFile | InCompare | BesideReplay,
+		Help:     "local: the server's program, or the directory it is in (default: PATH and the default places)",
+		Provider: Local, Instead: fromImage,
+	},
+	{
+		Name: clusters.FlagServerJar, At: func(o *Options) any { return &o.Where.ServerPaths.Jar }, Where: InFile | InCompare | BesideReplay,
+		Help:     "local: ZooKeeper's jar, or the directory of its jars",
+		Provider: Local, Instead: fromImage,
+	},
+	{
+		Name: clusters.FlagImage, At: func(o *Options) any { return &o.Where.Image }, Where: InFile | InCompare | BesideReplay,
+		Help:     "docker: the image of the servers (default: $LOCKCHECK_IMAGE_<BACKEND>, else the official one)",
+		Provider: docker.Name, Instead: "servers of this machine are named with --" + clusters.FlagServerBin,
+	},
+	{
+		Name: "clients", At: func(o *Options) any { return &o.Clients }, Default: 5, Where: InFile | InCompare,
+		Help: "lock clients, each a process of its own (2 to 100)",
+		Rule: number(2, 100, "one client alone contends with no other"),
+	},
+	{
+		Name: "keys", At: func(o *Options) any { return &o.Keys }, Default: 1, Where: InFile | InCompare,
+		Help: "locks (1 to 1000)",
+		Rule: number(1, 1000, ""),
+	},
+	{
+		Name: clusters.FlagNodes, At: func(o *Options) any { return &o.Nodes }, Where: InFile | InCompare,
+		Help: "servers (default: the backend's default number)",
+		Rule: number(1, 1000, "the backend may allow fewer"),
+	},
+	{
+		Name: "ttl", At: func(o *Options) any { return &o.TTL }, Default: 2 * time.Second, Where: InFile | InCompare,
+		Help: "time to live of a lease",
+		Rule: span(time.Millisecond, 24*time.Hour),
+	},
+	{
+		Name: "time-limit", At: func(o *Options) any { return &o.TimeLimit }, Default: 30 * time.Second, Where: InFile | InCompare,
+		Help: "how long clients work, before the final phase",
+		Rule: span(time.Second, 24*time.Hour),
+	},
+	{
+		Name: "seed", At: func(o *Options) any { return &o.Seed }, ZeroCounts: true, Where: OfComparison,
+		Help: "random seed: faults, targets and times follow from it (default: drawn, and printed)",
+	},
+	{
+		Name: "set", At: func(o *Options) any { return &o.Set }, Where: InFile | InCompare,
+		Help: "override a server setting: `name=value`",
+	},
+	{
+		Name: "out", At: func(o *Options) any { return &o.Out }, Default: "lockcheck-out", Where: OfComparison | BesideReplay | OfOutput,
+		Help: "directory for run directories",
+	},
+}

@@ -1,0 +1,67 @@
+package harness
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"lockcheck/checker/history"
+)
+
+// Options is what a user asks of a run: the values of Flags, which say what they may be.
+type Options struct {
+	Backend, Client, Workload, Nemesis, Guard string
+	Where                                     Where
+	Clients                                   int
+	Keys                                      int
+	Nodes                                     int // 0: the backend's default number
+	TTL                                       time.Duration
+	TimeLimit                                 time.Duration // 1 s to 24 h; the final phase comes on top
+	Seed                                      int64
+	Set                                       map[string]string // server settings
+	Out                                       string            // directory for run directories
+
+	// Command makes the run once more; nil: lockcheck run with these options.
+	Command []string
+	// Expected is what a comparison expects of the run; its report says whether it came.
+	Expected *history.Expected
+	// Steps, if there are any, are those that the nemesis has to draw from the seed.
+	Steps []string
+}
+
+// Check finds what cannot be before anything is started, and settles what follows from the rest (the provider, where only
+// one understands an option).
+func (o *Options) Check() error {
+	if o.Backend == "" {
+		return Usage(fmt.Errorf("--backend is missing; there are: %s", strings.Join(BackendNames(), ", ")))
+	}
+	for _, f := range Flags {
+		if f.Rule == nil {
+			continue
+		}
+		for _, value := range f.Values(*o) {
+			if err := f.Rule("--"+f.Name, value); err != nil {
+				return Usage(err)
+			}
+		}
+	}
+	return o.place()
+}
+
+// ReproduceCommand is the command that makes this run once more.
+func (o Options) ReproduceCommand(lockClient string) []string {
+	if o.Command != nil {
+		return o.Command
+	}
+	o.Client = lockClient
+	command := []string{"lockcheck", "run"}
+	for _, f := range Flags {
+		if f.Has(OfOutput) {
+			continue
+		}
+		for _, value := range f.Values(o) {
+			command = append(command, "--"+f.Name+"="+value)
+		}
+	}
+	return command
+}

@@ -1,0 +1,55 @@
+//go:build planted
+
+package harness
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/client/plant"
+	"lockcheck/clusters/resource"
+)
+
+// Built with the tag "planted", lockcheck can be broken on purpose: every lock client NAME also exists as NAME+PLANT
+// (package plant), and the resource takes --plant=ignore-token, which can be made its default when linking:
+//
+//	go build -tags planted -ldflags '-X lockcheck/cmd/internal/harness.resourcePlant=ignore-token' ./cmd/lockcheck
+func init() {
+	for i, backend := range Backends {
+		Backends[i] = plantedBackend{backend}
+	}
+}
+
+type plantedBackend struct{ clusters.Backend }
+
+func (b plantedBackend) Clients() []clusters.LockClient {
+	clients := b.Backend.Clients()
+	all := clients[:len(clients):len(clients)]
+	for _, c := range clients {
+		for _, p := range plant.Plants {
+			all = append(all, clusters.LockClient{Name: c.Name + "+" + p.Name, About: c.About + "; " + p.About, New: p.Wrap(c.New)})
+		}
+	}
+	return all
+}
+
+// RunNode passes on the one optional ability of a backend that roles look for.
+func (b plantedBackend) RunNode(ctx context.Context, args []string) error {
+	return b.Backend.(nodeRunner).RunNode(ctx, args)
+}
+
+// resourcePlant is the default of --plant.
+var resourcePlant string
+
+// plantResource adds --plant: ignore-token makes a resource that is asked to be fenced plain.
+func plantResource(flags *pflag.FlagSet, mode func() resource.Mode) func() resource.Mode {
+	flag := flags.String("plant", resourcePlant, "break it on purpose: ignore-token")
+	return func() resource.Mode {
+		if *flag == "ignore-token" {
+			return resource.Plain
+		}
+		return mode()
+	}
+}

@@ -1,0 +1,62 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters"
+	"lockcheck/nemesis"
+	"lockcheck/workloads"
+)
+
+// Prepare turns options that Check found right into a plan, and refuses what the backend or the nemesis cannot do. Nothing
+// is started. The options are the whole of what the plan follows from.
+func Prepare(o Options) (workloads.Config, error) {
+	var config workloads.Config
+	backend, err := backendNamed(o.Backend)
+	if err != nil {
+		return config, Usage(fmt.Errorf("--backend: %w", err))
+	}
+	lockClient, command, err := clientProgram(backend, o.Client)
+	if err != nil {
+		return config, Usage(fmt.Errorf("--client: %w", err))
+	}
+	if err := checkServerPaths(backend.Software(), o.Where.ServerPaths); err != nil {
+		return config, err
+	}
+	workload, err := workloads.Named(o.Workload)
+	if err != nil {
+		return config, Usage(fmt.Errorf("--workload: %w", err))
+	}
+	layout, err := backend.Layout(clusters.Options{Nodes: o.Nodes, TTL: o.TTL, Settings: o.Set})
+	if err != nil {
+		return config, err
+	}
+	disturb, err := nemesis.New(o.Nemesis, nemesis.Plan{
+		Seed: o.Seed, TTL: layout.EffectiveTTL, Limit: o.TimeLimit, Servers: len(layout.Nodes), Clients: o.Clients,
+		Leaderless: layout.Election == 0,
+	})
+	if err != nil {
+		return config, Usage(fmt.Errorf("--nemesis: %w", err))
+	}
+	if o.Steps != nil && !slices.Equal(o.Steps, disturb.Steps()) {
+		return config, Usage(errors.New("--replay: this version of lockcheck draws another schedule from that seed; use the version that plan.json names"))
+	}
+	plan := history.Plan{
+		Version: history.FormatVersion, Run: runID(o.Seed), Command: o.ReproduceCommand(lockClient),
+		Backend: o.Backend, LockClient: lockClient, Workload: o.Workload, Nemesis: o.Nemesis, Guard: o.Guard,
+		Seed: o.Seed, Nodes: len(layout.Nodes), Clients: o.Clients, Keys: o.Keys,
+		TimeLimitMS: o.TimeLimit.Milliseconds(), TTLMS: o.TTL.Milliseconds(), EffectiveMS: layout.EffectiveTTL.Milliseconds(),
+		ElectionMS: layout.Election.Milliseconds(), Fenced: workload.Fenced, LeaseClock: layout.LeaseClock,
+		Expected: o.Expected, Exposure: disturb.Requirements(), Steps: disturb.Steps(), Settings: layout.Settings,
+		Versions: map[string]string{"lockcheck": Version(), "go": strings.TrimPrefix(runtime.Version(), "go")},
+		Host:     HostFacts(),
+	}
+	return workloads.Config{
+		Plan: plan, Backend: backend, ClientCommand: command, Layout: layout, Nemesis: disturb,
+	}, nil
+}

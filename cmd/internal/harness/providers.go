@@ -1,0 +1,122 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/docker"
+	"lockcheck/clusters/local"
+)
+
+// Where is what a user says of the place where servers and clients run.
+type Where struct {
+	Provider    string
+	ServerPaths clusters.ServerPaths // local: of server programs
+	Image       string               // docker: of the servers
+
+	keep []string // local: paths that the harness will need
+}
+
+// Provider is one row of the table of providers.
+type Provider struct {
+	Name, About string
+	// available says why the software cannot run there, before anything is made.
+	available func(context.Context, Where, clusters.Software) error
+	// obtainable looks for what else the software needs there, such as an image.
+	obtainable func(context.Context, Where, clusters.Software) error
+	// open returns a nil provider if the run was made by another process, with its exit code.
+	open func(Where) (clusters.Provider, int, error)
+}
+
+// Providers is the table of places to run in; Auto takes the first that can run the backend.
+var Providers = []Provider{
+	{
+		Name: Local, About: "processes of this machine, each in a network namespace of its own",
+		available: localAvailable, open: openLocal,
+		obtainable: func(context.Context, Where, clusters.Software) error { return nil },
+	},
+	{
+		Name: docker.Name, About: "containers of a Docker engine, which may be on another machine",
+		available: func(ctx context.Context, _ Where, _ clusters.Software) error { return docker.Available(ctx) },
+		obtainable: func(ctx context.Context, at Where, software clusters.Software) error {
+			return docker.ImageObtainable(ctx, software, at.Image)
+		},
+		open: func(at Where) (clusters.Provider, int, error) {
+			return &docker.Provider{Image: at.Image, Progress: os.Stderr}, 0, nil
+		},
+	},
+}
+
+const (
+	// Auto leaves the choice of the provider to lockcheck.
+	Auto = "auto"
+	// Local is the provider that runs processes of this machine.
+	Local = clusters.Local
+)
+
+// ProviderNames are what --provider can be.
+func ProviderNames() []string {
+	names := []string{Auto}
+	for _, p := range Providers {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Choose is the provider that was asked for, or the first that can run the software; passedOver says why those before
+// it cannot. It does not look at anything that the seed decides.
+func Choose(ctx context.Context, at Where, software clusters.Software) (chosen Provider, passedOver error, err error) {
+	var reasons []error
+	for _, p := range Providers {
+		if at.Provider == p.Name {
+			return p, nil, nil // what is missing is said when it is opened, with more detail
+		}
+		if at.Provider != Auto {
+			continue
+		}
+		err := p.available(ctx, at, software)
+		if err == nil {
+			return p, errors.Join(reasons...), nil
+		}
+		reasons = append(reasons, fmt.Errorf("%s: %w", p.Name, err))
+	}
+	if at.Provider != Auto {
+		return Provider{}, nil, Usage(fmt.Errorf("--%s: there is no provider %q; there are: %s", clusters.FlagProvider, at.Provider, strings.Join(ProviderNames(), ", ")))
+	}
+	return Provider{}, nil, fmt.Errorf("no provider can run %s here:\n%w", software.Backend, errors.Join(reasons...))
+}
+
+// Obtainable is an error if the software cannot run where it is asked for: no server on this machine, no engine, no image of it.
+// Nothing is made, and nothing pulled. What only shows once a provider is opened, such as a kernel that refuses namespaces, is
+// not looked at. The error wraps clusters.ErrUnavailable or is one of usage.
+func Obtainable(ctx context.Context, at Where, software clusters.Software) error {
+	chosen, _, err := Choose(ctx, at, software)
+	if err != nil {
+		return err
+	}
+	if err := chosen.available(ctx, at, software); err != nil {
+		return err
+	}
+	return chosen.obtainable(ctx, at, software)
+}
+
+func localAvailable(_ context.Context, at Where, software clusters.Software) error {
+	if software.OnMachine == nil {
+		return nil // lockcheck is the server
+	}
+	_, err := software.OnMachine(at.ServerPaths)
+	return err
+}
+
+func openLocal(at Where) (clusters.Provider, int, error) {
+	provider, code, err := local.Enter(at.keep...)
+	if err != nil || provider == nil {
+		return nil, code, err
+	}
+	provider.ServerPaths = at.ServerPaths
+	return provider, 0, nil
+}

@@ -1,0 +1,67 @@
+package harness
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Rule says why a value cannot be that of a flag; nil is fine. name is what the flag is called where the value stands:
+// --clients on a command line, clients in a file.
+type Rule func(name, value string) error
+
+// oneOf is a rule for a word of a table; what is what the table is of.
+func oneOf(what string, table []string) Rule {
+	return func(name, value string) error {
+		if !slices.Contains(table, value) {
+			return fmt.Errorf("%s: there is no %s %q; there are: %s", name, what, value, strings.Join(table, ", "))
+		}
+		return nil
+	}
+}
+
+// number is a rule for whole numbers, both ends included; why is said of one that is out of range, or "".
+func number(from, to int, why string) Rule {
+	if why != "" {
+		why = "; " + why
+	}
+	return func(name, value string) error {
+		n, err := strconv.Atoi(value)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %q is no number from %d to %d", name, value, from, to)
+		case n < from || n > to:
+			return fmt.Errorf("%s=%s: use %d to %d%s", name, value, from, to, why)
+		}
+		return nil
+	}
+}
+
+// span is a rule for lengths of time, both ends included.
+func span(shortest, longest time.Duration) Rule {
+	from, to := brief(shortest), brief(longest)
+	return func(name, value string) error {
+		d, err := time.ParseDuration(value)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %q is no length of time from %s to %s, such as 30s", name, value, from, to)
+		case d < shortest || d > longest:
+			return fmt.Errorf("%s=%s: use %s to %s", name, value, from, to)
+		}
+		return nil
+	}
+}
+
+// brief is a length of time without the zeros at its end: 24h, not 24h0m0s.
+func brief(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -1,0 +1,120 @@
+// Package harness puts a run together: it makes a plan of what a user asks for, opens the place where it runs, lets
+// package workloads make it, and has package reports judge the recording. What a run starts beside the servers is this
+// program again, in one of its Roles; every program that makes runs offers them (lockcheck, and test binaries by
+// way of package locktest).
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"lockcheck/checker"
+	"lockcheck/reports/rundir"
+	"lockcheck/reports/terminal"
+	"lockcheck/workloads"
+)
+
+// Outcome is a run that was made, and the judgement of its recording.
+type Outcome struct {
+	Dir       *rundir.Dir
+	Judgement rundir.Judgement
+}
+
+// Run makes a run and judges it; nothing of the judgement is written yet. Progress goes to standard error; with quiet only
+// what is wrong does. Options that cannot be are refused before anything is started.
+//
+// The run may be made by a process inside namespaces, which is this program started again with the same arguments: Run
+// then returns ExitStatus with that one's exit code. So call it before anything that a second start would repeat.
+//
+// An error is never a verdict. ExitCode says whose it is to do something about it.
+func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
+	if err := o.Check(); err != nil {
+		return Outcome{}, err
+	}
+	config, err := Prepare(o)
+	if err != nil {
+		return Outcome{}, err
+	}
+	chosen, passedOver, err := Choose(ctx, o.Where, config.Backend.Software())
+	if err != nil {
+		return Outcome{}, err
+	}
+	o.Where.Provider, config.Plan.Provider = chosen.Name, chosen.Name
+	config.Plan.Command = o.ReproduceCommand(config.Plan.LockClient)
+	out, err := filepath.Abs(o.Out)
+	if err != nil {
+		return Outcome{}, Usage(fmt.Errorf("--out=%s: %w", o.Out, err))
+	}
+	// Before a provider is opened, which may pass signals on to an inner process as soon as that is there: none may meet a
+	// process that is not prepared for it.
+	ctx, stop := UntilEnded(ctx)
+	defer stop()
+	o.Where.keep = []string{out, config.ClientCommand.Program, o.Where.ServerPaths.Bin, o.Where.ServerPaths.Jar}
+	provider, code, err := chosen.open(o.Where)
+	switch {
+	case err != nil:
+		return Outcome{}, err
+	case provider == nil:
+		return Outcome{}, ExitStatus(code)
+	}
+	config.Provider = provider
+
+	dir, err := rundir.Create(o.Out, config.Plan, time.Now())
+	if err != nil {
+		return Outcome{}, AsUsage(err)
+	}
+	status := terminal.NewStatus(os.Stderr, terminal.IsTerminal(os.Stderr), quiet)
+	status.Line("lockcheck: %s, client %s, workload %s, nemesis %s, guard %s, provider %s, seed %d, in %s", o.Backend, config.Plan.LockClient,
+		o.Workload, o.Nemesis, o.Guard, chosen.Name, o.Seed, dir.Path())
+	if passedOver != nil {
+		status.Line("provider %s, because it cannot be %v", chosen.Name, passedOver)
+	}
+	return execute(ctx, config, dir, status)
+}
+
+// execute makes a prepared run in its directory.
+func execute(ctx context.Context, config workloads.Config, dir *rundir.Dir, status *terminal.Status) (Outcome, error) {
+	config.HistoryPath, config.ResourcePath, config.NodesDir = absolute(dir.HistoryPath()), absolute(dir.ResourcePath()), absolute(dir.NodesDir())
+	config.SavePlan = dir.WritePlan
+	config.Log = status
+	made := workloads.New(config)
+	stopWatching := watch(made, dir, status)
+	err := made.Execute(ctx)
+	stopWatching()
+	if err != nil {
+		return Outcome{}, ended(ctx, dir, err)
+	}
+	judgement, err := dir.Judge(checker.Options{})
+	if err != nil {
+		return Outcome{}, err // the files are our own: any mistake in them is a defect
+	}
+	return Outcome{dir, judgement}, nil
+}
+
+// UntilEnded is a context that ends when the user or the system asks this program to end.
+func UntilEnded(ctx context.Context) (context.Context, context.CancelFunc) {
+	ends := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // else it runs under nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	return signal.NotifyContext(ctx, ends...)
+}
+
+// ended explains a run that was not completed. Its history is kept and can be checked: what is in it may be a violation,
+// but it cannot be a pass.
+func ended(ctx context.Context, dir *rundir.Dir, err error) error {
+	kept := dir.Kept()
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+		err = ErrInterrupted
+	}
+	if kept == "" {
+		return errors.Join(err, dir.Discard())
+	}
+	return fmt.Errorf("%w\n%s are kept in %s", err, kept, dir.Path())
+}

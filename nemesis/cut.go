@@ -1,0 +1,96 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// cut drops a share of the packets between the act's target and its other side, and has it read back.
+func (a *act) cut(ctx context.Context, share float64) error {
+	linked, ok := a.target.(Linked)
+	if !ok {
+		return unable(a.target, "cut off")
+	}
+	peers := a.peers(ctx)
+	if len(peers) == 0 {
+		return errors.New("there is no target on the other side now")
+	}
+	cut := Cut{In: !a.has("out"), Out: !a.has("in"), Share: share}
+	var names []string
+	for _, p := range peers {
+		other, ok := p.(Linked)
+		if !ok {
+			return unable(p, "cut off")
+		}
+		cut.Peers = append(cut.Peers, other)
+		names = append(names, p.Name())
+	}
+	name := fmt.Sprintf("%s-%d", a.Kind, a.env.NextOp())
+	a.undo = func(ctx context.Context) error { return linked.Unblock(ctx, name, cut.Peers) }
+	slices.Sort(names)
+	a.event.Detail = fmt.Sprintf("%s %s", cut.words(), strings.Join(names, ", "))
+	return linked.Block(ctx, name, cut)
+}
+
+func (c Cut) words() string {
+	way := "packets from and to"
+	switch {
+	case !c.Out:
+		way = "packets from"
+	case !c.In:
+		way = "packets to"
+	}
+	if c.Share < 1 {
+		return fmt.Sprintf("%.0f %% of the %s", 100*c.Share, way)
+	}
+	return way
+}
+
+// peers is the other side: the targets that the fault names, else all for a client and the other servers for a server.
+func (a *act) peers(ctx context.Context) []Target {
+	var side []Target
+	own := a.group(ctx)
+	name := a.Peer.Name
+	if name == "" {
+		name = roleServers
+		if roles[a.Target.Name].clients {
+			name = roleEverything
+		}
+	}
+	switch name {
+	case roleResource:
+		side = []Target{a.env.Resource()}
+	case roleServers:
+		side = a.env.Nodes()
+	case roleEverything:
+		side = append(append(a.env.Nodes(), a.env.Clients()...), a.env.Resource())
+	default:
+		side = roles[name].find(ctx, aim{env: a.env, role: a.Peer, pick: a.pick, not: own})
+	}
+	return slices.DeleteFunc(side, func(t Target) bool { return own[t.Name()] })
+}
+
+// group is all that is on the target's own side: a minority is cut off from the others, not from itself. In a bridge,
+// one server more is on neither side.
+func (a *act) group(ctx context.Context) map[string]bool {
+	own := map[string]bool{a.target.Name(): true}
+	role := roles[a.Target.Name]
+	if role.clients && a.Target.Name != "clients" {
+		return own
+	}
+	if a.Target.Name == roleLeader || a.Target.Name == "follower" || a.Target.Name == roleOne {
+		return own
+	}
+	for _, t := range role.find(ctx, aim{env: a.env, role: a.Target, pick: a.pick}) {
+		own[t.Name()] = true
+	}
+	if a.Target.Name == roleBridge {
+		nodes := a.env.Nodes()
+		shuffle(nodes, a.pick)
+		own[nodes[len(nodes)-1].Name()] = true
+	}
+	return own
+}

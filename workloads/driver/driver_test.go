@@ -1,0 +1,392 @@
+package driver
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
+)
+
+// tape is a recorder whose clock goes on by one at each reading, so that a test can tell the order of stamps.
+type tape struct {
+	mu     sync.Mutex
+	now    int64
+	events []history.Event
+}
+
+func (t *tape) Now() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now++
+	return t.now
+}
+
+func (t *tape) Record(event history.Event) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now++
+	event.TimeNS = t.now
+	t.events = append(t.events, event)
+	return t.now
+}
+
+func (t *tape) find(f history.F, kind history.Type) *history.Event {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range t.events {
+		if t.events[i].F == f && t.events[i].Type == kind {
+			return &t.events[i]
+		}
+	}
+	return nil
+}
+
+// puppet is a client whose lines the test writes by hand.
+type puppet struct {
+	t      *testing.T
+	driver *Driver
+	tape   *tape
+	heard  *bufio.Scanner
+	says   *os.File
+}
+
+func newPuppet(t *testing.T) *puppet {
+	inRead, inWrite := pipe(t)
+	outRead, outWrite := pipe(t)
+	p := &puppet{t: t, tape: &tape{}, heard: bufio.NewScanner(inRead), says: outWrite}
+	p.driver = New("c1", inWrite, outRead, p.tape, nil)
+	t.Cleanup(func() {
+		outWrite.Close()
+		<-p.driver.Gone()
+		inRead.Close()
+		inWrite.Close()
+		outRead.Close()
+	})
+	return p
+}
+
+func pipe(t *testing.T) (*os.File, *os.File) {
+	t.Helper()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read, write
+}
+
+func (p *puppet) say(format string, args ...any) {
+	p.t.Helper()
+	if _, err := fmt.Fprintf(p.says, format+"\n", args...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *puppet) hear() client.Command {
+	p.t.Helper()
+	var command client.Command
+	if !p.heard.Scan() {
+		p.t.Fatal("the driver sent nothing")
+	}
+	if err := json.Unmarshal(p.heard.Bytes(), &command); err != nil {
+		p.t.Fatal(err)
+	}
+	return command
+}
+
+// settle returns once everything said so far was taken in.
+func (p *puppet) settle() {
+	p.t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); !p.driver.drained(); {
+		if time.Now().After(deadline) {
+			p.t.Fatal("the driver does not read")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	p.driver.mu.Lock()
+	p.driver.frozen = false
+	p.driver.mu.Unlock()
+}
+
+func (p *puppet) grant(hold string) {
+	p.t.Helper()
+	done := p.driver.Begin(client.Command{Cmd: client.CmdAcquire, Op: 1, Hold: hold, Key: "k1"})
+	p.hear()
+	p.say(`{"msg":"ok","op":1,"session":"s1","token":"33"}`)
+	<-done
+}
+
+// ping sends a ping and returns when it was sent.
+func (p *puppet) ping() int64 {
+	p.t.Helper()
+	p.driver.Ping()
+	n := p.hear().N
+	p.driver.mu.Lock()
+	defer p.driver.mu.Unlock()
+	return p.driver.pings.stamp(n)
+}
+
+func (p *puppet) release() *history.Event {
+	p.t.Helper()
+	done := p.driver.Begin(client.Command{Cmd: client.CmdRelease, Op: 2, Hold: "h1", Key: "k1"})
+	p.hear()
+	p.say(`{"msg":"ok","op":2,"owned":true}`)
+	<-done
+	return p.tape.find(history.Release, history.OK)
+}
+
+func TestAHoldCountsUpToTheLastConfirmedPing(t *testing.T) {
+	p := newPuppet(t)
+	p.grant("h1")
+	p.ping()
+	confirmed := p.ping()
+	p.say(`{"msg":"pong","n":2,"holds":["h1"]}`)
+	p.settle()
+	p.ping()
+	p.say(`{"msg":"pong","n":3}`)
+	p.settle()
+	if got := p.release().HeldNS; got != confirmed {
+		t.Errorf("held until %d, want %d: the ping that was answered with the hold, not the one without", got, confirmed)
+	}
+}
+
+func TestAnAnswerWithTheFlagConfirmsItsSending(t *testing.T) {
+	p := newPuppet(t)
+	p.grant("h1")
+	done := p.driver.Begin(client.Command{Cmd: client.CmdRead, Op: 5, Hold: "h1", Key: "k1"})
+	p.hear()
+	p.say(`{"msg":"ok","op":5,"held":true}`)
+	<-done
+	want := p.tape.find(history.Read, history.Invoke).TimeNS
+	if got := p.tape.find(history.Read, history.OK).HeldNS; got != want {
+		t.Errorf("held until %d, want the read's sending at %d", got, want)
+	}
+}
+
+// A prints lost at 5.000, B is granted at 5.010, the harness reads A's line at 5.020: no overlap.
+func TestALateReadLossDoesNotProlongTheHold(t *testing.T) {
+	p := newPuppet(t)
+	p.grant("h1")
+	confirmed := p.ping()
+	p.say(`{"msg":"pong","n":1,"holds":["h1"]}`)
+	p.settle()
+	for range 100 {
+		p.tape.Now() // time goes by, B is granted
+	}
+	p.say(`{"msg":"lost","session":"s1","error":"session done"}`)
+	p.settle()
+	lost := p.tape.find(history.Lost, history.Info)
+	if lost.Hold != "h1" || lost.HeldNS != confirmed {
+		t.Errorf("lost %+v, want hold h1 held until %d", lost, confirmed)
+	}
+}
+
+func TestALossVoidsALaterGrantOfItsSession(t *testing.T) {
+	p := newPuppet(t)
+	p.say(`{"msg":"lost","session":"s1","error":"session done"}`)
+	p.settle()
+	p.grant("h1")
+	p.ping()
+	p.say(`{"msg":"pong","n":1,"holds":["h1"]}`)
+	p.settle()
+	if got := p.release().HeldNS; got != 0 {
+		t.Errorf("held until %d, want nothing: the loss was printed before the grant", got)
+	}
+}
+
+func TestAStoppedClientBelievesUntilItIsLetGo(t *testing.T) {
+	p := newPuppet(t)
+	p.grant("h1")
+	if !p.driver.Frozen() {
+		t.Fatal("nothing is left to read, and yet it is not frozen")
+	}
+	for range 100 {
+		p.tape.Now()
+	}
+	before := p.tape.Now()
+	p.driver.Thaw()
+	if got := p.release().HeldNS; got <= before {
+		t.Errorf("held until %d, want past %d, when it was let go", got, before)
+	}
+}
+
+// The pings that it would read when it is let go could be older than what it does then by the whole pause.
+func TestAStoppedClientIsPingedOnceItIsLetGo(t *testing.T) {
+	p := newPuppet(t)
+	p.ping()
+	if !p.driver.Frozen() {
+		t.Fatal("nothing is left to read, and yet it is not frozen")
+	}
+	p.driver.Ping()
+	if sent := p.driver.pings.sent; sent != 1 {
+		t.Errorf("%d pings were sent to a client that is stopped", sent-1)
+	}
+	before := p.tape.Now()
+	p.driver.Thaw()
+	if at := p.ping(); at <= before {
+		t.Errorf("pinged at %d, want past %d, when it was let go", at, before)
+	}
+}
+
+func TestALossInTheDrainedOutputEndsTheHold(t *testing.T) {
+	p := newPuppet(t)
+	p.grant("h1")
+	p.say(`{"msg":"lost","session":"s1","error":"session done"}`)
+	if !p.driver.Frozen() {
+		t.Fatal("not drained")
+	}
+	p.driver.Thaw()
+	if got := p.tape.find(history.Lost, history.Info).HeldNS; got != 0 {
+		t.Errorf("held until %d, want nothing", got)
+	}
+	if got := p.release().HeldNS; got != 0 {
+		t.Errorf("held until %d after the loss, want nothing", got)
+	}
+}
+
+func TestAClientStoppedInTheMiddleOfALineIsNotFrozen(t *testing.T) {
+	p := newPuppet(t)
+	p.grant("h1")
+	fmt.Fprint(p.says, `{"msg":"lost","sess`)
+	if p.driver.Frozen() {
+		t.Error("half a line may be the beginning of a loss")
+	}
+}
+
+func TestAReleaseCapsTheHold(t *testing.T) {
+	p := newPuppet(t)
+	p.grant("h1")
+	done := p.driver.Begin(client.Command{Cmd: client.CmdRelease, Op: 2, Hold: "h1", Key: "k1"})
+	p.hear()
+	p.ping()
+	p.say(`{"msg":"pong","n":1,"holds":["h1"]}`)
+	p.say(`{"msg":"ok","op":2,"owned":true}`)
+	<-done
+	invoked := p.tape.find(history.Release, history.Invoke).TimeNS
+	if got := p.tape.find(history.Release, history.OK).HeldNS; got > invoked {
+		t.Errorf("held until %d, past its release's invocation at %d", got, invoked)
+	}
+}
+
+func TestAnAbandonedAcquireIsInfoAndItsLateGrantAnOrphan(t *testing.T) {
+	p := newPuppet(t)
+	done := p.driver.Begin(client.Command{Cmd: client.CmdAcquire, Op: 1, Hold: "h1", Key: "k1"})
+	p.hear()
+	p.driver.Abandon(1, "no answer")
+	if c := <-done; c.Type != history.Info {
+		t.Fatalf("completed as %s, want info", c.Type)
+	}
+	p.say(`{"msg":"ok","op":1,"session":"s1"}`)
+	p.settle()
+	if p.tape.find(history.Acquire, history.OK) != nil {
+		t.Error("the late answer was recorded as a second completion")
+	}
+	if orphans := p.driver.Orphans(); len(orphans) != 1 || orphans[0].Hold != "h1" {
+		t.Errorf("orphans %v, want h1", orphans)
+	}
+	p.driver.Begin(client.Command{Cmd: client.CmdRead, Op: 3, Key: "k1"})
+	if read := p.tape.find(history.Read, history.Invoke); read.Process == "c1" || read.Client != "c1" {
+		t.Errorf("went on as process %q of client %q, want a new process of c1", read.Process, read.Client)
+	}
+}
+
+func TestTheEndOfAClientCompletesWhatIsOpen(t *testing.T) {
+	p := newPuppet(t)
+	p.grant("h1")
+	done := p.driver.Begin(client.Command{Cmd: client.CmdRead, Op: 5, Hold: "h1", Key: "k1"})
+	p.hear()
+	p.says.Close()
+	if c := <-done; c.Type != history.Info {
+		t.Errorf("completed as %s, want info", c.Type)
+	}
+	<-p.driver.Gone()
+	if exit := p.tape.find(history.Exit, history.Info); exit == nil || exit.Hold != "h1" || exit.Error == "" {
+		t.Errorf("exit %+v, want one that names h1 and why", exit)
+	}
+	if c := <-p.driver.Begin(client.Command{Cmd: client.CmdRead, Op: 6}); c.Type != history.Fail {
+		t.Errorf("an operation of a dead client is %s, want fail: it was never sent", c.Type)
+	}
+}
+
+// The kernel tells once that there is something to read, for the last line and the end alike.
+func TestAnEndThatComesTogetherWithTheLastLineIsSeen(t *testing.T) {
+	p := newPuppet(t)
+	p.grant("h1")
+	p.driver.mu.Lock() // nothing is read before both are there
+	p.say(`{"msg":"lease","session":"s1","ttl_ms":1}`)
+	p.says.Close()
+	p.driver.mu.Unlock()
+	select {
+	case <-p.driver.Gone():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the end was not seen")
+	}
+}
+
+func TestWhatIsNotTheProtocolEndsTheConversation(t *testing.T) {
+	for _, line := range []string{`{"msg":"hello"}`, `Traceback (most recent call last):`, `{"msg":"error","error":"no library"}`} {
+		p := newPuppet(t)
+		p.say("%s", line)
+		<-p.driver.Gone()
+		if err := p.driver.Err(); !errors.Is(err, client.ErrProtocol) {
+			t.Errorf("after %s the conversation ended because %v, want one that is not the protocol", line, err)
+		}
+	}
+}
+
+func TestAStoppedClientIsNotFloodedWithPings(t *testing.T) {
+	p := newPuppet(t)
+	for range 3 * maxUnanswered {
+		p.driver.Ping()
+	}
+	if sent := p.driver.pings.sent; sent != maxUnanswered {
+		t.Errorf("%d pings are waiting, want %d", sent, maxUnanswered)
+	}
+}
+
+func TestAForgottenPingBoundsNothing(t *testing.T) {
+	var p pingStamps
+	for n := range int64(client.KeptPings + 10) {
+		p.next(1000 + n)
+	}
+	for n, want := range map[int64]int64{0: 0, 5: 0, 10: 0, 11: 1010, client.KeptPings + 10: 1000 + client.KeptPings + 9, client.KeptPings + 11: 0} {
+		if got := p.stamp(n); got != want {
+			t.Errorf("ping %d was sent at %d, want %d", n, got, want)
+		}
+	}
+}
+
+// Of a client that neither a fault nor the harness had ended its exit says that it died.
+func TestWhoEndedByItselfDied(t *testing.T) {
+	for name, test := range map[string]struct {
+		before func(*puppet)
+		died   bool
+	}{
+		"by itself":              {func(*puppet) {}, true},
+		"killed":                 {func(p *puppet) { p.driver.ExpectEnd() }, false},
+		"asked to close":         {func(p *puppet) { p.driver.Close() }, false},
+		"after a broken line":    {func(p *puppet) { p.say("Hello!") }, false}, // the end of the run, and the client's mistake
+		"killed when it is over": {func(p *puppet) { p.says.Close(); <-p.driver.Gone(); p.driver.ExpectEnd() }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPuppet(t)
+			p.grant("h1")
+			test.before(p)
+			p.says.Close()
+			<-p.driver.Gone()
+			want := ""
+			if test.died {
+				want = history.CodeDied
+			}
+			if exit := p.tape.find(history.Exit, history.Info); p.driver.Died() != test.died || exit.Code != want || exit.Hold != "h1" {
+				t.Errorf("died %v, exit %+v; want %v", p.driver.Died(), exit, test.died)
+			}
+		})
+	}
+}

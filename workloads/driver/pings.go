@@ -1,0 +1,36 @@
+package driver
+
+import "lockcheck/clusters/client"
+
+// maxUnanswered bounds the pings a stopped client has waiting in its pipe: 256 lines of some 25 bytes are a tenth of a
+// pipe's 64 KiB, so a command never has to wait for a stopped client to read.
+const maxUnanswered = 256
+
+// pingStamps remembers when each ping was sent.
+type pingStamps struct {
+	sent     int64
+	answered int64
+	ring     [client.KeptPings]int64
+}
+
+func (p *pingStamps) next(stampNS int64) int64 {
+	p.sent++
+	p.ring[p.sent%client.KeptPings] = stampNS
+	return p.sent
+}
+
+// stamp is when ping n was sent, in ns of the run; 0 if it is not known.
+func (p *pingStamps) stamp(n int64) int64 {
+	if n < 1 || n > p.sent || n <= p.sent-client.KeptPings {
+		return 0
+	}
+	return p.ring[n%client.KeptPings]
+}
+
+func (p *pingStamps) pong(n int64) {
+	if n <= p.sent {
+		p.answered = max(p.answered, n)
+	}
+}
+
+func (p *pingStamps) unanswered() int64 { return p.sent - p.answered }

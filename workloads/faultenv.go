@@ -1,0 +1,184 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters"
+	"lockcheck/nemesis"
+	"lockcheck/workloads/driver"
+)
+
+// faultEnv is the nemesis.Env of a run: what faults can hit, and when.
+type faultEnv struct {
+	run         *Run
+	moments     *moments
+	activeSkews *activeSkews
+
+	mu     sync.Mutex
+	failed map[string]bool // kinds of faults and targets of which one had no verified effect
+}
+
+func (e *faultEnv) Next(ctx context.Context, kind nemesis.Trigger, wants func(nemesis.Moment) bool) (nemesis.Moment, error) {
+	return e.moments.next(ctx, kind, wants)
+}
+
+func (e *faultEnv) StillWorking(m nemesis.Moment) bool {
+	c := e.run.fleet.named(m.Client)
+	if c == nil {
+		return false
+	}
+	hold, _, ok := c.driver.Working()
+	return ok && hold == m.Hold
+}
+
+func (e *faultEnv) Client(name string) nemesis.Target {
+	if m := e.run.fleet.named(name); m != nil {
+		return e.clientTarget(m)
+	}
+	return nil
+}
+
+func (e *faultEnv) ClientNumber(n int) nemesis.Target {
+	for _, m := range e.run.fleet.live() {
+		if clientNumber(m.name) == n {
+			return e.clientTarget(m)
+		}
+	}
+	return nil
+}
+
+// clientNumber is the place of a client, which its successors ("c2-2") take over.
+func clientNumber(name string) int {
+	place, _, _ := strings.Cut(strings.TrimPrefix(name, "c"), "-")
+	n, _ := strconv.Atoi(place)
+	return n
+}
+
+func (e *faultEnv) Clients() []nemesis.Target {
+	var targets []nemesis.Target
+	for _, m := range e.run.fleet.live() {
+		targets = append(targets, e.clientTarget(m))
+	}
+	return targets
+}
+
+func (e *faultEnv) Waiters() []nemesis.Target {
+	var targets []nemesis.Target
+	for _, m := range e.run.fleet.live() {
+		if m.driver.Waiting() {
+			targets = append(targets, e.clientTarget(m))
+		}
+	}
+	return targets
+}
+
+func (e *faultEnv) Nodes() []nemesis.Target {
+	var targets []nemesis.Target
+	for _, node := range e.run.cluster.Nodes() {
+		targets = append(targets, e.nodeTarget(node))
+	}
+	return targets
+}
+
+func (e *faultEnv) Resource() nemesis.Target {
+	return resourceTarget{"resource", link{e.run.agents, e.run.resourceHost}}
+}
+
+// leaderTimeout bounds how long the question who leads may hold a fault up.
+const leaderTimeout = time.Second
+
+func (e *faultEnv) Leader(ctx context.Context) string {
+	led, ok := e.run.cluster.(clusters.LeaderReporter)
+	if !ok {
+		return ""
+	}
+	bounded, cancel := context.WithTimeout(ctx, leaderTimeout)
+	defer cancel()
+	leader, err := led.Leader(bounded)
+	if err != nil {
+		return ""
+	}
+	return leader
+}
+
+func (e *faultEnv) Failover(ctx context.Context) error {
+	cluster, ok := e.run.cluster.(clusters.FailoverTrigger)
+	if !ok {
+		return errors.New("backend " + e.run.plan.Backend + " has no leader to change")
+	}
+	was := map[string]clusters.Process{}
+	nodes := clusters.HostedNodes(e.run.cluster)
+	for _, node := range nodes {
+		was[node.Name()] = node.Process()
+	}
+	err := cluster.Failover(ctx)
+	for _, node := range nodes {
+		if node.Process() != was[node.Name()] { // that is how some services change their leader
+			err = errors.Join(err, e.server(node).reapplySkew(ctx))
+		}
+	}
+	return err
+}
+
+func (e *faultEnv) Hold(name string) (hold, key string, ok bool) {
+	if m := e.run.fleet.named(name); m != nil {
+		return m.driver.Believes()
+	}
+	return "", "", false
+}
+
+// Record also reports the first fault of each kind and target that had no verified effect: it counts as no exposure, and a run
+// without any is inconclusive.
+func (e *faultEnv) Record(event history.Event) int64 {
+	what := string(event.F) + " of " + event.Role
+	e.mu.Lock()
+	known := e.failed[what] || event.Type != history.Fail || event.Heal
+	if !known {
+		e.failed[what] = true
+	}
+	e.mu.Unlock()
+	if !known {
+		e.run.progress("nemesis: a %s had no verified effect: %s", strings.TrimSuffix(what, " of "), event.Error)
+	}
+	return e.run.recorder.Record(event)
+}
+
+func (e *faultEnv) NextOp() int64 { return e.run.ops.Add(1) }
+
+// hear turns what a client did into a moment. Where the client waits for its next ping before it goes on, the channel is
+// closed when a fault that waited for the moment has come.
+func (e *faultEnv) hear(m driver.Moment) (acted <-chan struct{}) {
+	trigger, ok := triggerOf[m.Kind]
+	if !ok {
+		return nil
+	}
+	moment := nemesis.Moment{
+		Kind: trigger, Client: m.Client, Number: clientNumber(m.Client), Hold: m.Hold, Key: m.Key,
+		Work: time.Duration(m.WorkMS) * time.Millisecond,
+	}
+	if m.Kind == driver.MomentRemoving {
+		return e.moments.holdUp(moment)
+	}
+	e.moments.offer(moment)
+	return nil
+}
+
+var triggerOf = map[driver.MomentKind]nemesis.Trigger{
+	driver.MomentGranted:  nemesis.AtGrant,
+	driver.MomentWorking:  nemesis.AtWork,
+	driver.MomentWorked:   nemesis.AtWorkEnd,
+	driver.MomentRemoving: nemesis.AtRemoving,
+	driver.MomentQueued:   nemesis.AtQueueing,
+	driver.MomentLost:     nemesis.AtLoss,
+}
+
+// releasing lets a nemesis that waits for it act before a client releases.
+func (e *faultEnv) releasing(ctx context.Context, name, hold, key string) {
+	e.moments.ask(ctx, nemesis.Moment{Kind: nemesis.AtRelease, Client: name, Number: clientNumber(name), Hold: hold, Key: key})
+}

@@ -1,0 +1,187 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters"
+	"lockcheck/clusters/client"
+)
+
+const declares = `{"msg":"ready","ready":{"protocol":1,"tokens":"none","commands":["ping","acquire","read","write","release","cancel","close"]}}`
+
+// stub is a process that says some lines and then ends by itself, or stays until it is killed.
+type stub struct {
+	stdin, stdout, theirOut *os.File
+	log                     string
+	end                     func()
+	done                    chan struct{}
+}
+
+func (s *stub) PID() int              { return 0 }
+func (s *stub) Stdin() *os.File       { return s.stdin }
+func (s *stub) Stdout() *os.File      { return s.stdout }
+func (s *stub) Done() <-chan struct{} { return s.done }
+func (s *stub) LogPath() string       { return s.log }
+func (s *stub) Err() error            { return errors.New("exit status 3") }
+func (s *stub) Kill(context.Context) error {
+	s.end()
+	return nil
+}
+
+// stubs is a host on which every process is a stub.
+type stubs struct {
+	clusters.Host
+	t       *testing.T
+	lines   []string
+	stay    bool
+	started int
+}
+
+func (h *stubs) Start(context.Context, clusters.Command) (clusters.Process, error) {
+	h.t.Helper()
+	h.started++
+	theirIn, stdin, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, theirOut, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	s := &stub{stdin: stdin, stdout: stdout, theirOut: theirOut, done: make(chan struct{}), log: filepath.Join(h.t.TempDir(), "c.log")}
+	s.end = sync.OnceFunc(func() {
+		theirOut.Close()
+		theirIn.Close()
+		close(s.done)
+	})
+	if err := os.WriteFile(s.log, []byte("begun\nno such library\n"), 0o600); err != nil {
+		return nil, err
+	}
+	for _, line := range h.lines {
+		fmt.Fprintln(theirOut, line)
+	}
+	if !h.stay {
+		s.end()
+	}
+	h.t.Cleanup(func() {
+		s.end()
+		stdin.Close()
+	})
+	return s, nil
+}
+
+// place is a worker whose clients are stubs; the first of them has ended.
+func newPlace(t *testing.T, h *stubs) (*worker, *strings.Builder) {
+	t.Helper()
+	recorder, err := NewRecorder(filepath.Join(t.TempDir(), "history.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { recorder.Close() })
+	var log strings.Builder
+	run := New(Config{Log: &log})
+	run.recorder, run.abort, run.plan.Tokens = recorder, func(error) {}, history.TokensNone
+	run.fleet = &fleet{recorder: recorder, hosts: map[string]clusters.Host{"c1": h}}
+	first, err := run.fleet.start(t.Context(), "c1", "c1", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorker(run, 1, first)
+	w.backoff = 0
+	return w, &log
+}
+
+// A client that a nemesis kills for a whole day is replaced each time. At the place of one that keeps ending by itself there
+// is none any more at last, and the run goes on without.
+func TestOnlyClientsThatEndByThemselvesAreGivenUp(t *testing.T) {
+	const often = 3 * maxDeaths
+	for name, test := range map[string]struct {
+		stay bool
+		want int // successors
+	}{
+		"killed by a fault": {true, often},
+		"ends by itself":    {false, maxDeaths},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &stubs{t: t, lines: []string{declares}, stay: test.stay}
+			w, log := newPlace(t, h)
+			successors := 0
+			for range often {
+				if test.stay {
+					if err := w.client.kill(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				<-w.client.driver.Gone()
+				replaced, err := w.replace(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !replaced {
+					break
+				}
+				successors++
+			}
+			given := strings.Contains(log.String(), "client c1 ended by itself 21 times: no other is started in its place")
+			if successors != test.want || given == test.stay {
+				t.Errorf("%d successors, want %d; it says %q", successors, test.want, log.String())
+			}
+		})
+	}
+}
+
+// So it is with one whose successors do not even get ready.
+func TestSuccessorsThatEndBeforeTheyAreReadyAreGivenUp(t *testing.T) {
+	h := &stubs{t: t, lines: []string{declares}}
+	w, log := newPlace(t, h)
+	<-w.client.driver.Gone()
+	h.lines = nil
+	replaced, err := w.replace(t.Context())
+	if replaced || err != nil || h.started != 1+maxDeaths {
+		t.Errorf("replaced %v after %d starts: %v", replaced, h.started, err)
+	}
+	for _, say := range []string{"client c1-2 ended by itself: exit status 3\n    no such library\n    its log is /", "client c1-3 ended by itself: exit status 3, as c1-2 did; its log is /"} {
+		if !strings.Contains(log.String(), say) {
+			t.Errorf("it says %q, want %q", log.String(), say)
+		}
+	}
+}
+
+// Each death comes with a longer wait, so that a client that ends at once does not keep the machine busy.
+func TestAClientThatEndsAtOnceIsStartedMoreAndMoreSlowly(t *testing.T) {
+	w := newWorker(New(Config{}), 1, &member{name: "c1"})
+	if w.backoff != deathBackoff {
+		t.Errorf("it is started again after %v", w.backoff)
+	}
+	w.backoff = time.Millisecond
+	begun := time.Now()
+	for range maxDeaths {
+		if !w.mayReplace(t.Context()) {
+			t.Fatal("given up too soon")
+		}
+	}
+	if waited, want := time.Since(begun), maxDeaths*(maxDeaths+1)/2*w.backoff; waited < want {
+		t.Errorf("it waited %v in all, want at least %v", waited, want)
+	}
+}
+
+// A defect of a user's lock client is the user's mistake; one of lockcheck's own is lockcheck's.
+func TestABrokenClientIsItsAuthorsToMend(t *testing.T) {
+	for program, usage := range map[string]bool{"": false, "./mine": true} {
+		w, _ := newPlace(t, &stubs{t: t, lines: []string{declares, "Hello!"}})
+		w.run.fleet.command.Program = program
+		<-w.client.driver.Gone()
+		if _, err := w.replace(t.Context()); !errors.Is(err, client.ErrProtocol) || errors.Is(err, clusters.ErrUsage) != usage {
+			t.Errorf("program %q: %v", program, err)
+		}
+	}
+}

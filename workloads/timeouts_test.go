@@ -1,0 +1,51 @@
+package workloads
+
+import (
+	"testing"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/nemesis"
+)
+
+func TestNoOperationTimesOutWhileAFaultTouchesItsClient(t *testing.T) {
+	const second = int64(time.Second)
+	fault := func(op int64, target string, atS int64, heal bool) history.Event {
+		event := history.Event{Process: history.NemesisProcess, Op: op, Target: target, TimeNS: atS * second, Heal: heal}
+		event.Type = history.Invoke
+		if heal {
+			event.Type = history.OK
+		}
+		return event
+	}
+	cases := []struct {
+		name   string
+		faults []history.Event
+		waits  bool
+		atS    int64
+		over   bool
+	}{
+		{"nothing happened and little time passed", nil, false, 9, false},
+		{"nothing happened for long", nil, false, 11, true},
+		{"it waits behind a hundred clients", nil, true, 33, false},
+		{"it waits for longer than a hundred clients can take", nil, true, 35, true},
+		{"its client is paused", []history.Event{fault(1, "c1", 1, false)}, false, 99, false},
+		{"a server is paused", []history.Event{fault(1, "n2", 1, false)}, false, 99, false},
+		{"the service as a whole is failing over", []history.Event{fault(1, nemesis.Service, 1, false)}, false, 99, false},
+		{"another client is paused", []history.Event{fault(1, "c2", 1, false)}, false, 11, true},
+		{"another client is paused and it waits for a lock", []history.Event{fault(1, "c2", 1, false)}, true, 99, false},
+		{"the pause ended just now", []history.Event{fault(1, "c1", 1, false), fault(1, "c1", 20, true)}, false, 29, false},
+		{"the grace after the pause is over", []history.Event{fault(1, "c1", 1, false), fault(1, "c1", 20, true)}, false, 31, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			p := newTimeouts(2*time.Second, 100, []string{"n1", "n2"})
+			for _, event := range c.faults {
+				p.watch(event)
+			}
+			if got := p.expired("c1", c.waits, 0, c.atS*second); got != c.over {
+				t.Errorf("over is %v, want %v", got, c.over)
+			}
+		})
+	}
+}
