@@ -14,7 +14,7 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/checker/longrun"
-	"lockcheck/reports"
+	"lockcheck/reports/rundir"
 )
 
 // BenchmarkCheckCommand runs the whole of `lockcheck check` on long recordings, as a process of its own: time, memory, and
@@ -52,7 +52,7 @@ func BenchmarkCheckCommand(b *testing.B) {
 				rss = max(rss, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
 				cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 			}
-			report, err := os.Stat(filepath.Join(path, reports.ReportFile))
+			report, err := os.Stat(filepath.Join(path, rundir.ReportFile))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -83,9 +83,9 @@ func writeRun(b *testing.B, o longrun.Options) (path string, lines int) {
 			}
 		}
 	}
-	create(reports.PlanFile, func(w io.Writer) error { return history.WritePlan(w, o.Plan()) })
-	create(reports.HistoryFile, func(w io.Writer) error { return each(o.Events(), history.NewWriter(w).Event, &lines) })
-	create(reports.ResourceFile, func(w io.Writer) error { return each(o.Requests(), history.NewWriter(w).Request, &lines) })
+	create(rundir.PlanFile, func(w io.Writer) error { return history.WritePlan(w, o.Plan()) })
+	create(rundir.HistoryFile, func(w io.Writer) error { return each(o.Events(), history.NewWriter(w).Event, &lines) })
+	create(rundir.ResourceFile, func(w io.Writer) error { return each(o.Requests(), history.NewWriter(w).Request, &lines) })
 	return path, lines
 }
 

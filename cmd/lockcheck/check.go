@@ -9,8 +9,8 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
-	"lockcheck/cmd/harness"
-	"lockcheck/reports"
+	"lockcheck/cmd/internal/harness"
+	"lockcheck/reports/rundir"
 )
 
 func checkCommand() *cobra.Command {
@@ -23,11 +23,13 @@ func checkCommand() *cobra.Command {
 		Long: "check reads plan.json, history.jsonl and resource.jsonl of a run directory, judges them, shows the verdict and\n" +
 			"rewrites results.json and report.html. Nothing of the cluster is needed: a run can be judged later, on another\n" +
 			"machine, and comes to the same verdict.\n\n" +
-			"With --property only some properties are judged; the files of the run are left as they are then.\n\n" +
+			"With --property only some properties are judged; the files of the run are left as they are then. The verdict names them,\n" +
+			"and where none of them applies to the run it is inconclusive.\n\n" +
 			"With --read-failed-as=info every operation that a client reported as failed is read as one of unknown outcome, and\n" +
 			"the report, which goes to failed-as-info/ in the run's directory, says whether the verdict depends on that.\n\n" +
-			"With --format=jepsen the argument is a file that Jepsen recorded: the history of one lock or one register.",
-		Example: "  lockcheck check lockcheck-out/latest\n  lockcheck check lockcheck-out/latest --property=stale-write,lost-update\n  lockcheck check lockcheck-out/latest --json | jq .verdict\n  lockcheck check --format=jepsen --model=mutex store/latest/history.edn",
+			"With --format=jepsen the argument is a file that Jepsen recorded: the history of one lock or one register, or of several\n" +
+			"whose values are tuples [key value], as jepsen.independent makes them; each key is judged alone then.",
+		Example: "  lockcheck check lockcheck-out/latest\n  lockcheck check lockcheck-out/latest --property=stale-write,lost-update\n  lockcheck check lockcheck-out/latest --json | jq .verdict\n  lockcheck check --format=jepsen --model=mutex store/latest/history.edn\n  lockcheck check --format=jepsen --model=cas-register --initial=0 store/latest/history.edn",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return harness.Usage(fmt.Errorf("check takes one run directory, such as lockcheck-out/latest; %d were given", len(args)))
@@ -40,17 +42,17 @@ func checkCommand() *cobra.Command {
 				return err
 			}
 			if model != nil {
-				return checkForeign(args[0], model, history.Type(foreign.failedAs), shown{asJSON, quiet, false, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+				return checkForeign(args[0], model, history.Type(foreign.failedAs), output{asJSON, quiet, false, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 			}
 			names, err := propertyNames(properties, cmd.Flags().Changed("property"))
 			if err != nil {
 				return err
 			}
-			return check(args[0], checker.Options{Properties: names, FailedAs: history.Type(foreign.failedAs)}, partial, shown{asJSON, quiet, open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+			return check(args[0], checker.Options{Properties: names, FailedAs: history.Type(foreign.failedAs)}, partial, output{asJSON, quiet, open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on standard output and nothing else")
-	cmd.Flags().BoolVar(&partial, "partial", false, "judge a recording without its end as far as it goes: it can show a violation, never a pass")
+	cmd.Flags().BoolVar(&partial, "partial", false, "judge a recording without its end as far as it goes: it can show a violation, never a pass;\nwhat a line that is missing may excuse is left out")
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print the verdict's sentence only")
 	cmd.Flags().StringSliceVar(&properties, "property", nil, "judge only these: "+knownProperties())
 	openFlag(cmd.Flags(), &open)
@@ -58,8 +60,8 @@ func checkCommand() *cobra.Command {
 	return cmd
 }
 
-func check(path string, opts checker.Options, partial bool, how shown) error {
-	dir, err := reports.Open(path)
+func check(path string, opts checker.Options, partial bool, out output) error {
+	dir, err := rundir.Open(path)
 	if err != nil {
 		return harness.AsUsage(err)
 	}
@@ -76,7 +78,7 @@ func check(path string, opts checker.Options, partial bool, how shown) error {
 	if opts.FailedAs == history.Info {
 		dir = dir.ForReading()
 	}
-	return conclude(dir, judgement, opts.Properties == nil, how)
+	return conclude(dir, judgement, opts.Properties == nil, out)
 }
 
 func propertyNames(wanted []string, given bool) ([]checker.Name, error) {
@@ -86,7 +88,7 @@ func propertyNames(wanted []string, given bool) ([]checker.Name, error) {
 	var names []checker.Name
 	for _, word := range wanted {
 		name := checker.Name(strings.TrimSpace(word))
-		if !slices.Contains(checker.AllProperties, name) {
+		if !slices.Contains(checker.Names(), name) {
 			return nil, harness.Usage(fmt.Errorf("unknown property %q; known are %s", word, knownProperties()))
 		}
 		names = append(names, name)
@@ -98,8 +100,8 @@ func propertyNames(wanted []string, given bool) ([]checker.Name, error) {
 }
 
 func knownProperties() string {
-	words := make([]string, len(checker.AllProperties))
-	for i, name := range checker.AllProperties {
+	words := make([]string, len(checker.Names()))
+	for i, name := range checker.Names() {
 		words[i] = string(name)
 	}
 	return strings.Join(words, ", ")

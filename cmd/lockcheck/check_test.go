@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -9,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/reports"
+	"lockcheck/checker"
+	"lockcheck/reports/rundir"
 )
 
 // ran is what a command left behind.
@@ -52,7 +54,7 @@ func TestCheckJudgesARunFromItsDirectoryAlone(t *testing.T) {
 		words []string
 	}{
 		"clean":       {false, exitPass, []string{"✓ PASS: etcd without faults", "report.html", "mutual-exclusion"}},
-		"stale write": {true, exitViolation, []string{"✗ UNSAFE: etcd without faults: 1 stale write accepted", "✗ violation"}},
+		"stale write": {true, exitViolation, []string{"✗ UNSAFE: etcd without faults: 2 incidents: 1 stale write accepted", "✗ violation"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := record(t, test.stale)
@@ -65,7 +67,7 @@ func TestCheckJudgesARunFromItsDirectoryAlone(t *testing.T) {
 					t.Errorf("%q is missing in\n%s", want, got.stdout)
 				}
 			}
-			for _, file := range []string{reports.ResultsFile, reports.ReportFile} {
+			for _, file := range []string{rundir.ResultsFile, rundir.ReportFile} {
 				if info, err := os.Stat(filepath.Join(run, file)); err != nil || info.Size() == 0 {
 					t.Errorf("%s was not written: %v", file, err)
 				}
@@ -81,7 +83,7 @@ func TestCheckingTwiceGivesTheSameResults(t *testing.T) {
 		if got := lockcheck(t, "check", "--quiet", run); got.code != exitViolation {
 			t.Fatalf("%+v", got)
 		}
-		text, err := os.ReadFile(filepath.Join(run, reports.ResultsFile))
+		text, err := os.ReadFile(filepath.Join(run, rundir.ResultsFile))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,14 +97,14 @@ func TestCheckingTwiceGivesTheSameResults(t *testing.T) {
 func TestCheckJSONPrintsTheResultsAndNothingElse(t *testing.T) {
 	run := record(t, true)
 	got := lockcheck(t, "check", run, "--json")
-	text, err := os.ReadFile(filepath.Join(run, reports.ResultsFile))
+	text, err := os.ReadFile(filepath.Join(run, rundir.ResultsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.stdout != string(text) || got.stderr != "" || got.code != exitViolation {
 		t.Errorf("printed %q and %q, code %d", got.stdout, got.stderr, got.code)
 	}
-	var results reports.Results
+	var results rundir.Results
 	if err := json.Unmarshal([]byte(got.stdout), &results); err != nil || results.Verdict != "violation" || results.Seed != 3 {
 		t.Errorf("read back %+v, %v", results, err)
 	}
@@ -124,6 +126,72 @@ func TestPartOfAVerdictDoesNotTakeThePlaceOfTheWhole(t *testing.T) {
 		t.Errorf("code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	same(t, before, contents(t, run))
+}
+
+// A verdict of some properties names them: it says nothing of the others.
+func TestAVerdictOfSomePropertiesNamesThem(t *testing.T) {
+	for name, test := range map[string]struct {
+		properties string
+		stale      bool
+		code       int
+		want       string
+	}{
+		"a pass": {"token-monotonicity,liveness", true, exitPass, "✓ PASS of token-monotonicity, liveness (2 of 9 properties): etcd without faults: none violated in "},
+		"a violation": {"liveness,stale-write", true, exitViolation,
+			"✗ UNSAFE: etcd without faults: 1 incident: 1 stale write accepted, first at 0.018 s (2 of 9 properties judged: stale-write, liveness)"},
+		"all of them": {knownProperties(), false, exitPass, "✓ PASS: etcd without faults: no violation in "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := lockcheck(t, "check", record(t, test.stale), "--quiet", "--property="+test.properties)
+			test.want = strings.Replace(test.want, " of 9 ", fmt.Sprintf(" of %d ", len(checker.Names())), 1)
+			if got.code != test.code || !strings.HasPrefix(got.stdout, test.want) || test.code == exitPass && name != "all of them" && strings.Contains(got.stdout, "no violation") {
+				t.Errorf("%+v; want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// Where no property that was asked for applies, nothing was judged: that is no pass.
+func TestPropertiesThatDoNotApplyAreNoPass(t *testing.T) {
+	run := record(t, false)
+	path := filepath.Join(run, rundir.PlanFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	untokened := strings.Replace(string(text), `"tokens": "ordered"`, `"tokens": "none", "tokens_reason": "this lock gives no number"`, 1)
+	if untokened == string(text) {
+		t.Fatalf("the plan does not say what tokens there are: %s", text)
+	}
+	if err := os.WriteFile(path, []byte(untokened), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := lockcheck(t, "check", run, "--property=token-monotonicity")
+	if got.code != exitInconclusive || !strings.Contains(got.stdout, "\n? INCONCLUSIVE: etcd without faults: ") ||
+		!strings.Contains(got.stdout, "token-monotonicity: this lock gives no number (1 of ") || strings.Contains(got.stdout, "PASS") {
+		t.Errorf("%+v", got)
+	}
+	got = lockcheck(t, "check", run, "--quiet", "--property=token-monotonicity,mutual-exclusion")
+	if got.code != exitPass || !strings.HasPrefix(got.stdout, "✓ PASS of mutual-exclusion (1 of ") || !strings.Contains(got.stdout, " properties; n/a: token-monotonicity): ") {
+		t.Errorf("with another that applies: %+v", got)
+	}
+}
+
+func TestCheckJSONSaysWhatWasJudged(t *testing.T) {
+	run := record(t, true)
+	for _, test := range []struct {
+		args        []string
+		judged, not int
+	}{{nil, len(checker.Names()), 0}, {[]string{"--property=liveness,stale-write"}, 2, len(checker.Names()) - 2}} {
+		got := lockcheck(t, append([]string{"check", run, "--json"}, test.args...)...)
+		var r rundir.Results
+		if err := json.Unmarshal([]byte(got.stdout), &r); err != nil || len(r.Judged) != test.judged || len(r.NotJudged) != test.not {
+			t.Errorf("%v: judged %v, not %v, %v", test.args, r.Judged, r.NotJudged, err)
+		}
+		if test.judged == 2 && (r.Judged[0] != "stale-write" || r.Judged[1] != "liveness") {
+			t.Errorf("%v", r.Judged)
+		}
+	}
 }
 
 func contents(t *testing.T, dir string) map[string]string {

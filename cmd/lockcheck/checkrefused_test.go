@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/reports"
+	"lockcheck/reports/rundir"
 )
 
 func TestCheckRefusesWhatItCannotReadAndOverwritesNothing(t *testing.T) {
@@ -44,21 +44,21 @@ func TestCheckRefusesWhatItCannotReadAndOverwritesNothing(t *testing.T) {
 		args  []string
 		want  []string
 	}{
-		"malformed line of the history":     {cut(reports.HistoryFile, line(4, "{not json}")), nil, []string{"history.jsonl:4"}},
-		"malformed line of the resource":    {cut(reports.ResourceFile, line(2, `{"seq":"x"}`)), nil, []string{"resource.jsonl:2"}},
-		"unknown type in the history":       {cut(reports.HistoryFile, line(2, `{"index":1,"time_ns":5,"process":"c1","type":"maybe","f":"acquire"}`)), nil, []string{"history.jsonl:2", "maybe"}},
-		"history cut in the middle":         {cut(reports.HistoryFile, short), nil, []string{"history.jsonl:"}},
-		"resource cut in the middle":        {cut(reports.ResourceFile, short), nil, []string{"resource.jsonl:"}},
-		"plan cut in the middle":            {cut(reports.PlanFile, short), nil, []string{"plan.json"}},
-		"no history":                        {remove(reports.HistoryFile), nil, []string{"history.jsonl is missing"}},
-		"no resource log":                   {remove(reports.ResourceFile), nil, []string{"resource.jsonl is missing"}},
-		"no plan":                           {remove(reports.PlanFile), nil, []string{"plan.json is missing"}},
+		"malformed line of the history":     {cut(rundir.HistoryFile, line(4, "{not json}")), nil, []string{"history.jsonl:4"}},
+		"malformed line of the resource":    {cut(rundir.ResourceFile, line(2, `{"seq":"x"}`)), nil, []string{"resource.jsonl:2"}},
+		"unknown type in the history":       {cut(rundir.HistoryFile, line(2, `{"index":1,"time_ns":5,"process":"c1","type":"maybe","f":"acquire"}`)), nil, []string{"history.jsonl:2", "maybe"}},
+		"history cut in the middle":         {cut(rundir.HistoryFile, short), nil, []string{"history.jsonl:"}},
+		"resource cut in the middle":        {cut(rundir.ResourceFile, short), nil, []string{"resource.jsonl:"}},
+		"plan cut in the middle":            {cut(rundir.PlanFile, short), nil, []string{"plan.json"}},
+		"no history":                        {remove(rundir.HistoryFile), nil, []string{"history.jsonl is missing"}},
+		"no resource log":                   {remove(rundir.ResourceFile), nil, []string{"resource.jsonl is missing"}},
+		"no plan":                           {remove(rundir.PlanFile), nil, []string{"plan.json is missing"}},
 		"unknown property":                  {nil, []string{"--property=mutual-exclusion,stale-writes"}, []string{`unknown property "stale-writes"`, "stale-write", "liveness"}},
 		"no property":                       {nil, []string{"--property="}, []string{"names no property", "stale-write"}},
 		"unknown flag":                      {nil, []string{"--jason"}, []string{"--jason", "--help"}},
 		"two directories":                   {nil, []string{"elsewhere"}, []string{"one run directory"}},
-		"malformed line, with JSON wanted":  {cut(reports.HistoryFile, line(4, "{not json}")), []string{"--json"}, []string{"history.jsonl:4"}},
-		"malformed line, one property only": {cut(reports.HistoryFile, line(4, "{not json}")), []string{"--property=liveness"}, []string{"history.jsonl:4"}},
+		"malformed line, with JSON wanted":  {cut(rundir.HistoryFile, line(4, "{not json}")), []string{"--json"}, []string{"history.jsonl:4"}},
+		"malformed line, one property only": {cut(rundir.HistoryFile, line(4, "{not json}")), []string{"--property=liveness"}, []string{"history.jsonl:4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := record(t, true)
@@ -89,7 +89,7 @@ func TestCheckRefusesWhatItCannotReadAndOverwritesNothing(t *testing.T) {
 
 func TestARecordingThatContradictsItselfIsADefect(t *testing.T) {
 	run := record(t, false)
-	path := filepath.Join(run, reports.ResourceFile)
+	path := filepath.Join(run, rundir.ResourceFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -111,8 +111,8 @@ func TestARecordingThatContradictsItselfIsADefect(t *testing.T) {
 // A file that was cut at the end of a line is whole line by line; that it is cut short shows all the same.
 func TestAFileCutBetweenTwoLinesIsCutShort(t *testing.T) {
 	for file, says := range map[string]string{
-		reports.HistoryFile:  "without its end mark",
-		reports.ResourceFile: "ends with line",
+		rundir.HistoryFile:  "without its end mark",
+		rundir.ResourceFile: "ends with line",
 	} {
 		t.Run(file, func(t *testing.T) {
 			run := record(t, false)
@@ -137,7 +137,7 @@ func TestAFileCutBetweenTwoLinesIsCutShort(t *testing.T) {
 
 func TestAKilledHarnesssRecordingIsJudgedAsFarAsItGoes(t *testing.T) {
 	run := record(t, false)
-	path := filepath.Join(run, reports.HistoryFile)
+	path := filepath.Join(run, rundir.HistoryFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -152,8 +152,8 @@ func TestAKilledHarnesssRecordingIsJudgedAsFarAsItGoes(t *testing.T) {
 
 func TestAVerdictSurvivesADirectoryThatCannotBeWritten(t *testing.T) {
 	run := record(t, true)
-	// Permissions do not bind root, a directory in the file's place binds everybody.
-	if err := os.MkdirAll(filepath.Join(run, reports.ResultsFile, "x"), 0o755); err != nil {
+	// Permissions do not bind root, a directory in the file's place binds root, too.
+	if err := os.MkdirAll(filepath.Join(run, rundir.ResultsFile, "x"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	got := lockcheck(t, "check", run)

@@ -15,7 +15,7 @@ func cleanCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "clean", Short: "Remove what earlier runs left, and only that", Args: flagsOnly,
 		Long: "clean removes what runs left that were killed: containers, networks and volumes that bear lockcheck's labels and whose\n" +
-			"run is over, and directories and processes of local runs that nobody looks after any more. Runs that are under way\n" +
+			"run is over, and directories and processes of local runs whose harness is gone. Runs that are under way\n" +
 			"and everything that is not lockcheck's stay untouched; so do run directories.",
 		Example: "  lockcheck clean",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"lockcheck/cmd/harness"
-	"lockcheck/reports"
+	"lockcheck/checker/history"
+	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
+	"lockcheck/reports/words"
 )
 
 func compareCommand() *cobra.Command {
@@ -26,47 +27,103 @@ func compareCommand() *cobra.Command {
 			"Without any of --file, --backends, --nemeses and --workloads it reads ./lockcheck.yaml; with --file the other three narrow\n" +
 			"the file's matrix, without it they are the whole of it.\n\n" +
 			"Exit codes: 0 all as expected, or all passed · 1 a violation, where nothing was expected · 2 something is inconclusive ·\n" +
-			"3 an expectation was not met · 64 bad usage · 69 something needed is not there · 70 a bug in lockcheck · 130 interrupted",
+			"3 an expectation was not met · 64 bad usage · 69 a dependency is unavailable · 70 a bug in lockcheck · 130 interrupted",
 		Example: "  lockcheck compare --backends=etcd,zookeeper,redis,redlock --nemeses=none,pause --workloads=lock,fencing\n" +
 			"  lockcheck compare --file=lockcheck.yaml --repeat=5\n" +
-			"  lockcheck compare --file=lockcheck.yaml --shard=2/4 --out=part-2 --summary=\"$GITHUB_STEP_SUMMARY\"",
+			"  lockcheck compare --file=lockcheck.yaml --shard=2/4 --seed=1 --out=part-2 --summary=\"$GITHUB_STEP_SUMMARY\"\n" +
+			"  lockcheck compare --resume=lockcheck-out/latest-compare",
 		Args: flagsOnly,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			spec, err := f.spec(cmd.Flags())
+			out := output{f.run.json, f.run.quiet, f.show.open, cmd.OutOrStdout(), cmd.ErrOrStderr()}
+			if err := f.show.check(out); err != nil {
+				return harness.Usage(err)
+			}
+			asked, err := f.asked(cmd.Flags())
 			if err != nil {
 				return harness.Usage(err)
 			}
-			if !cmd.Flags().Changed("seed") {
-				f.run.Seed = rand.Int64N(1 << 31)
-			}
-			return compareAll(cmd.Context(), f, spec, shown{f.run.json, f.run.quiet, f.show.open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+			return asked.run(cmd.Context(), f, out)
 		},
 	}
 	f.bind(cmd.Flags())
 	return cmd
 }
 
-func compareAll(ctx context.Context, f compareFlags, spec compare.Spec, how shown) error {
-	shard, err := compare.ParseShard(f.shard)
+// asked is a comparison as the flags ask for it, before anything was started.
+type asked struct {
+	*compare.Comparison
+	tasks []compare.Task // of its shard
+	dir   string         // that it goes on in; "" for a new one
+	note  string         // for people, before it begins
+
+	release func() // lets go of dir; nil if it is not held
+}
+
+// asked is the comparison that the flags describe, or the one of an earlier directory.
+func (f *compareFlags) asked(given *pflag.FlagSet) (asked, error) {
+	switch {
+	case f.jobs < 1 || f.jobs > maxJobs:
+		return asked{}, fmt.Errorf("--jobs=%d: use 1 to %d", f.jobs, maxJobs)
+	case f.resume != "" || f.onlyFailed != "":
+		return f.earlier(given)
+	}
+	spec, err := f.spec(given)
 	if err != nil {
-		return harness.Usage(fmt.Errorf("--shard: %w", err))
+		return asked{}, err
 	}
-	if err := f.show.check(how); err != nil {
-		return harness.Usage(err)
+	shard, err := compare.ParseShard(f.shard)
+	switch {
+	case err != nil:
+		return asked{}, fmt.Errorf("--shard: %w", err)
+	case given.Changed("seed"):
+	case shard.Count > 1:
+		return asked{}, fmt.Errorf("--shard=%v needs --seed: all shards of one comparison have to be run with the same, such as --seed=1, or the number of the CI run", shard)
+	default:
+		f.run.Seed = rand.Int64N(1 << 31)
 	}
-	matrix, tasks := spec.Cells(), spec.Tasks(shard)
-	if len(matrix) == 0 {
-		return harness.Usage(errors.New("the matrix has no cell"))
+	matrix := spec.Cells()
+	a := asked{tasks: spec.Tasks(shard), note: unread(spec), Comparison: &compare.Comparison{
+		Lockcheck: harness.Version(), File: spec.File, Expecting: spec.Expecting, Seed: f.run.Seed,
+		Basis: compare.NewBasis(harness.Version(), f.run.Seed, spec.Tasks(compare.Whole)), Shard: shard, Matrix: matrix,
+	}}
+	switch {
+	case len(matrix) == 0:
+		return a, errors.New("the matrix has no cell")
+	case len(a.tasks) == 0:
+		return a, fmt.Errorf("--shard=%v has no cell: the matrix has %s, so that more shards than that run nothing", shard, history.Counted(int64(len(matrix)), "cell", "cells"))
 	}
-	for i, task := range tasks { // all of them before the first run
-		if tasks[i].Planned, err = planned(task, f.run.Seed); err != nil {
+	return a, nil
+}
+
+// run makes what is asked for. What would stop a later cell is looked for before the first one.
+func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) {
+	if a.release != nil {
+		defer a.release()
+	}
+	planner := planner{seed: a.Seed, seen: map[place]error{}, onPaper: f.list}
+	for i, task := range a.tasks {
+		if task.Missing() == 0 {
+			continue
+		}
+		if a.tasks[i].Planned, err = planner.plan(ctx, task); err != nil {
 			return fmt.Errorf("the cell %v: %w", task.Cell, err)
 		}
 	}
+	if f.list {
+		return listTasks(out, a.tasks, a.Seed)
+	}
 	now := time.Now()
-	dir, err := compare.CreateDir(f.run.Out, now)
-	if err != nil {
-		return harness.Usage(fmt.Errorf("--out=%s: %w", f.run.Out, err))
+	before := a.DurationNS
+	if a.dir == "" {
+		a.StartedAt = now.UTC()
+		if a.dir, err = compare.CreateDir(f.run.Out, now); err != nil {
+			return harness.Usage(fmt.Errorf("--out=%s: %w", f.run.Out, err))
+		}
+		release, err := hold(a.dir)
+		if err != nil {
+			return err
+		}
+		defer release()
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -74,63 +131,24 @@ func compareAll(ctx context.Context, f compareFlags, spec compare.Spec, how show
 	}
 	ctx, stop := harness.UntilEnded(ctx)
 	defer stop()
-	// The first signal ends the run at work, which cleans up; a second one ends this program, and the run with it.
+	// The first signal ends the runs at work, which clean up; a second one ends this program, and the runs with it.
 	context.AfterFunc(ctx, stop)
-	if !how.quiet {
-		if note := unread(spec); note != "" {
-			fmt.Fprintln(how.errOut, "lockcheck: "+note)
+	if !out.quiet {
+		if a.note != "" {
+			fmt.Fprintln(out.errOut, "lockcheck: "+a.note)
 		}
-		fmt.Fprintf(how.errOut, "lockcheck: %s of %d, seed %d, in %s\n", reports.Plural(int64(len(tasks)), "cell", "cells"), len(matrix), f.run.Seed, dir)
+		fmt.Fprintf(out.errOut, "lockcheck: %s of %d, seed %d, in %s\n", history.Counted(int64(len(a.tasks)), "cell", "cells"), len(a.Matrix), a.Seed, a.dir)
 	}
-	screen := compare.NewScreen(how.errOut, tasks, how.quiet)
-	c := &compare.Comparison{
-		Lockcheck: harness.Version(), StartedAt: now.UTC(), File: spec.File, Expecting: spec.Expecting, Seed: f.run.Seed, Shard: shard, Matrix: matrix,
-	}
-	c.Cells = compare.Execute(ctx, tasks, f.run.Seed, &processRunner{program: program, dir: dir}, screen)
+	screen := compare.NewScreen(out.errOut, a.tasks, out.quiet)
+	kept := compare.Keep(a.Comparison, a.dir, a.tasks, screen)
+	a.Cells = compare.Execute(ctx, a.tasks, compare.Execution{Seed: a.Seed, Jobs: f.jobs, FailFast: f.failFast}, &processRunner{program: program, dir: a.dir}, kept)
 	screen.Close()
-	c.Interrupted = ctx.Err() != nil
-	c.DurationNS = time.Since(now).Nanoseconds()
-	c.Finish()
-	return f.show.conclude(c, dir, how)
-}
-
-// showFlags say where a comparison is shown beside its directory; merge has them too.
-type showFlags struct {
-	summary     string
-	annotations bool
-	open        bool
-}
-
-func (f *showFlags) check(how shown) error {
-	if f.annotations && how.json {
-		return errors.New("--annotations and --json both want standard output")
+	a.Interrupted = ctx.Err() != nil
+	a.DurationNS = before + time.Since(now).Nanoseconds()
+	a.Finish()
+	err = f.show.conclude(a.Comparison, a.dir, out)
+	if a.Interrupted && !out.quiet {
+		fmt.Fprintf(out.errOut, "lockcheck: to go on: %s\n", words.ShellWords([]string{"lockcheck", "compare", "--resume=" + a.dir}))
 	}
-	return nil
-}
-
-// conclude writes the files of a comparison and shows it. What cannot be written is a warning: the verdict is known by
-// then, and its exit code stays.
-func (f *showFlags) conclude(c *compare.Comparison, dir string, how shown) error {
-	warn := func(err error) {
-		if err != nil {
-			fmt.Fprintf(how.errOut, "lockcheck: warning: %v\n", err)
-		}
-	}
-	warn(compare.WriteFiles(dir, c))
-	if f.summary != "" {
-		warn(compare.AppendSummary(f.summary, c))
-	}
-	if how.json {
-		warn(c.Write(how.out))
-	} else {
-		warn(compare.Summary(how.out, c, dir, reports.Color(how.out), how.quiet))
-		if f.annotations || os.Getenv("GITHUB_ACTIONS") == "true" {
-			warn(compare.Annotations(how.out, c, os.Getenv("GITHUB_WORKSPACE")))
-		}
-	}
-	how.open(filepath.Join(dir, compare.HTMLFile))
-	if c.ExitCode != exitPass {
-		return harness.Ended(c.ExitCode)
-	}
-	return nil
+	return err
 }

@@ -22,22 +22,33 @@ func TestMistakesOfComparisons(t *testing.T) {
 		file string
 		says []string
 	}{
-		"no matrix":                   {[]string{"compare"}, "", []string{"lockcheck.yaml", "lockcheck init", "--backends=etcd"}},
-		"unknown backend":             {[]string{"compare", "--backends=etcd,floppy"}, "", []string{"floppy / none / lock", "there is no backend"}},
-		"unknown nemesis":             {[]string{"compare", "--nemeses=none,comet"}, "", []string{"comet", "none, pause"}},
-		"unknown workload":            {[]string{"compare", "--workloads=sleep"}, "", []string{"sleep", "lock, fencing"}},
-		"a backend twice":             {[]string{"compare", "--backends=etcd,etcd"}, "", []string{"--backends=etcd,etcd", "twice"}},
-		"a lease that one cannot":     {[]string{"compare", "--backends=redis,etcd", "--ttl=2500ms"}, "", []string{"etcd / none / lock", "2.5s", "3s"}},
-		"no shard":                    {[]string{"compare", "--backends=etcd", "--shard=3/2"}, "", []string{"--shard", "2/5"}},
-		"no repeat":                   {[]string{"compare", "--backends=etcd", "--repeat=0"}, "", []string{"--repeat=0"}},
-		"two for standard output":     {[]string{"compare", "--backends=etcd", "--json", "--annotations"}, "", []string{"--annotations", "--json"}},
-		"no such file":                {[]string{"compare", "--file=no.yaml"}, "", []string{"no.yaml"}},
-		"a file that is none":         {[]string{"compare"}, "backends: {etcd: }\nmatrix: {nemesis: none}\n", []string{"lockcheck.yaml:2:10", "nemeses"}},
-		"what the file does not have": {[]string{"compare", "--file=lockcheck.yaml", "--backends=redis"}, config.Example, []string{"--backends", `no "redis"`, "etcd"}},
-		"an unknown setting":          {[]string{"compare"}, strings.Replace(config.Example, "  etcd:\n", "  etcd: {set: {colour: red}}\n", 1), []string{"colour", "heartbeat-interval"}},
-		"nothing to merge":            {[]string{"merge"}, "", []string{"directories of comparisons"}},
-		"no comparison":               {[]string{"merge", "."}, "", []string{"compare.json is missing"}},
-		"a file that exists":          {[]string{"init"}, "mine", []string{"lockcheck.yaml exists", "left as it is"}},
+		"no matrix":                    {[]string{"compare"}, "", []string{"lockcheck.yaml", "lockcheck init", "--backends=etcd"}},
+		"unknown backend":              {[]string{"compare", "--backends=etcd,floppy"}, "", []string{"floppy / none / lock", "there is no backend"}},
+		"unknown nemesis":              {[]string{"compare", "--nemeses=none,comet"}, "", []string{"comet", "none, pause"}},
+		"unknown workload":             {[]string{"compare", "--workloads=sleep"}, "", []string{"sleep", "lock, fencing"}},
+		"a backend twice":              {[]string{"compare", "--backends=etcd,etcd"}, "", []string{"--backends=etcd,etcd", "twice"}},
+		"a lease that one cannot":      {[]string{"compare", "--backends=redis,etcd", "--ttl=2500ms"}, "", []string{"etcd / none / lock", "2.5s", "3s"}},
+		"a shard without a seed":       {[]string{"compare", "--backends=etcd", "--shard=1/2"}, "", []string{"--shard=1/2", "--seed"}},
+		"a shard without a cell":       {[]string{"compare", "--backends=etcd", "--shard=7/9", "--seed=1"}, "", []string{"--shard=7/9 has no cell", "4 cells"}},
+		"a fault that one cannot have": {[]string{"compare", "--backends=etcd,redlock", "--nemeses=none,failover"}, "", []string{"redlock / failover / lock", "no leader to change"}},
+		"no shard":                     {[]string{"compare", "--backends=etcd", "--shard=3/2"}, "", []string{"--shard", "2/5"}},
+		"no repeat":                    {[]string{"compare", "--backends=etcd", "--repeat=0"}, "", []string{"--repeat=0"}},
+		"two for standard output":      {[]string{"compare", "--backends=etcd", "--json", "--annotations"}, "", []string{"--annotations", "--json"}},
+		"no such file":                 {[]string{"compare", "--file=no.yaml"}, "", []string{"no.yaml"}},
+		"a file that is none":          {[]string{"compare"}, "backends: {etcd: }\nmatrix: {nemesis: none}\n", []string{"lockcheck.yaml:2:10", "nemeses"}},
+		"what the file does not have":  {[]string{"compare", "--file=lockcheck.yaml", "--backends=redis"}, config.Example, []string{"--backends", `no "redis"`, "etcd"}},
+		"an unknown setting":           {[]string{"compare"}, strings.Replace(config.Example, "  etcd:\n", "  etcd: {set: {colour: red}}\n", 1), []string{"colour", "heartbeat-interval"}},
+		"no such guard in a file":      {[]string{"compare"}, inFile("guard: after"), []string{`lockcheck.yaml:7:10: guard: there is no guard "after"; there are: none, before-work, before-write`}},
+		"no such provider in a file":   {[]string{"compare"}, inFile("provider: moon"), []string{`lockcheck.yaml:7:13: provider: there is no provider "moon"; there are: auto, local, docker`}},
+		"a word for clients":           {[]string{"compare"}, inFile("clients: many"), []string{`lockcheck.yaml:7:12: clients: "many" is no number from 2 to 100`}},
+		"one client in a file":         {[]string{"compare"}, inFile("clients: 1"), []string{`lockcheck.yaml:7:12: clients=1: use 2 to 100`}},
+		"no node in a file":            {[]string{"compare"}, inFile("nodes: 0"), []string{`lockcheck.yaml:7:10: nodes=0: use 1 to 1000`}},
+		"a lease without a unit":       {[]string{"compare"}, inFile("ttl: 2"), []string{`lockcheck.yaml:7:8: ttl: "2" is no length of time from 1ms to 24h, such as 30s`}},
+		"no time in a file":            {[]string{"compare"}, inFile("time-limit: 1ms"), []string{`lockcheck.yaml:7:15: time-limit=1ms: use 1s to 24h`}},
+		"a seed in a file":             {[]string{"compare"}, inFile("seed: 3"), []string{`lockcheck.yaml:7:3: defaults has no key "seed"; there are: client, guard,`}},
+		"nothing to merge":             {[]string{"merge"}, "", []string{"directories of comparisons"}},
+		"no comparison":                {[]string{"merge", "."}, "", []string{"compare.json is missing"}},
+		"a file that exists":           {[]string{"init"}, "mine", []string{"lockcheck.yaml exists", "left as it is"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
@@ -66,7 +77,12 @@ func TestMistakesOfComparisons(t *testing.T) {
 	}
 }
 
-// Flags of a matrix set a file aside, with all that it expects; nobody should find that out from the result.
+// inFile is the example with another default first.
+func inFile(setting string) string {
+	return strings.Replace(config.Example, "\ndefaults:\n  time-limit: 30s\n", "\ndefaults:\n  "+setting+"\n", 1)
+}
+
+// Flags of a matrix set a file aside, with all that it expects; which should not first show in the result.
 func TestAFileThatIsSetAsideIsTold(t *testing.T) {
 	t.Chdir(t.TempDir())
 	byFlags, byFile := compare.Spec{}, compare.Spec{File: config.Name}
@@ -89,6 +105,26 @@ func TestNemesesAreTakenApart(t *testing.T) {
 	want := []string{"none", "pause", "pause:holder,1.5ttl", "partition", "kill:leader,pause"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// What the help says of a comparison for which no nemesis is named is what it is made under.
+func TestDefaultNemesesAreThoseOfTheHelp(t *testing.T) {
+	var f compareFlags
+	flags := pflag.NewFlagSet("compare", pflag.ContinueOnError)
+	f.bind(flags)
+	if err := flags.Parse([]string{"--backends=etcd"}); err != nil {
+		t.Fatal(err)
+	}
+	spec, err := f.spec(flags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := splitNemeses([]string{strings.Join(spec.Nemeses, ",")}); !slices.Equal(got, []string{"none", "pause"}) {
+		t.Errorf("made under %q", got)
+	}
+	if help := flags.Lookup("nemeses").Usage; !strings.Contains(help, "(default: none,pause)") {
+		t.Errorf("the help says: %s", help)
 	}
 }
 
@@ -144,7 +180,7 @@ func TestACellsTimeIsThatOfItsPlan(t *testing.T) {
 		30 * time.Second: {{Name: "backend", Value: "etcd"}},
 		7 * time.Second:  {{Name: "backend", Value: "redis"}, {Name: "nemesis", Value: "pause"}, {Name: "time-limit", Value: "7s"}},
 	} {
-		if got, err := planned(compare.Task{Flags: flags}, 7); got != want || err != nil {
+		if got, err := (&planner{seed: 7, seen: map[place]error{}}).plan(t.Context(), compare.Task{Flags: flags}); got != want || err != nil {
 			t.Errorf("%v: %v, %v; want %v", flags, got, err, want)
 		}
 	}

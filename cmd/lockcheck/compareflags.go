@@ -1,64 +1,67 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"lockcheck/cmd/harness"
+	"lockcheck/checker/history"
+	"lockcheck/cmd/internal/harness"
 	"lockcheck/nemesis"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
 	"lockcheck/workloads"
 )
 
+// defaultNemeses are those of a comparison for which none is named: no faults, and pauses, which tell locks with fencing from
+// those without.
+var defaultNemeses = []string{history.NoNemesis, string(history.PauseFault)}
+
 // compareFlags is what a user asks of a comparison.
 type compareFlags struct {
 	backends, workloads []string
 	nemeses             []string
 	file, shard         string
-	repeat              int
+	repeat, jobs        int
+	list, failFast      bool
+	resume, onlyFailed  string
 	show                showFlags
 	run                 runFlags
 }
 
-// ofEveryRun are the flags of run that compare has, too, and hands on where they are given.
-var ofEveryRun = []string{"guard", "provider", "server-bin", "server-jar", "image", "clients", "keys", "nodes", "ttl", "time-limit", "set"}
-
-// ofWhole are flags of run that mean the comparison as a whole.
-var ofWhole = []string{"seed", "out", "json", "quiet"}
-
 func (f *compareFlags) bind(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.backends, "backends", nil, "lock services (default: all): "+strings.Join(harness.BackendNames(), ", ")+"; with --file: only these of its backends")
-	flags.StringArrayVar(&f.nemeses, "nemeses", nil, "what disturbs them (default: none,pause): names joined by commas, or one description of faults; may be repeated; with --file: only these of its nemeses")
+	flags.StringArrayVar(&f.nemeses, "nemeses", nil, "what disturbs them (default: "+strings.Join(defaultNemeses, ",")+"): names joined by commas, or one description of faults; may be repeated; with --file: only these of its nemeses")
 	flags.StringSliceVar(&f.workloads, "workloads", nil, "what clients do (default: all): "+strings.Join(workloads.Names(), ", ")+"; with --file: only these of its workloads")
 	flags.StringVar(&f.file, "file", "", "read matrix and expectations from there (default: "+config.Name+", if no matrix is given)")
 	flags.IntVar(&f.repeat, "repeat", 1, "the most runs of a cell; where a violation is expected they stop at the first hit; a file's own number holds unless this is given")
 	flags.StringVar(&f.shard, "shard", compare.Whole.String(), "run only one part of the matrix: 2/5 is the second of five; lockcheck merge joins them")
+	flags.IntVar(&f.jobs, "jobs", min(runtime.NumCPU(), maxDefaultJobs), "cells to run side by side, each in namespaces or containers of its own; a run that others may have spoiled is made again alone")
+	flags.StringVar(&f.resume, "resume", "", "go on with the comparison in this directory: run what it lacks after Ctrl-C, a crash or a reboot, and what could not be run")
+	flags.StringVar(&f.onlyFailed, "only-failed", "", "run again the cells of the comparison in this directory that were not as they should be, as a new comparison")
+	flags.BoolVar(&f.failFast, "fail-fast", false, "begin no run after the first cell that is not as it should be")
+	flags.BoolVar(&f.list, "list", false, "print the cells in their order, with seeds, flags and what is expected, and run nothing")
 	f.show.bind(flags)
-	all := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	f.run.bind(all)
-	for _, name := range slices.Concat(ofEveryRun, ofWhole) {
-		flags.AddFlag(all.Lookup(name))
-	}
+	f.run.bindSome(flags, func(flag harness.Flag) bool { return flag.Has(harness.InCompare | harness.OfComparison) })
 	flags.Lookup("seed").Usage = "of the first run of every cell, the next run has the next (default: drawn, and printed)"
 	flags.Lookup("out").Usage = "directory for the directories of comparisons"
 	flags.Lookup("json").Usage = "print compare.json on standard output, and nothing else there"
 	flags.Lookup("quiet").Usage = "print the last line only"
 }
 
-func (f *showFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.summary, "summary", "", "append Markdown to this file, such as $GITHUB_STEP_SUMMARY; it is kept below 1 MiB")
-	flags.BoolVar(&f.annotations, "annotations", false, "print annotations for GitHub on standard output (default: if GITHUB_ACTIONS=true)")
-	openFlag(flags, &f.open)
-}
+// maxDefaultJobs bounds how many cells run side by side unless more are asked for: their servers share disks and memory, too.
+const maxDefaultJobs = 4
+
+// maxJobs bounds what a slip of the finger can ask for.
+const maxJobs = 64
 
 // spec is the comparison that the flags ask for.
 func (f *compareFlags) spec(given *pflag.FlagSet) (compare.Spec, error) {
@@ -76,15 +79,16 @@ func (f *compareFlags) spec(given *pflag.FlagSet) (compare.Spec, error) {
 			spec.Expectations[i].Repeat = 0
 		}
 	}
-	for _, name := range ofEveryRun {
-		switch {
-		case !given.Changed(name):
-		case name == "set":
-			for _, key := range slices.Sorted(maps.Keys(f.run.Set)) {
-				spec.Override = append(spec.Override, compare.Flag{Name: name, Value: key + "=" + f.run.Set[key]})
-			}
-		default:
-			spec.Override = append(spec.Override, compare.Flag{Name: name, Value: given.Lookup(name).Value.String()})
+	for _, flag := range harness.Flags {
+		if !flag.Has(harness.InCompare) || !given.Changed(flag.Name) {
+			continue
+		}
+		values := []string{given.Lookup(flag.Name).Value.String()} // an empty one, too, goes before the file's
+		if flag.IsPairs() {
+			values = flag.Values(f.run.Options)
+		}
+		for _, value := range values {
+			spec.Override = append(spec.Override, compare.Flag{Name: flag.Name, Value: value})
 		}
 	}
 	return spec, nil
@@ -129,7 +133,7 @@ func (f *compareFlags) plain() (compare.Spec, error) {
 		}
 	}
 	if len(f.nemeses) == 0 {
-		spec.Nemeses = []string{"none", "pause"}
+		spec.Nemeses = slices.Clone(defaultNemeses)
 	}
 	if len(f.workloads) == 0 {
 		spec.Workloads = workloads.Names()
@@ -184,27 +188,52 @@ func splitNemeses(values []string) (nemeses []string) {
 
 // known is what a file may name.
 func known() config.Known {
-	return config.Known{
-		Backends: harness.BackendNames(), Workloads: workloads.Names(), Guards: harness.Guards(), Providers: harness.ProviderNames(),
+	k := config.Known{
+		Backends: harness.BackendNames(), Workloads: workloads.Names(),
 		Nemesis: func(spec string) error { _, err := nemesis.Parse(spec); return err },
 	}
+	for _, flag := range harness.Flags {
+		if flag.Has(harness.InFile) {
+			k.Settings = append(k.Settings, config.Setting{Name: flag.Name, Pairs: flag.IsPairs(), Rule: flag.Rule})
+		}
+	}
+	return k
 }
 
-// planned tells whether a cell can be run, as far as that can be told without starting anything, and for how long the clients
-// of each run would work.
-func planned(task compare.Task, seed int64) (time.Duration, error) {
+// place is where the servers of a cell are to run, in words.
+type place struct{ software, where string }
+
+// planner looks whether cells can be run, as far as that can be told without starting anything.
+type planner struct {
+	seed    int64
+	seen    map[place]error // what was looked for is not looked for again
+	onPaper bool            // servers, engines and images are not looked for: nothing is to be run
+}
+
+// plan is an error if a cell cannot be run, and else for how long the clients of each run would work.
+func (p *planner) plan(ctx context.Context, task compare.Task) (time.Duration, error) {
 	var f runFlags
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	f.bind(flags)
 	if err := flags.Parse(arguments(task.Flags)); err != nil {
 		return 0, harness.Usage(err)
 	}
-	f.Seed = seed
+	f.Seed = p.seed
 	if err := f.Check(); err != nil {
 		return 0, err
 	}
 	config, err := harness.Prepare(f.Options)
-	return time.Duration(config.Plan.TimeLimitMS) * time.Millisecond, err
+	if err != nil {
+		return 0, err
+	}
+	if p.onPaper {
+		return time.Duration(config.Plan.TimeLimitMS) * time.Millisecond, nil
+	}
+	key := place{config.Backend.Name(), fmt.Sprintf("%+v", f.Where)}
+	if _, looked := p.seen[key]; !looked {
+		p.seen[key] = harness.Obtainable(ctx, f.Where, config.Backend.Software())
+	}
+	return time.Duration(config.Plan.TimeLimitMS) * time.Millisecond, p.seen[key]
 }
 
 func arguments(flags []compare.Flag) (args []string) {

@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"lockcheck/checker"
-	"lockcheck/cmd/harness"
-	"lockcheck/reports"
+	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
+	"lockcheck/reports/rundir"
 )
 
 // processRunner makes each run as a process of its own: a run enters namespaces by starting its program again, which it
@@ -27,10 +27,12 @@ type processRunner struct {
 // Run makes one run and reads what it says.
 func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 	flags := append(arguments(job.Flags), fmt.Sprintf("--seed=%d", job.Seed))
-	runs := filepath.Join(r.dir, compare.RunsDir)
+	own := path.Join(compare.RunsDir, fmt.Sprintf("cell-%d", job.Position+1)) // of the cell: others may be at work
+	runs := filepath.Join(r.dir, filepath.FromSlash(own))
 	failed := compare.Run{Seed: job.Seed, Command: append([]string{"lockcheck", "run"}, flags...), ExitCode: exitDefect,
 		Properties: []compare.Property{}, Exposure: []checker.Exposure{}, Story: []string{}}
 
+	_ = os.Mkdir(runs, 0o755) // if that fails, the run says why it has no place
 	beside := []string{"--out=" + runs, "--json", "--quiet"}
 	if job.Expect != nil {
 		words, err := expectedWords(job.Expect)
@@ -42,12 +44,12 @@ func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 	}
 	cmd := harness.Process(ctx, r.program, append(append([]string{"run"}, flags...), beside...)...)
 	var stdout bytes.Buffer
-	stderr := &harness.Tail{Most: 4 << 10}
+	stderr := &harness.Tail{Max: 4 << 10}
 	cmd.Stdout, cmd.Stderr = &stdout, stderr
 	before := latest(runs)
 	err := harness.RunProcess(cmd)
 	if after := latest(runs); after != before {
-		failed.Dir = path.Join(compare.RunsDir, after)
+		failed.Dir = path.Join(own, after)
 	}
 	if cmd.ProcessState == nil {
 		failed.Error = fmt.Sprintf("cannot start %s: %v", r.program, err)
@@ -67,7 +69,7 @@ func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 		return failed
 	}
 	run.Seed, run.Command, run.Dir, run.ExitCode = job.Seed, failed.Command, failed.Dir, code
-	if report := path.Join(run.Dir, reports.ReportFile); run.Dir != "" {
+	if report := path.Join(run.Dir, rundir.ReportFile); run.Dir != "" {
 		if _, err := os.Stat(filepath.Join(r.dir, filepath.FromSlash(report))); err == nil {
 			run.Report = report
 		}
@@ -84,7 +86,7 @@ func read(text []byte, code int) (compare.Run, error) {
 	if !ok {
 		return compare.Run{}, fmt.Errorf("the run came to no verdict (exit %d)", code)
 	}
-	var results reports.Results
+	var results rundir.Results
 	if err := json.Unmarshal(text, &results); err != nil {
 		return compare.Run{}, fmt.Errorf("the run exited with %d, and its results cannot be read: %w", code, err)
 	}

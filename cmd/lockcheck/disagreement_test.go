@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/reports"
+	"lockcheck/reports/rundir"
 )
 
-// A build whose Porcupine says the contrary of what it found: whatever the exact algorithms say of a recording, pass or
-// violation, is then shouted as a defect, leaves with exit code 70, and no verdict is shown or left behind.
+// A build whose Porcupine says the contrary of what it found: each verdict of the exact algorithms, pass or violation, is then
+// reported as a defect, with exit code 70, and no verdict is shown or left behind.
 func TestADisagreementOfTheJudgesIsADefect(t *testing.T) {
 	planted := filepath.Join(t.TempDir(), "lockcheck")
 	build := exec.Command("go", "build", "-tags", "planted", "-ldflags", "-X lockcheck/checker.plantedSearch=contrary", "-o", planted, ".")
@@ -46,7 +46,7 @@ func TestADisagreementOfTheJudgesIsADefect(t *testing.T) {
 				if stdout.Len() > 0 {
 					t.Errorf("%q: a verdict all the same: %s", flags, &stdout)
 				}
-				if _, err := os.Stat(filepath.Join(test.run, reports.ResultsFile)); err == nil {
+				if _, err := os.Stat(filepath.Join(test.run, rundir.ResultsFile)); err == nil {
 					t.Errorf("%q: results were written", flags)
 				}
 			}

@@ -9,8 +9,8 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/cmd/internal/disktest"
-	"lockcheck/reports"
 	"lockcheck/reports/compare"
+	"lockcheck/reports/rundir"
 )
 
 // withoutRoom are the ways in which a disk takes nothing any more.
@@ -22,7 +22,7 @@ var withoutRoom = map[string]struct {
 	"a read-only disk": {disktest.ReadOnly, "read-only file system"},
 }
 
-// What is recorded is judged whatever becomes of the report, and the exit code is the verdict's.
+// A recording is judged even if the report cannot be written, and the exit code is the verdict's.
 func TestCheckWhereNothingCanBeWritten(t *testing.T) {
 	for name, disk := range withoutRoom {
 		for stale, want := range map[bool]int{false: exitPass, true: exitViolation} {
@@ -37,7 +37,7 @@ func TestCheckWhereNothingCanBeWritten(t *testing.T) {
 				if got.code != want || !strings.Contains(got.stdout, map[bool]string{false: "✓ PASS: ", true: "✗ UNSAFE: "}[stale]) {
 					t.Errorf("exit %d, want %d: the verdict is gone\n%s", got.code, want, got.stdout)
 				}
-				for _, file := range []string{reports.ResultsFile, reports.ReportFile} {
+				for _, file := range []string{rundir.ResultsFile, rundir.ReportFile} {
 					if _, err := os.Stat(filepath.Join(run, file)); err == nil {
 						t.Errorf("%s was written after all", file)
 					}
@@ -60,8 +60,19 @@ func TestCheckWhereNothingCanBeWritten(t *testing.T) {
 // part writes a comparison of one cell, which is not as expected.
 func part(t *testing.T) (dir string) {
 	t.Helper()
+	return partOf(t, checker.Violation)
+}
+
+// calmPart writes a comparison of one cell, which is as expected.
+func calmPart(t *testing.T) (dir string) {
+	t.Helper()
+	return partOf(t, checker.Pass)
+}
+
+func partOf(t *testing.T, verdict checker.Verdict) (dir string) {
+	t.Helper()
 	cell := compare.Cell{Backend: "etcd", Nemesis: "none", Workload: "lock"}
-	run := compare.Run{Seed: 1, Verdict: checker.Violation, Sentence: "S", Properties: []compare.Property{{Name: checker.StaleWrite, Verdict: checker.Violation, Count: 1}}}
+	run := compare.Run{Seed: 1, Verdict: verdict, Sentence: "S", Properties: []compare.Property{{Name: checker.StaleWrite, Verdict: verdict, Count: 1}}}
 	c := &compare.Comparison{StartedAt: time.Unix(0, 0), Expecting: true, File: "lockcheck.yaml", Shard: compare.Whole, Matrix: []compare.Cell{cell}, Cells: []compare.Result{
 		compare.NewResult(cell, &compare.Expectation{File: "lockcheck.yaml", Line: 7, Reason: "nothing disturbs"}, []compare.Run{run}, 1),
 	}}
@@ -84,10 +95,39 @@ func TestComparisonWhereNothingCanBeWritten(t *testing.T) {
 			if got.code != exitUnmet || !strings.Contains(got.stdout, "✗ 1 cell, 1 not as expected") || !strings.Contains(got.stdout, "::error file=lockcheck.yaml,line=7,") {
 				t.Errorf("exit %d, want %d: the verdict is gone\n%s", got.code, exitUnmet, got.stdout)
 			}
-			if strings.Count(got.stderr, "warning: ") < 2 || !strings.Contains(got.stderr, disk.says) || !strings.Contains(got.stderr, "summary") {
-				t.Errorf("no warnings in %q", got.stderr)
+			if strings.Count(got.stderr, "cannot write ") != 4 || !strings.Contains(got.stderr, disk.says) || strings.Count(got.stderr, "cannot append the summary") != 1 {
+				t.Errorf("what was not written is not said once for each file: %q", got.stderr)
+			}
+			if strings.Contains(got.stdout, "compare.html") {
+				t.Errorf("it advertises a page that it could not write: %s", got.stdout)
 			}
 		})
+	}
+}
+
+// A comparison as expected whose files could not be written is no success: a reader of the files would miss them.
+func TestAPassWhoseFilesAreMissingIsNoSuccess(t *testing.T) {
+	dir := calmPart(t)
+	for name, flag := range map[string]string{"JUnit": "--junit=" + filepath.Join(dir, "no", "junit.xml"), "summary": "--summary=/dev/full", "page": "--html=/dev/null/x"} {
+		t.Run(name, func(t *testing.T) {
+			got := lockcheck(t, "merge", dir, "--out="+t.TempDir(), flag)
+			if got.code != exitUnavailable || !strings.Contains(got.stderr, "cannot ") {
+				t.Errorf("exit %d, want %d: %s", got.code, exitUnavailable, got.stderr)
+			}
+		})
+	}
+	out := t.TempDir()
+	files := []string{filepath.Join(out, "ci", "junit.xml"), filepath.Join(out, "ci", "compare.json"), filepath.Join(out, "site", "index.html")}
+	if err := os.Mkdir(filepath.Join(out, "ci"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := lockcheck(t, "merge", dir, "--out="+out, "--junit="+files[0], "--json-file="+files[1], "--html="+filepath.Dir(files[2])); got.code != exitPass {
+		t.Errorf("exit %d: %s", got.code, got.stderr)
+	}
+	for _, name := range files {
+		if info, err := os.Stat(name); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -104,7 +144,7 @@ func TestVerdictThatCannotBeShown(t *testing.T) {
 	run, whole := record(t, true), part(t)
 	for want, args := range map[int][]string{exitViolation: {"check", run}, exitUnmet: {"merge", whole, "--out=" + t.TempDir(), "--annotations"}} {
 		code, stderr := mistake(t, args)
-		if code != want || !strings.Contains(stderr, "warning: ") {
+		if code != want || !strings.Contains(stderr, "cannot show the ") {
 			t.Errorf("%q: exit %d, want %d\n%s", args, code, want, stderr)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"lockcheck/clusters"
 	"lockcheck/clusters/docker"
 	"lockcheck/clusters/local"
-	"lockcheck/cmd/harness"
+	"lockcheck/cmd/internal/harness"
 )
 
 // symptom is one line of doctor: something that lockcheck can use, whether it is there, and what its absence costs.
@@ -26,13 +26,13 @@ type symptom struct {
 
 func doctorCommand() *cobra.Command {
 	var asJSON bool
-	var at harness.Where
+	var o harness.Options
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Say what this machine can do, and what each missing thing costs", Args: flagsOnly,
 		Long:    "doctor tries what runs need: namespaces, nftables, ptrace, server programs, the Docker engine and its images. It changes\nnothing and pulls nothing.\n\nExit codes: 0 at least one provider can run each backend · 69 some backend can run nowhere here",
 		Example: "  lockcheck doctor\n  lockcheck doctor --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			symptoms := examine(cmd.Context(), at)
+			symptoms := examine(cmd.Context(), o.Where)
 			if asJSON {
 				encoder := json.NewEncoder(cmd.OutOrStdout())
 				encoder.SetIndent("", "  ")
@@ -42,13 +42,16 @@ func doctorCommand() *cobra.Command {
 			} else {
 				printSymptoms(cmd.OutOrStdout(), symptoms)
 			}
-			return homeless(cmd.Context(), at)
+			return unrunnableBackends(cmd.Context(), o.Where)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON list")
-	cmd.Flags().StringVar(&at.Places.Bin, "server-bin", "", "as for run")
-	cmd.Flags().StringVar(&at.Places.Jar, "server-jar", "", "as for run")
-	cmd.Flags().StringVar(&at.Image, "image", "", "as for run")
+	harness.Declare(cmd.Flags(), &o, harness.Flag.PlaceOfOneProvider)
+	for _, flag := range harness.Flags {
+		if flag.PlaceOfOneProvider() {
+			cmd.Flags().Lookup(flag.Name).Usage = "as for run"
+		}
+	}
 	return cmd
 }
 
@@ -85,8 +88,8 @@ func examine(ctx context.Context, at harness.Where) []symptom {
 		all = append(all, s)
 	}
 	for _, b := range harness.Backends {
-		s := symptom{Name: "server " + b.Name(), Without: "--provider=local for " + b.Name()}
-		words, err := serverWords(b.Software(), at.Places)
+		s := symptom{Name: "server " + b.Name(), Without: clusters.ChooseLocal + " for " + b.Name()}
+		words, err := serverWords(b.Software(), at.ServerPaths)
 		if s.OK = err == nil; s.OK {
 			s.Found = words
 		} else {
@@ -107,7 +110,7 @@ func examine(ctx context.Context, at harness.Where) []symptom {
 	return all
 }
 
-func serverWords(software clusters.Software, places clusters.Places) (string, error) {
+func serverWords(software clusters.Software, places clusters.ServerPaths) (string, error) {
 	if software.OnMachine == nil {
 		return "in lockcheck's own binary", nil
 	}
@@ -139,8 +142,8 @@ func printSymptoms(out io.Writer, symptoms []symptom) {
 	}
 }
 
-// homeless is an error if some backend can run nowhere here.
-func homeless(ctx context.Context, at harness.Where) error {
+// unrunnableBackends is an error if some backend can run nowhere here.
+func unrunnableBackends(ctx context.Context, at harness.Where) error {
 	at.Provider = harness.Auto
 	var names []string
 	for _, b := range harness.Backends {
@@ -164,7 +167,7 @@ func abilitiesCommand() *cobra.Command {
 			if err != nil || here {
 				return err
 			}
-			return harness.Ended(code)
+			return harness.ExitStatus(code)
 		},
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "only wait for the end of the input")

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"lockcheck/cmd/internal/disktest"
-	"lockcheck/reports"
 	"lockcheck/reports/compare"
+	"lockcheck/reports/rundir"
 )
 
 // onDisk runs a command whose directory is on a disk of its own, which is filled up as soon as a run has recorded
@@ -27,7 +27,7 @@ func onDisk(t *testing.T, size int, recordings string, args ...string) outcome {
 	go func() {
 		defer close(filled)
 		for ctx.Err() == nil {
-			found, _ := filepath.Glob(filepath.Join(o.out, recordings, "2*", reports.HistoryFile))
+			found, _ := filepath.Glob(filepath.Join(o.out, recordings, "2*", rundir.HistoryFile))
 			for _, name := range found {
 				if info, err := os.Stat(name); err == nil && info.Size() > 10_000 {
 					disktest.Fill(t, disk)
@@ -43,7 +43,7 @@ func onDisk(t *testing.T, size int, recordings string, args ...string) outcome {
 	return o
 }
 
-// noRoom tells whether a full disk is named: by the kernel's words, or because the storage ended for it.
+// noRoom reports whether a full disk is named: by the kernel's words, or because the resource ended for it.
 func noRoom(text string) bool {
 	return strings.Contains(text, "no space left on device") || strings.Contains(text, "no room for its log")
 }
@@ -60,7 +60,7 @@ func TestRunOnADiskThatFillsUp(t *testing.T) {
 			if strings.Contains(o.stdout, "PASS") {
 				t.Errorf("it passed:\n%s", o.stdout)
 			}
-			if _, err := os.Stat(filepath.Join(o.run(), reports.ResultsFile)); err == nil {
+			if _, err := os.Stat(filepath.Join(o.run(), rundir.ResultsFile)); err == nil {
 				t.Error("there are results")
 			}
 			if size < 1<<20 {
@@ -78,8 +78,8 @@ func TestRunOnADiskThatFillsUp(t *testing.T) {
 
 // A comparison whose runs have no room says so of the cell; that its own files have none either changes nothing.
 func TestComparisonOnADiskThatFillsUp(t *testing.T) {
-	o := onDisk(t, 8<<20, filepath.Join("compare-*", compare.RunsDir), "compare", "--backends=etcd", "--nemeses=none", "--workloads=lock", "--provider=local", "--time-limit=30s", "--seed=1")
-	if o.code != 69 || !noRoom(o.stdout) || !strings.Contains(o.stdout, "? 1 cell, 1 could not be run") || !strings.Contains(o.stderr, "warning: cannot write") {
+	o := onDisk(t, 8<<20, filepath.Join("compare-*", compare.RunsDir, "cell-*"), "compare", "--backends=etcd", "--nemeses=none", "--workloads=lock", "--provider=local", "--time-limit=30s", "--seed=1")
+	if o.code != 69 || !noRoom(o.stdout) || !strings.Contains(o.stdout, "? 1 cell, 1 could not be run") || strings.Count(o.stderr, "cannot write ") != 4 {
 		t.Errorf("exit %d, want 69 and why", o.code)
 	}
 }

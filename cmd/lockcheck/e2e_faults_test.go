@@ -15,7 +15,7 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
-	"lockcheck/reports"
+	"lockcheck/reports/rundir"
 )
 
 func exposure(o outcome, name string) int64 {
@@ -29,7 +29,7 @@ func exposure(o outcome, name string) int64 {
 
 func events(t *testing.T, o outcome) (all []history.Event) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(o.run(), reports.HistoryFile))
+	text, err := os.ReadFile(filepath.Join(o.run(), rundir.HistoryFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,12 +150,12 @@ func refusedForTheJVM(t *testing.T, o outcome) {
 // lossSignalDelay wants that cut-off holders were told, and how long after the next grant that was.
 func lossSignalDelay(t *testing.T, o outcome, always bool) {
 	t.Helper()
-	told := o.results.Stats.LossSignal
-	t.Logf("cut-off holders were told %v after the next grant (median of %d, at most %v)", time.Duration(told.P50NS), told.Count, time.Duration(told.MaxNS))
+	delays := o.results.Stats.LossSignal
+	t.Logf("cut-off holders were told %v after the next grant (median of %d, at most %v)", time.Duration(delays.P50NS), delays.Count, time.Duration(delays.MaxNS))
 	if lossSignals(t, o) == 0 {
 		t.Error("no cut-off holder was told")
 	}
-	if (always || o.of(t, checker.MutualExclusion).Count > 0) && (told.Count == 0 || told.MaxNS <= 0) {
+	if (always || o.of(t, checker.MutualExclusion).Count > 0) && (delays.Count == 0 || delays.MaxNS <= 0) {
 		t.Error("a holder was told after the next grant, and results.json does not say how long")
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/reports"
+	"lockcheck/reports/rundir"
 )
 
 // A harness that is killed at a random moment leaves nothing: no process, namespace, veth or temporary directory. In
@@ -132,7 +132,7 @@ func killedDuring(t *testing.T, namespaces, spec string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	tookEffect := inEffect(filepath.Join(out, "latest", reports.HistoryFile), 20*time.Second)
+	tookEffect := inEffect(filepath.Join(out, "latest", rundir.HistoryFile), 20*time.Second)
 	during := processes(t)
 	cmd.Process.Kill() // this process alone: its group is not touched
 	cmd.Wait()

@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// A run that is complete has its verdict, whatever becomes of removing its network; it says what is left and how it goes.
+// A run that is complete has its verdict, even if its network cannot be removed; it says what is left and how to remove it.
 func TestWhatCannotBeRemovedCostsNoVerdict(t *testing.T) {
 	needDocker(t)
 	defer oneOfAFewInDocker()()
@@ -38,7 +38,8 @@ func TestWhatCannotBeRemovedCostsNoVerdict(t *testing.T) {
 	if kept, err := exec.Command("docker", "network", "ls", "-q", "--filter", "label=lockcheck.run="+run).Output(); err != nil || len(kept) == 0 {
 		t.Errorf("the network was not kept (%v): nothing was tried", err)
 	}
-	if said, err := exec.Command(program, "clean").CombinedOutput(); err != nil {
+	// Its exit code is also about what other tests' runs have left.
+	if said, err := exec.Command(program, "clean").CombinedOutput(); !strings.Contains(string(said), "removed network lockcheck-"+run) {
 		t.Errorf("lockcheck clean: %v\n%s", err, said)
 	}
 	nothingLeft(t, o)

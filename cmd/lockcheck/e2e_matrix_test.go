@@ -16,13 +16,14 @@ import (
 	"lockcheck/checker"
 	"lockcheck/checker/history"
 	"lockcheck/clusters/docker"
-	"lockcheck/reports"
+	"lockcheck/cmd/internal/harness"
+	"lockcheck/reports/rundir"
 )
 
-// hasTokens says which backends' default clients have a fencing token.
+// hasTokens says of every backend whether its default client has a fencing token.
 var hasTokens = map[string]bool{"etcd": true, "zookeeper": true, "redis": false, "redlock": false}
 
-var everyBackend = []string{"etcd", "zookeeper", "redis", "redlock"}
+var everyBackend = harness.BackendNames()
 
 // needDocker skips without an engine, or without the images of the servers; with CI=true it fails.
 func needDocker(t *testing.T) {
@@ -38,7 +39,7 @@ func needDocker(t *testing.T) {
 }
 
 // The engine makes and removes a dozen containers for each run. Two runs at once are enough for it: with more it was seen
-// to answer nobody for a minute, on two cores.
+// to answer nothing for a minute, on two cores.
 var inDocker = make(chan struct{}, 2)
 
 // oneOfAFewInDocker waits until few enough runs are in Docker; the run is over when what it returns is called.
@@ -55,7 +56,7 @@ func skip(t *testing.T, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// The promise to whoever compares backends: the same commands with only --backend and --provider changed.
+// The promise to those who compare backends: the same commands with only --backend and --provider changed.
 func TestEveryBackendOnEveryProvider(t *testing.T) {
 	t.Parallel()
 	cells := []struct {
@@ -115,7 +116,11 @@ func pauseHarms(t *testing.T, _ string, o outcome) {
 
 func pauseMeetsTheFence(t *testing.T, backend string, o outcome) {
 	t.Helper()
-	if !hasTokens[backend] {
+	tokens, known := hasTokens[backend]
+	if !known {
+		t.Fatalf("hasTokens does not say whether the default client of %s has a fencing token", backend)
+	}
+	if !tokens {
 		pauseHarms(t, backend, o)
 		if p := o.of(t, checker.TokenMonotonicity); p.Verdict != checker.NotApplicable || p.Reason == "" {
 			t.Errorf("token-monotonicity is %s (%q), want n/a with the reason that there is no token", p.Verdict, p.Reason)
@@ -148,7 +153,7 @@ func nothingLeft(t *testing.T, o outcome) {
 	}
 }
 
-// miscounted tells whether the engine refuses to remove a network for endpoints that it does not have.
+// miscounted reports whether the engine refuses to remove a network for endpoints that it does not have.
 func miscounted(network string) bool {
 	inside, err := exec.Command("docker", "network", "inspect", "-f", "{{len .Containers}}", network).Output()
 	if err != nil || strings.TrimSpace(string(inside)) != "0" {
@@ -160,7 +165,7 @@ func miscounted(network string) bool {
 
 func planOf(t *testing.T, o outcome) history.Plan {
 	t.Helper()
-	file, err := os.Open(filepath.Join(o.run(), reports.PlanFile))
+	file, err := os.Open(filepath.Join(o.run(), rundir.PlanFile))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, o.stderr)
 	}
@@ -219,7 +224,7 @@ func TestEveryClient(t *testing.T) {
 	}
 }
 
-// A seed decides the plan, whatever the provider.
+// A seed decides the plan, with every provider.
 func TestOnePlanOnBothProviders(t *testing.T) {
 	for _, backend := range everyBackend {
 		var plans []string

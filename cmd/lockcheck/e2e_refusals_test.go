@@ -24,8 +24,8 @@ func TestWhatCannotBeIsRefusedByName(t *testing.T) {
 		{"no such program", "", []string{"--backend=redis", "--server-bin=/nonexistent/redis-server"}, 69, []string{"--server-bin=/nonexistent/redis-server"}, false},
 		{"no redis-server", "", []string{"--backend=redis", "--server-bin=/bin/true"}, 69, []string{"n1 ended", "redis.log"}, true},
 		{"no networks", "LOCKCHECK_NAMESPACES=off", []string{"--backend=etcd", "--provider=local", "--nemesis=partition"}, 69, []string{"nemesis partition", "unset it"}, false},
-		{"no leader", "", []string{"--backend=redlock", "--provider=local", "--nemesis=failover"}, 64, []string{"redlock", "no leader to change"}, true},
-		{"no lock client", "", []string{"--backend=etcd", "--provider=local", "--client=/bin/true"}, 64, []string{"/bin/true", "workloads/client/README.md"}, true},
+		{"no leader", "", []string{"--backend=redlock", "--provider=local", "--nemesis=failover"}, 64, []string{"failover", "no leader to change"}, false},
+		{"no lock client", "", []string{"--backend=etcd", "--provider=local", "--client=/bin/true"}, 64, []string{"/bin/true", "clusters/client/README.md"}, true},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/reports"
+	"lockcheck/checker/history"
 	"lockcheck/reports/browsertest"
+	"lockcheck/reports/rundir"
 )
 
 // The reports of real runs, in a real browser: opened from disk with no request and no word on the console (browsertest fails
@@ -31,7 +32,7 @@ func TestReportsOfRealRunsInABrowser(t *testing.T) {
 			if o.code != c.code {
 				t.Errorf("exit %d, want %d", o.code, c.code)
 			}
-			path := filepath.Join(o.run(), reports.ReportFile)
+			path := filepath.Join(o.run(), rundir.ReportFile)
 			file := strings.ReplaceAll(name, " ", "-")
 			b := browsertest.Start(t)
 
@@ -43,11 +44,17 @@ func TestReportsOfRealRunsInABrowser(t *testing.T) {
 					t.Errorf("the page does not say %q", want)
 				}
 			}
-			findings := 0
+			findings, incidents := 0, map[string]bool{}
 			for _, property := range o.results.Properties {
 				findings += len(property.Findings)
+				for _, finding := range property.Findings {
+					incidents[finding.Incident] = true
+				}
 			}
-			if want := fmt.Sprintf("· %d of %d findings", findings, findings); !strings.Contains(p.Text("#range"), want) {
+			of := func(n int, one, many string) string {
+				return fmt.Sprintf("%d of %s", n, history.Counted(int64(n), one, many))
+			}
+			if want := "· " + of(len(incidents), "incident", "incidents") + ", " + of(findings, "finding", "findings"); !strings.Contains(p.Text("#range"), want) {
 				t.Errorf("the timeline shows %q, want %q", p.Text("#range"), want)
 			}
 			p.ShotWhole("run-" + file + "-light")

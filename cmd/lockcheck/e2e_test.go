@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"lockcheck/checker"
-	"lockcheck/reports"
+	"lockcheck/reports/rundir"
 )
 
 // Programs under test, built once: as users get it, and with the planted defects.
@@ -46,7 +46,7 @@ func build(m *testing.M) int {
 	for _, args := range [][]string{
 		{"build", "-o", program, "."},
 		{"build", "-tags", "planted", "-o", planted, "."},
-		{"build", "-tags", "planted", "-ldflags", "-X lockcheck/cmd/harness.resourcePlant=ignore-token", "-o", plantedResource, "."},
+		{"build", "-tags", "planted", "-ldflags", "-X lockcheck/cmd/internal/harness.resourcePlant=ignore-token", "-o", plantedResource, "."},
 	} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go %v: %v\n%s", args, err, out)
@@ -71,7 +71,7 @@ type outcome struct {
 	code           int
 	stdout, stderr string
 	out            string // the --out directory
-	results        reports.Results
+	results        rundir.Results
 }
 
 func (o outcome) run() string { return filepath.Join(o.out, "latest") }
@@ -123,7 +123,7 @@ func finish(t *testing.T, cmd *exec.Cmd, o outcome) outcome {
 		t.Fatal(err)
 	}
 	o.code, o.stdout, o.stderr = cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
-	if text, err := os.ReadFile(filepath.Join(o.run(), reports.ResultsFile)); err == nil {
+	if text, err := os.ReadFile(filepath.Join(o.run(), rundir.ResultsFile)); err == nil {
 		if err := json.Unmarshal(text, &o.results); err != nil {
 			t.Fatalf("results.json: %v", err)
 		}
@@ -136,7 +136,7 @@ func finish(t *testing.T, cmd *exec.Cmd, o outcome) outcome {
 	return o
 }
 
-// keep saves what a failed case left behind, for whoever has to understand it.
+// keep saves what a failed case left behind, for those who have to understand it.
 func keep(t *testing.T, o outcome) {
 	t.Logf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
 	if to := os.Getenv("LOCKCHECK_KEEP"); to != "" {
@@ -185,7 +185,7 @@ func TestPauseBreaksThePlainLock(t *testing.T) {
 // lossSignals counts how often a library told its user that the lock was gone.
 func lossSignals(t *testing.T, o outcome) int {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(o.run(), reports.HistoryFile))
+	text, err := os.ReadFile(filepath.Join(o.run(), rundir.HistoryFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func mustPass(t *testing.T, o outcome, names ...checker.Name) {
 	}
 }
 
-// readsLikeTheClassic wants the story that everybody knows, in its order.
+// readsLikeTheClassic wants the well-known story, in its order.
 func readsLikeTheClassic(t *testing.T, f checker.Finding) {
 	t.Helper()
 	var story []string
@@ -226,7 +226,7 @@ func readsLikeTheClassic(t *testing.T, f checker.Finding) {
 // sameWhenCheckedAgain judges the directory alone and wants the same results, byte for byte but for the time.
 func sameWhenCheckedAgain(t *testing.T, o outcome) {
 	t.Helper()
-	path := filepath.Join(o.run(), reports.ResultsFile)
+	path := filepath.Join(o.run(), rundir.ResultsFile)
 	before := withoutTime(t, path)
 	cmd := exec.Command(program, "check", o.run(), "--quiet")
 	if err := cmd.Run(); cmd.ProcessState == nil {
@@ -251,7 +251,7 @@ func withoutTime(t *testing.T, path string) string {
 	return strings.Join(lines, "\n")
 }
 
-// On storage that checks tokens the same pauses do no harm: the overlap is counted as masked, the stale writes are
+// On a resource that checks tokens the same pauses do no harm: the overlap is counted as masked, the stale writes are
 // rejected.
 func TestFencingMasksPauses(t *testing.T) {
 	t.Parallel()
@@ -292,8 +292,8 @@ func TestCalmRunsPass(t *testing.T) {
 	}
 }
 
-// With a second program busy on every core the service may lose a lease and say so; what it may not lose is a promise, and
-// what nobody lost must not be found.
+// With a second program busy on every core the service may lose a lease and say so; what it may not lose is a promise, and what
+// was not lost must not be found.
 func TestCalmRunsOnABusyMachine(t *testing.T) {
 	for _, seed := range seeds() {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
@@ -303,7 +303,7 @@ func TestCalmRunsOnABusyMachine(t *testing.T) {
 				fmt.Sprintf("--seed=%d", seed))
 			mustPass(t, o, serviceProperties...)
 			if o.code != 0 && !leaseWasLost(t, o) {
-				t.Errorf("exit %d, violated %v, and nobody was told that a lease was lost", o.code, o.violated())
+				t.Errorf("exit %d, violated %v, and no client was told that a lease was lost", o.code, o.violated())
 			}
 		})
 	}
@@ -321,11 +321,11 @@ func keepBusy(cores int) (calm func()) {
 	return func() { stop.Store(true) }
 }
 
-// leaseWasLost tells whether the history itself has what explains a lost lock: a library that told its user, or a server
+// leaseWasLost reports whether the history itself has what explains a lost lock: a library that told its user, or a server
 // that answered that the lease is gone. Without either, a finding was invented.
 func leaseWasLost(t *testing.T, o outcome) bool {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(o.run(), reports.HistoryFile))
+	text, err := os.ReadFile(filepath.Join(o.run(), rundir.HistoryFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +349,7 @@ const nobody = 65534
 func TestPauseAsAnUnprivilegedUser(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("all other tests of this run are this test: it runs as an unprivileged user")
+		t.Skip("a part of all other tests of this run, which is that of an unprivileged user")
 	}
 	o := outcome{out: filepath.Join(t.TempDir(), "out")}
 	for _, dir := range []string{filepath.Dir(filepath.Dir(o.out)), filepath.Dir(o.out)} {

@@ -30,16 +30,16 @@ type workflow struct {
 	}
 }
 
-// readmesWorkflow is the one in the README.
-func readmesWorkflow(t *testing.T) workflow {
+// pagesWorkflow is the one in reports/README.md.
+func pagesWorkflow(t *testing.T) workflow {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("../../reports/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	block := regexp.MustCompile("(?s)```yaml\n(on: .*?)```").FindSubmatch(text)
 	if block == nil {
-		t.Fatal("the README has no workflow")
+		t.Fatal("reports/README.md has no workflow")
 	}
 	var w workflow
 	if err := yaml.Unmarshal(block[1], &w); err != nil {
@@ -48,10 +48,10 @@ func readmesWorkflow(t *testing.T) workflow {
 	return w
 }
 
-// The workflow of the README: every job has its shard, what they leave is gathered, and one job joins it.
-func TestReadmesWorkflow(t *testing.T) {
+// The workflow of reports/README.md: every job has its shard, what they leave is gathered, and one job joins it.
+func TestThePagesWorkflow(t *testing.T) {
 	t.Parallel()
-	w := readmesWorkflow(t)
+	w := pagesWorkflow(t)
 	jobs, verdict := w.Jobs["compare"], w.Jobs["verdict"]
 	if verdict.Needs != "compare" || verdict.If != "always()" || len(jobs.Strategy.Matrix.Shard) < 2 {
 		t.Fatalf("%+v", w)

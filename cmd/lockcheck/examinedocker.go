@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"strings"
 
+	"lockcheck/clusters"
 	"lockcheck/clusters/docker"
-	"lockcheck/cmd/harness"
+	"lockcheck/cmd/internal/harness"
 )
 
-// examineDocker tells of the engine, and of the image that a run of each backend would start its servers from. It pulls
+// examineDocker examines the engine, and the image that a run of each backend would start its servers from. It pulls
 // nothing.
 func examineDocker(ctx context.Context, at harness.Where) []symptom {
-	engine := symptom{Name: "docker engine", Without: "--provider=docker, and with it every backend whose server is not on this machine"}
+	engine := symptom{Name: "docker engine", Without: clusters.ChooseDocker + ", and with it every backend whose server is not on this machine"}
 	facts, err := docker.Describe(ctx)
 	if err != nil {
 		engine.Found = err.Error()
@@ -26,12 +27,12 @@ func examineDocker(ctx context.Context, at harness.Where) []symptom {
 		s.OK = err == nil && image.There
 		switch variable := "LOCKCHECK_IMAGE_" + strings.ToUpper(b.Name()); {
 		case err != nil:
-			s.Found, s.Without = err.Error(), "--provider=docker for "+b.Name()
+			s.Found, s.Without = err.Error(), clusters.ChooseDocker+" for "+b.Name()
 		case image.There:
 			s.Found = fmt.Sprintf("%s (%s), in the engine", image.Name, image.Chosen)
 		default:
 			s.Found = fmt.Sprintf("%s (%s) is not in the engine", image.Name, image.Chosen)
-			s.Without = "the first run with --provider=docker pulls it; where no registry can be reached, set " + variable + " or build one: scripts/images"
+			s.Without = "the first run with " + clusters.ChooseDocker + " pulls it; where no registry can be reached, set " + variable + " or build one: scripts/images"
 		}
 		all = append(all, s)
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"lockcheck/checker"
-	"lockcheck/cmd/harness"
+	"lockcheck/cmd/internal/harness"
 )
 
 // Exit codes, as the README promises them.

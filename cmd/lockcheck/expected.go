@@ -8,7 +8,7 @@ import (
 	"lockcheck/reports/compare"
 )
 
-// expectedFlag is how a comparison tells the runs that it makes what is expected of them, so that their reports can say it.
+// expectedFlag is how a comparison passes to the runs that it makes what is expected of them, so that their reports can say it.
 const expectedFlag = "expected"
 
 // expectedOf reads what expectedWords wrote; "" is nothing expected.

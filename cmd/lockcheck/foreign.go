@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/checker/history/jepsen"
 	"lockcheck/checker/models"
-	"lockcheck/cmd/harness"
+	"lockcheck/cmd/internal/harness"
 )
 
 // Formats of histories that check reads.
@@ -24,24 +25,27 @@ const (
 
 // foreignFlags ask check for a file of another tool in the place of a run's directory.
 type foreignFlags struct {
-	format, model, failedAs string
+	format, model, failedAs, initial string
 }
 
 func (f *foreignFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.format, "format", formatOurs, "what is judged: lockcheck (a run's directory) or jepsen (a file: history.edn, history.txt or a log)")
 	cmd.Flags().StringVar(&f.model, "model", "", "with --format=jepsen, what the history is held against: "+models.Names())
+	cmd.Flags().StringVar(&f.initial, "initial", "nil", "with --format=jepsen and a register, what it holds at first, as EDN: 0, nil, '\"a\"'")
 	cmd.Flags().StringVar(&f.failedAs, "read-failed-as", "fail", "how operations that failed are read: fail (they did not happen) or info (they may have);\nwith info the other reading is judged, too, and the report says whether the verdict depends on it")
 }
 
-// wanted tells whether a foreign file is to be judged, and by what model; an error is a flag that does not fit.
+// wanted reports whether a foreign file is to be judged, and by what model; an error is a flag that does not fit.
 func (f *foreignFlags) wanted(cmd *cobra.Command) (*models.Model, error) {
 	if f.failedAs != string(history.Fail) && f.failedAs != string(history.Info) {
 		return nil, harness.Usage(fmt.Errorf("unknown --read-failed-as=%s; known are fail, info", f.failedAs))
 	}
 	switch f.format {
 	case formatOurs:
-		if cmd.Flags().Changed("model") {
-			return nil, harness.Usage(fmt.Errorf("--model goes with --format=%s; a run of lockcheck's own is judged by its properties", formatJepsen))
+		for _, flag := range []string{"model", "initial"} {
+			if cmd.Flags().Changed(flag) {
+				return nil, harness.Usage(fmt.Errorf("--%s goes with --format=%s; a run of lockcheck's own is judged by its properties", flag, formatJepsen))
+			}
 		}
 		return nil, nil
 	case formatJepsen:
@@ -61,34 +65,60 @@ func (f *foreignFlags) wanted(cmd *cobra.Command) (*models.Model, error) {
 	if model == nil {
 		return nil, harness.Usage(fmt.Errorf("unknown model %q; known are %s", f.model, models.Names()))
 	}
+	if cmd.Flags().Changed("initial") {
+		return f.begun(model)
+	}
+	return model, nil
+}
+
+// begun is a model that begins with the initial value.
+func (f *foreignFlags) begun(model *models.Model) (*models.Model, error) {
+	value, err := jepsen.ParseValue(f.initial)
+	var wrong *jepsen.Mistake
+	if errors.As(err, &wrong) {
+		return nil, harness.Usage(fmt.Errorf("--initial=%s is no value in EDN: %s", visible(f.initial), wrong.Text))
+	}
+	if err == nil {
+		model, err = model.BeginsAs(value)
+	}
+	if err != nil {
+		return nil, harness.Usage(fmt.Errorf("--initial=%s: %w", visible(f.initial), err))
+	}
 	return model, nil
 }
 
 // foreignVerdict is what a foreign file came to; it is printed as text or as JSON.
 type foreignVerdict struct {
 	history  *jepsen.History
+	model    *models.Model
 	verdict  checker.Verdict
-	result   models.Result
+	parts    []foreignPart // one for each key; one without a key for a history that has none
 	failedAs history.Type
+}
+
+// foreignPart is what the history of one key came to.
+type foreignPart struct {
+	models.Part
+	result models.Result
 	// other is the other reading of what failed; nil unless it was asked for.
 	other *models.Result
 }
 
 // checkForeign judges a file and returns the verdict as the error that carries its exit code.
-func checkForeign(path string, model *models.Model, failedAs history.Type, how shown) error {
+func checkForeign(path string, model *models.Model, failedAs history.Type, out output) error {
 	v, err := judgeForeign(path, model, failedAs)
 	if err != nil {
 		return err
 	}
 	write := v.text
 	switch {
-	case how.json:
+	case out.json:
 		write = v.json
-	case how.quiet:
+	case out.quiet:
 		write = v.sentence
 	}
-	if err := write(how.out); err != nil {
-		fmt.Fprintf(how.errOut, "lockcheck: warning: cannot show the verdict: %v\n", err)
+	if err := write(out.out); err != nil {
+		fmt.Fprintf(out.errOut, "lockcheck: warning: cannot show the verdict: %v\n", err)
 	}
 	if v.verdict != checker.Pass {
 		return verdictError{v.verdict}
@@ -101,35 +131,75 @@ func judgeForeign(path string, model *models.Model, failedAs history.Type) (*for
 	if err != nil {
 		return nil, err
 	}
-	judged := func(ops []jepsen.Operation) (models.Result, error) {
-		result, err := models.Check(model, ops, models.DefaultSteps)
+	v := &foreignVerdict{history: h, model: model, failedAs: failedAs}
+	if err := v.judge(); err != nil {
 		var wrong *jepsen.Mistake
 		if errors.As(err, &wrong) {
 			wrong.File = path
-			return result, harness.Usage(wrong)
+			return nil, harness.Usage(wrong)
 		}
-		return result, err
-	}
-	v := &foreignVerdict{history: h, failedAs: failedAs}
-	if v.result, err = judged(h.Operations); err != nil {
 		return nil, err
 	}
-	if failedAs == history.Info {
-		as := v.result
-		v.other = &as
-		if v.result, err = judged(jepsen.FailedAsInfo(h.Operations)); err != nil {
-			return nil, err
+	return v, nil
+}
+
+// judge judges each key, and with failures read as unknown each a second time as it was recorded.
+func (v *foreignVerdict) judge() error {
+	parts, err := models.Split(v.model, v.history.Operations)
+	if err != nil {
+		return err
+	}
+	recorded, err := models.CheckEach(v.model, parts, models.DefaultSteps)
+	if err != nil {
+		return err
+	}
+	results := recorded
+	if v.failedAs == history.Info {
+		other := slices.Clone(parts)
+		for i := range other {
+			other[i].Operations = jepsen.FailedAsInfo(other[i].Operations)
+		}
+		if results, err = models.CheckEach(v.model, other, models.DefaultSteps); err != nil {
+			return err
 		}
 	}
-	v.verdict = verdicts[v.result.Answer]
-	return v, nil
+	for i, part := range parts {
+		p := foreignPart{Part: part, result: results[i]}
+		if v.failedAs == history.Info {
+			p.other = &recorded[i]
+		}
+		v.parts = append(v.parts, p)
+	}
+	v.verdict = overall(results)
+	return nil
 }
 
 var verdicts = map[models.Answer]checker.Verdict{
 	models.Legal: checker.Pass, models.Illegal: checker.Violation, models.Undecided: checker.Inconclusive,
 }
 
-// readForeign reads a file; whatever is wrong with it is its user's mistake, and never a verdict.
+// overall is the verdict of a file: a violation of any key is never hidden by another, and a key in which there is nothing
+// to judge takes nothing from what the others show. Where that is so of all there is no pass.
+func overall(results []models.Result) checker.Verdict {
+	shown := false
+	verdict := checker.Pass
+	for _, r := range results {
+		switch {
+		case r.Answer == models.Illegal:
+			return checker.Violation
+		case r.Answer == models.Legal:
+			shown = true
+		case !r.Untested:
+			verdict = checker.Inconclusive
+		}
+	}
+	if !shown {
+		return checker.Inconclusive
+	}
+	return verdict
+}
+
+// readForeign reads a file; an error in it is its user's mistake, and never a verdict.
 func readForeign(path string) (*jepsen.History, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"lockcheck/checker"
 	"lockcheck/checker/history"
 	"lockcheck/checker/history/jepsen"
+	"lockcheck/checker/models"
 )
 
 // maxShown is how many operations of a counterexample, and maxCell how many letters of a value, a terminal is given.
@@ -20,23 +20,6 @@ const (
 	maxCell  = 60
 )
 
-var heads = map[checker.Verdict]string{
-	checker.Pass: "✓ PASS", checker.Violation: "✗ UNSAFE", checker.Inconclusive: "? INCONCLUSIVE",
-}
-
-// sentence is the verdict in one line.
-func (v *foreignVerdict) sentence(w io.Writer) error {
-	why := v.result.Reason
-	if v.verdict == checker.Pass {
-		why = "an order explains the one operation"
-		if n := len(v.history.Operations); n != 1 {
-			why = "an order explains all " + history.Counted(n, "operation", "operations")
-		}
-	}
-	_, err := fmt.Fprintf(w, "%s: %s as %s: %s\n", heads[v.verdict], visible(v.history.File), v.result.Model, visible(why))
-	return err
-}
-
 func (v *foreignVerdict) text(w io.Writer) error {
 	if err := v.sentence(w); err != nil {
 		return err
@@ -44,15 +27,16 @@ func (v *foreignVerdict) text(w io.Writer) error {
 	if err := v.counterexample(w); err != nil {
 		return err
 	}
-	lines := []string{fmt.Sprintf("%s: %d ok, %d failed, %d unknown%s%s.", history.Counted(len(v.history.Operations), "operation", "operations"), v.result.OK, v.result.Fail, v.result.Info,
+	ok, fail, info := v.outcomes()
+	lines := []string{fmt.Sprintf("%s: %d ok, %d failed, %d unknown%s%s.", history.Counted(len(v.history.Operations), "operation", "operations"), ok, fail, info,
 		some(v.history.Nemesis, "event of the nemesis", "events of the nemesis"),
 		some(v.history.Passed, "line of the log that is no operation", "lines of the log that are no operations"))}
 	lines[0] += " " + v.judged()
 	if dependence := v.dependence(); dependence != "" {
 		lines = append(lines, dependence)
 	}
-	for _, note := range v.result.Notes {
-		lines = append(lines, "Note: "+note+".")
+	for _, note := range v.notes() {
+		lines = append(lines, "Note: "+visible(note)+".")
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(lines, "\n"))
 	return err
@@ -65,33 +49,83 @@ func some(n int, one, many string) string {
 	return "; " + history.Counted(n, one, many)
 }
 
-// judged says who came to the answer.
+func (v *foreignVerdict) outcomes() (ok, fail, info int) {
+	for i := range v.parts {
+		r := &v.parts[i].result
+		ok, fail, info = ok+r.OK, fail+r.Fail, info+r.Info
+	}
+	return ok, fail, info
+}
+
+func (v *foreignVerdict) notes() []string {
+	notes := []string{}
+	for i := range v.parts {
+		p := &v.parts[i]
+		for _, note := range p.result.Notes {
+			if p.Keyed {
+				note = "key " + p.Key.String() + ": " + note
+			}
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
+// judged says who came to the answers.
 func (v *foreignVerdict) judged() string {
+	who := v.parts[0].judged()
+	for i := range v.parts {
+		if v.parts[i].judged() != who {
+			return "Judged by an exact rule where there is one, else by Porcupine."
+		}
+	}
+	return who
+}
+
+func (p *foreignPart) judged() string {
 	switch {
-	case v.result.Exact && v.result.ConfirmedBy != "":
+	case p.result.Exact && p.result.ConfirmedBy != "":
 		return "Judged by an exact rule, confirmed by Porcupine."
-	case v.result.Exact:
+	case p.result.Exact:
 		return "Judged by an exact rule, not confirmed."
 	default:
 		return "Judged by Porcupine."
 	}
 }
 
-// dependence says in one line what the other reading of failed operations comes to.
-func (v *foreignVerdict) dependence() string {
-	if v.other == nil {
+// asRecorded is the verdict with failed operations read as recorded; "" if that is the only reading.
+func (v *foreignVerdict) asRecorded() checker.Verdict {
+	if v.failedAs != history.Info {
 		return ""
 	}
-	as, or := verdicts[v.other.Answer], v.verdict
-	text := fmt.Sprintf("Failed operations read as failed: %s; read as unknown: %s: ", as, or)
-	if as == or {
-		return text + "the verdict does not depend on them."
+	var results []models.Result
+	for i := range v.parts {
+		results = append(results, *v.parts[i].other)
 	}
-	return text + "the verdict depends on what the client reports as failed."
+	return overall(results)
 }
 
+// dependence says in one line what the other reading of failed operations comes to.
+func (v *foreignVerdict) dependence() string {
+	as := v.asRecorded()
+	if as == "" {
+		return ""
+	}
+	text := fmt.Sprintf("Failed operations read as failed: %s; read as unknown: %s: ", as, v.verdict)
+	differ := v.keys(func(p *foreignPart) bool { return p.other.Answer != p.result.Answer })
+	switch {
+	case as != v.verdict:
+		return text + "the verdict depends on what the client reports as failed."
+	case len(differ) > 0:
+		return text + "the verdict does not depend on them, but that of " + history.Counted(len(differ), "key", "keys") + " does: " + visible(keyList(differ)) + "."
+	}
+	return text + "the verdict does not depend on them."
+}
+
+// counterexample shows that of the first key that is violated, and names the others.
 func (v *foreignVerdict) counterexample(w io.Writer) error {
-	ops := v.result.Counterexample
+	p := v.deciding()
+	ops := p.result.Counterexample
 	if len(ops) == 0 {
 		return nil
 	}
@@ -106,7 +140,24 @@ func (v *foreignVerdict) counterexample(w io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(w, "\nThese have no order by themselves, and nothing else in the history can have helped them.\n")
+	fmt.Fprint(w, "\nThese have no order by themselves, and nothing else in the history can have helped them.\n")
+	return v.otherKeys(w, p)
+}
+
+func (v *foreignVerdict) otherKeys(w io.Writer, shown *foreignPart) error {
+	var lines []string
+	for i := range v.parts {
+		if p := &v.parts[i]; p != shown && p.result.Answer == models.Illegal {
+			lines = append(lines, "  "+visible(p.why()))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	if more := len(lines) - maxKeys; more > 0 {
+		lines = append(lines[:maxKeys], fmt.Sprintf("  and %d more; --json shows them all", more))
+	}
+	_, err := fmt.Fprintf(w, "\nOther keys that are violated:\n%s\n", strings.Join(lines, "\n"))
 	return err
 }
 
@@ -147,64 +198,5 @@ func visible(text string) string {
 	}, text)
 }
 
-// foreignResults is what --json prints: its fields are only ever added to.
-type foreignResults struct {
-	Version        int                `json:"version"`
-	Verdict        checker.Verdict    `json:"verdict"`
-	Reason         string             `json:"reason,omitempty"`
-	File           string             `json:"file"`
-	Format         string             `json:"format"`
-	Form           string             `json:"form"`
-	Model          string             `json:"model"`
-	Exact          bool               `json:"exact"`
-	ConfirmedBy    string             `json:"confirmed_by,omitempty"`
-	ReadFailedAs   history.Type       `json:"read_failed_as"`
-	Readings       *foreignReadings   `json:"readings,omitempty"`
-	Operations     foreignCounts      `json:"operations"`
-	NemesisEvents  int                `json:"nemesis_events"`
-	PassedLines    int                `json:"passed_lines"`
-	Counterexample []foreignOperation `json:"counterexample"`
-	Notes          []string           `json:"notes"`
-}
-
-type foreignReadings struct {
-	Fail    checker.Verdict `json:"fail"`
-	Info    checker.Verdict `json:"info"`
-	Depends bool            `json:"depends"`
-}
-
-type foreignCounts struct {
-	Total int `json:"total"`
-	OK    int `json:"ok"`
-	Fail  int `json:"fail"`
-	Info  int `json:"info"`
-}
-
-// foreignOperation is one operation of the file; EndLine is 0 where no completion came. Values are EDN.
-type foreignOperation struct {
-	Line    int          `json:"line"`
-	EndLine int          `json:"end_line"`
-	Process string       `json:"process"`
-	Type    history.Type `json:"type"`
-	F       string       `json:"f"`
-	Input   string       `json:"input"`
-	Output  string       `json:"output"`
-}
-
-func (v *foreignVerdict) json(w io.Writer) error {
-	r := foreignResults{Version: 1, Verdict: v.verdict, Reason: v.result.Reason, File: v.history.File, Format: formatJepsen, Form: v.history.Form,
-		Model: v.result.Model, Exact: v.result.Exact, ConfirmedBy: v.result.ConfirmedBy, ReadFailedAs: cmp.Or(v.failedAs, history.Fail),
-		Operations:    foreignCounts{len(v.history.Operations), v.result.OK, v.result.Fail, v.result.Info},
-		NemesisEvents: v.history.Nemesis, PassedLines: v.history.Passed, Counterexample: []foreignOperation{}, Notes: append([]string{}, v.result.Notes...)}
-	if v.other != nil {
-		as := verdicts[v.other.Answer]
-		r.Readings = &foreignReadings{as, v.verdict, as != v.verdict}
-	}
-	for _, op := range v.result.Counterexample {
-		r.Counterexample = append(r.Counterexample, foreignOperation{op.Line, op.EndLine, op.Process, op.Outcome, op.F, op.Input.String(), op.Output.String()})
-	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}
+// failedAsWord is how failures were read.
+func (v *foreignVerdict) failedAsWord() history.Type { return cmp.Or(v.failedAs, history.Fail) }

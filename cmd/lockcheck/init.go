@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lockcheck/cmd/harness"
+	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare/config"
 )
 

@@ -9,17 +9,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lockcheck/cmd/harness"
+	"lockcheck/checker/history"
+	"lockcheck/clusters"
+	"lockcheck/cmd/internal/harness"
 	"lockcheck/nemesis"
 	"lockcheck/workloads"
-	"lockcheck/workloads/client"
 )
 
 // listed is one thing that a flag of run can name.
 type listed struct {
 	Name    string   `json:"name"`
 	About   string   `json:"about"`
-	Usual   string   `json:"usual,omitempty"`   // of a nemesis: the mix that its bare name stands for
+	Default string   `json:"usual,omitempty"`   // of a nemesis: the mix that its bare name stands for
 	Clients []listed `json:"clients,omitempty"` // of a backend; the first is the default
 }
 
@@ -65,7 +66,7 @@ func everything() menu {
 		m.Workloads = append(m.Workloads, listed{Name: w.Name, About: w.About})
 	}
 	for _, k := range nemesis.Kinds {
-		m.Nemeses = append(m.Nemeses, listed{Name: k.Name, About: k.About, Usual: k.Usual})
+		m.Nemeses = append(m.Nemeses, listed{Name: k.Name, About: k.About, Default: k.Default})
 	}
 	for _, word := range nemesis.Targets() {
 		m.Targets = append(m.Targets, listed{Name: word.Name, About: word.About})
@@ -73,10 +74,12 @@ func everything() menu {
 	for _, word := range nemesis.Triggers() {
 		m.Triggers = append(m.Triggers, listed{Name: word.Name, About: word.About})
 	}
-	m.Guards = []listed{
-		{Name: string(client.GuardNone), About: "never looks at its lock before it writes"},
-		{Name: string(client.GuardBeforeWork), About: "looks once, works, writes: what most code does (default)"},
-		{Name: string(client.GuardBeforeWrite), About: "looks again just before it sends the write"},
+	for _, g := range history.Guards {
+		guard := listed{Name: string(g.Name), About: g.About}
+		if guard.Name == harness.Default().Guard {
+			guard.About += " (default)"
+		}
+		m.Guards = append(m.Guards, guard)
 	}
 	m.Providers = []listed{{Name: harness.Auto, About: "the first of the following that can run the backend here (default)"}}
 	for _, p := range harness.Providers {
@@ -94,7 +97,7 @@ func (m menu) print(out io.Writer) error {
 			fmt.Fprintf(w, "    %s\t%s\n", c.Name, c.About)
 		}
 	}
-	fmt.Fprintln(w, "    ./PROGRAM\tany program that speaks the client protocol (workloads/client/README.md); --provider=local")
+	fmt.Fprintln(w, "    ./PROGRAM\tany program that speaks the client protocol (clusters/client/README.md); "+clusters.ChooseLocal)
 	for _, section := range []struct {
 		flag string
 		of   []listed
@@ -105,8 +108,8 @@ func (m menu) print(out io.Writer) error {
 		fmt.Fprintf(w, "\n%s\n", section.flag)
 		for _, l := range section.of {
 			fmt.Fprintf(w, "  %s\t%s\n", l.Name, l.About)
-			if l.Usual != "" {
-				fmt.Fprintf(w, "  \t  by itself: %s\n", l.Usual)
+			if l.Default != "" {
+				fmt.Fprintf(w, "  \t  default mix: %s\n", l.Default)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockcheck/clusters/local"
-	"lockcheck/cmd/harness"
+	"lockcheck/cmd/internal/harness"
 )
 
 func main() {

@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// leastHeap is what a process may use whatever it reads.
-const leastHeap = 64 << 20
+// minHeap is what a process may use even if it reads less.
+const minHeap = 64 << 20
 
 // boundHeap keeps the heap near what judging a recording of so many bytes needs. What is read is kept until the report is
 // written, some 40 % of the files' size; by default the collector would let the heap grow to twice that, for no other
@@ -18,5 +18,5 @@ func boundHeap(recorded int64) {
 			return
 		}
 	}
-	debug.SetMemoryLimit(max(leastHeap, recorded/4*3))
+	debug.SetMemoryLimit(max(minHeap, recorded/4*3))
 }

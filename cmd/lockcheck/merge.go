@@ -6,13 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lockcheck/cmd/harness"
+	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
 )
 
 func mergeCommand() *cobra.Command {
 	var show showFlags
-	var out string
+	var dir string
 	var asJSON, quiet bool
 	cmd := &cobra.Command{
 		Use:   "merge DIR...",
@@ -28,30 +28,28 @@ func mergeCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			how := shown{asJSON, quiet, show.open, cmd.OutOrStdout(), cmd.ErrOrStderr()}
-			if err := show.check(how); err != nil {
+			out := output{asJSON, quiet, show.open, cmd.OutOrStdout(), cmd.ErrOrStderr()}
+			if err := show.check(out); err != nil {
 				return harness.Usage(err)
 			}
 			var parts []compare.Part
-			for _, dir := range args {
-				c, err := compare.ReadDir(dir)
+			for _, part := range args {
+				c, err := compare.ReadDir(part)
 				if err != nil {
 					return harness.Usage(err)
 				}
-				parts = append(parts, compare.Part{Dir: dir, Comparison: c})
+				parts = append(parts, compare.Part{Dir: part, Comparison: c})
 			}
-			whole, err := compare.Merge(parts, out)
+			whole, err := compare.Merge(parts, dir)
 			if err != nil {
 				return harness.Usage(err)
 			}
 			// A directory that cannot be made does not keep the verdict back: conclude says what it could not write.
-			if err := os.MkdirAll(out, 0o755); err != nil {
-				fmt.Fprintf(how.errOut, "lockcheck: warning: %v\n", err)
-			}
-			return show.conclude(whole, out, how)
+			_ = os.MkdirAll(dir, 0o755)
+			return show.conclude(whole, dir, out)
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "lockcheck-merged", "directory for the files of the whole")
+	cmd.Flags().StringVar(&dir, "out", "lockcheck-merged", "directory for the files of the whole")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print compare.json on standard output, and nothing else there")
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print the last line only")
 	show.bind(cmd.Flags())

@@ -13,13 +13,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// openFlag declares --open.
 func openFlag(flags *pflag.FlagSet, open *bool) {
 	flags.BoolVar(open, "open", false, "open the report in a browser: $BROWSER, or what xdg-open finds")
 }
 
-// browserPatience is how long a browser may take to say that it cannot open: one that is still there has.
-const browserPatience = 3 * time.Second
+// browserTimeout is how long a browser may take to say that it cannot open: one that is still there has.
+const browserTimeout = 3 * time.Second
 
 // openInBrowser shows a file, and returns without waiting until the reader has closed it.
 func openInBrowser(file string) error {
@@ -47,20 +46,20 @@ func openInBrowser(file string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", program, err)
 		}
-	case <-time.After(browserPatience):
+	case <-time.After(browserTimeout):
 	}
 	return nil
 }
 
 // open opens a report if that was asked for. The verdict has been shown by then, and no browser changes it.
-func (how shown) open(file string) {
-	if !how.browser {
+func (out output) open(file string) {
+	if !out.browser {
 		return
 	}
 	if err := openInBrowser(file); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
 			err = fmt.Errorf("%w; set BROWSER, or open it yourself", err)
 		}
-		fmt.Fprintf(how.errOut, "lockcheck: warning: cannot open %s: %v\n", file, err)
+		fmt.Fprintf(out.errOut, "lockcheck: warning: cannot open %s: %v\n", file, err)
 	}
 }

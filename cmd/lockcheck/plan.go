@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockcheck/checker/history"
-	"lockcheck/cmd/harness"
-	"lockcheck/reports"
+	"lockcheck/cmd/internal/harness"
+	"lockcheck/reports/words"
 )
 
 func planCommand() *cobra.Command {
@@ -45,8 +45,10 @@ func planCommand() *cobra.Command {
 	}
 	f.bind(cmd.Flags())
 	cmd.Flags().Lookup("json").Usage = "print the plan as plan.json holds it"
-	for _, name := range []string{"out", "quiet"} { // taken, so that the flags of a run can be; a plan writes nothing
-		cmd.Flags().Lookup(name).Hidden = true
+	// Taken, so that the flags of a run can be; a plan writes nothing.
+	cmd.Flags().Lookup("quiet").Hidden = true
+	for _, flag := range harness.Flags {
+		cmd.Flags().Lookup(flag.Name).Hidden = flag.Has(harness.OfOutput)
 	}
 	return cmd
 }
@@ -66,7 +68,7 @@ func printPlan(out io.Writer, plan history.Plan, nodes []string) {
 	for i, step := range plan.Steps {
 		fmt.Fprintf(out, "%9d %s\n", i+1, step)
 	}
-	fmt.Fprintf(out, "run       %s\n", reports.Again(plan))
+	fmt.Fprintf(out, "run       %s\n", words.ReproduceCommand(plan))
 }
 
 func first(i int, word string) string {

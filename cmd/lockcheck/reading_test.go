@@ -10,15 +10,15 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
-	"lockcheck/cmd/harness"
-	"lockcheck/reports"
+	"lockcheck/cmd/internal/harness"
+	"lockcheck/reports/rundir"
 )
 
 // failedRelease makes a run directory in which a release is reported as failed, not owned, inside its lease.
 func failedRelease(t *testing.T) string {
 	t.Helper()
 	path := record(t, false)
-	file := filepath.Join(path, reports.HistoryFile)
+	file := filepath.Join(path, rundir.HistoryFile)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestCheckSaysWhatDependsOnHowFailuresAreRead(t *testing.T) {
 			if got := lockcheck(t, "check", test.path); got.code != test.plain || strings.Contains(got.stdout, "read as unknown") {
 				t.Fatalf("exit %d\n%s%s", got.code, got.stdout, got.stderr)
 			}
-			own, err := os.ReadFile(filepath.Join(test.path, reports.ResultsFile))
+			own, err := os.ReadFile(filepath.Join(test.path, rundir.ResultsFile))
 			if err != nil || !strings.Contains(string(own), `"failed_as": "fail"`) {
 				t.Fatal(err, string(own))
 			}
@@ -63,15 +63,15 @@ func TestCheckSaysWhatDependsOnHowFailuresAreRead(t *testing.T) {
 			if got.code != test.unknown || !strings.Contains(got.stdout, test.says) {
 				t.Errorf("exit %d\n%s%s", got.code, got.stdout, got.stderr)
 			}
-			if after, _ := os.ReadFile(filepath.Join(test.path, reports.ResultsFile)); string(after) != string(own) {
+			if after, _ := os.ReadFile(filepath.Join(test.path, rundir.ResultsFile)); string(after) != string(own) {
 				t.Error("another reading took the place of the run's own results")
 			}
-			page, err := os.ReadFile(filepath.Join(test.path, "failed-as-info", reports.ReportFile))
+			page, err := os.ReadFile(filepath.Join(test.path, "failed-as-info", rundir.ReportFile))
 			if err != nil || !strings.Contains(string(page), test.says) || !strings.Contains(string(page), `href="../history.jsonl"`) {
 				t.Error("the report does not say so", err)
 			}
 			got = lockcheck(t, "check", "--read-failed-as=info", "--json", test.path)
-			var results reports.Results
+			var results rundir.Results
 			if err := json.Unmarshal([]byte(got.stdout), &results); err != nil {
 				t.Fatal(err)
 			}

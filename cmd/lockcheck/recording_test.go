@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/reports"
+	"lockcheck/reports/rundir"
 )
 
 // recording writes events and requests as a run does. Every call is a millisecond later than the one before.
@@ -76,14 +76,15 @@ func (r *recording) release(client, hold string) {
 	r.end(client, op, history.Event{F: history.Release, Key: "k1", Hold: hold, Session: "s-" + client, Owned: &owned, HeldNS: r.now - 1e6})
 }
 
-// record makes a run directory: c2 waits for c1, both update. With stale, c1 updates once more after c2 did.
+// record makes a run directory: c2 waits for c1, both update. With stale, c2 is let in, c1 updates once more after it did, and
+// then waits for c2 as it should have been.
 func record(t *testing.T, stale bool) string {
 	t.Helper()
 	plan := history.Plan{Version: history.FormatVersion, Run: "r1", Backend: "etcd", LockClient: "test", Workload: "lock",
 		Nemesis: "none", Guard: "before-work", Provider: "local", Seed: 3, Nodes: 3, Clients: 2, Keys: 1, TTLMS: 2000,
 		EffectiveMS: 2000, ElectionMS: 1000, Tokens: history.TokensOrdered, SameKernel: true,
 		Exposure: []history.Requirement{{Name: history.ExposureContended, Min: 1}}}
-	dir, err := reports.Create(t.TempDir(), plan, time.Unix(0, 0))
+	dir, err := rundir.Create(t.TempDir(), plan, time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +106,13 @@ func record(t *testing.T, stale bool) string {
 	if stale {
 		r.update("c1", "h1", "10", "c", "b")
 		r.release("c1", "h1")
+		third := r.begin("c1", history.Event{F: history.Acquire, Key: "k1", Hold: "h3"})
+		r.release("c2", "h2")
+		r.granted("c1", "h3", "13", third)
+		r.release("c1", "h3")
+	} else {
+		r.release("c2", "h2")
 	}
-	r.release("c2", "h2")
 	r.phase(history.PhaseHeal)
 	r.phase(history.PhaseFinal)
 	for i, client := range []string{"f1", "f2"} {

@@ -9,19 +9,25 @@ import (
 	"github.com/spf13/pflag"
 
 	"lockcheck/checker/history"
-	"lockcheck/cmd/harness"
-	"lockcheck/reports"
+	"lockcheck/cmd/internal/harness"
+	"lockcheck/reports/rundir"
 )
 
-// besideReplay are the flags that may stand beside --replay: they say where a run is made and how it is shown.
-var besideReplay = []string{"replay", "out", "json", "quiet", "open", "provider", "image", "server-bin", "server-jar"}
+// showing are the flags that say how a run is shown, which is no part of it, and --replay itself.
+var showing = []string{"replay", "json", "quiet", "open"}
+
+// besideReplay reports whether a flag may stand beside --replay.
+func besideReplay(name string) bool {
+	flag, ofRun := harness.FlagNamed(name)
+	return ofRun && flag.Has(harness.BesideReplay) || slices.Contains(showing, name)
+}
 
 // replayed is the run that a run directory's plan describes: its flags, changed by those that were given beside, with the
 // steps of its nemesis.
 func replayed(path string, given *pflag.FlagSet) (f runFlags, err error) {
 	var wrong []string
 	given.Visit(func(flag *pflag.Flag) {
-		if !slices.Contains(besideReplay, flag.Name) {
+		if !besideReplay(flag.Name) {
 			wrong = append(wrong, "--"+flag.Name)
 		}
 	})
@@ -59,7 +65,7 @@ func replayed(path string, given *pflag.FlagSet) (f runFlags, err error) {
 }
 
 func planOf(path string) (*history.Plan, error) {
-	dir, err := reports.Open(path)
+	dir, err := rundir.Open(path)
 	if err != nil {
 		return nil, err
 	}

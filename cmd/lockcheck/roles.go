@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"lockcheck/cmd/harness"
+	"lockcheck/cmd/internal/harness"
 )
 
 // roleCommands are hidden: runs start them as their processes.

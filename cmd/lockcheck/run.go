@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lockcheck/cmd/harness"
+	"lockcheck/cmd/internal/harness"
 )
 
 func runCommand() *cobra.Command {
@@ -17,7 +17,7 @@ func runCommand() *cobra.Command {
 		Short: "Run a real lock service under faults and judge what happened",
 		Long: "run starts the servers of a backend, lets lock clients contend for locks and write to a protected resource\n" +
 			"while a nemesis disturbs them, records everything, and judges the recording.\n\n" +
-			"Exit codes: 0 pass · 1 violation · 2 inconclusive · 64 bad usage · 69 something needed is not there ·\n" +
+			"Exit codes: 0 pass · 1 violation · 2 inconclusive · 64 bad usage · 69 a dependency is unavailable ·\n" +
 			"70 a bug in lockcheck · 130 interrupted",
 		Example: "  lockcheck run --backend=etcd --nemesis=pause\n" +
 			"  lockcheck run --backend=etcd --nemesis=pause --workload=fencing --seed=7 --time-limit=60s\n" +
@@ -41,7 +41,7 @@ func runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return conclude(outcome.Dir, outcome.Judgement, true, shown{f.json, f.quiet, open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+			return conclude(outcome.Dir, outcome.Judgement, true, output{f.json, f.quiet, open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 		},
 	}
 	f.bind(cmd.Flags())

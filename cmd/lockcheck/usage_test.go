@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"lockcheck/checker/history"
-	"lockcheck/reports"
+	"lockcheck/reports/rundir"
 )
 
 // Every mistake on the command line is answered with what was wrong and what is allowed, and exit code 64; nothing is
@@ -36,7 +36,9 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		"one client":                     {[]string{"run", "--backend=etcd", "--clients=1"}, []string{"--clients=1", "2 to 100"}},
 		"no key":                         {[]string{"run", "--backend=etcd", "--keys=0"}, []string{"--keys=0", "1 to 1000"}},
 		"no time":                        {[]string{"run", "--backend=etcd", "--time-limit=1ms"}, []string{"--time-limit=1ms", "1s to 24h"}},
-		"no lease":                       {[]string{"run", "--backend=etcd", "--ttl=0s"}, []string{"--ttl=0s"}},
+		"no lease":                       {[]string{"run", "--backend=etcd", "--ttl=0s"}, []string{"--ttl=0s: use 1ms to 24h"}},
+		"an endless lease":               {[]string{"plan", "--backend=redis", "--ttl=25h"}, []string{"--ttl=25h0m0s: use 1ms to 24h"}},
+		"no server":                      {[]string{"plan", "--backend=redis", "--nodes=-1"}, []string{"--nodes=-1: use 1 to 1000"}},
 		"an odd lease":                   {[]string{"run", "--backend=etcd", "--ttl=2500ms"}, []string{"2.5s", "3s"}},
 		"an image without containers":    {[]string{"run", "--backend=redis", "--provider=local", "--image=redis:7"}, []string{"--image", "--provider=docker", "--server-bin"}},
 		"a program in containers":        {[]string{"run", "--backend=redis", "--provider=docker", "--server-bin=/usr/bin/redis-server"}, []string{"--server-bin", "--provider=local", "--image"}},
@@ -108,7 +110,7 @@ func TestReplayElsewhereLeavesOutWhatOnlyTheFirstPlaceHad(t *testing.T) {
 	}}
 	text, err := json.Marshal(plan)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, reports.PlanFile), text, 0o600)
+		err = os.WriteFile(filepath.Join(dir, rundir.PlanFile), text, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -128,8 +130,8 @@ func TestReplayElsewhereLeavesOutWhatOnlyTheFirstPlaceHad(t *testing.T) {
 		if err == nil {
 			err = f.Check()
 		}
-		if err != nil || f.Where.Places.Bin != bin || f.Seed != 7 {
-			t.Errorf("provider %q: %v, --server-bin=%s, seed %d", provider, err, f.Where.Places.Bin, f.Seed)
+		if err != nil || f.Where.ServerPaths.Bin != bin || f.Seed != 7 {
+			t.Errorf("provider %q: %v, --server-bin=%s, seed %d", provider, err, f.Where.ServerPaths.Bin, f.Seed)
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"lockcheck/checker"
-	"lockcheck/reports"
+	"lockcheck/reports/rundir"
 )
 
-func resultsOf(t *testing.T, dir string) (r reports.Results) {
+func resultsOf(t *testing.T, dir string) (r rundir.Results) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, reports.ResultsFile))
+	text, err := os.ReadFile(filepath.Join(dir, rundir.ResultsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestAFindingsWitnessIsJudgedTheSame(t *testing.T) {
 			if test.flags != nil {
 				at = filepath.Join(at, "failed-as-info")
 			}
-			page, err := os.ReadFile(filepath.Join(at, reports.ReportFile))
+			page, err := os.ReadFile(filepath.Join(at, rundir.ReportFile))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +62,7 @@ func TestAFindingsWitnessIsJudgedTheSame(t *testing.T) {
 				}
 				witness := filepath.Join(at, f.Witness)
 				alone := check(witness)
-				if alone.code != exitViolation || alone.stderr != "" || !strings.Contains(alone.stdout, "excerpt  only what proves "+f.ID) {
+				if alone.code != exitViolation || alone.stderr != "" || !strings.Contains(alone.stdout, "excerpt   only what proves "+f.ID) {
 					t.Fatalf("%s: exit %d\n%s%s", f.ID, alone.code, alone.stdout, alone.stderr)
 				}
 				if test.flags != nil {
@@ -83,7 +83,7 @@ func TestAFindingsWitnessIsJudgedTheSame(t *testing.T) {
 	}
 }
 
-// A later judgement's witnesses take the place of an earlier one's; what else is there is nobody's business.
+// A later judgement's witnesses take the place of an earlier one's; what else is there stays.
 func TestWitnessesAreReplaced(t *testing.T) {
 	run := record(t, true)
 	old, foreign := filepath.Join(run, "witnesses", "liveness-7"), filepath.Join(run, "witnesses", "notes")

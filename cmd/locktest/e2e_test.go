@@ -15,14 +15,14 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/cmd/locktest"
-	"lockcheck/reports"
+	"lockcheck/reports/rundir"
 )
 
 // envInner marks a test binary whose tests are meant to fail: TestWhatATeamSees starts it and looks at what it says.
 const envInner = "LOCKTEST_INNER"
 
 // inner are tests as a team has them. Without the variable they do not run.
-func inner(t *testing.T, plan locktest.Plan) *reports.Results {
+func inner(t *testing.T, plan locktest.Plan) *rundir.Results {
 	t.Helper()
 	if os.Getenv(envInner) == "" {
 		t.Skip("a part of TestWhatATeamSees")
@@ -40,7 +40,7 @@ func TestInnerPlain(t *testing.T) {
 	t.Run("paused", func(t *testing.T) { inner(t, short("lock", "pause:holder")) })
 }
 
-// Storage that checks its tokens can.
+// A resource that checks its tokens can.
 func TestInnerFenced(t *testing.T) {
 	results := inner(t, short("fencing", "pause:holder"))
 	for _, p := range results.Properties {
@@ -121,11 +121,11 @@ func TestWhatATeamSees(t *testing.T) {
 		if code != 1 || len(kept) != 1 {
 			t.Fatalf("exit %d, kept %q; want 1 and a run", code, kept)
 		}
-		wants(t, text, `--- FAIL: TestInnerPlain/paused`, `lockcheck: ✗ UNSAFE: etcd under pause:holder: \d+ stale writes? accepted`,
-			`exposed  ✓ \d+ pauses? of a holder`, `stale-write-1: `, `mutual-exclusion-1: `, ` 1\. +\S+ s  c\d acquired k1 with token`, `paused \(SIGSTOP\)`, `cause: `,
-			`report   `+regexp.QuoteMeta(filepath.Join(kept[0], reports.ReportFile)),
-			`again    env LOCKCHECK_SEED=3 go test -count=1 '?-run=\^TestInnerPlain\$/\^paused\$'? lockcheck/cmd/locktest`)
-		if _, err := os.Stat(filepath.Join(kept[0], reports.ReportFile)); err != nil {
+		wants(t, text, `--- FAIL: TestInnerPlain/paused`, `lockcheck: ✗ UNSAFE: etcd under pause:holder: \d+ incidents?: \d+ stale writes? accepted`,
+			`exposed   ✓ \d+ pauses? of a holder`, `stale-write-1: `, `mutual-exclusion-1: `, ` 1\. +\S+ s  c\d acquired k1 with token`, `paused \(SIGSTOP\)`, `cause: `,
+			`report    `+regexp.QuoteMeta(filepath.Join(kept[0], rundir.ReportFile)),
+			`reproduce env LOCKCHECK_SEED=3 go test -count=1 '?-run=\^TestInnerPlain\$/\^paused\$'? lockcheck/cmd/locktest`)
+		if _, err := os.Stat(filepath.Join(kept[0], rundir.ReportFile)); err != nil {
 			t.Error(err)
 		}
 		check := exec.Command("go", "run", "../lockcheck", "check", "--quiet", kept[0])
@@ -144,7 +144,7 @@ func TestWhatATeamSees(t *testing.T) {
 	t.Run("what shows nothing is not green", func(t *testing.T) {
 		t.Parallel()
 		code, text, dir := team(t, "^TestInnerUnexposed$")
-		wants(t, text, `--- FAIL: TestInnerUnexposed`, `lockcheck: \? INCONCLUSIVE: `, `exposed  ✗ 0 .*never happened`)
+		wants(t, text, `--- FAIL: TestInnerUnexposed`, `lockcheck: \? INCONCLUSIVE: `, `exposed   ✗ no pause .*\(needed 1\)`)
 		if kept := runs(t, dir); code != 1 || len(kept) != 1 {
 			t.Errorf("exit %d, kept %q", code, kept)
 		}
@@ -256,9 +256,9 @@ func TestKilledTestLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		recorded, _ := filepath.Glob(filepath.Join(dir, "lockcheck-out", "2*", reports.HistoryFile))
+		recorded, _ := filepath.Glob(filepath.Join(dir, "lockcheck-out", "2*", rundir.HistoryFile))
 		there := mentioning(t, dir)
-		if len(recorded) > 0 && len(there) >= 3 { // the harness outside and inside, and the storage, which it starts later
+		if len(recorded) > 0 && len(there) >= 3 { // the harness outside and inside, and the resource, which it starts later
 			break
 		}
 		if time.Now().After(deadline) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/cmd/harness"
+	"lockcheck/cmd/internal/harness"
 )
 
 func TestErrorsNameThePlansFields(t *testing.T) {
@@ -24,7 +24,7 @@ func TestErrorsNameThePlansFields(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a field of a plan, no flag is named.
+// No error of a field of a plan names a flag.
 func TestNoErrorOfAPlanNamesAFlag(t *testing.T) {
 	for field, plan := range map[string]Plan{
 		"TimeLimit": {Backend: "etcd", TimeLimit: time.Millisecond},

@@ -11,22 +11,22 @@
 //	}
 //
 // The lock is one that comes with lockcheck (Client is its name, or empty for the backend's first); one of the team's own
-// in Go, which implements client.Lock (package lockcheck/workloads/client) and is handed to Main; or any program that speaks
+// in Go, which implements client.Lock (package lockcheck/clusters/client) and is handed to Main; or any program that speaks
 // the client protocol (Client is its path).
 //
 // # Main
 //
-// A run is made by processes that are the test binary, started again: servers, lock clients, the protected storage. Main
+// A run is made by processes that are the test binary, started again: servers, lock clients, the protected resource. Main
 // has to be what TestMain does first, so that those become what they are to be instead of running the tests once more.
-// Whatever the package's init functions do, they do in each of them. The tests themselves stay where they are: outside of the
+// The package's init functions run in each of them. The tests themselves stay where they are: outside of the
 // namespaces and beyond the faults. They may run in parallel, as far as the machine carries several runs.
 //
 // # What fails
 //
 // A run that passes leaves nothing. One with a violation fails its test with the verdict in a sentence, the stories of the
 // first findings, and the path of the report. A run that is inconclusive fails too, with the reason: the thing to be tested
-// did not happen, and a test that shows nothing must not be green. Give it more time, or a nemesis that is aimed. Whatever
-// kept a run from being made (bad usage, something missing on the machine) fails the test with what to do about it; see
+// did not happen, and a test that shows nothing must not be green. Give it more time, or a nemesis that is aimed. A run that
+// could not be made (bad usage, something missing on the machine) fails the test with what to do about it; see
 // Plan.SkipUnavailable for the one exception.
 //
 // Faults are random. The seed is in the log, and LOCKCHECK_SEED=7 in the environment (or Plan.Seed) draws the same faults
@@ -40,7 +40,7 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/reports"
+	"lockcheck/reports/rundir"
 )
 
 // Plan is a run. Its fields are the flags of lockcheck run, where the README explains them; those that are left out have
@@ -55,7 +55,7 @@ type Plan struct {
 
 	Clients   int               // 2 to 100; default 5
 	Keys      int               // locks, 1 to 1000; default 1
-	Nodes     int               // servers; default: the backend's usual number
+	Nodes     int               // servers; default: the backend's default number
 	TTL       time.Duration     // of a lease; default 2 s
 	TimeLimit time.Duration     // how long clients work, 1 s to 24 h; default 30 s. Starting and ending takes some 10 s more
 	Seed      int64             // default: $LOCKCHECK_SEED, else drawn
@@ -75,7 +75,7 @@ type Plan struct {
 
 // Run makes a run, judges it, and fails the test unless it passed. It returns the results, of a run that failed, too; a run
 // that came to no verdict ends the test.
-func Run(t testing.TB, plan Plan) *reports.Results {
+func Run(t testing.TB, plan Plan) *rundir.Results {
 	t.Helper()
 	if !dispatched {
 		t.Fatal("locktest.Run: TestMain of this package has to call locktest.Main first; see the documentation of package locktest")
@@ -89,18 +89,18 @@ func Run(t testing.TB, plan Plan) *reports.Results {
 			t.Fatalf("-timeout leaves %v, and the run takes more than %v: use a longer -timeout, or a shorter TimeLimit", time.Until(deadline).Round(time.Second), options.TimeLimit)
 		}
 	}
-	told, err := ask(t.Context(), options, t.Output())
+	answer, err := ask(t.Context(), options, t.Output())
 	switch {
 	case err != nil && unavailable(err) && plan.SkipUnavailable && os.Getenv("CI") != "true":
 		t.Skip(err)
 	case err != nil:
 		t.Fatal(err)
-	case told.Failure != "":
-		t.Errorf("lockcheck: %s", told.Failure)
+	case answer.Failure != "":
+		t.Errorf("lockcheck: %s", answer.Failure)
 	case plan.Out == "":
-		if err := told.forget(); err != nil {
+		if err := answer.forget(); err != nil {
 			t.Logf("the run passed, and its directory cannot be removed: %v", err)
 		}
 	}
-	return &told.Results
+	return &answer.Results
 }

@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/client"
 	"lockcheck/clusters/local"
-	"lockcheck/cmd/harness"
-	"lockcheck/workloads/client"
+	"lockcheck/cmd/internal/harness"
 )
 
-// Client is a lock of one's own: Plan.Client names it, whatever the backend.
+// Client is a lock of one's own: Plan.Client names it, with any backend.
 type Client struct {
 	Name string         // a word that no lock client of lockcheck's has
 	New  client.Factory // called once in each of the client's processes
@@ -23,7 +23,7 @@ type Client struct {
 // program is what a run calls this binary when it starts it again.
 const program = "lockcheck"
 
-// dispatched tells that this process is none of those, and that those would be what they have to.
+// dispatched reports that this process is none of those, and that those would be what they have to.
 var dispatched bool
 
 // registered are the names of clients of one's own.
@@ -55,7 +55,7 @@ func Dispatch(clients ...Client) {
 
 // become does what a process of a run is for, and returns its exit code.
 func become(name string, args []string) int {
-	for _, role := range append([]harness.Role{{Name: runRole, Run: runAndTell}}, harness.Roles...) {
+	for _, role := range append([]harness.Role{{Name: runRole, Run: runAndReport}}, harness.Roles...) {
 		if role.Name != name {
 			continue
 		}

@@ -5,12 +5,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
 
-	"lockcheck/cmd/harness"
+	"lockcheck/cmd/internal/harness"
 )
 
 // seedVariable is the environment variable that chooses the seed where the plan does not.
@@ -19,33 +20,13 @@ const seedVariable = "LOCKCHECK_SEED"
 // options are the plan with everything that was left out.
 func (p Plan) options(test string) (harness.Options, error) {
 	o := harness.Default()
-	for _, field := range []struct {
-		to   *string
-		from string
-	}{
-		{&o.Backend, p.Backend}, {&o.Client, p.Client}, {&o.Workload, p.Workload}, {&o.Nemesis, p.Nemesis}, {&o.Guard, p.Guard},
-		{&o.Where.Provider, p.Provider}, {&o.Where.Image, p.Image}, {&o.Where.Places.Bin, p.ServerBin}, {&o.Where.Places.Jar, p.ServerJar},
-		{&o.Out, p.Out},
-	} {
-		if field.from != "" {
-			*field.to = field.from
+	for _, flag := range harness.Flags {
+		if field, ok := fieldOf(flag.Name); ok {
+			if value := reflect.ValueOf(p).FieldByIndex(field.Index); !value.IsZero() {
+				reflect.ValueOf(flag.At(&o)).Elem().Set(value)
+			}
 		}
 	}
-	for _, field := range []struct {
-		to   *int
-		from int
-	}{{&o.Clients, p.Clients}, {&o.Keys, p.Keys}, {&o.Nodes, p.Nodes}} {
-		if field.from != 0 {
-			*field.to = field.from
-		}
-	}
-	if p.TTL != 0 {
-		o.TTL = p.TTL
-	}
-	if p.TimeLimit != 0 {
-		o.TimeLimit = p.TimeLimit
-	}
-	o.Set = p.Set
 	var err error
 	if o.Seed, err = seed(p.Seed); err != nil {
 		return o, err

@@ -1,15 +1,21 @@
 package locktest
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
-	"lockcheck/cmd/harness"
+	"lockcheck/checker/history"
+	"lockcheck/cmd/internal/harness"
+	"lockcheck/workloads"
 )
 
 // What a plan leaves out is as lockcheck run has it.
-func TestPlanLeavesTheUsual(t *testing.T) {
+func TestPlanLeavesTheDefaults(t *testing.T) {
 	want := harness.Default()
 	got, err := Plan{Backend: "etcd", Seed: 7}.options("TestX")
 	if err != nil {
@@ -23,7 +29,7 @@ func TestPlanLeavesTheUsual(t *testing.T) {
 
 // Every field of a plan but SkipUnavailable arrives somewhere.
 func TestPlanIsTakenOver(t *testing.T) {
-	usual, err := Plan{Seed: 7}.options("TestX")
+	defaults, err := Plan{Seed: 7}.options("TestX")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +50,7 @@ func TestPlanIsTakenOver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if reflect.DeepEqual(got, usual) {
+		if reflect.DeepEqual(got, defaults) {
 			t.Errorf("%s is lost", field.Name)
 		}
 	}
@@ -63,10 +69,59 @@ func TestSeedFromTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestAgainNamesTheSubtest(t *testing.T) {
+func TestTheReproducingCommandNamesTheSubtest(t *testing.T) {
 	got := again("TestX/a(b)", 7)
 	want := []string{"env", "LOCKCHECK_SEED=7", "go", "test", "-count=1", `-run=^TestX$/^a\(b\)$`, "lockcheck/cmd/locktest"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// A flag of lockcheck run that a plan cannot say would be one that tests cannot use.
+func TestAPlanHasAFieldForEveryFlag(t *testing.T) {
+	for _, flag := range harness.Flags {
+		if _, ok := fieldOf(flag.Name); !ok {
+			t.Errorf("there is no field for --%s", flag.Name)
+		}
+	}
+}
+
+// Where the documentation of a plan's field lists what it can be, it lists what there is, and which of it is the default.
+func TestThePlansDocumentationListsWhatThereIs(t *testing.T) {
+	documented := fieldComments(t)
+	for name, there := range map[string][]string{
+		"Backend": harness.BackendNames(), "Workload": workloads.Names(), "Guard": history.GuardNames(), "Provider": harness.ProviderNames(),
+	} {
+		defaults := harness.Default()
+		flag, _ := harness.FlagNamed(strings.ToLower(name))
+		want := slices.Clone(there)
+		if i := slices.Index(want, *flag.At(&defaults).(*string)); i >= 0 {
+			want[i] += " (default)"
+		}
+		got := strings.Split(strings.ReplaceAll(documented[name], ", or ", ", "), ", ")
+		if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+			t.Errorf("%s is documented as %q, want %q", name, got, want)
+		}
+	}
+}
+
+// fieldComments is what stands behind each field of Plan.
+func fieldComments(t *testing.T) map[string]string {
+	parsed, err := parser.ParseFile(token.NewFileSet(), "locktest.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	comments := map[string]string{}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.TypeSpec:
+			return n.Name.Name == "Plan"
+		case *ast.Field:
+			for _, name := range n.Names {
+				comments[name.Name] = strings.TrimSpace(n.Comment.Text())
+			}
+		}
+		return true
+	})
+	return comments
 }

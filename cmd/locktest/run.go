@@ -13,23 +13,25 @@ import (
 	"time"
 
 	"lockcheck/checker"
-	"lockcheck/cmd/harness"
+	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports"
+	"lockcheck/reports/rundir"
+	"lockcheck/reports/terminal"
 )
 
-// runRole makes a run and tells on standard output what came of it.
+// runRole makes a run and writes its outcome to standard output.
 const runRole = "make-run"
 
-// told is what came of a run.
-type told struct {
-	Error   string          `json:"error,omitempty"` // why there is no verdict
-	Dir     string          `json:"dir,omitempty"`
-	Failure string          `json:"failure,omitempty"` // of a run that was judged and did not pass
-	Results reports.Results `json:"results"`
+// runOutcome is the outcome of a run, as one process passes it to the other.
+type runOutcome struct {
+	Error   string         `json:"error,omitempty"` // why there is no verdict
+	Dir     string         `json:"dir,omitempty"`
+	Failure string         `json:"failure,omitempty"` // of a run that was judged and did not pass
+	Results rundir.Results `json:"results"`
 }
 
-// runAndTell is runRole. Whatever keeps files from being written, the verdict is told.
-func runAndTell(ctx context.Context, args []string) error {
+// runAndReport is runRole. The verdict is reported even if files cannot be written.
+func runAndReport(ctx context.Context, args []string) error {
 	var options harness.Options
 	if len(args) != 1 {
 		return harness.Usage(fmt.Errorf("%s takes the options of a run", runRole))
@@ -38,30 +40,30 @@ func runAndTell(ctx context.Context, args []string) error {
 		return harness.Usage(fmt.Errorf("%s: %w", runRole, err))
 	}
 	outcome, err := harness.Run(ctx, options, false)
-	var ended harness.Ended
+	var ended harness.ExitStatus
 	switch {
-	case errors.As(err, &ended): // by another process, which has told
+	case errors.As(err, &ended): // by another process, which has reported it
 		return err
 	case err != nil:
-		_ = tell(told{Error: err.Error()})
-		return harness.Ended(harness.ExitCode(err))
+		_ = report(runOutcome{Error: err.Error()})
+		return harness.ExitStatus(harness.ExitCode(err))
 	}
 	now := time.Now()
-	if err := outcome.Dir.Publish(outcome.Judgement, now); err != nil {
+	if err := reports.Publish(outcome.Dir, outcome.Judgement, now); err != nil {
 		fmt.Fprintf(os.Stderr, "warning: %v\n", err)
 	}
-	verdict := told{Dir: outcome.Dir.Path(), Results: reports.NewResults(outcome.Judgement, now)}
+	verdict := runOutcome{Dir: outcome.Dir.Path(), Results: rundir.NewResults(outcome.Judgement, now)}
 	if outcome.Judgement.Result.Verdict != checker.Pass {
 		var text strings.Builder
-		reports.Failure(&text, outcome.Judgement, outcome.Dir)
+		terminal.Failure(&text, outcome.Judgement, outcome.Dir)
 		verdict.Failure = text.String()
 	}
-	return tell(verdict)
+	return report(verdict)
 }
 
-func tell(what told) error {
+func report(what runOutcome) error {
 	if err := json.NewEncoder(os.Stdout).Encode(what); err != nil {
-		return fmt.Errorf("telling what came of the run: %w", err)
+		return fmt.Errorf("reporting the outcome of the run: %w", err)
 	}
 	return nil
 }
@@ -79,29 +81,29 @@ func (e noVerdict) Error() string {
 	return "lockcheck: the run came to no verdict: " + inFields(e.text)
 }
 
-// unavailable tells whether something that a run needs was not there.
+// unavailable reports whether something that a run needs was not there.
 func unavailable(err error) bool {
 	var none *noVerdict
 	return errors.As(err, &none) && none.code == harness.ExitUnavailable
 }
 
-// self is this program, whatever has become of its file since it was started: go test removes it early.
+// self is this program, even if its file was removed since it was started: go test removes it early.
 const self = "/proc/self/exe"
 
 // ask has a process of its own make a run. Its progress goes to log.
-func ask(ctx context.Context, options harness.Options, log io.Writer) (*told, error) {
+func ask(ctx context.Context, options harness.Options, log io.Writer) (*runOutcome, error) {
 	text, err := json.Marshal(options)
 	if err != nil {
 		return nil, err
 	}
 	cmd := harness.Process(ctx, self, runRole, string(text))
 	var stdout bytes.Buffer
-	complaint := &harness.Tail{Most: maxComplaint}
+	complaint := &harness.Tail{Max: maxComplaint}
 	cmd.Stdout, cmd.Stderr = &stdout, io.MultiWriter(log, complaint)
 	if err := harness.RunProcess(cmd); cmd.ProcessState == nil {
 		return nil, fmt.Errorf("lockcheck: the run cannot be started: %w", err)
 	}
-	var answer told
+	var answer runOutcome
 	err = json.Unmarshal(stdout.Bytes(), &answer)
 	switch code := cmd.ProcessState.ExitCode(); {
 	case err == nil && answer.Error != "":
@@ -117,13 +119,13 @@ func ask(ctx context.Context, options harness.Options, log io.Writer) (*told, er
 }
 
 // forget removes the directory of the run, and the link to the newest run if it leads there.
-func (t *told) forget() error {
+func (t *runOutcome) forget() error {
 	latest := filepath.Join(filepath.Dir(t.Dir), "latest")
 	var err error
 	if now, _ := os.Readlink(latest); now == filepath.Base(t.Dir) {
 		err = os.Remove(latest)
 	}
 	err = errors.Join(err, os.RemoveAll(t.Dir))
-	_ = os.Remove(filepath.Dir(t.Dir)) // if nothing else is in it
+	_ = rundir.RemoveOut(filepath.Dir(t.Dir)) // if nothing else is in it
 	return err
 }

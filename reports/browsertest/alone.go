@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Alone opens a file in a tab that nobody watches, as wide and tall as Open's, and watches it only after a while. All else here
+// Alone opens a file in a tab that is not watched, as wide and tall as Open's, and watches it only after a while. All else here
 // works through DevTools, and what they listen to while a page loads takes a good part of its time, which the page of a user
 // does not lose. It is for measuring: what the page did before it was watched is no complaint. Close it when it is done with.
 //

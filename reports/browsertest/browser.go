@@ -1,6 +1,6 @@
 // Package browsertest opens the pages that lockcheck writes in a real browser, for tests and benchmarks.
 //
-// A page opened here is watched from its first byte on. Whatever a report must never do (ask for a file or an address,
+// A page opened here is watched from its first byte on. What a report must never do (ask for a file or an address,
 // write to the console, throw, open a dialog or a window) is a complaint, and a page with complaints fails its test:
 //
 //	b := browsertest.Start(t)
@@ -65,5 +65,5 @@ func find(t testing.TB) string {
 	return ""
 }
 
-// patience is how long a browser may take for one thing on a busy machine. It bounds a hanging test; nothing is judged by it.
-const patience = time.Minute
+// timeout is how long a browser may take for one thing on a busy machine. It bounds a hanging test; nothing is judged by it.
+const timeout = time.Minute

@@ -33,7 +33,7 @@ func TestWhatAPageDoesIsNoticed(t *testing.T) {
 			}
 			p.expected = true
 			var all string
-			for end := time.Now().Add(patience); !strings.Contains(all, c.complaint) && time.Now().Before(end); { // some come after the page was loaded
+			for end := time.Now().Add(timeout); !strings.Contains(all, c.complaint) && time.Now().Before(end); { // some come after the page was loaded
 				all += strings.Join(p.Complaints(), "\n")
 				Eval[bool](p, "true")
 			}

@@ -25,7 +25,7 @@ type watch struct {
 func (w *watch) start(ctx context.Context) error {
 	return chromedp.Listen(ctx, func(event any) {
 		if _, dialog := event.(*page.EventJavascriptDialogOpening); dialog {
-			go func() { // the page stands still until somebody answers, and so would the test
+			go func() { // the page stands still until it is answered, and so would the test
 				_ = chromedp.Do(ctx, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 					_, err := cdp.Call(ctx, t, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
 					return err
@@ -78,8 +78,8 @@ func short(text string) string {
 	return text
 }
 
-// Complaints are what the page did so far that no report may do. Whoever asks for them has to judge them: they do not
-// fail the test any more.
+// Complaints are what the page did so far that no report may do. A test that asks for them has to judge them: they do not fail
+// the test any more.
 func (p *Page) Complaints() []string {
 	p.watch.mutex.Lock()
 	defer p.watch.mutex.Unlock()

@@ -103,7 +103,7 @@ func (p *Page) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx := p.ctx
 	if len(steps) > 0 { // the first call makes the tab, which then lives as long as its context
-		limited, cancel := context.WithTimeout(p.ctx, patience)
+		limited, cancel := context.WithTimeout(p.ctx, timeout)
 		defer cancel()
 		ctx = limited
 	}
@@ -115,7 +115,7 @@ func (p *Page) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 // Eval is the value of an expression in the page, of the promise's if it is one.
 func Eval[T any](p *Page, expression string) T {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, timeout)
 	defer cancel()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -128,7 +128,7 @@ func Eval[T any](p *Page, expression string) T {
 func (p *Page) Until(expression string) {
 	p.t.Helper()
 	p.do("wait until "+expression, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingTimeout(patience))(ctx, t)
+		_, err := chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingTimeout(timeout))(ctx, t)
 		return err
 	}))
 }

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"lockcheck/reports"
+	"lockcheck/reports/words"
 )
 
 // maxAnnotations is one less than GitHub shows of a step: the last says how many more there are.
@@ -72,7 +72,7 @@ func (a annotation) String() string {
 		}
 	}
 	properties = append(properties, "title="+escapeProperty(a.title))
-	return "::" + a.level + " " + strings.Join(properties, ",") + "::" + escapeData(reports.Clip(a.text, maxText)) + "\n"
+	return "::" + a.level + " " + strings.Join(properties, ",") + "::" + escapeData(words.Clip(a.text, maxText)) + "\n"
 }
 
 // What ends a command's part is written as GitHub's own toolkit writes it.
@@ -81,9 +81,9 @@ var (
 	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-func escapeData(text string) string { return dataEscapes.Replace(reports.Plain(text)) }
+func escapeData(text string) string { return dataEscapes.Replace(words.Plain(text)) }
 
-func escapeProperty(text string) string { return propertyEscapes.Replace(reports.Plain(text)) }
+func escapeProperty(text string) string { return propertyEscapes.Replace(words.Plain(text)) }
 
 func below(root, file string) string {
 	if root == "" || file == "" {

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"lockcheck/checker"
-	"lockcheck/reports"
+	"lockcheck/checker/history"
+	"lockcheck/reports/rundir"
+	"lockcheck/reports/words"
 )
 
 // Exit codes of a comparison, in the order in which they win. Those of runs that could not be made are passed on.
@@ -40,29 +43,40 @@ type Result struct {
 	Cell
 	Verdict checker.Verdict `json:"verdict"` // the worst of the runs
 	Outcome Outcome         `json:"outcome"`
-	// Count is how many violations were found in all runs; Masked how many overlaps did no harm.
-	Count  int64 `json:"count"`
-	Masked int64 `json:"masked"`
-	// FirstNS is how soon the first violation came in the run that showed it soonest, nil if there is none.
-	FirstNS *int64 `json:"first_ns"`
+	// Incidents is how many incidents the violations of all runs led back to, and Count how many findings there were;
+	// MaskedIncidents and Masked are the same of overlaps that did no harm.
+	Incidents       int64 `json:"incidents"`
+	Count           int64 `json:"count"`
+	MaskedIncidents int64 `json:"masked_incidents"`
+	Masked          int64 `json:"masked"`
+	// Headline is the most harmful property that is violated, "" if there is none, and FirstNS how soon its first finding
+	// came in the run that showed it soonest.
+	Headline checker.Name `json:"headline"`
+	FirstNS  *int64       `json:"first_ns"`
 	// Violated of Conclusive runs showed a violation; the interval is Wilson's for 95 %. Made are all runs, those that
 	// could not tell included.
-	Violated     int                `json:"runs_violated"`
-	Conclusive   int                `json:"runs_conclusive"`
-	Made         int                `json:"runs_made"`
-	ShareLow     float64            `json:"share_low"`
-	ShareHigh    float64            `json:"share_high"`
-	StoppedEarly bool               `json:"stopped_at_first_hit"` // the share of such a cell is biased upwards
-	Ops          int64              `json:"ops"`
-	Availability float64            `json:"availability"` // the mean over the runs
-	Exposure     []checker.Exposure `json:"exposure"`     // added up over the runs
-	Expectation  *Expectation       `json:"expectation,omitempty"`
-	Problems     []Problem          `json:"problems"`
-	Runs         []Run              `json:"runs"`
+	Violated     int     `json:"runs_violated"`
+	Conclusive   int     `json:"runs_conclusive"`
+	Made         int     `json:"runs_made"`
+	ShareLow     float64 `json:"share_low"`
+	ShareHigh    float64 `json:"share_high"`
+	StoppedEarly bool    `json:"stopped_at_first_hit"` // the share of such a cell is biased upwards
+	Ops          int64   `json:"ops"`
+	Availability float64 `json:"availability"` // the mean over the runs
+	// AttemptsPerGrant is the mean over the runs in which clients told of their requests, 0 if there is none; Overtakes are
+	// those of all runs.
+	AttemptsPerGrant float64            `json:"attempts_per_grant"`
+	Overtakes        int64              `json:"overtakes"`
+	Exposure         []checker.Exposure `json:"exposure"` // added up over the runs
+	Expectation      *Expectation       `json:"expectation,omitempty"`
+	Problems         []Problem          `json:"problems"`
+	// Stopped is the directory of a run that the end of the comparison ended, relative to compare.json; "" if there is none.
+	Stopped string `json:"stopped,omitempty"`
+	Runs    []Run  `json:"runs"`
 }
 
-// NewResult judges a cell by its runs. most is how many there might have been.
-func NewResult(cell Cell, expect *Expectation, runs []Run, most int) Result {
+// NewResult judges a cell by its runs. planned is how many there might have been.
+func NewResult(cell Cell, expect *Expectation, runs []Run, planned int) Result {
 	r := Result{Cell: cell, Expectation: expect, Runs: runs, Problems: []Problem{}, Exposure: []checker.Exposure{}}
 	if r.Runs == nil {
 		r.Runs = []Run{}
@@ -73,8 +87,10 @@ func NewResult(cell Cell, expect *Expectation, runs []Run, most int) Result {
 	if r.Made > 0 {
 		r.Availability /= float64(r.Made)
 	}
+	r.headline()
+	r.queueing()
 	r.ShareLow, r.ShareHigh = Wilson(r.Violated, r.Conclusive)
-	r.StoppedEarly = r.Made < most && r.Made > 0 && expect.hit(runs)
+	r.StoppedEarly = r.Made < planned && r.Made > 0 && expect.hit(runs)
 	r.Verdict = r.worst()
 	r.judge()
 	return r
@@ -85,8 +101,10 @@ func (r *Result) add(run Run) {
 		return
 	}
 	r.Made++
-	r.Count += run.of(checker.Violation)
-	r.Masked += run.of(checker.Masked)
+	findings, _ := run.of(checker.Violation)
+	masked, maskedIncidents := run.of(checker.Masked)
+	r.Incidents, r.Count = r.Incidents+run.Incidents, r.Count+findings
+	r.MaskedIncidents, r.Masked = r.MaskedIncidents+maskedIncidents, r.Masked+masked
 	r.Ops += run.Ops
 	r.Availability += run.Availability
 	if run.conclusive() {
@@ -95,17 +113,52 @@ func (r *Result) add(run Run) {
 	if run.Verdict == checker.Violation {
 		r.Violated++
 	}
-	if run.FirstNS != nil && (r.FirstNS == nil || *run.FirstNS < *r.FirstNS) {
-		r.FirstNS = run.FirstNS
-	}
 	for _, e := range run.Exposure {
-		at := slices.IndexFunc(r.Exposure, func(x checker.Exposure) bool { return x.Name == e.Name })
-		if at < 0 {
-			r.Exposure = append(r.Exposure, checker.Exposure{Name: e.Name, Count: e.Count, Min: e.Min})
-			continue
-		}
+		r.expose(e)
+	}
+}
+
+// expose adds what happened in a run to what happened in those before. Of clients that wrote it keeps the fewest: they are
+// the same in every run.
+func (r *Result) expose(e checker.Exposure) {
+	at := slices.IndexFunc(r.Exposure, func(x checker.Exposure) bool { return x.Name == e.Name })
+	switch {
+	case at < 0:
+		r.Exposure = append(r.Exposure, checker.Exposure{Name: e.Name, Count: e.Count, Min: e.Min})
+	case e.Name == history.ExposureWriters:
+		r.Exposure[at].Count, r.Exposure[at].Min = min(r.Exposure[at].Count, e.Count), max(r.Exposure[at].Min, e.Min)
+	default:
 		r.Exposure[at].Count += e.Count
 		r.Exposure[at].Min += e.Min
+	}
+}
+
+// headline looks for the most harmful of what the runs are headed by, and how soon that came.
+func (r *Result) headline() {
+	for _, run := range r.Runs {
+		name := run.headline()
+		switch {
+		case run.Error != "" || name == "":
+		case r.Headline == "" || words.ByHarm(name, r.Headline) < 0:
+			r.Headline, r.FirstNS = name, run.FirstNS
+		case name == r.Headline && run.FirstNS != nil && (r.FirstNS == nil || *run.FirstNS < *r.FirstNS):
+			r.FirstNS = run.FirstNS
+		}
+	}
+}
+
+// queueing adds up what the runs report about requests and queues.
+func (r *Result) queueing() {
+	counted := 0.0
+	for _, run := range r.Runs {
+		if run.Error == "" && run.AttemptsPerGrant > 0 {
+			counted++
+			r.AttemptsPerGrant += run.AttemptsPerGrant
+			r.Overtakes += run.Overtakes
+		}
+	}
+	if counted > 0 {
+		r.AttemptsPerGrant /= counted
 	}
 }
 
@@ -140,6 +193,11 @@ func (r *Result) judge() {
 	}
 }
 
+// settled reports whether an unmet cell stays unmet whatever its next runs show: what is missing may still come.
+func (r Result) settled() bool {
+	return r.Expectation == nil || slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind == Unexpected })
+}
+
 // Why is why the cell is not met, a sentence each.
 func (r Result) Why() (why []string) {
 	for _, p := range r.Problems {
@@ -156,11 +214,15 @@ func (r Result) Why() (why []string) {
 	if r.Outcome == NotRun {
 		why = append(why, "it was not run")
 	}
+	if r.Stopped != "" {
+		why = append(why, "a run was stopped; what it recorded is in "+r.Stopped+" (lockcheck check --partial)")
+	}
 	return why
 }
 
-// telling is the run that a reader wants to see first: one that is violated, else one that could not tell, else the last.
-func (r Result) telling() (Run, bool) {
+// representative is the run that a reader wants to see first: one that is violated, else one that could not tell, else the
+// last.
+func (r Result) representative() (Run, bool) {
 	for _, verdict := range []checker.Verdict{checker.Violation, "", checker.Inconclusive} {
 		for _, run := range r.Runs {
 			if run.Verdict == verdict {
@@ -186,16 +248,20 @@ type Comparison struct {
 	File        string    `json:"file,omitempty"` // of expectations
 	Expecting   bool      `json:"expecting"`
 	Seed        int64     `json:"seed"` // of each cell's first run; the next has the next
+	Basis       Basis     `json:"basis"`
 	Shard       Shard     `json:"shard"`
 	Interrupted bool      `json:"interrupted,omitempty"`
 	// PartInterrupted is said of a merged comparison: a part ended early, so that what has no violation is unknown.
-	PartInterrupted bool     `json:"part_interrupted,omitempty"`
-	ExitCode        int      `json:"exit_code"`
-	Matrix          []Cell   `json:"matrix"` // of all shards
-	Cells           []Result `json:"cells"`
+	PartInterrupted bool `json:"part_interrupted,omitempty"`
+	// MissingShards are the numbers of those that a merged comparison lacks.
+	MissingShards []int `json:"missing_shards,omitempty"`
+
+	ExitCode int      `json:"exit_code"`
+	Matrix   []Cell   `json:"matrix"` // of all shards
+	Cells    []Result `json:"cells"`
 }
 
-// Code is the exit code that the cells come to. A violation outranks whatever could not be found out.
+// Code is the exit code that the cells come to. A violation outranks all that could not be found out.
 func (c *Comparison) Code() int {
 	if c.Interrupted {
 		return exitInterrupted
@@ -258,15 +324,22 @@ func (c *Comparison) Sentence() string {
 	for _, cell := range c.Cells {
 		count[cell.Outcome]++
 	}
-	text := reports.Plural(int64(len(c.Cells)), "cell", "cells")
-	words := map[Outcome]string{Met: "passed", Unmet: "violated", Unclear: "inconclusive", Failed: "could not be run", NotRun: "not run"}
+	text := history.Counted(int64(len(c.Cells)), "cell", "cells")
+	outcome := map[Outcome]string{Met: "passed", Unmet: "violated", Unclear: "inconclusive", Failed: "could not be run", NotRun: "not run"}
 	if c.Expecting {
-		words[Met], words[Unmet] = "as expected", "not as expected"
+		outcome[Met], outcome[Unmet] = "as expected", "not as expected"
 	}
 	for _, o := range []Outcome{Unmet, Failed, Unclear, NotRun, Met} {
 		if count[o] > 0 {
-			text += fmt.Sprintf(", %d %s", count[o], words[o])
+			text += fmt.Sprintf(", %d %s", count[o], outcome[o])
 		}
+	}
+	var incidents int64
+	for _, cell := range c.Cells {
+		incidents += cell.Incidents
+	}
+	if incidents > 0 {
+		text += "; " + history.Counted(incidents, "incident", "incidents") + " in all"
 	}
 	switch {
 	case c.Interrupted:
@@ -274,11 +347,14 @@ func (c *Comparison) Sentence() string {
 	case c.PartInterrupted:
 		text += "; a part of it was interrupted"
 	}
+	if n := len(c.MissingShards); n > 0 {
+		text += "; missing: " + map[bool]string{true: "shard ", false: "shards "}[n == 1] + strings.Trim(fmt.Sprint(c.MissingShards), "[]")
+	}
 	return text
 }
 
 // Write writes compare.json.
-func (c *Comparison) Write(w io.Writer) error { return reports.EncodeIndented(w, c) }
+func (c *Comparison) Write(w io.Writer) error { return rundir.EncodeIndented(w, c) }
 
 // Read reads compare.json.
 func Read(r io.Reader) (*Comparison, error) {

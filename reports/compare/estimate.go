@@ -2,9 +2,9 @@ package compare
 
 import "time"
 
-// usualOverhead is what a run takes beside the time that its clients work (starting the service and ending it, the final
+// defaultOverhead is what a run takes beside the time that its clients work (starting the service and ending it, the final
 // phase, the judgement) for as long as no run was measured.
-const usualOverhead = 5 * time.Second
+const defaultOverhead = 5 * time.Second
 
 // estimate says how long the rest of a comparison takes at most. How long each run's clients work its plan says; what comes
 // on top was measured, once a run was made.
@@ -23,21 +23,17 @@ func (e *estimate) measured(task Task, run Run, took time.Duration) {
 	}
 }
 
-// left is about how long it takes from the beginning of an attempt, from 1, of the at-th task; 0 if nobody knows.
-func (e *estimate) left(at, attempt int) (left time.Duration) {
-	overhead := usualOverhead
+// left is about how long so many more runs of each task take, one after the other; 0 if that is unknown.
+func (e *estimate) left(runs []int) (left time.Duration) {
+	overhead := defaultOverhead
 	if e.runs > 0 {
 		overhead = e.spent / time.Duration(e.runs)
 	}
-	for i, task := range e.tasks[at:] {
-		runs := task.Repeat
-		if i == 0 {
-			runs -= attempt - 1
-		}
-		if task.Planned <= 0 {
+	for i, task := range e.tasks {
+		if runs[i] > 0 && task.Planned <= 0 {
 			return 0
 		}
-		left += time.Duration(runs) * (task.Planned + overhead)
+		left += time.Duration(runs[i]) * (task.Planned + overhead)
 	}
 	return left
 }

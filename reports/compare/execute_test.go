@@ -26,8 +26,8 @@ func (s *scripted) Run(_ context.Context, job Job) Run {
 
 type silent struct{ left []int }
 
-func (s *silent) Began(_ Job, left Left)   { s.left = append(s.left, left.Runs) }
-func (s *silent) Ended(Job, Run, []Result) {}
+func (s *silent) Began(_ Job, left Left) { s.left = append(s.left, left.Runs) }
+func (s *silent) Ended(Job, Run, Result) {}
 func task(b string, r int, e *Expectation) Task {
 	return Task{Cell: Cell{b, "pause", "lock"}, Repeat: r, Expect: e}
 }
@@ -39,14 +39,14 @@ func TestExecute(t *testing.T) {
 		"hit":      {calm(), overlapAndStale(), calm()},
 		"missing":  {calm(), calm(), calm()},
 		"plain":    {overlapAndStale(), calm(), calm()},
-		"expected": {calm(), overlapAndStale(), calm()}, // a violation that nobody expected does not end the runs
+		"expected": {calm(), overlapAndStale(), calm()}, // a violation that is not expected does not end the runs
 		"broken":   {failed(69), calm(), calm()},
 	}}
 	watcher := &silent{}
 	results := Execute(ctx, []Task{
 		task("hit", 3, pauseHarms()), task("missing", 3, pauseHarms()), task("plain", 3, nil), task("expected", 3, expecting()), task("broken", 3, nil),
 		task("stop", 3, nil), task("never", 3, nil),
-	}, 7, runner, watcher)
+	}, Execution{Seed: 7}, runner, watcher)
 	want := []struct {
 		made    int
 		outcome Outcome
@@ -63,7 +63,7 @@ func TestExecute(t *testing.T) {
 	if !slices.Equal(watcher.left[:3], []int{21, 20, 18}) {
 		t.Errorf("runs left %v: what a hit saves has to be taken off", watcher.left)
 	}
-	if share := results[2]; share.Violated != 1 || share.Conclusive != 3 || share.Count != 6 || *share.FirstNS != 2e9 || share.Exposure[0].Count != 6 || share.Availability != 0.5 {
+	if share := results[2]; share.Violated != 1 || share.Conclusive != 3 || share.Count != 6 || share.Incidents != 2 || *share.FirstNS != 2e9 || share.Exposure[0].Count != 6 || share.Availability != 0.5 {
 		t.Errorf("a cell adds up to %+v", share)
 	}
 }

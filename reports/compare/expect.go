@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"lockcheck/checker"
-	"lockcheck/reports"
+	"lockcheck/checker/history"
 )
 
-// Expectation is what somebody who knows a cell says will come of it. It is exact: what it lists has to come, and nothing
+// Expectation is what the author of a comparison expects of a cell. It is exact: what it lists has to come, and nothing
 // that it does not list may be violated, so that a real double grant cannot hide behind an overlap that was expected.
 type Expectation struct {
 	Pattern  `json:"-"`
@@ -23,8 +23,8 @@ type Expectation struct {
 
 // Wanted is what is expected of one property. One verdict has to come: `violation` and `masked` in at least one of the
 // runs, `pass` and `n/a` in all. Of several verdicts any will do, in every run: that is for what depends on how operations
-// happen to fall, such as an update that is lost only if somebody wrote in between. To demand it would make the comparison
-// fail at random, and to leave it out would be untrue.
+// happen to fall, such as an update that is lost only if another client wrote in between. To demand it would make the
+// comparison fail at random, and to leave it out would be untrue.
 type Wanted struct {
 	Property checker.Name      `json:"property"`
 	Verdicts []checker.Verdict `json:"verdicts"`
@@ -110,7 +110,7 @@ func (t *tally) words() string {
 	return strings.Join(words, " and ")
 }
 
-// Judge holds runs against the expectation. Runs that could not be made say nothing, and are judged by nobody here.
+// Judge holds runs against the expectation. Runs that could not be made say nothing, and are not judged here.
 func (e *Expectation) Judge(runs []Run) (problems []Problem) {
 	made := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Error != "" })
 	if len(made) == 0 {
@@ -143,7 +143,7 @@ func (e *Expectation) Judge(runs []Run) (problems []Problem) {
 	}
 	unknown := slices.DeleteFunc(made, func(r Run) bool { return r.Verdict != checker.Inconclusive })
 	if len(unknown) > 0 && len(problems) == 0 {
-		text := fmt.Sprintf("%s inconclusive: %s", reports.Plural(int64(len(unknown)), "run is", "runs are"), unknown[0].Reason)
+		text := fmt.Sprintf("%s inconclusive: %s", history.Counted(int64(len(unknown)), "run is", "runs are"), unknown[0].Reason)
 		problems = append(problems, Problem{Unknown, "", text, e.File, e.Line})
 	}
 	return problems
@@ -161,7 +161,7 @@ func (w Wanted) judge(t *tally, runs int) (ProblemKind, string) {
 			return "", ""
 		case t.judged > 0:
 			return Missing, fmt.Sprintf("%s: expected %s did not come in %s; it was %s", w.Property, want,
-				reports.Plural(int64(t.judged), "run that could tell", "runs that could tell"), t.words())
+				history.Counted(int64(t.judged), "run that could tell", "runs that could tell"), t.words())
 		default:
 			return Unknown, fmt.Sprintf("%s: whether the expected %s comes is unknown: no run could tell", w.Property, want)
 		}
@@ -184,12 +184,12 @@ func ofRuns(n, runs int) string {
 	return fmt.Sprintf("%d of %d runs", n, runs)
 }
 
-// wantsViolation tells whether the expectation waits for a violation, so that there is a first hit to stop at.
+// wantsViolation reports whether the expectation waits for a violation, so that there is a first hit to stop at.
 func (e *Expectation) wantsViolation() bool {
 	return e != nil && slices.ContainsFunc(e.Expect, func(w Wanted) bool { return w.only(checker.Violation) })
 }
 
-// hit tells whether the runs have shown every violation, and every masked one, that is waited for.
+// hit reports whether the runs have shown every violation, and every masked one, that is waited for.
 func (e *Expectation) hit(runs []Run) bool {
 	if !e.wantsViolation() {
 		return false

@@ -23,7 +23,7 @@ func TestExpectations(t *testing.T) {
 		"each in a run of its own":                  {pauseHarms(), []Run{came(V, verdicts{checker.MutualExclusion: V}), came(V, verdicts{checker.StaleWrite: V})}, nil},
 		"it did not come":                           {pauseHarms(), []Run{calm(), calm()}, []string{"missing:mutual-exclusion:11", "missing:stale-write:12"}},
 		"one of two did not come":                   {pauseHarms(), []Run{came(V, verdicts{checker.MutualExclusion: V})}, []string{"missing:stale-write:12"}},
-		"nobody could tell whether it comes":        {pauseHarms(), []Run{unexposed()}, []string{"unknown:mutual-exclusion:11", "unknown:stale-write:12"}},
+		"no run could tell whether it comes":        {pauseHarms(), []Run{unexposed()}, []string{"unknown:mutual-exclusion:11", "unknown:stale-write:12"}},
 		"one run could tell":                        {pauseHarms(), []Run{unexposed(), calm()}, []string{"missing:mutual-exclusion:11", "missing:stale-write:12"}},
 		"a real double grant behind it":             {pauseHarms(), []Run{came(V, verdicts{checker.MutualExclusion: V, checker.StaleWrite: V, checker.LockLinearizability: V})}, []string{"unexpected:lock-linearizability:10"}},
 		"a double grant in one of three":            {expecting(), []Run{calm(), came(V, verdicts{checker.EarlyExpiry: V}), calm()}, []string{"unexpected:early-expiry:10"}},

@@ -6,9 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
-	"lockcheck/reports"
+	"lockcheck/checker/history"
+	"lockcheck/reports/rundir"
 )
 
 // The files of a comparison's directory.
@@ -34,11 +37,57 @@ func WriteFiles(dir string, c *Comparison) error {
 	}
 	var errs []error
 	for _, file := range files {
-		if err := reports.WriteAtomically(filepath.Join(dir, file.name), file.write); err != nil {
-			errs = append(errs, fmt.Errorf("cannot write %s: %w", filepath.Join(dir, file.name), err))
+		if err := rundir.WriteAtomically(filepath.Join(dir, file.name), file.write); err != nil {
+			errs = append(errs, fmt.Errorf("cannot write %s: %w", filepath.Join(dir, file.name), oneLine{err}))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// oneLine is an error, joined of several perhaps, that is said in one line.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }
+
+func (e oneLine) Unwrap() error { return e.error }
+
+// WritePage writes the page as index.html in a directory, with the reports of the runs, so that both can be moved and published
+// together. from is the comparison's directory.
+func WritePage(dir, from string, c *Comparison) error {
+	if err := os.MkdirAll(filepath.Join(dir, "reports"), 0o755); err != nil {
+		return fmt.Errorf("cannot make the directory of the page: %w", err)
+	}
+	moved := *c
+	moved.Cells = slices.Clone(c.Cells)
+	for i := range moved.Cells {
+		cell := &moved.Cells[i]
+		cell.Runs = slices.Clone(cell.Runs)
+		for n := range cell.Runs {
+			run := &cell.Runs[n]
+			if run.Report == "" {
+				continue
+			}
+			there := fmt.Sprintf("reports/cell-%d-run-%d.html", i+1, n+1)
+			if err := copyFile(filepath.Join(from, filepath.FromSlash(run.Report)), filepath.Join(dir, filepath.FromSlash(there))); err != nil {
+				return fmt.Errorf("cannot copy the report of %v, seed %d: %w", cell.Cell, run.Seed, err)
+			}
+			run.Report = there
+		}
+	}
+	name := filepath.Join(dir, "index.html")
+	if err := rundir.WriteAtomically(name, func(w io.Writer) error { return HTML(w, &moved) }); err != nil {
+		return fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	return nil
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return rundir.WriteAtomically(to, func(w io.Writer) error { _, err := io.Copy(w, in); return err })
 }
 
 // AppendSummary appends the Markdown to a file, such as a step's summary on GitHub, which other steps' words may be in
@@ -49,8 +98,8 @@ func AppendSummary(path string, c *Comparison) (err error) {
 		return fmt.Errorf("cannot append the summary: %w", err)
 	}
 	defer func() {
-		if closed := file.Close(); err == nil {
-			err = closed
+		if closed := file.Close(); err == nil && closed != nil {
+			err = fmt.Errorf("cannot append the summary: %w", closed)
 		}
 	}()
 	info, err := file.Stat()
@@ -59,10 +108,12 @@ func AppendSummary(path string, c *Comparison) (err error) {
 	}
 	budget := MaxSummary - info.Size()
 	if budget < 2*room {
-		return fmt.Errorf("cannot append the summary: %s is full, it has %s", path, reports.Plural(info.Size(), "byte", "bytes"))
+		return fmt.Errorf("cannot append the summary: %s is full, it has %s", path, history.Counted(info.Size(), "byte", "bytes"))
 	}
-	_, err = io.WriteString(file, Markdown(c, int(budget)))
-	return err
+	if _, err = io.WriteString(file, Markdown(c, int(budget))); err != nil {
+		return fmt.Errorf("cannot append the summary: %w", err)
+	}
+	return nil
 }
 
 // ReadDir reads the comparison in a directory.
@@ -83,14 +134,21 @@ func ReadDir(dir string) (*Comparison, error) {
 	return c, nil
 }
 
+// LatestLink is the link to the newest comparison, beside the comparisons' directories.
+const LatestLink = "latest-compare"
+
 // maxSameSecond bounds how many comparisons may start in one directory in one second.
 const maxSameSecond = 100
 
-// CreateDir makes the directory of a new comparison, out/compare-<time>, and that of its runs. One that exists is never
+// CreateDir makes the directory of a new comparison, out/compare-<time>, and that of its runs, and points out/latest-compare at it. One that exists is never
 // used again.
 func CreateDir(out string, now time.Time) (string, error) {
-	if err := os.MkdirAll(out, 0o755); err != nil {
+	if err := rundir.MakeOut(out); err != nil {
 		return "", fmt.Errorf("cannot make the directory for comparisons: %w", err)
+	}
+	latest := filepath.Join(out, LatestLink)
+	if info, err := os.Lstat(latest); err == nil && info.Mode()&os.ModeSymlink == 0 {
+		return "", fmt.Errorf("%s is not a link that lockcheck made; move it away or choose another directory", latest)
 	}
 	name := filepath.Join(out, "compare-"+now.Format("20060102T150405"))
 	for n := 1; ; n++ {
@@ -102,7 +160,10 @@ func CreateDir(out string, now time.Time) (string, error) {
 		if err == nil {
 			err = os.Mkdir(filepath.Join(dir, RunsDir), 0o755)
 		}
-		if err == nil || !errors.Is(err, os.ErrExist) || n == maxSameSecond {
+		if err == nil {
+			return dir, rundir.Relink(latest, filepath.Base(dir))
+		}
+		if !errors.Is(err, os.ErrExist) || n == maxSameSecond {
 			return dir, err
 		}
 	}

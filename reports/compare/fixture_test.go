@@ -9,12 +9,12 @@ func came(verdict checker.Verdict, properties map[checker.Name]checker.Verdict) 
 	run := Run{Verdict: verdict, Seed: 1, Sentence: "S", Story: []string{"what", "1.000 s  then"}, Command: []string{"lockcheck", "run"}, Ops: 100,
 		Availability: 0.5, Dir: "runs/a", Report: "runs/a/report.html", DurationNS: 1e9,
 		Exposure: []checker.Exposure{{Name: "pauses-past-the-lease", Count: 2, Min: 1}}}
-	for _, name := range checker.AllProperties {
+	for _, name := range checker.Names() {
 		p := Property{Name: name, Verdict: checker.Pass}
 		if v, ok := properties[name]; ok {
 			p.Verdict = v
 			if v == checker.Violation || v == checker.Masked {
-				p.Count = 3
+				p.Count, p.Incidents = 3, 2
 			}
 		}
 		run.Properties = append(run.Properties, p)
@@ -22,7 +22,7 @@ func came(verdict checker.Verdict, properties map[checker.Name]checker.Verdict) 
 	switch verdict {
 	case checker.Violation:
 		at := int64(2e9)
-		run.FirstNS = &at
+		run.FirstNS, run.Incidents = &at, 2
 	case checker.Inconclusive:
 		run.Reason = "no pause outlived a lease"
 	}

@@ -46,7 +46,7 @@ func show(t *testing.T, c *Comparison) {
 		"html":        func() error { return HTML(io.Discard, c) },
 		"junit":       func() error { return JUnit(io.Discard, c) },
 		"annotations": func() error { return Annotations(io.Discard, c, ".") },
-		"table":       func() error { return Summary(io.Discard, c, "dir", true, false) },
+		"table":       func() error { return Summary(io.Discard, c, Shown{Dir: "dir", Color: true, Quiet: false}) },
 		"json":        func() error { return c.Write(io.Discard) },
 	} {
 		if err := write(); err != nil {

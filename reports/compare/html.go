@@ -9,17 +9,19 @@ import (
 	"strings"
 	"unicode"
 
-	"lockcheck/reports"
+	"lockcheck/checker/history"
+	"lockcheck/reports/words"
 )
 
 // The page is one file that needs nothing else: its style is inlined, it has no script, and a content policy forbids the
-// browser to fetch or run anything, whatever a run may have said.
+// browser to fetch or run anything, even what a run has written.
 //
 //go:embed page
 var pageFiles embed.FS
 
 var pageTemplate = template.Must(template.New("compare").Funcs(template.FuncMap{
-	"words": reports.ShellWords, "clock": reports.Clock, "grouped": reports.Grouped, "percent": reports.Percent, "shape": reports.Shape, "class": reports.Class,
+	"words": words.ShellWords, "clock": history.Moment, "grouped": history.Grouped[int64], "percent": words.Percent, "mark": markOf,
+	"found": words.Found, "queueing": words.Overtakes,
 }).ParseFS(pageFiles, "page/*.tmpl"))
 
 type page struct {
@@ -54,9 +56,7 @@ type pageWhy struct{ Kind, Text string }
 
 type pageRun struct {
 	Run
-	Link  template.URL
-	Shape string
-	Class string
+	Link template.URL
 }
 
 // HTML writes the page of the matrix. Links to runs are relative: the directory can be moved, and opened from disk.
@@ -67,7 +67,7 @@ func HTML(w io.Writer, c *Comparison) error {
 	}
 	p := page{
 		Comparison: c, Style: template.CSS(style), Title: "lockcheck compare: " + c.Sentence(), Sentence: c.Sentence(),
-		Face: reports.Shape(c.Worst()), Class: reports.Class(c.Worst()), Notes: c.notes(), Started: c.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC"),
+		Face: words.FaceOf(c.Worst()).Symbol, Class: words.FaceOf(c.Worst()).Class, Notes: c.notes(), Started: c.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC"),
 	}
 	p.Rows = make([]pageRow, len(c.Cells))
 	for i, r := range c.Cells {
@@ -90,9 +90,9 @@ func HTML(w io.Writer, c *Comparison) error {
 func newPageRow(id int, r Result) pageRow {
 	line := pageRow{row: newRow(r), ID: id}
 	for _, run := range r.Runs {
-		line.Detail = append(line.Detail, pageRun{run, link(run.Report), reports.Shape(run.Verdict), reports.Class(run.Verdict)})
+		line.Detail = append(line.Detail, pageRun{run, link(run.Report)})
 	}
-	if run, ok := r.telling(); ok {
+	if run, ok := r.representative(); ok {
 		line.Link = link(run.Report)
 	}
 	for i, why := range r.Why() {
@@ -152,5 +152,5 @@ func (p page) Dashed() string {
 	return "violated, or not known to have passed: a run could not tell, could not be made, or was not made"
 }
 
-// Bad tells whether a cell is to be marked beside its verdict.
+// Bad reports whether a cell is to be marked beside its verdict.
 func (r pageRow) Bad() bool { return r.Outcome != Met }

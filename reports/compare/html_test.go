@@ -61,13 +61,13 @@ func TestEveryCellOfTheMatrixSaysItAll(t *testing.T) {
 				continue
 			}
 			line := newPageRow(i+1, r)
-			text := strings.Join(strings.Fields(words(box)), " ")
-			for _, want := range []string{line.Shape, line.Verdict, line.Count, line.Runs, line.Ops, line.Availability, line.Exposure} {
+			text := strings.Join(strings.Fields(textOf(box)), " ")
+			for _, want := range []string{line.Shape, line.Standing, line.Marks, line.Found, line.Runs, line.Ops, line.Availability, line.Exposure} {
 				if !strings.Contains(text, strings.Join(strings.Fields(want), " ")) {
 					t.Errorf("%v: its box lacks %q: %s", r.Cell, want, text)
 				}
 			}
-			if r.FirstNS != nil && !strings.Contains(text, "first at "+line.First) {
+			if r.FirstNS != nil && !strings.Contains(text, "first "+string(r.Headline)+" at "+line.First) {
 				t.Errorf("%v: its box lacks the time to the first finding: %s", r.Cell, text)
 			}
 			if line.Link != "" && !strings.Contains(attribute(elements(box, atom.A)[0], "href"), "/report.html") {

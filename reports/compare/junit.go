@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"lockcheck/reports"
+	"lockcheck/reports/words"
 )
 
 // JUnit's XML has no schema of its own; these are the elements, attributes and their order on which the usual readers
@@ -59,7 +59,7 @@ type junitFault struct {
 }
 
 // JUnit writes the comparison as JUnit XML, a suite a backend and a case a cell. An expected violation that was seen has
-// passed, its story in system-out; what is missing or unexpected is a failure, and what nobody could tell an error.
+// passed, its story in system-out; what is missing or unexpected is a failure, and what no run could tell an error.
 func JUnit(w io.Writer, c *Comparison) error {
 	all := junitSuites{Name: "lockcheck compare", Time: seconds(c.DurationNS)}
 	for _, cell := range c.Cells {
@@ -108,7 +108,7 @@ func newCase(r Result) junitCase {
 		test.File, test.Line = clean(e.File), e.Line
 	}
 	why := strings.Join(r.Why(), "; ")
-	fault := &junitFault{Message: clean(reports.Clip(why, maxText)), Type: string(r.Outcome), Text: faultText(r)}
+	fault := &junitFault{Message: clean(words.Clip(why, maxText)), Type: string(r.Outcome), Text: faultText(r)}
 	switch r.Outcome {
 	case Met:
 	case Unmet:
@@ -144,20 +144,20 @@ func output(r Result) string {
 	}
 	if r.Made > 0 {
 		w := newRow(r)
-		lines = append(lines, "violated runs: "+w.Runs, "exposure: "+w.Exposure)
+		lines = append(lines, "found: "+w.Found, "violated runs: "+w.Runs, "exposure: "+w.Exposure)
 	}
-	if run, ok := r.telling(); ok && run.Error == "" {
+	if run, ok := r.representative(); ok && run.Error == "" {
 		lines = append(lines, clean(run.Sentence))
 		for _, line := range run.Story {
 			lines = append(lines, "  "+clean(line))
 		}
-		lines = append(lines, "again: "+clean(reports.ShellWords(run.Command)), "report: "+clean(run.Report))
+		lines = append(lines, "reproduce: "+clean(words.ShellWords(run.Command)), "report: "+clean(run.Report))
 	}
 	return strings.Join(lines, "\n")
 }
 
 // clean is one line without what XML cannot hold.
-func clean(text string) string { return reports.Plain(text) }
+func clean(text string) string { return words.Plain(text) }
 
 func duration(r Result) (ns int64) {
 	for _, run := range r.Runs {

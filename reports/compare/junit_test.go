@@ -95,7 +95,7 @@ func TestJUnitSaysWhatBecameOfEachCell(t *testing.T) {
 		t.Errorf("one that did not come: %+v", c)
 	}
 	if c := cases[2]; c.Failure == nil || c.Failure.Type != "unexpected" || c.Line != 10 {
-		t.Errorf("one that nobody expected: %+v", c)
+		t.Errorf("one that was not expected: %+v", c)
 	}
 	for _, suite := range suites.Suites[1:] {
 		for _, c := range suite.Cases {

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"lockcheck/reports"
+	"lockcheck/checker/history"
+	"lockcheck/reports/words"
 )
 
 // MaxSummary is less than what GitHub takes of one step's summary, 1 MiB.
@@ -38,12 +39,12 @@ func Markdown(c *Comparison, budget int) string {
 		}
 	}
 	for _, r := range c.Cells {
-		if run, ok := r.telling(); ok && len(run.Story) > 0 {
+		if run, ok := r.representative(); ok && len(run.Story) > 0 {
 			m.add(details(r, run))
 		}
 	}
 	if m.left > 0 {
-		m.text.WriteString("\n" + reports.Plural(int64(m.left), "part was", "parts were") + " left out to keep this short; compare.html has everything.\n")
+		m.text.WriteString("\n" + history.Counted(int64(m.left), "part was", "parts were") + " left out to keep this short; compare.html has everything.\n")
 	}
 	return m.text.String()
 }
@@ -92,7 +93,7 @@ func details(r Result, run Run) string {
 		}
 	}
 	if len(run.Command) > 0 {
-		fmt.Fprintf(&out, "\nAgain: %s\n", inline(reports.ShellWords(run.Command)))
+		fmt.Fprintf(&out, "\nReproduce: %s\n", inline(words.ShellWords(run.Command)))
 	}
 	out.WriteString("\n</details>\n")
 	return out.String()
@@ -106,7 +107,7 @@ const markup = "\\`*_[]<>&|~#@"
 // do nothing inside HTML.
 func inline(text string) string {
 	var out strings.Builder
-	for _, r := range reports.Plain(text) {
+	for _, r := range words.Plain(text) {
 		if strings.ContainsRune(markup, r) {
 			fmt.Fprintf(&out, "&#%d;", r)
 		} else {

@@ -36,7 +36,7 @@ func elements(of *nethtml.Node, names ...atom.Atom) (found []*nethtml.Node) {
 	return found
 }
 
-func words(of *nethtml.Node) string {
+func textOf(of *nethtml.Node) string {
 	var text strings.Builder
 	for n := range of.Descendants() {
 		if n.Type == nethtml.TextNode {
@@ -46,7 +46,7 @@ func words(of *nethtml.Node) string {
 	return strings.TrimSpace(text.String())
 }
 
-// The table is one, whatever a key is called, and every cell says what the row does.
+// The table is one, with any name of a key, and every cell says what the row does.
 func TestMarkdownTablesRender(t *testing.T) {
 	c := sample()
 	document := rendered(t, Markdown(c, MaxSummary))
@@ -68,7 +68,7 @@ func TestMarkdownTablesRender(t *testing.T) {
 			t.Fatalf("line %d has %d cells, want %d", i, len(cells), len(want))
 		}
 		for k, cell := range cells {
-			if got := words(cell); got != strings.TrimSpace(want[k]) {
+			if got := textOf(cell); got != strings.TrimSpace(want[k]) {
 				t.Errorf("line %d, %s: %q, want %q", i, columns[k], got, want[k])
 			}
 		}
@@ -85,7 +85,7 @@ func TestMarkdownHoldsOnlyText(t *testing.T) {
 	}
 	stories := 0
 	for _, cell := range c.Cells {
-		if run, ok := cell.telling(); ok && len(run.Story) > 0 {
+		if run, ok := cell.representative(); ok && len(run.Story) > 0 {
 			stories++
 		}
 	}
@@ -95,10 +95,10 @@ func TestMarkdownHoldsOnlyText(t *testing.T) {
 	}
 	for _, story := range folded {
 		if len(elements(story, atom.Details, atom.Table)) > 0 || len(elements(story, atom.Summary)) != 1 || len(elements(story, atom.Li)) == 0 {
-			t.Errorf("a story is not closed, or has no steps: %s", words(story))
+			t.Errorf("a story is not closed, or has no steps: %s", textOf(story))
 		}
 	}
-	if !strings.Contains(words(document), "alert(1)") {
+	if !strings.Contains(textOf(document), "alert(1)") {
 		t.Error("the text itself is gone")
 	}
 	for _, wrong := range []string{"\x1b", "\x00", "@", "http://"} {

@@ -22,7 +22,10 @@ type Cell struct {
 func (c Cell) String() string { return c.Backend + " / " + c.Nemesis + " / " + c.Workload }
 
 // Flag is one flag of lockcheck run, without its dashes.
-type Flag struct{ Name, Value string }
+type Flag struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
 // Backend is one row of the matrix: a lock service, and what is set for it alone.
 type Backend struct {
@@ -37,7 +40,7 @@ type Pattern struct {
 	Line                         int // in the file it was read from
 }
 
-// Matches tells whether the pattern picks the cell.
+// Matches reports whether the pattern picks the cell.
 func (p Pattern) Matches(c Cell) bool {
 	has := func(list []string, word string) bool { return len(list) == 0 || slices.Contains(list, word) }
 	return has(p.Backends, c.Backend) && has(p.Nemeses, c.Nemesis) && has(p.Workloads, c.Workload)
@@ -78,6 +81,9 @@ type Task struct {
 	Flags  []Flag // of lockcheck run, all but those that differ from run to run
 	Repeat int
 	Expect *Expectation // nil if nothing is expected
+
+	// Done are runs that were made before the comparison ended early: they count, and are not made again.
+	Done []Run
 
 	// Planned is for how long the clients of a run work, as its plan says; 0 if that is not known.
 	Planned time.Duration
@@ -138,7 +144,7 @@ type Shard struct {
 // Whole is the shard that has all cells.
 var Whole = Shard{1, 1}
 
-// Has tells whether the cell of that position, from 0, is in the shard.
+// Has reports whether the cell of that position, from 0, is in the shard.
 func (s Shard) Has(position int) bool { return position%s.Count == s.Index-1 }
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }

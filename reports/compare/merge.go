@@ -1,10 +1,12 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Part is a shard's comparison and where it lies.
@@ -14,21 +16,19 @@ type Part struct {
 }
 
 // Merge joins the shards of one comparison and judges every cell again by its runs. Links to runs are made relative to
-// out. Cells that no part has are kept as not run: what is missing is unknown, never met.
+// out. Cells that no part has are kept as not run: what is missing is unknown, never met. Parts of different comparisons
+// are refused, with what they differ in.
 func Merge(parts []Part, out string) (*Comparison, error) {
 	if len(parts) == 0 {
-		return nil, fmt.Errorf("there is nothing to merge")
+		return nil, errors.New("there is nothing to merge")
 	}
 	first := parts[0]
 	whole := *first.Comparison
 	whole.Shard, whole.Cells, whole.Interrupted = Whole, nil, false
 	have := map[Cell]Result{}
 	for _, part := range parts {
-		switch {
-		case !slices.Equal(part.Matrix, first.Matrix):
-			return nil, fmt.Errorf("%s and %s are no parts of one comparison: their matrices differ", first.Dir, part.Dir)
-		case part.Expecting != first.Expecting:
-			return nil, fmt.Errorf("%s and %s are no parts of one comparison: only one of them has expectations", first.Dir, part.Dir)
+		if err := first.sameAs(part); err != nil {
+			return nil, err
 		}
 		if part.StartedAt.Before(whole.StartedAt) {
 			whole.StartedAt = part.StartedAt
@@ -42,13 +42,7 @@ func Merge(parts []Part, out string) (*Comparison, error) {
 			if _, twice := have[cell.Cell]; twice {
 				return nil, fmt.Errorf("the cell %v is in several of the directories; give each shard once", cell.Cell)
 			}
-			runs := slices.Clone(cell.Runs)
-			for i := range runs {
-				runs[i].Dir, runs[i].Report = moved(part.Dir, runs[i].Dir, out), moved(part.Dir, runs[i].Report, out)
-			}
-			again := NewResult(cell.Cell, cell.Expectation, runs, len(runs))
-			again.StoppedEarly = cell.StoppedEarly
-			have[cell.Cell] = again
+			have[cell.Cell] = judgedAgain(part, cell, out)
 		}
 	}
 	for _, cell := range first.Matrix {
@@ -58,8 +52,47 @@ func Merge(parts []Part, out string) (*Comparison, error) {
 		}
 		whole.Cells = append(whole.Cells, result)
 	}
+	whole.MissingShards = missing(parts)
 	whole.Finish()
 	return &whole, nil
+}
+
+// sameAs is an error unless two parts are of one comparison.
+func (p Part) sameAs(other Part) error {
+	refuse := func(why string, args ...any) error {
+		return fmt.Errorf("%s and %s are not parts of one comparison: %s", p.Dir, other.Dir, fmt.Sprintf(why, args...))
+	}
+	switch {
+	case p.Comparison == other.Comparison:
+	case p.Basis.Digest == "" || other.Basis.Digest == "":
+		return refuse("one of them was written by an earlier lockcheck, which did not record what decided its runs; run it again")
+	case p.Basis.Digest != other.Basis.Digest: // which covers matrix and expectations, too
+		return refuse("%s", strings.Join(p.Basis.differences(other.Basis), "; "))
+	case p.Shard.Count != other.Shard.Count:
+		return refuse("the first is shard %v, the second %v", p.Shard, other.Shard)
+	}
+	return nil
+}
+
+// judgedAgain is a cell of a part, seen from another directory.
+func judgedAgain(part Part, cell Result, out string) Result {
+	runs := slices.Clone(cell.Runs)
+	for i := range runs {
+		runs[i].Dir, runs[i].Report = moved(part.Dir, runs[i].Dir, out), moved(part.Dir, runs[i].Report, out)
+	}
+	again := NewResult(cell.Cell, cell.Expectation, runs, len(runs))
+	again.StoppedEarly = cell.StoppedEarly
+	return again
+}
+
+// missing are the numbers of the shards that have cells and are not among the parts.
+func missing(parts []Part) (numbers []int) {
+	for n := 1; n <= min(parts[0].Shard.Count, len(parts[0].Matrix)); n++ {
+		if !slices.ContainsFunc(parts, func(p Part) bool { return p.Shard.Index == n }) {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
 }
 
 // moved is a path relative to one directory seen from another; where that cannot be said it stays as it is.

@@ -1,11 +1,13 @@
 package compare
 
 import (
+	"slices"
 	"time"
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
-	"lockcheck/reports"
+	"lockcheck/reports/rundir"
+	"lockcheck/reports/words"
 )
 
 // Run is what a comparison keeps of one run; the run's directory has the rest.
@@ -20,22 +22,30 @@ type Run struct {
 	Verdict    checker.Verdict    `json:"verdict,omitempty"`
 	Reason     string             `json:"reason,omitempty"`
 	Sentence   string             `json:"sentence,omitempty"`
-	FirstNS    *int64             `json:"first_ns"` // when the first violation was complete, since the run's start
+	FirstNS    *int64             `json:"first_ns"`  // when the first finding of the headline was complete, since the run's start
+	Incidents  int64              `json:"incidents"` // of all properties that are violated
 	Properties []Property         `json:"properties"`
 	Exposure   []checker.Exposure `json:"exposure"` // what had to happen
 	Ops        int64              `json:"ops"`
 	// Availability is that of results.json, from 0 to 1.
-	Availability float64  `json:"availability"`
-	Outlived     int64    `json:"outlived_leases"`
-	Story        []string `json:"story"` // of the first finding that a reader has to hear of
+	Availability float64 `json:"availability"`
+	Outlived     int64   `json:"outlived_leases"`
+	// AttemptsPerGrant and Overtakes are those of results.json; 0 attempts where no client reports them.
+	AttemptsPerGrant float64 `json:"attempts_per_grant"`
+	Overtakes        int64   `json:"overtakes"`
+	// StalledNS is for how long the harness stood still, and Alone why the run was made again with nothing beside it.
+	StalledNS int64    `json:"stalled_ns"`
+	Alone     string   `json:"alone,omitempty"`
+	Story     []string `json:"story"` // of the first finding that a reader has to hear of
 }
 
 // Property is one property's verdict in one run.
 type Property struct {
-	Name    checker.Name    `json:"name"`
-	Verdict checker.Verdict `json:"verdict"`
-	Count   int64           `json:"count"`
-	Why     string          `json:"why,omitempty"`
+	Name      checker.Name    `json:"name"`
+	Verdict   checker.Verdict `json:"verdict"`
+	Count     int64           `json:"count"`     // of findings
+	Incidents int64           `json:"incidents"` // that those led back to
+	Why       string          `json:"why,omitempty"`
 }
 
 const (
@@ -44,65 +54,79 @@ const (
 )
 
 // NewRun keeps of a run's results what a comparison shows.
-func NewRun(r reports.Results) Run {
+func NewRun(r rundir.Results) Run {
 	run := Run{
-		Seed: r.Seed, Verdict: r.Verdict, Reason: reports.Clip(reports.Plain(r.Reason), maxText),
-		Sentence:   reports.Clip(reports.Sentence(history.Plan{Backend: r.Backend, Nemesis: r.Nemesis}, &r.Result), maxText),
-		Properties: []Property{}, Exposure: []checker.Exposure{}, Story: []string{},
+		Seed: r.Seed, Verdict: r.Verdict, Reason: words.Clip(words.Plain(r.Reason), maxText),
+		Sentence:  words.Clip(words.Sentence(history.Plan{Backend: r.Backend, Nemesis: r.Nemesis}, &r.Result), maxText),
+		Incidents: r.Incidents, Properties: []Property{}, Exposure: []checker.Exposure{}, Story: []string{},
+		AttemptsPerGrant: r.Stats.AttemptsPerGrant, Overtakes: r.Stats.Overtakes, StalledNS: r.Stats.StalledNS,
 		Ops: r.Stats.Ops, Availability: r.Stats.Availability, Outlived: r.Stats.OutlivedLeases,
 	}
 	for _, p := range r.Properties {
 		why := p.Reason
-		for _, f := range p.Findings {
-			if why == "" {
-				why = f.Summary
-			}
-			if p.Verdict == checker.Violation && (run.FirstNS == nil || f.AtNS < *run.FirstNS) {
-				run.FirstNS = &f.AtNS
-			}
+		if why == "" && len(p.Findings) > 0 {
+			why = p.Findings[0].Summary
 		}
-		run.Properties = append(run.Properties, Property{p.Name, p.Verdict, p.Count, reports.Clip(reports.Plain(why), maxText)})
+		run.Properties = append(run.Properties, Property{p.Name, p.Verdict, p.Count, p.Incidents, words.Clip(words.Plain(why), maxText)})
 	}
 	for _, e := range r.Exposure {
 		if e.Min > 0 {
 			run.Exposure = append(run.Exposure, e)
 		}
 	}
-	if p := reports.Headline(&r.Result); p != nil && len(p.Findings) > 0 {
-		run.Story = story(p.Findings[0])
+	if p := words.Headline(&r.Result); p != nil && len(p.Findings) > 0 {
+		run.Story, run.FirstNS = story(p.Findings[0]), &p.Findings[0].AtNS
 	}
 	return run
 }
 
 func story(f checker.Finding) []string {
-	lines := []string{reports.Clip(reports.Plain(f.Summary), maxText)}
+	lines := []string{words.Clip(words.Plain(f.Summary), maxText)}
 	for i, line := range f.Story {
 		if i == maxStory {
 			lines = append(lines, "... more in the report")
 			break
 		}
-		lines = append(lines, reports.Clock(line.TimeNS)+"  "+reports.Clip(reports.Plain(line.Text), maxText))
+		lines = append(lines, history.Moment(line.TimeNS)+"  "+words.Clip(words.Plain(line.Text), maxText))
 	}
 	if f.Cause.Text != "" {
-		lines = append(lines, "cause: "+reports.Clip(reports.Plain(f.Cause.Text), maxText))
+		lines = append(lines, "cause: "+words.Clip(words.Plain(f.Cause.Text), maxText))
 	}
 	return lines
 }
 
-// conclusive tells whether the run could tell: it was made, and what was to be tested happened.
+// conclusive reports whether the run could tell: it was made, and what was to be tested happened.
 func (r Run) conclusive() bool {
 	return r.Error == "" && (r.Verdict == checker.Violation || r.Verdict == checker.Pass)
+}
+
+// foundSomething reports whether the run shows a violation, or one that fencing masked. Such a run counts as it is.
+func (r Run) foundSomething() bool {
+	return r.Verdict == checker.Violation || slices.ContainsFunc(r.Properties, func(p Property) bool {
+		return p.Verdict == checker.Violation || p.Verdict == checker.Masked
+	})
 }
 
 // Duration is how long the whole command took.
 func (r Run) Duration() time.Duration { return time.Duration(r.DurationNS) }
 
-// of counts what properties of that verdict counted.
-func (r Run) of(verdict checker.Verdict) (count int64) {
+// of counts the findings of properties of that verdict, and the incidents of each.
+func (r Run) of(verdict checker.Verdict) (findings, incidents int64) {
 	for _, p := range r.Properties {
 		if p.Verdict == verdict {
-			count += p.Count
+			findings += p.Count
+			incidents += p.Incidents
 		}
 	}
-	return count
+	return findings, incidents
+}
+
+// headline is the violated property that a reader has to hear of first; "" if there is none.
+func (r Run) headline() (first checker.Name) {
+	for _, p := range r.Properties {
+		if p.Verdict == checker.Violation && (first == "" || words.ByHarm(p.Name, first) < 0) {
+			first = p.Name
+		}
+	}
+	return first
 }

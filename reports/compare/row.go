@@ -5,43 +5,42 @@ import (
 	"strings"
 
 	"lockcheck/checker"
-	"lockcheck/reports"
+	"lockcheck/checker/history"
+	"lockcheck/reports/words"
 )
 
 // row is a cell in words, the same on a terminal, in Markdown and on the page.
 type row struct {
 	Result
-	Shape, Class string
-	Verdict      string // in words
-	Count        string
+	Shape, Class string // of the outcome
+	Standing     string // the outcome in words
+	Verdict      string // the worst of the runs
+	Marks        string // of the layers
+	Found        string // incidents, with the findings behind them
 	First        string
 	Runs         string
 	Ops          string
 	Availability string
 	Exposure     string
-	Expected     string
+	Queueing     string // requests for each grant; "" where no client tells
 }
 
-// columns are the headings of rows; the verdict's is the column that colour repeats.
-var columns = []string{"backend", "nemesis", "workload", "verdict", "count", "first", "violated runs", "operations", "available", "exposure", "expected"}
+// columns are the headings of rows; the outcome's is the column that colour repeats.
+var columns = []string{"backend", "nemesis", "workload", "outcome", "verdict", "layers", "found", "first", "violated runs", "operations", "available", "exposure"}
+
+// outcomeColumn is where the outcome stands.
+const outcomeColumn = 3
 
 func newRow(r Result) row {
-	w := row{Result: r, Shape: reports.Shape(r.Verdict), Class: reports.Class(r.Verdict), Verdict: string(r.Verdict)}
-	switch r.Outcome {
-	case Failed:
-		w.Verdict = "could not be run"
-	case NotRun:
-		w.Verdict = "not run"
-	}
-	if w.Expected = expectedWords(r); r.Made == 0 {
+	w := row{Result: r, Shape: r.face().Symbol, Class: r.face().Class, Standing: r.standing(), Verdict: string(r.Verdict)}
+	if r.Made == 0 {
+		w.Verdict = "–"
 		return w
 	}
-	w.Count = reports.Grouped(r.Count)
-	if r.Masked > 0 {
-		w.Count += ", " + reports.Grouped(r.Masked) + " masked"
-	}
+	w.Marks = layerWords(r.Layers())
+	w.Found = foundWords(r)
 	if w.First = "–"; r.FirstNS != nil {
-		w.First = reports.Clock(*r.FirstNS)
+		w.First = history.Moment(*r.FirstNS)
 	}
 	w.Runs = shareWords(r.Violated, r.Conclusive)
 	if r.StoppedEarly {
@@ -50,38 +49,36 @@ func newRow(r Result) row {
 	if unknown := r.Made - r.Conclusive; unknown > 0 && r.Conclusive > 0 {
 		w.Runs += fmt.Sprintf(", %d inconclusive", unknown)
 	}
-	w.Ops = reports.Grouped(r.Ops)
-	w.Availability = reports.Percent(r.Availability)
+	w.Ops = history.Grouped(r.Ops)
+	w.Availability = words.Percent(r.Availability)
 	w.Exposure = exposureWords(r.Exposure)
+	w.Queueing = words.Overtakes(r.AttemptsPerGrant, r.Overtakes)
 	return w
 }
 
-func expectedWords(r Result) string {
-	switch {
-	case r.Expectation == nil:
-		return "–"
-	case r.Outcome == Met:
-		return "✓ met"
-	case r.Outcome == Unmet:
-		return "✗ not met"
+// foundWords are such as "2 incidents, 74 findings", or "0 incidents; masked: 3 incidents, 14 findings".
+func foundWords(r Result) string {
+	phrase := words.Found(r.Incidents, r.Count)
+	if r.Masked > 0 {
+		phrase += "; masked: " + words.Found(r.MaskedIncidents, r.Masked)
 	}
-	return "? unknown"
+	return phrase
 }
 
 // exposureWords is what had to happen and how often it did: "contended grants: 113, pauses past the lease: 2".
 func exposureWords(exposure []checker.Exposure) string {
-	words := make([]string, 0, len(exposure))
+	parts := make([]string, 0, len(exposure))
 	for _, e := range exposure {
-		words = append(words, strings.ReplaceAll(reports.Plain(e.Name), "-", " ")+": "+reports.Grouped(e.Count))
+		parts = append(parts, strings.ReplaceAll(words.Plain(e.Name), "-", " ")+": "+history.Grouped(e.Count))
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(parts, ", ")
 }
 
 func (w row) cells() []string {
-	cells := []string{w.Cell.Backend, w.Cell.Nemesis, w.Cell.Workload, w.Shape + " " + w.Verdict, w.Count, w.First, w.Runs, w.Ops,
-		w.Availability, w.Exposure, w.Expected}
+	cells := []string{w.Cell.Backend, w.Cell.Nemesis, w.Cell.Workload, w.Shape + " " + w.Standing, w.Verdict, w.Marks, w.Found, w.First,
+		w.Runs, w.Ops, w.Availability, w.Exposure}
 	for i, c := range cells {
-		cells[i] = reports.Plain(c)
+		cells[i] = words.Plain(c)
 	}
 	return cells
 }
@@ -96,7 +93,7 @@ func rows(results []Result) []row {
 
 // notes are said below every table.
 func (c *Comparison) notes() []string {
-	notes := []string{"violated runs: of those that could tell, with the 95 % interval after Wilson; none of n runs is a bound, not safety"}
+	notes := []string{"first: when the first finding of the most harmful violated property was complete", "violated runs: of those that could tell, with the 95 % interval after Wilson; none of n runs is a bound, not safety", layerNote}
 	for _, cell := range c.Cells {
 		if cell.StoppedEarly {
 			return append(notes, "* runs were repeated until the expected violations had come; such a share leans upwards")

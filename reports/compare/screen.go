@@ -3,13 +3,16 @@ package compare
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/clipperhouse/displaywidth"
 
-	"lockcheck/reports"
+	"lockcheck/checker/history"
+	"lockcheck/reports/terminal"
+	"lockcheck/reports/words"
 )
 
 // Screen shows how a comparison gets on: on a terminal the table as it fills, with a line below that tells the time;
@@ -21,11 +24,17 @@ type Screen struct {
 	quiet bool
 	lines int // that were drawn and are to be drawn over
 	cells []Result
-	job   *Job
+	work  []*atWork // in the order in which they began
 	left  Left
-	began time.Time
 	stop  chan struct{}
 	ended chan struct{}
+}
+
+// atWork is a run that has begun.
+type atWork struct {
+	job   Job
+	left  Left
+	began time.Time
 }
 
 // redraw is how often the time is told on a terminal.
@@ -33,9 +42,10 @@ const redraw = time.Second
 
 // NewScreen shows on w. With quiet it shows nothing. Close has to be called.
 func NewScreen(w io.Writer, tasks []Task, quiet bool) *Screen {
-	s := &Screen{w: w, tty: reports.IsTerminal(w), quiet: quiet, stop: make(chan struct{}), ended: make(chan struct{})}
+	_, _, sized := terminal.Size(w) // what cannot be drawn over is shown as lines: docker run -t begins with 0×0
+	s := &Screen{w: w, tty: sized, quiet: quiet, stop: make(chan struct{}), ended: make(chan struct{})}
 	for _, t := range tasks {
-		s.cells = append(s.cells, NewResult(t.Cell, t.Expect, nil, t.Repeat))
+		s.cells = append(s.cells, NewResult(t.Cell, t.Expect, t.Done, t.Repeat))
 	}
 	go s.tick()
 	return s
@@ -61,23 +71,26 @@ func (s *Screen) tick() {
 func (s *Screen) Began(job Job, left Left) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.job, s.left, s.began = &job, left, time.Now()
+	s.work, s.left = append(s.work, &atWork{job, left, time.Now()}), left
 	if !s.tty && !s.quiet {
-		fmt.Fprintln(s.w, s.status())
+		fmt.Fprintln(s.w, words.Plain(s.work[len(s.work)-1].words(false)+s.leftWords()))
 	}
 	s.draw()
 }
 
 // Ended shows what came of it.
-func (s *Screen) Ended(_ Job, run Run, soFar []Result) {
+func (s *Screen) Ended(job Job, run Run, cell Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	copy(s.cells, soFar)
-	s.job = nil
+	s.cells[job.Position] = cell
+	s.work = slices.DeleteFunc(s.work, func(w *atWork) bool { return w.job.Position == job.Position })
 	if !s.tty && !s.quiet {
-		fmt.Fprintf(s.w, "  %s\n", Line(soFar[len(soFar)-1]))
+		fmt.Fprintf(s.w, "  %s\n", Line(cell))
 		if run.Error != "" {
-			fmt.Fprintf(s.w, "  could not be made (exit %d): %s\n", run.ExitCode, reports.Plain(run.Error))
+			fmt.Fprintf(s.w, "  could not be made (exit %d): %s\n", run.ExitCode, words.Plain(run.Error))
+		}
+		if run.Alone != "" {
+			fmt.Fprintf(s.w, "  %s\n", words.Plain(run.Alone))
 		}
 	}
 	s.draw()
@@ -100,7 +113,7 @@ func (s *Screen) erase() {
 }
 
 func (s *Screen) draw() {
-	columns, rows, ok := reports.TerminalSize(s.w)
+	columns, rows, ok := terminal.Size(s.w)
 	if !s.tty || s.quiet || !ok {
 		return
 	}
@@ -108,7 +121,8 @@ func (s *Screen) draw() {
 	if err := Table(&table, s.cells, false, columns-1); err != nil {
 		return // it is only progress
 	}
-	lines := append(strings.Split(strings.TrimRight(table.String(), "\n"), "\n"), "", s.status())
+	lines := append(strings.Split(strings.TrimRight(table.String(), "\n"), "\n"), "")
+	lines = append(lines, s.status()...)
 	// What does not fit cannot be drawn over: the last lines are those that change.
 	lines = lines[max(len(lines)-(rows-1), 0):]
 	s.erase()
@@ -118,21 +132,38 @@ func (s *Screen) draw() {
 	s.lines = len(lines)
 }
 
-// status is such as "cell 3 of 8: etcd / pause / lock, run 1 of 3, seed 7 | 12 s | at most 9 runs, about 3 min left".
-func (s *Screen) status() string {
-	if s.job == nil {
-		return ""
+// status is a line for each run at work, the last of which tells what is left.
+func (s *Screen) status() []string {
+	if len(s.work) == 0 {
+		return []string{""}
 	}
-	took := time.Since(s.began)
-	text := fmt.Sprintf("cell %d of %d: %v, run %d of %d, seed %d", s.left.Cell, s.left.Cells, s.job.Cell, s.job.Attempt, s.job.Repeat, s.job.Seed)
-	if s.tty {
-		text += fmt.Sprintf(" | %.0f s", took.Seconds())
+	lines := make([]string, len(s.work))
+	for i, w := range s.work {
+		lines[i] = w.words(true)
 	}
-	text += " | at most " + reports.Plural(int64(s.left.Runs), "run", "runs")
+	lines[len(lines)-1] += s.leftWords()
+	for i := range lines {
+		lines[i] = words.Plain(lines[i])
+	}
+	return lines
+}
+
+// words is such as "cell 3 of 8: etcd / pause / lock, run 1 of 3, seed 7 | 12 s".
+func (w *atWork) words(timed bool) string {
+	text := fmt.Sprintf("cell %d of %d: %v, run %d of %d, seed %d", w.left.Cell, w.left.Cells, w.job.Cell, w.job.Attempt, w.job.Repeat, w.job.Seed)
+	if timed {
+		text += fmt.Sprintf(" | %.0f s", time.Since(w.began).Seconds())
+	}
+	return text
+}
+
+// leftWords is such as " | at most 9 runs, about 3 min left".
+func (s *Screen) leftWords() string {
+	text := " | at most " + history.Counted(int64(s.left.Runs), "run", "runs")
 	if s.left.Time > 0 {
-		text += ", about " + roughly(s.left.Time-took)
+		text += ", about " + roughly(s.left.Time-time.Since(s.work[len(s.work)-1].began))
 	}
-	return reports.Plain(text + " left")
+	return text + " left"
 }
 
 func roughly(d time.Duration) string {

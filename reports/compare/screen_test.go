@@ -13,7 +13,7 @@ func TestScreenWithoutATerminal(t *testing.T) {
 		var out bytes.Buffer
 		tasks := []Task{task("etcd", 2, pauseHarms()), task("redis\x1b[2J", 1, nil)}
 		screen := NewScreen(&out, tasks, quiet)
-		Execute(t.Context(), tasks, 7, &scripted{runs: map[string][]Run{"etcd": {calm(), overlapAndStale()}, "redis\x1b[2J": {failed(69)}}}, screen)
+		Execute(t.Context(), tasks, Execution{Seed: 7}, &scripted{runs: map[string][]Run{"etcd": {calm(), overlapAndStale()}, "redis\x1b[2J": {failed(69)}}}, screen)
 		screen.Close()
 		return out.String()
 	}

@@ -12,11 +12,12 @@ import (
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
-	"lockcheck/reports"
+	"lockcheck/reports/terminal"
+	"lockcheck/reports/words"
 )
 
 // dispensable are the columns that a narrow terminal goes without, the first first; the page has them all.
-var dispensable = []int{9, 8, 7, 5}
+var dispensable = []int{11, 10, 9, 7, 6, 8}
 
 // Table draws the cells for a terminal of a width in columns, 0 for any.
 func Table(w io.Writer, results []Result, color bool, width int) error {
@@ -44,18 +45,21 @@ func widest(text string) (columns int) {
 	return columns
 }
 
+// maxWidths are of the columns that may be long: they are broken into lines.
+var maxWidths = map[int]int{1: 30, 6: 26, 11: 30}
+
 // rightAligned are the columns of figures.
-var rightAligned = []int{4, 5, 7, 8}
+var rightAligned = []int{7, 9, 10}
 
 func table(w io.Writer, all []row, shown []int, color bool) error {
-	head, align, most := make([]string, len(shown)), make([]tw.Align, len(shown)), tw.Mapper[int, int]{}
+	head, align, widths := make([]string, len(shown)), make([]tw.Align, len(shown)), tw.Mapper[int, int]{}
 	for at, i := range shown {
 		head[at], align[at] = columns[i], tw.AlignLeft
 		if slices.Contains(rightAligned, i) {
 			align[at] = tw.AlignRight
 		}
-		if i == 9 || i == 1 { // what may be long
-			most[at] = 30
+		if width, bounded := maxWidths[i]; bounded {
+			widths[at] = width
 		}
 	}
 	table := tablewriter.NewTable(w,
@@ -68,7 +72,7 @@ func table(w io.Writer, all []row, shown []int, color bool) error {
 			Row: tw.CellConfig{
 				Formatting:   tw.CellFormatting{AutoWrap: tw.WrapNormal},
 				Alignment:    tw.CellAlignment{PerColumn: align},
-				ColMaxWidths: tw.CellWidth{PerColumn: most},
+				ColMaxWidths: tw.CellWidth{PerColumn: widths},
 			},
 		}))
 	table.Header(head)
@@ -77,8 +81,8 @@ func table(w io.Writer, all []row, shown []int, color bool) error {
 		line := make([]string, len(shown))
 		for at, i := range shown {
 			line[at] = cells[i]
-			if i == 3 && color && r.Outcome != NotRun {
-				line[at] = reports.Paint(r.Result.Verdict, cells[i])
+			if i == outcomeColumn && color && r.Outcome != NotRun {
+				line[at] = r.face().Paint(cells[i])
 			}
 		}
 		if err := table.Append(line); err != nil {
@@ -91,35 +95,42 @@ func table(w io.Writer, all []row, shown []int, color bool) error {
 // Line is a cell in one line, for where a table cannot be drawn anew.
 func Line(r Result) string {
 	w := newRow(r)
-	parts := []string{w.Shape + " " + r.Cell.String(), w.Verdict}
+	parts := []string{w.Shape + " " + r.Cell.String(), w.Standing}
 	if r.Made > 0 {
-		parts = append(parts, reports.Plural(r.Count, "violation", "violations"), "violated "+w.Runs, w.Exposure)
+		parts = append(parts, "verdict "+w.Verdict, w.Marks, w.Found, "violated "+w.Runs, w.Exposure)
 	}
-	if r.Expectation != nil {
-		parts = append(parts, "expected: "+w.Expected)
-	}
-	return reports.Plain(strings.Join(parts, " | "))
+	return words.Plain(strings.Join(parts, " | "))
+}
+
+// Shown says how the end of a comparison is shown on a terminal.
+type Shown struct {
+	Dir          string // of the comparison
+	Page         string // its page; "" if it could not be written
+	Color, Quiet bool
 }
 
 // Summary shows the end of a comparison: the table, what is not as it should be, and last, where the eye rests, one
-// sentence. dir is the comparison's directory.
-func Summary(w io.Writer, c *Comparison, dir string, color, quiet bool) error {
+// sentence.
+func Summary(w io.Writer, c *Comparison, show Shown) error {
 	var out strings.Builder
-	if !quiet {
-		columns, _, _ := reports.TerminalSize(w)
-		if err := Table(&out, c.Cells, color, columns); err != nil {
+	if !show.Quiet {
+		columns, _, _ := terminal.Size(w)
+		if err := Table(&out, c.Cells, show.Color, columns); err != nil {
 			return fmt.Errorf("cannot draw the table: %w", err)
 		}
 		out.WriteByte('\n')
 		for _, note := range c.notes() {
 			fmt.Fprintf(&out, "  %s\n", note)
 		}
-		writeWhy(&out, c, dir)
-		fmt.Fprintf(&out, "\nreport   %s\n\n", reports.Plain(filepath.Join(dir, HTMLFile)))
+		writeWhy(&out, c, show.Dir)
+		if show.Page != "" {
+			fmt.Fprintf(&out, "\nreport    %s\n", words.Plain(show.Page))
+		}
+		out.WriteByte('\n')
 	}
-	sentence := reports.Shape(c.Worst()) + " " + c.Sentence()
-	if color {
-		sentence = reports.Paint(c.Worst(), sentence)
+	sentence := words.FaceOf(c.Worst()).Symbol + " " + c.Sentence()
+	if show.Color {
+		sentence = words.FaceOf(c.Worst()).Paint(sentence)
 	}
 	fmt.Fprintln(&out, sentence)
 	_, err := io.WriteString(w, out.String())
@@ -131,18 +142,18 @@ func writeWhy(w io.Writer, c *Comparison, dir string) {
 		if cell.Outcome == Met {
 			continue
 		}
-		fmt.Fprintf(w, "\n%s %s\n", newRow(cell).Shape, reports.Plain(cell.Cell.String()))
+		fmt.Fprintf(w, "\n%s %s\n", newRow(cell).Shape, words.Plain(cell.Cell.String()))
 		for _, p := range cell.Problems {
-			fmt.Fprintf(w, "  %s: %s%s\n", p.Kind, reports.Plain(p.Text), reports.Plain(at(p)))
+			fmt.Fprintf(w, "  %s: %s%s\n", p.Kind, words.Plain(p.Text), words.Plain(at(p)))
 		}
 		for _, why := range cell.Why()[len(cell.Problems):] {
-			fmt.Fprintf(w, "  %s\n", reports.Plain(why))
+			fmt.Fprintf(w, "  %s\n", words.Plain(why))
 		}
 		if e := cell.Expectation; e != nil {
-			fmt.Fprintf(w, "  expected because: %s\n", reports.Plain(e.Reason))
+			fmt.Fprintf(w, "  expected because: %s\n", words.Plain(e.Reason))
 		}
-		if run, ok := cell.telling(); ok && run.Error == "" {
-			fmt.Fprintf(w, "  run: %s\n  again: %s\n", reports.Plain(filepath.Join(dir, filepath.FromSlash(run.Dir))), reports.Plain(reports.ShellWords(run.Command)))
+		if run, ok := cell.representative(); ok && run.Error == "" {
+			fmt.Fprintf(w, "  run: %s\n  reproduce: %s\n", words.Plain(filepath.Join(dir, filepath.FromSlash(run.Dir))), words.Plain(words.ShellWords(run.Command)))
 		}
 	}
 }

@@ -31,7 +31,7 @@ func sample() *Comparison {
 	unlucky.Error = nasty
 	e := pauseHarms()
 	e.Reason = nasty
-	c := &Comparison{StartedAt: time.Unix(0, 0), Lockcheck: nasty, Expecting: true, File: "lockcheck.yaml", Shard: Whole, Cells: []Result{
+	c := &Comparison{StartedAt: time.Unix(0, 0), Lockcheck: nasty, Expecting: true, File: "lockcheck.yaml", Shard: Whole, Basis: Basis{Digest: "1"}, Cells: []Result{
 		NewResult(Cell{"etcd", "pause", "lock"}, e, []Run{calm(), hostile}, 3),
 		NewResult(Cell{"etcd", "pause", "fencing"}, pauseHarms(), []Run{calm()}, 1),
 		NewResult(Cell{"etcd", nasty, "lock"}, expecting(), []Run{hostile}, 1),
@@ -133,14 +133,15 @@ func TestFieldNames(t *testing.T) {
 			}
 		}
 	}
-	has("compare.json", c, "version", "lockcheck", "started_at", "duration_ns", "file", "expecting", "seed", "shard", "exit_code", "matrix", "cells")
+	has("compare.json", c, "version", "lockcheck", "started_at", "duration_ns", "file", "expecting", "seed", "basis", "shard", "exit_code", "matrix", "cells")
 	cell := c["cells"].([]any)[1].(map[string]any)
-	has("a cell", cell, "backend", "nemesis", "workload", "verdict", "outcome", "count", "masked", "first_ns", "runs_violated", "runs_conclusive",
-		"runs_made", "share_low", "share_high", "stopped_at_first_hit", "ops", "availability", "exposure", "expectation", "problems", "runs")
+	has("a cell", cell, "backend", "nemesis", "workload", "verdict", "outcome", "incidents", "count", "masked_incidents", "masked", "headline", "first_ns", "runs_violated", "runs_conclusive",
+		"runs_made", "share_low", "share_high", "stopped_at_first_hit", "ops", "availability", "exposure", "attempts_per_grant", "overtakes", "expectation", "problems", "runs")
+	has("a property", cell["runs"].([]any)[0].(map[string]any)["properties"].([]any)[0], "name", "verdict", "count", "incidents")
 	has("an expectation", cell["expectation"], "file", "line", "reason", "expect")
 	has("what is expected", cell["expectation"].(map[string]any)["expect"].([]any)[0], "property", "verdicts", "line")
 	has("a problem", cell["problems"].([]any)[0], "kind", "property", "text", "file", "line")
-	has("a run", cell["runs"].([]any)[0], "seed", "command", "dir", "report", "exit_code", "duration_ns", "verdict", "first_ns", "properties", "exposure",
+	has("a run", cell["runs"].([]any)[0], "seed", "command", "dir", "report", "exit_code", "duration_ns", "verdict", "first_ns", "incidents", "properties", "exposure", "attempts_per_grant", "overtakes",
 		"ops", "availability", "outlived_leases", "story")
 }
 
@@ -186,13 +187,8 @@ func TestMerge(t *testing.T) {
 		t.Errorf("one shard twice: %v", err)
 	}
 	half, err := Merge(parts[:1], root)
-	if err != nil || len(half.Cells) != 6 || half.Cells[1].Outcome != NotRun {
+	if err != nil || len(half.Cells) != 6 || half.Cells[1].Outcome != NotRun || !strings.HasSuffix(half.Sentence(), "; missing: shard 2") {
 		t.Fatalf("half of it: %+v, %v", half, err)
-	}
-	other := *parts[1].Comparison
-	other.Matrix = other.Matrix[1:]
-	if _, err := Merge([]Part{parts[0], {"x", &other}}, root); err == nil {
-		t.Error("parts of two comparisons are merged")
 	}
 }
 
@@ -206,7 +202,7 @@ func TestMissingShardIsUnknown(t *testing.T) {
 	}
 }
 
-// A part that somebody stopped leaves unknown what it has not shown, and hides no violation.
+// A part that was interrupted leaves unknown what it has not shown, and hides no violation.
 func TestInterruptedPart(t *testing.T) {
 	for want, run := range map[int]Run{2: calm(), 3: overlapAndStale()} {
 		cell := Cell{"a", "none", "lock"}
@@ -243,11 +239,11 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 func TestTerminal(t *testing.T) {
 	var out bytes.Buffer
 	c := sample()
-	if err := Summary(&out, c, "x", false, false); err != nil {
+	if err := Summary(&out, c, Shown{Dir: "x", Page: "x/compare.html"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"missing: stale-write: expected violation did not come in 1 run that could tell; it was pass (lockcheck.yaml:12)", "0 of 1 (at most 80 %)", "1 of 2", "x/compare.html", "  run: x/runs/a\n",
-		"✗ 6 cells, 2 not as expected, 1 could not be run, 1 inconclusive, 1 not run, 1 as expected\n"} {
+		"✗ 6 cells, 2 not as expected, 1 could not be run, 1 inconclusive, 1 not run, 1 as expected; 4 incidents in all\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it lacks %q:\n%s", want, out.String())
 		}
@@ -271,7 +267,7 @@ func TestTerminal(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if err := Summary(&out, c, "x", false, true); err != nil || strings.Count(out.String(), "\n") != 1 {
+	if err := Summary(&out, c, Shown{Dir: "x", Quiet: true}); err != nil || strings.Count(out.String(), "\n") != 1 {
 		t.Errorf("quiet: %q %v", out.String(), err)
 	}
 }

@@ -3,9 +3,9 @@
   const root = document.documentElement;
   root.classList.add("scripted");
 
-  // Long tables, the stories at the end of the page and the still picture of the timeline are text until somebody needs
-  // them: to make all of them would keep the rest of a long page waiting. Where no script runs, they are a part of the page
-  // as any other.
+  // Long tables, the stories at the end of the page and the still picture of the timeline are text until a reader opens them:
+  // to make all of them would keep the rest of a long page waiting. Where no script runs, they are a part of the page as any
+  // other.
   function unfold(element) {
     const folded = element.querySelector(":scope > noscript");
     if (!folded) return;
@@ -17,7 +17,7 @@
   const unfoldAll = () => each("details.more", unfold);
   document.addEventListener("toggle", (e) => { if (e.target.open) unfold(e.target); }, true);
 
-  // A number above a drawing says what its line of the story does, once somebody points at it.
+  // A number above a drawing says what its line of the story does, once the reader points at it.
   document.addEventListener("pointerover", (e) => {
     const step = e.target.closest && e.target.closest(".step, .stepnumber");
     if (!step || step.firstElementChild) return;

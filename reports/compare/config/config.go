@@ -1,5 +1,5 @@
-// Package config reads lockcheck.yaml, the file of a comparison. It is strict: whatever it does not know, or cannot be, is
-// refused with file, line and column, so that no slip of the pen makes an expectation vanish.
+// Package config reads lockcheck.yaml, the file of a comparison. It is strict: a key or a value that it does not know, or that
+// cannot be, is refused with file, line and column, so that no slip of the pen makes an expectation vanish.
 package config
 
 import (
@@ -19,10 +19,11 @@ import (
 // Name is what the file is called by default.
 const Name = "lockcheck.yaml"
 
-// Known is what the file may name. The functions say why a value cannot be; nil is fine.
+// Known is what the file may name. Its functions say why a value cannot be; nil is fine.
 type Known struct {
-	Backends, Workloads, Guards, Providers []string
-	Nemesis                                func(spec string) error
+	Backends, Workloads []string
+	Settings            []Setting
+	Nemesis             func(spec string) error
 }
 
 // Error is a mistake in the file, at a place in it.

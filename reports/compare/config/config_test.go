@@ -14,13 +14,24 @@ import (
 )
 
 var menu = Known{
-	Backends: []string{"etcd", "redis"}, Workloads: []string{"lock", "fencing"}, Guards: []string{"none", "before-work"}, Providers: []string{"auto", "local"},
+	Backends: []string{"etcd", "redis"}, Workloads: []string{"lock", "fencing"},
+	Settings: []Setting{{Name: "client"}, {Name: "clients", Rule: only("5")}, {Name: "ttl", Rule: only("2s", "3s")}, {Name: "time-limit"}, {Name: "set", Pairs: true, Rule: only("2", "3")}},
 	Nemesis: func(spec string) error {
 		if slices.Contains([]string{"none", "pause", "pause:holder,1.5ttl"}, spec) {
 			return nil
 		}
 		return errors.New("there is no such fault")
 	},
+}
+
+// only is a rule that takes these values.
+func only(values ...string) func(name, value string) error {
+	return func(name, value string) error {
+		if !slices.Contains(values, value) {
+			return fmt.Errorf("%s: %q is none of %q", name, value, values)
+		}
+		return nil
+	}
 }
 
 const whole = `
@@ -76,7 +87,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Whoever makes the example smaller is told what else has to go, in the file and by the error.
+// A user who makes the example smaller learns what else has to go, from the file and from the error.
 func TestAnExpectationThatOutlivesItsNemesisSaysWhatToDo(t *testing.T) {
 	smaller := strings.Replace(Example, "nemeses: [none, pause]", "nemeses: [none]", 1)
 	if smaller == Example {
@@ -93,7 +104,7 @@ func TestAnExpectationThatOutlivesItsNemesisSaysWhatToDo(t *testing.T) {
 			}
 		}
 	}
-	if matrix := Example[strings.Index(Example, "# Every backend under"):strings.Index(Example, "\nmatrix:")]; !strings.Contains(matrix, "takes a nemesis or a workload out of the matrix has to take its entries under\n# expectations out as well") {
+	if matrix := Example[strings.Index(Example, "# Every backend under"):strings.Index(Example, "\nmatrix:")]; !strings.Contains(matrix, "take a nemesis or a workload out of the matrix, take its entries under\n# expectations out as well") {
 		t.Errorf("the example does not say it where the matrix is:\n%s", matrix)
 	}
 }
@@ -115,9 +126,11 @@ func TestRefused(t *testing.T) {
 		"unknown key deep down":       {"    reason: because", "    reasons: because", "l.yaml:18:5: an expectation has no key"},
 		"unknown default":             {"{ttl: 2s,", "{tll: 2s,", `l.yaml:2:12: defaults has no key "tll"`},
 		"backend key in defaults":     {"{ttl: 2s,", "{backend: etcd,", `l.yaml:2:12: defaults has no key "backend"`},
-		"bad duration":                {"{ttl: 2s,", "{ttl: 2,", `l.yaml:2:17: ttl: "2" is no length of time`},
-		"bad number":                  {"{ttl: 2s,", "{clients: many,", `l.yaml:2:21: clients: "many" is no number from 2 to 100`},
-		"bad guard":                   {"{ttl: 2s,", "{guard: after,", "l.yaml:2:19: guard: there is no"},
+		"a value against its rule":    {"{ttl: 2s,", "{ttl: 2,", `l.yaml:2:17: ttl: "2" is none of ["2s" "3s"]`},
+		"another value, deeper down":  {"./ours, ttl: 3s", "./ours, clients: many", `l.yaml:5:50: clients: "many" is none of`},
+		"a pair against its rule":     {`{b: "2"}`, "{b: 4}", `l.yaml:2:30: set: "4" is none of`},
+		"a list for a value":          {"{ttl: 2s,", "{client: [a],", "l.yaml:2:20: client is a word, not a list"},
+		"a word for pairs":            {`{b: "2"}`, "b=2", `l.yaml:2:26: set is a mapping (name: value), not "b=2"`},
 		"a key twice":                 {"repeat: 3", "repeat: 3\nrepeat: 4", `l.yaml:12:1: the file has "repeat" twice, first in line 11`},
 		"unknown service":             {"backend: etcd, client", "backend: consul, client", `l.yaml:5:19: there is no backend "consul"; there are: etcd, redis`},
 		"unknown nemesis":             {"[none, ", "[nine, ", `l.yaml:7:13: nemesis "nine": there is no such fault`},
@@ -167,7 +180,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Whatever the file is, reading it ends without harm.
+// Reading any file ends without harm.
 func FuzzParse(f *testing.F) {
 	f.Add(whole)
 	f.Add(Example)

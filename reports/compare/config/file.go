@@ -20,7 +20,7 @@ type entry struct {
 	compare.Expectation
 }
 
-// file reads the whole document. The matrix comes before what picks from it, whatever their order in the file.
+// file reads the whole document. The matrix comes before what picks from it, in any order of the file.
 func (r *reader) file(node *yaml.Node) {
 	later := map[string][2]*yaml.Node{}
 	keep := func(key, value *yaml.Node) { later[key.Value] = [2]*yaml.Node{key, value} }
@@ -127,10 +127,10 @@ func (r *reader) pattern(node *yaml.Node, what string, other []field) (p compare
 	return p
 }
 
-// inMatrix refuses what the matrix does not have, often because somebody has taken it out there.
+// inMatrix refuses what the matrix does not have, often because it was taken out there.
 func (r *reader) inMatrix(what string, names []string) func(*yaml.Node, string) {
 	return func(at *yaml.Node, word string) {
-		if len(names) > 0 && !slices.Contains(names, word) { // of a matrix that is wrong that is told
+		if len(names) > 0 && !slices.Contains(names, word) { // of a matrix that is wrong that is reported
 			r.errorf(at, "there is no %s in the matrix called %q; there are: %s. Take it out here as well, or put it into the matrix", what, word, strings.Join(names, ", "))
 		}
 	}
@@ -178,7 +178,7 @@ func (r *reader) expectations(key, node *yaml.Node) {
 		case !expects:
 			r.errorf(item, "an expectation needs expect; {} is that nothing is violated")
 		case e.Reason == "":
-			r.errorf(item, "an expectation needs a reason: whoever meets it next wants to know why it is so")
+			r.errorf(item, "an expectation needs a reason: its next reader wants to know why it is so")
 		}
 		r.entries = append(r.entries, entry{item, e})
 	})
@@ -187,8 +187,8 @@ func (r *reader) expectations(key, node *yaml.Node) {
 func (r *reader) wanted(node *yaml.Node) (all []compare.Wanted) {
 	all = []compare.Wanted{}
 	r.each(node, "expect", func(key, value *yaml.Node) {
-		names := make([]string, len(checker.AllProperties))
-		for i, name := range checker.AllProperties {
+		names := make([]string, len(checker.Names()))
+		for i, name := range checker.Names() {
 			names[i] = string(name)
 		}
 		r.oneOf("property", names)(key, key.Value)

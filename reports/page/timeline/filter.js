@@ -20,7 +20,7 @@
       for (const b of field.querySelectorAll("[data-all]")) b.addEventListener("click", () => { boxes[kind].forEach((box) => { box.checked = b.dataset.all === "yes"; }); read(kind); });
     }
 
-    // Nothing ticked shows everything: an empty picture helps nobody.
+    // Nothing ticked shows everything: an empty picture is of no use.
     function read(kind) {
       const ticked = boxes[kind].filter((b) => b.checked);
       filter[kind] = ticked.length === 0 || ticked.length === boxes[kind].length ? null : new Set(ticked.map((b) => +b.dataset.index));

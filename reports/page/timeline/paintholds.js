@@ -3,7 +3,7 @@
 // "believes, but the lease is gone" a striped bar with a thick foot.
 //
 // Level of detail: what is narrower than two columns of pixels adds its share to its column, and columns are shaded by the
-// share of time that is held; what a finding names, and a lease that was outlived, marks its column whatever its length.
+// share of time that is held; what a finding names, and a lease that was outlived, marks its column at any length.
 // So a million operations cost one pass over numbers and at most one rectangle for each column, and no red mark gets lost.
 (function (T) {
   const NARROW = 2, LEVELS = 8;

@@ -40,9 +40,11 @@
     }
     function where() {
       const digits = Math.max(0, Math.min(6, Math.ceil(11.5 - Math.log10(view.span()))));
-      const shown = data.findings.filter((f) => !filter.locks || filter.locks.has(f.k)), seen = shown.filter((f) => f.t >= view.from && f.t <= view.to).length;
+      const shown = data.findings.filter((f) => !filter.locks || filter.locks.has(f.k)), seen = shown.filter((f) => f.t >= view.from && f.t <= view.to);
       const hidden = data.findings.length - shown.length;
-      return T.clock(view.from, digits) + " – " + T.clock(view.to, digits) + (data.findings.length ? " · " + seen + " of " + data.findings.length + (data.findings.length === 1 ? " finding" : " findings") + (hidden ? " (" + hidden + " filtered out)" : "") : "");
+      const incidents = (findings) => new Set(findings.map((f) => f.i)).size, of = (n, all, what) => n + " of " + all + " " + what + (all === 1 ? "" : "s");
+      return T.clock(view.from, digits) + " – " + T.clock(view.to, digits) + (data.findings.length ? " · " + of(incidents(seen), incidents(data.findings), "incident") + ", " +
+        of(seen.length, data.findings.length, "finding") + (hidden ? " (" + hidden + " filtered out)" : "") : "");
     }
 
     function hide() { tip.hidden = true; }

@@ -1,5 +1,5 @@
 "use strict";
-// What is in view as a table, for whoever cannot see the picture or wants its numbers. Filled while it is open.
+// What is in view as a table, for a reader who cannot see the picture or wants its numbers. Filled while it is open.
 (function (T) {
   const ROWS = 200;
 

@@ -33,7 +33,7 @@
     return hash;
   };
 
-  // parseWindow reads such a link; null if it is none. Whoever wrote it may have made any mistake.
+  // parseWindow reads such a link; null if it is none. Its author may have made any mistake.
   T.parseWindow = function (hash) {
     const fields = new URLSearchParams(hash.replace(/^#/, "")), moment = "(\\d{1,9}(?:\\.\\d{0,9})?)";
     const found = new RegExp("^" + moment + "-" + moment + "$").exec(fields.get("t") || "");

@@ -2,7 +2,8 @@
 // What is said about a thing that is drawn. All of it goes through textContent or fillText, so it never becomes markup.
 (function (T) {
   T.clock = (ns, digits) => (ns / 1e9).toFixed(digits === undefined ? 3 : digits) + " s";
-  T.lasting = (ns) => ns >= 1e9 ? (ns / 1e9).toFixed(2) + " s" : ns >= 1e6 ? (ns / 1e6).toFixed(ns >= 1e8 ? 0 : 1) + " ms" : Math.round(ns / 1e3) + " µs";
+  // As history.Duration writes it.
+  T.lasting = (ns) => ns >= 1e9 ? (ns / 1e9).toFixed(ns >= 1e10 ? 1 : 2) + " s" : ns >= 1e6 ? (ns / 1e6).toFixed(ns >= 1e8 ? 0 : 1) + " ms" : ns >= 1e3 ? (ns / 1e3).toFixed(0) + " µs" : ns ? ns + " ns" : "0 s";
   T.count = (n) => n.toLocaleString("en");
   const OUTCOMES = ["applied", "rejected", "duplicate", "unknown"];
   T.outcome = (i) => OUTCOMES[i] || OUTCOMES[3];
@@ -24,14 +25,14 @@
     },
     leader(data, i) {
       const l = data.leaders[i];
-      return [l.w ? l.w + " leads" : "nobody leads", T.clock(l.a) + " to " + T.clock(l.b)];
+      return [l.w ? l.w + " leads" : "no node leads", T.clock(l.a) + " to " + T.clock(l.b)];
     },
     hold(data, i) {
       const h = data.holds, who = data.clients[h.client[i]], lock = T.lockName(data, h.lock[i]);
-      if (h.count[i]) return [T.count(h.count[i]) + (h.granted[i] ? " holds of " : " vain waits of ") + who, T.clock(h.done[i]) + " to " + T.clock(h.believed[i])];
+      if (h.count[i]) return [T.count(h.count[i]) + (h.granted[i] ? " holds of " : " failed acquires of ") + who, T.clock(h.done[i]) + " to " + T.clock(h.believed[i])];
       if (!h.granted[i]) return [who + " waited for " + lock, "not known to have got it", T.clock(h.asked[i]) + " to " + T.clock(h.done[i])];
       const token = T.tokenText(data, h.token[i]);
-      return [who + " held " + lock, token ? "token " + token : "no token",
+      return [who + " was granted " + lock, token ? "token " + token : "no token",
         "asked " + T.clock(h.asked[i]) + ", granted " + T.clock(h.done[i]) + " (waited " + T.lasting(h.done[i] - h.asked[i]) + ")",
         "believed until " + T.clock(h.believed[i]) + " (" + T.lasting(h.believed[i] - h.done[i]) + ")",
         h.end[i] - h.believed[i] > 1e6 && "not confirmed from then to " + T.clock(h.end[i]),

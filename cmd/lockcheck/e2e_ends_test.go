@@ -1,0 +1,111 @@
+//go:build e2e
+
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"lockcheck/reports/rundir"
+)
+
+// oddClient is the command of testdata/odd.
+func oddClient(t *testing.T, does, from string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "odd")
+	if out, err := exec.Command("go", "build", "-o", program, "./testdata/odd").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program + " " + does + " " + from
+}
+
+func historyOf(t *testing.T, o outcome) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(o.run(), rundir.HistoryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// says wants the terminal to match.
+func says(t *testing.T, o outcome, patterns ...string) {
+	t.Helper()
+	for _, pattern := range patterns {
+		if !regexp.MustCompile(pattern).MatchString(o.stderr) {
+			t.Errorf("it does not say %s", pattern)
+		}
+	}
+}
+
+// completed wants a judgement of a whole history.
+func completed(t *testing.T, o outcome) {
+	t.Helper()
+	if o.code > 2 || len(o.results.Properties) == 0 {
+		t.Errorf("exit %d, judged %v; want a verdict", o.code, o.results.Verdict)
+	}
+	if lines := strings.Split(strings.TrimSpace(historyOf(t, o)), "\n"); !strings.Contains(lines[len(lines)-1], `"value":"end"`) {
+		t.Errorf("the history ends with %s", lines[len(lines)-1])
+	}
+}
+
+// A client in Go that prints to standard output, as people do who look for a mistake, is tested all the same.
+func TestAClientThatPrintsToStandardOutput(t *testing.T) {
+	t.Parallel()
+	o := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--workload=fencing", "--time-limit=3s", "--client="+oddClient(t, "print", "1"))
+	if o.code != 0 {
+		t.Errorf("exit %d, want 0", o.code)
+	}
+	log, err := os.ReadFile(filepath.Join(o.run(), "nodes", "c1", "c1.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, say := range []string{"printed to standard output; that is the protocol's, so it is kept here:\n", "asked for a lock\n", "asked for a lock, past Go's own library\n"} {
+		if !strings.Contains(string(log), say) {
+			t.Errorf("its log does not have %q", say)
+		}
+	}
+}
+
+// A client that ends by itself is reported at once, with what it had to say, and the run goes on.
+func TestAClientThatEndsByItself(t *testing.T) {
+	t.Parallel()
+	args := []string{"run", "--backend=etcd", "--provider=local", "--nemesis=none", "--workload=lock", "--time-limit=6s", "--seed=2"}
+	t.Run("by a panic", func(t *testing.T) {
+		t.Parallel()
+		o := lockcheck(t, program, append(args, "--client="+oddClient(t, "panic", "10"))...)
+		completed(t, o)
+		says(t, o, `client c\d ended by itself: exit status 2\n    panic: assignment to entry in nil map\n    main\.\(\*odd\)\.act at /\S+/testdata/odd/main\.go:\d+\n    its log is /\S+/nodes/c\d/c\d\.log\n`,
+			`client c\d\S* ended by itself: exit status 2, as c\d did; its log is /`)
+		if !strings.Contains(historyOf(t, o), `"f":"exit"`) || !strings.Contains(historyOf(t, o), `"code":"died"`) {
+			t.Error("the history does not say that it died")
+		}
+	})
+	t.Run("with an exit status", func(t *testing.T) {
+		t.Parallel()
+		o := lockcheck(t, program, append(args, "--client="+oddClient(t, "exit", "10"))...)
+		completed(t, o)
+		says(t, o, `client c\d ended by itself: exit status 3\n    giving up\n    its log is /`)
+	})
+	t.Run("again and again", func(t *testing.T) { // no place has one any more: the load ends before its time, in good order
+		t.Parallel()
+		o := lockcheck(t, program, append(args, "--time-limit=5m", "--client="+oddClient(t, "exit", "1"))...)
+		completed(t, o)
+		says(t, o, `client c1 ended by itself 21 times: no other is started in its place`)
+		if o.code == 0 {
+			t.Error("no client ever had a lock, and it passes")
+		}
+	})
+	t.Run("or is killed", func(t *testing.T) { // the nearest that is none of its own doing
+		t.Parallel()
+		o := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=kill:holder", "--workload=lock", "--time-limit=6s", "--seed=2")
+		completed(t, o)
+		if strings.Contains(o.stderr, "by itself") || strings.Contains(historyOf(t, o), `"code":"died"`) {
+			t.Error("a client that a fault killed is said to have died by itself")
+		}
+	})
+}

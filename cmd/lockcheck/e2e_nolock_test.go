@@ -1,0 +1,43 @@
+//go:build e2e
+
+package main_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"lockcheck/checker"
+)
+
+// A client that takes no lock at all never passes, with any use of the resource: requests that the resource refuses
+// test nothing, and mask nothing.
+func TestAClientThatTakesNoLockNeverPasses(t *testing.T) {
+	t.Parallel()
+	nolock := filepath.Join(t.TempDir(), "nolock")
+	if out, err := exec.Command("go", "build", "-o", nolock, "./testdata/nolock").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, test := range []struct {
+		mode, workload, guard string
+		want                  checker.Verdict
+	}{
+		{"refused", "lock", "none", checker.Violation},
+		{"refused", "fencing", "before-work", checker.Violation},
+		{"silent", "lock", "before-write", checker.Inconclusive},
+		{"silent", "fencing", "none", checker.Inconclusive},
+		{"handled", "lock", "before-work", checker.Violation},
+		{"handled", "fencing", "before-work", checker.Inconclusive},
+		{"handled", "fencing", "before-write", checker.Inconclusive},
+		{"handled", "fencing", "none", checker.Inconclusive},
+	} {
+		t.Run(test.mode+"/"+test.workload+"/"+test.guard, func(t *testing.T) {
+			t.Parallel()
+			o := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--time-limit=3s",
+				"--client="+nolock+" "+test.mode, "--workload="+test.workload, "--guard="+test.guard)
+			if o.code == 0 || o.results.Verdict != test.want {
+				t.Errorf("exit %d, %s (%s); want %s", o.code, o.results.Verdict, o.results.Reason, test.want)
+			}
+		})
+	}
+}

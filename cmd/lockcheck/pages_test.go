@@ -1,0 +1,182 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockcheck/checker"
+	"lockcheck/cmd/internal/harness"
+	"lockcheck/nemesis"
+)
+
+// pages are the project's pages of text (*.md), by their paths below root.
+func pages(t *testing.T, root string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != root && strings.HasPrefix(entry.Name(), "."):
+			return filepath.SkipDir
+		case entry.IsDir() || filepath.Ext(name) != ".md" || strings.Contains(name, "-out/"): // runs write pages, too
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		found[filepath.ToSlash(rel)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"README.md", "clusters/README.md", "nemesis/README.md", "reports/README.md"} {
+		if found[want] == "" {
+			t.Fatalf("there is no %s", want)
+		}
+	}
+	return found
+}
+
+// link is a link to a file of the project.
+var link = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+
+// A link of a page leads to a file that there is.
+func TestLinksOfPagesLeadSomewhere(t *testing.T) {
+	for page, text := range pages(t, "../..") {
+		for _, found := range link.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join("../..", filepath.Dir(page), found[1])); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+}
+
+var (
+	// ownPath is a file or folder of the project as CONTRIBUTING.md names it, from the root.
+	ownPath = regexp.MustCompile("`((?:cmd|workloads|nemesis|clusters|checker|reports|scripts)/[\\w./-]+)`")
+	// ownName is something that a package below clusters exports.
+	ownName = regexp.MustCompile("`(clusters|client|clienttest|hosttest|local|docker|locktest)\\.([A-Z]\\w*)`")
+)
+
+// Files and exported names that the recipes send a reader to are there.
+func TestContributingNamesWhatThereIs(t *testing.T) {
+	root := "../.."
+	text := pages(t, root)["CONTRIBUTING.md"]
+	paths, names := ownPath.FindAllStringSubmatch(text, -1), ownName.FindAllStringSubmatch(text, -1)
+	if len(paths) < 20 || len(names) < 8 {
+		t.Fatalf("%d paths, %d names: nothing was looked at", len(paths), len(names))
+	}
+	for _, found := range paths {
+		if _, err := os.Stat(filepath.Join(root, found[1])); err != nil {
+			t.Error(err)
+		}
+	}
+	folders := map[string]string{"client": "clusters/client", "clienttest": "clusters/client/clienttest", "hosttest": "clusters/hosttest",
+		"local": "clusters/local", "docker": "clusters/docker", "clusters": "clusters", "locktest": "cmd/locktest"}
+	for _, found := range names {
+		if !declares(t, filepath.Join(root, folders[found[1]]), found[2]) {
+			t.Errorf("there is no %s.%s", found[1], found[2])
+		}
+	}
+}
+
+// declares reports whether a file of a folder declares a name at its top.
+func declares(t *testing.T, folder, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	declaration := regexp.MustCompile(`(?m)^(?:func|type|var|const|\t)\s?` + name + `\b`)
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		return err == nil && declaration.Match(text)
+	})
+}
+
+// The README holds what the first day needs.
+func TestTheReadmeStaysShort(t *testing.T) {
+	if lines := strings.Count(pages(t, "../..")["README.md"], "\n"); lines > 200 {
+		t.Errorf("README.md has %d lines, want at most 200: what is about one folder belongs in the README there", lines)
+	}
+}
+
+// rowOfSpec is a row of a table whose first cell is a nemesis.
+var rowOfSpec = regexp.MustCompile("(?m)^\\| `([a-z]+[:+@(][^`]*)` \\|")
+
+// Every nemesis that the pages describe is one that is understood, and every kind of fault there is has its row.
+func TestPagesDescribeTheFaultsThereAre(t *testing.T) {
+	all := pages(t, "../..")
+	for page, text := range all {
+		for _, found := range rowOfSpec.FindAllStringSubmatch(text, -1) {
+			if _, err := nemesis.Parse(found[1]); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+	if len(rowOfSpec.FindAllString(all["nemesis/README.md"], -1)) < 10 {
+		t.Error("nemesis/README.md has lost its examples")
+	}
+	for _, kind := range nemesis.Kinds {
+		if kind.Name != "none" && !strings.Contains(all["nemesis/README.md"], "\n| `"+kind.Name+"` |") {
+			t.Errorf("nemesis/README.md has no row for the fault %s", kind.Name)
+		}
+		if !strings.Contains(all["README.md"], "`"+kind.Name+"`") {
+			t.Errorf("README.md does not name the fault %s", kind.Name)
+		}
+	}
+}
+
+// The README says of every property what a violation means.
+func TestPagesDescribeThePropertiesThereAre(t *testing.T) {
+	page := pages(t, "../..")["README.md"]
+	for _, name := range checker.Names() {
+		if !strings.Contains(page, "`"+string(name)+"`") {
+			t.Errorf("README.md does not name the property %s", name)
+		}
+	}
+}
+
+// The tables of clusters/README.md have every backend, and every lock client that comes with it.
+func TestPagesDescribeTheBackendsThereAre(t *testing.T) {
+	all := pages(t, "../..")
+	for _, backend := range harness.Backends {
+		if !strings.Contains(all["README.md"], "\n| `"+backend.Name()+"` |") {
+			t.Errorf("README.md has no row for the backend %s", backend.Name())
+		}
+		rows := clientsOf(all["clusters/README.md"], backend.Name())
+		for _, c := range backend.Clients() {
+			if !slices.Contains(rows, c.Name) {
+				t.Errorf("clusters/README.md has no row for the lock client %s of %s, only %q", c.Name, backend.Name(), rows)
+			}
+		}
+	}
+}
+
+// clientsOf are the second cells of the rows that begin with a backend, and of those below whose first cell is empty.
+func clientsOf(page, backend string) (names []string) {
+	within := false
+	for _, line := range strings.Split(page, "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 {
+			within = false
+			continue
+		}
+		if first := strings.TrimSpace(cells[1]); first != "" {
+			within = first == "`"+backend+"`"
+		}
+		if within {
+			names = append(names, strings.Trim(strings.TrimSpace(cells[2]), "`"))
+		}
+	}
+	return names
+}

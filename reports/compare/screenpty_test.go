@@ -1,0 +1,66 @@
+//go:build linux
+
+package compare
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// pseudoTerminal is a terminal of a size, and the end that sees what is written to it.
+func pseudoTerminal(t *testing.T, size unix.Winsize) (terminal, seen *os.File) {
+	t.Helper()
+	seen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil && os.Getenv("CI") == "true" {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Skip("this machine gives out no terminal: ", err)
+	}
+	t.Cleanup(func() { seen.Close() })
+	if err := unix.IoctlSetPointerInt(int(seen.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(seen.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { terminal.Close() })
+	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &size); err != nil {
+		t.Fatal(err)
+	}
+	return terminal, seen
+}
+
+// A terminal that does not know its size, as docker run -t has one at first, is shown lines; one that does, the table.
+func TestScreenOnATerminal(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	for name, test := range map[string]struct {
+		size  unix.Winsize
+		lines bool
+	}{"0×0": {unix.Winsize{}, true}, "100×30": {unix.Winsize{Col: 100, Row: 30}, false}} {
+		t.Run(name, func(t *testing.T) {
+			terminal, seen := pseudoTerminal(t, test.size)
+			tasks := []Task{task("etcd", 1, nil)}
+			screen := NewScreen(terminal, tasks, false)
+			Execute(t.Context(), tasks, Execution{Seed: 7}, &scripted{runs: map[string][]Run{"etcd": {calm()}}}, screen)
+			screen.Close()
+			fmt.Fprintln(terminal, "the end")
+			var text strings.Builder
+			for in := bufio.NewScanner(seen); in.Scan() && !strings.Contains(in.Text(), "the end"); {
+				text.WriteString(in.Text() + "\n")
+			}
+			if drawn := strings.Contains(text.String(), "\x1b["); drawn == test.lines || !strings.Contains(text.String(), "cell 1 of 1") {
+				t.Errorf("drawn over: %v, want %v:\n%q", drawn, !test.lines, text.String())
+			}
+		})
+	}
+}

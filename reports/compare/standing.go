@@ -1,0 +1,163 @@
+package compare
+
+import (
+	"strings"
+
+	"lockcheck/checker"
+	"lockcheck/reports/words"
+)
+
+// face is how an outcome is shown. The gate's view comes first: a violation that was expected is as it should be, and a pass
+// that should have been a violation is not.
+func (r Result) face() words.Face {
+	switch r.Outcome {
+	case Met:
+		return words.FaceOf(checker.Pass)
+	case Unmet:
+		return words.FaceOf(checker.Violation)
+	case NotRun:
+		return words.FaceOf(checker.NotApplicable)
+	}
+	return words.FaceOf(checker.Inconclusive)
+}
+
+// standing is the outcome in words.
+func (r Result) standing() string {
+	switch r.Outcome {
+	case Met:
+		if r.Expectation == nil {
+			return "passed"
+		}
+		return "as expected"
+	case Unmet:
+		return strings.Join(r.kinds(), ", ")
+	case Failed:
+		return "could not be run"
+	case NotRun:
+		return "not run"
+	}
+	return "inconclusive"
+}
+
+// kinds are in what ways a cell is not as it should be.
+func (r Result) kinds() (kinds []string) {
+	for _, kind := range []ProblemKind{Unexpected, Missing} {
+		for _, p := range r.Problems {
+			if p.Kind == kind {
+				kinds = append(kinds, string(kind))
+				break
+			}
+		}
+	}
+	if kinds == nil {
+		return []string{"violated"}
+	}
+	return kinds
+}
+
+// Layer is what backends are compared for: where a lock failed. The checker's layers are finer, and put a token that did not grow
+// beside the writes that it should have stopped; among backends it is the service that failed.
+type Layer string
+
+// The layers. The service fails if it grants a lock twice, ends a lease early, or breaks another promise of its own; belief,
+// if two clients believed at once; and harm is done, if it reached the data.
+const (
+	OfService Layer = "service"
+	OfBelief  Layer = "belief"
+	OfHarm    Layer = "harm"
+)
+
+// layers are the three in the order from the service to the data.
+var layers = []Layer{OfService, OfBelief, OfHarm}
+
+// layerOf is where a violation of a property belongs.
+func layerOf(name checker.Name) Layer {
+	switch checker.Describe(name).Advice {
+	case checker.AdviceBelief:
+		return OfBelief
+	case checker.AdviceHarm:
+		return OfHarm
+	}
+	return OfService
+}
+
+// LayerMark is what came of a layer in all runs of a cell.
+type LayerMark struct {
+	Layer   Layer
+	Verdict checker.Verdict // the worst of its properties: violation, inconclusive, masked, pass, or n/a
+}
+
+// Symbol is its mark beside the word.
+func (m LayerMark) Symbol() string { return markOf(m.Verdict) }
+
+// markOf is the shape of a verdict where ✓ and ✗, which are the gate's, would say whether it was to be so.
+func markOf(v checker.Verdict) string {
+	switch v {
+	case checker.Violation:
+		return "●"
+	case checker.Masked:
+		return "◐"
+	case checker.Inconclusive:
+		return "?"
+	case checker.NotApplicable:
+		return "–"
+	}
+	return "○"
+}
+
+// Words is what the mark means.
+func (m LayerMark) Words() string {
+	switch m.Verdict {
+	case checker.Violation:
+		return map[Layer]string{OfService: "the service broke a promise", OfBelief: "two clients believed at once", OfHarm: "the data was harmed"}[m.Layer]
+	case checker.Masked:
+		return "two clients believed at once, and fencing kept it from the data"
+	case checker.Inconclusive:
+		return "not known"
+	case checker.NotApplicable:
+		return "not judged"
+	}
+	return "nothing was found"
+}
+
+// worseVerdicts are verdicts of properties, the worst first.
+var worseVerdicts = []checker.Verdict{checker.Violation, checker.Inconclusive, checker.Masked, checker.Pass, checker.NotApplicable}
+
+// Layers says which layer failed, over all runs that were made.
+func (r Result) Layers() (marks []LayerMark) {
+	for _, layer := range layers {
+		mark := LayerMark{layer, checker.NotApplicable}
+		for _, worse := range worseVerdicts {
+			if r.has(layer, worse) {
+				mark.Verdict = worse
+				break
+			}
+		}
+		marks = append(marks, mark)
+	}
+	return marks
+}
+
+func (r Result) has(layer Layer, verdict checker.Verdict) bool {
+	for _, run := range r.Runs {
+		for _, p := range run.Properties {
+			if run.Error == "" && p.Verdict == verdict && layerOf(p.Name) == layer {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// layerWords are the three marks: "● service ● belief ○ harm".
+func layerWords(marks []LayerMark) string {
+	parts := make([]string, len(marks))
+	for i, m := range marks {
+		parts[i] = m.Symbol() + " " + string(m.Layer)
+	}
+	return strings.Join(parts, " ")
+}
+
+// layerNote explains the marks.
+const layerNote = "marks: ● failed, ◐ masked by fencing, ○ nothing found, ? not known, – not judged; service: it granted twice, ended a lease early or broke another promise; " +
+	"belief: two clients believed at once; harm: it reached the data"

@@ -1,0 +1,79 @@
+package page
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"lockcheck/checker/history"
+	"lockcheck/reports/words"
+)
+
+type fact struct{ Name, Value, Note string }
+
+// planFacts are what a reader has to know of the plan before anything else.
+func planFacts(p history.Plan) []fact {
+	note := ""
+	if p.TTLMS != p.EffectiveMS {
+		note = words.Milliseconds(p.TTLMS) + " asked for"
+	}
+	var facts []fact
+	if phrase := words.Excerpt(p); phrase != "" {
+		facts = append(facts, fact{"excerpt", p.Excerpt.Finding, phrase})
+	}
+	return append(facts, []fact{
+		{"backend", p.Backend, history.Counted(int64(p.Nodes), "server", "servers")},
+		{"lock client", p.LockClient, history.Counted(int64(p.Clients), "process", "processes")},
+		{"workload", p.Workload, map[bool]string{true: "the resource compares tokens", false: "the resource takes every write"}[p.Fenced]},
+		{"nemesis", p.Nemesis, ""},
+		{"guard", p.Guard, guardNote(p)},
+		{"lease", words.Milliseconds(p.EffectiveMS), note},
+		{"tokens", string(p.Tokens), p.TokensReason},
+		{"provider", p.Provider, ""},
+		{"seed", strconv.FormatInt(p.Seed, 10), ""},
+		versionsFact(p),
+	}...)
+}
+
+// versionsFact names the servers' software, and beside it what else took part.
+func versionsFact(p history.Plan) fact {
+	others := []string{"client", "lockcheck", "go"}
+	var servers, notes []string
+	for _, name := range sortedKeys(p.Versions) {
+		if !slices.Contains(others, name) {
+			servers = append(servers, name+" "+words.Clip(p.Versions[name], 40))
+		}
+	}
+	for _, name := range others {
+		if version := words.Clip(p.Versions[name], 40); version != "" {
+			notes = append(notes, name+" "+version)
+		}
+	}
+	if len(servers) == 0 {
+		servers, notes = notes, nil
+	}
+	return fact{"versions", strings.Join(servers, ", "), strings.Join(notes, ", ")}
+}
+
+// guardNote says what the guard of a plan has clients do; "" of one that this version of lockcheck does not know.
+func guardNote(p history.Plan) string {
+	guard, _ := history.GuardNamed(history.Guard(p.Guard))
+	return guard.Note
+}
+
+func sortedFacts(m map[string]string) []fact {
+	var facts []fact
+	for _, name := range sortedKeys(m) {
+		facts = append(facts, fact{Name: name, Value: m[name]})
+	}
+	return facts
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, strings.Compare)
+	return keys
+}

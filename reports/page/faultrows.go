@@ -1,0 +1,42 @@
+package page
+
+import (
+	"lockcheck/checker"
+	"lockcheck/checker/history"
+	"lockcheck/reports/words"
+)
+
+type faultRow struct {
+	Name, Target, Role, Hold, From, To, Lasted, Note string
+}
+
+// maxFaultRows bounds the table of faults; the history has all of them.
+const maxFaultRows = 500
+
+func faultRows(m *checker.Model) []faultRow {
+	var rows []faultRow
+	for _, f := range m.Faults[:min(len(m.Faults), maxFaultRows)] {
+		from, to := f.InForce(m.EndNS)
+		row := faultRow{Name: words.Clip(string(f.Name), words.MaxName), Target: words.Clip(f.Target, words.MaxName), Role: words.Clip(f.Role, words.MaxName), Hold: words.Clip(f.Hold, words.MaxName), From: history.Moment(from), To: history.Moment(to),
+			Lasted: history.Duration(to - from)}
+		switch {
+		case f.EffectiveNS == 0:
+			row.Note = "never seen to work"
+		case f.HealNS == 0 && f.HealedNS == 0:
+			row.Note = "never taken back"
+		default:
+			row.Note = "seen to work"
+		}
+		if f.Error != "" {
+			row.Note += ": " + words.Clip(f.Error, words.MaxSentence)
+		}
+		rows = append(rows, row)
+	}
+	for _, d := range words.Disturbances(m) {
+		if len(rows) >= maxFaultRows {
+			break
+		}
+		rows = append(rows, faultRow{Name: d.Kind, Target: "the machine", From: history.Moment(d.FromNS), To: history.Moment(d.ToNS), Lasted: history.Duration(d.ToNS - d.FromNS), Note: d.Words + "; never counted as a cause"})
+	}
+	return rows
+}

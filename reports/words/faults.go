@@ -1,0 +1,20 @@
+package words
+
+import (
+	"lockcheck/checker"
+	"lockcheck/checker/history"
+)
+
+// Fault says what was done to the target of a fault, and for how long: "paused 3.10 s". The run ended at endNS.
+func Fault(f *checker.Fault, endNS int64) string {
+	from, to := f.InForce(endNS)
+	words := history.WordsOf(f.Name).State
+	if f.EffectiveNS == 0 {
+		return words + "? never seen to work"
+	}
+	words += " " + history.Duration(to-from)
+	if f.HealNS == 0 && f.HealedNS == 0 {
+		words += ", never taken back"
+	}
+	return words
+}

@@ -1,0 +1,45 @@
+package words
+
+import (
+	"slices"
+	"strconv"
+
+	"lockcheck/checker"
+	"lockcheck/checker/history"
+)
+
+// What clients see of the queue of a lock. Both figures are statistics, never a verdict.
+
+// Queueing says how the queue of a lock did: "3.2 requests for each grant, 4 grants overtook a request that had queued earlier"; "" where no
+// client reports how many requests it sends. Overtakes are shown only where a client reports that it queues, too.
+func Queueing(s checker.Stats, queued bool) string {
+	if s.AttemptsPerGrant == 0 {
+		return ""
+	}
+	words := attemptWords(s.AttemptsPerGrant)
+	if queued {
+		words += ", " + history.Counted(s.Overtakes, "grant", "grants") + " overtook a request that had queued earlier"
+	}
+	return words
+}
+
+// Overtakes is the same of several runs, in fewer words: "3.2 requests for each grant, 4 overtakes seen"; "" where no client told
+// of its requests.
+func Overtakes(attemptsPerGrant float64, overtakes int64) string {
+	if attemptsPerGrant == 0 {
+		return ""
+	}
+	return attemptWords(attemptsPerGrant) + ", " + history.Counted(overtakes, "overtake", "overtakes") + " seen"
+}
+
+func attemptWords(perGrant float64) string {
+	return AttemptsPerGrant(perGrant) + " requests for each grant"
+}
+
+// AttemptsPerGrant writes a number of requests for each grant: "3.2".
+func AttemptsPerGrant(perGrant float64) string { return strconv.FormatFloat(perGrant, 'f', 1, 64) }
+
+// Queued reports whether any client of a run told that a request of its had queued.
+func Queued(m *checker.Model) bool {
+	return slices.ContainsFunc(m.Holds, func(h *checker.Hold) bool { return h.QueuedNS != 0 })
+}

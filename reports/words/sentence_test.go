@@ -1,0 +1,70 @@
+package words
+
+import (
+	"testing"
+
+	"lockcheck/checker"
+	"lockcheck/checker/history"
+)
+
+func TestSentence(t *testing.T) {
+	violated := func(name checker.Name, layer checker.Layer, count, at int64) checker.Property {
+		return checker.Property{Name: name, Layer: layer, Verdict: checker.Violation, Count: count, Incidents: 1, Findings: []checker.Finding{{AtNS: at}}}
+	}
+	unsafe := func(incidents int64, properties ...checker.Property) checker.Result {
+		return checker.Result{Verdict: checker.Violation, Incidents: incidents, Properties: properties}
+	}
+	etcd := history.Plan{Backend: "etcd", Nemesis: "pause"}
+	for name, test := range map[string]struct {
+		plan   history.Plan
+		result checker.Result
+		want   string
+	}{
+		"incidents first, and of what they led to the harm": {etcd, unsafe(4,
+			violated(checker.MutualExclusion, checker.LayerBelief, 20, 1), violated(checker.StaleWrite, checker.LayerFencing, 14, 12431e6)),
+			"UNSAFE: etcd under pause: 4 incidents: 14 stale writes accepted, first at 12.431 s; 1 other property violated"},
+		"one": {etcd, unsafe(1, violated(checker.StaleWrite, checker.LayerFencing, 1, 12431e6)),
+			"UNSAFE: etcd under pause: 1 incident: 1 stale write accepted, first at 12.431 s"},
+		"results that do not count incidents": {etcd, unsafe(0, violated(checker.StaleWrite, checker.LayerFencing, 1, 12431e6)),
+			"UNSAFE: etcd under pause: 1 stale write accepted, first at 12.431 s"},
+		"several of the lock's own are named together": {etcd, unsafe(2,
+			violated(checker.EarlyExpiry, checker.LayerService, 2, 1e9), violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9),
+			violated(checker.LockLinearizability, checker.LayerService, 1, 1e9)),
+			"UNSAFE: etcd under pause: 2 incidents: 1 stale write accepted, first at 2.000 s; the lock did not keep its promise: 2 grants lost before their lease could run out, 1 contradiction in the lock's answers"},
+		"what the lock did is named beside the harm": {etcd, unsafe(3,
+			violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9), violated(checker.EarlyExpiry, checker.LayerService, 2, 1e9)),
+			"UNSAFE: etcd under pause: 3 incidents: 1 stale write accepted, first at 2.000 s; the lock did not keep its promise: 2 grants lost before their lease could run out"},
+		"masked": {etcd, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 1204, Rejected: 9}, Properties: []checker.Property{
+			{Name: checker.MutualExclusion, Verdict: checker.Masked, Count: 14, Incidents: 2}}},
+			"PASS: etcd under pause: no violation in 1,204 operations; 2 incidents masked by fencing (14 overlaps of two holders); 9 stale writes rejected"},
+		"nothing happened": {etcd, checker.Result{Verdict: checker.Inconclusive, Reason: "no pause outlived a lease"},
+			"INCONCLUSIVE: etcd under pause: no pause outlived a lease"},
+		"no faults": {history.Plan{Backend: "etcd", Nemesis: "none"}, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 1}},
+			"PASS: etcd without faults: no violation in 1 operation"},
+		"some properties pass": {etcd, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 1204},
+			Judged: []checker.Name{checker.StaleWrite, checker.LostUpdate}, NotJudged: make([]checker.Name, 7), Properties: []checker.Property{
+				{Name: checker.StaleWrite, Verdict: checker.Pass}, {Name: checker.LostUpdate, Verdict: checker.Pass}}},
+			"PASS of stale-write, lost-update (2 of 9 properties): etcd under pause: none violated in 1,204 operations"},
+		"one passes, and another does not apply": {etcd, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 1204},
+			Judged: []checker.Name{checker.TokenMonotonicity, checker.MutualExclusion}, NotJudged: make([]checker.Name, 7), Properties: []checker.Property{
+				{Name: checker.MutualExclusion, Verdict: checker.Masked, Count: 2, Incidents: 2}, {Name: checker.TokenMonotonicity, Verdict: checker.NotApplicable}}},
+			"PASS of mutual-exclusion (1 of 9 properties; n/a: token-monotonicity): etcd under pause: none violated in 1,204 operations; 2 incidents masked by fencing (2 overlaps of two holders)"},
+		"some properties, violated": {etcd, checker.Result{Verdict: checker.Violation, Incidents: 1, Judged: []checker.Name{checker.StaleWrite}, NotJudged: make([]checker.Name, 8),
+			Properties: []checker.Property{violated(checker.StaleWrite, checker.LayerFencing, 1, 12431e6)}},
+			"UNSAFE: etcd under pause: 1 incident: 1 stale write accepted, first at 12.431 s (1 of 9 properties judged: stale-write)"},
+		"some properties, none of which applies": {etcd, checker.Result{Verdict: checker.Inconclusive, Judged: []checker.Name{checker.TokenMonotonicity}, NotJudged: make([]checker.Name, 8),
+			Reason:     "no property that was judged applies: token-monotonicity: it gives none",
+			Properties: []checker.Property{{Name: checker.TokenMonotonicity, Verdict: checker.NotApplicable, Reason: "it gives none"}}},
+			"INCONCLUSIVE: etcd under pause: no property that was judged applies: token-monotonicity: it gives none (1 of 9 properties judged: token-monotonicity)"},
+		"clients that ended by themselves": {etcd, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 122, ClientDeaths: 2}},
+			"PASS: etcd under pause: no violation in 122 operations; 2 clients ended by themselves"},
+		"a property unknown here": {etcd, unsafe(2, violated("fairness", checker.LayerLiveness, 2, 1e9)),
+			"UNSAFE: etcd under pause: 2 incidents: 2 fairness violations, first at 1.000 s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := Sentence(test.plan, &test.result); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,47 @@
+package words
+
+import (
+	"cmp"
+	"strings"
+	"unicode"
+)
+
+// Plain makes text of unknown origin one line that is harmless on a terminal: what a history says may have come from any client, and a
+// terminal obeys what it is shown.
+func Plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' || r == '\n' || r == '\r' {
+			return ' '
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
+			return '·'
+		}
+		return r
+	}, s)
+}
+
+// Clip cuts text to a number of characters, and shows that it did.
+func Clip(s string, runes int) string {
+	count := 0
+	for i := range s {
+		if count++; count > runes {
+			return strings.TrimSpace(s[:i]) + "…"
+		}
+	}
+	return s
+}
+
+// Most characters of what a page takes over from a finding: a value may be a megabyte, and every story that it is part of
+// would have it. The history has all of it.
+const (
+	MaxSentence = 400
+	MaxName     = 120
+)
+
+// Natural orders names as people do: c2 before c10.
+func Natural(a, b string) int {
+	prefix := func(s string) (string, int) { p := strings.TrimRight(s, "0123456789"); return p, len(s) }
+	pa, la := prefix(a)
+	pb, lb := prefix(b)
+	return cmp.Or(cmp.Compare(pa, pb), cmp.Compare(la, lb), cmp.Compare(a, b))
+}
