@@ -1,0 +1,126 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// event is one line of `go test -json` (see go doc test2json).
+type event struct {
+	Action  string
+	Package string
+	Test    string // "" for what is said of the package
+	Output  string
+}
+
+type name struct{ pkg, test string }
+
+// filter keeps what each test said until it is known how it ended.
+type filter struct {
+	out, skipped io.Writer
+	said         map[name][]string
+}
+
+func newFilter(out, skipped io.Writer) *filter {
+	return &filter{out, skipped, map[name][]string{}}
+}
+
+// line takes a line. What is no event is passed on.
+func (f *filter) line(line []byte) error {
+	var e event
+	if json.Unmarshal(line, &e) != nil {
+		_, err := f.out.Write(line)
+		return err
+	}
+	at := name{e.Package, e.Test}
+	switch {
+	case e.Action == "build-output", e.Action == "output" && e.Test == "" && isSummary(e.Output):
+		return f.print(e.Output)
+	case e.Action == "output":
+		f.said[at] = append(f.said[at], e.Output)
+	case e.Action == "fail" && e.Test == "":
+		return f.packageFailed(e.Package)
+	case e.Action == "fail":
+		return f.print(f.take(at)...)
+	case e.Action == "skip" && e.Test != "":
+		return f.note(at, reason(f.take(at)))
+	case e.Action == "pass", e.Action == "skip":
+		delete(f.said, at)
+	}
+	return nil
+}
+
+// note takes down a test that was skipped, unless it says that it is a part of another, in which it runs.
+func (f *filter) note(at name, why string) error {
+	if strings.HasPrefix(why, "a part of ") {
+		return nil
+	}
+	_, err := fmt.Fprintf(f.skipped, "%s %s: %s\n", at.pkg, at.test, why)
+	return err
+}
+
+// packageFailed prints all that is kept of a package: tests that it took with it have no end of their own.
+func (f *filter) packageFailed(pkg string) error {
+	for _, at := range slices.SortedFunc(maps.Keys(f.said), func(a, b name) int { return strings.Compare(a.test, b.test) }) {
+		if at.pkg != pkg {
+			continue
+		}
+		if err := f.print(f.take(at)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *filter) take(at name) []string {
+	said := f.said[at]
+	delete(f.said, at)
+	return said
+}
+
+// noise is what -json adds to go test's words, and what says of a package again what its summary says.
+var noise = regexp.MustCompile(`^(=== (RUN|PAUSE|CONT|NAME) .*|PASS|FAIL)\n$`)
+
+func (f *filter) print(said ...string) error {
+	for _, text := range said {
+		if noise.MatchString(text) {
+			continue
+		}
+		if _, err := io.WriteString(f.out, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var summary = regexp.MustCompile(`^(ok  |FAIL|\?   )\t`)
+
+// isSummary reports whether this is the line on a package. That it has no tests is not worth one.
+func isSummary(text string) bool {
+	return summary.MatchString(text) && !strings.HasSuffix(text, "[no test files]\n")
+}
+
+var position = regexp.MustCompile(`^ *[A-Za-z0-9_]+\.go:[0-9]+: `)
+
+// reason is what a test said when it was skipped: the last that it logged.
+func reason(said []string) string {
+	var why []string
+	for _, text := range said {
+		switch begins := position.FindString(text); {
+		case noise.MatchString(text), strings.HasPrefix(strings.TrimSpace(text), "--- SKIP"):
+		case begins != "":
+			why = []string{strings.TrimSpace(text[len(begins):])}
+		default:
+			why = append(why, strings.TrimSpace(text))
+		}
+	}
+	if len(why) == 0 {
+		return "it does not say why"
+	}
+	return strings.Join(why, " ")
+}
