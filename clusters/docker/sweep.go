@@ -12,6 +12,8 @@ import (
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/api/types/volume"
 	"github.com/docker/docker/client"
+
+	"lockcheck/clusters"
 )
 
 // sweepTimeout bounds a sweep, and freeTimeout how long a network or volume may stay in use after its last container went.
@@ -84,7 +86,7 @@ func remove(ctx context.Context, engine *client.Client, label string, condemned 
 	errs = append(errs, err)
 	for _, n := range networks {
 		if condemned(n.Labels) {
-			note("network "+n.Name, onceFree(ctx, func() error { return engine.NetworkRemove(ctx, n.ID) }))
+			note("network "+n.Name, removeNetwork(ctx, engine, n.ID))
 		}
 	}
 	volumes, err := engine.VolumeList(ctx, volume.ListOptions{Filters: labelled})
@@ -107,6 +109,22 @@ func removeContainer(ctx context.Context, engine *client.Client, id string) erro
 		if _, gone := engine.ContainerInspect(ctx, id); isNotFound(gone) {
 			return nil
 		}
+	}
+	return err
+}
+
+// removeNetwork removes a network whose containers are gone.
+func removeNetwork(ctx context.Context, engine *client.Client, id string) error {
+	return explained(ctx, engine, id, onceFree(ctx, func() error { return engine.NetworkRemove(ctx, id) }))
+}
+
+// explained is why a network could not be removed; it wraps clusters.ErrMiscounted if the engine contradicts itself.
+func explained(ctx context.Context, engine *client.Client, id string, err error) error {
+	if err == nil || !strings.Contains(err.Error(), "has active endpoints") {
+		return err
+	}
+	if there, failed := engine.NetworkInspect(ctx, id, network.InspectOptions{}); failed == nil && len(there.Containers) == 0 {
+		return fmt.Errorf("%w (%w)", err, clusters.ErrMiscounted)
 	}
 	return err
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
@@ -95,11 +97,49 @@ func things(t *testing.T, engine *client.Client, label string) []string {
 	return all
 }
 
-// left expects that so many things bear a label.
+// left expects that so many things bear a label, beside networks whose endpoints the engine miscounts: those are its own.
 func left(t *testing.T, engine *client.Client, label string, want int) {
 	t.Helper()
-	if all := things(t, engine, label); len(all) != want {
+	all := things(t, engine, label)
+	if len(all) > want {
+		all = withoutMiscounted(t, engine, all)
+	}
+	if len(all) != want {
 		t.Errorf("with label %s: %v, want %d", label, all, want)
+	}
+}
+
+func withoutMiscounted(t *testing.T, engine *client.Client, things []string) []string {
+	t.Helper()
+	return slices.DeleteFunc(things, func(thing string) bool {
+		name, isNetwork := strings.CutPrefix(thing, "network ")
+		if !isNetwork {
+			return false
+		}
+		err := removeNetwork(t.Context(), engine, name)
+		if errors.Is(err, clusters.ErrMiscounted) {
+			t.Logf("%s: %v", thing, err)
+		}
+		return errors.Is(err, clusters.ErrMiscounted)
+	})
+}
+
+// sweepHere fails for all but what the engine miscounts, which may be an earlier run's.
+func sweepHere(t *testing.T) []string {
+	t.Helper()
+	removed, err := Sweep(t.Context())
+	failUnlessMiscounted(t, err)
+	return removed
+}
+
+func failUnlessMiscounted(t *testing.T, err error) {
+	t.Helper()
+	switch {
+	case err == nil:
+	case errors.Is(err, clusters.ErrMiscounted):
+		t.Log(err)
+	default:
+		t.Error(err)
 	}
 }
 
@@ -124,9 +164,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		t.Errorf("there should be more than %v", all)
 	}
 	for range 2 {
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		failUnlessMiscounted(t, s.Close())
 	}
 	left(t, engine, labelRun+"="+s.run, 0)
 	for _, p := range []clusters.Process{server, p} {
@@ -171,10 +209,7 @@ func TestAKilledHarnessLeavesNothingAfterSweep(t *testing.T) {
 		}
 		kill(t, victim)
 		begun := time.Now()
-		removed, err := Sweep(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		removed := sweepHere(t)
 		t.Logf("swept %d in %v: %v", len(removed), time.Since(begun), removed)
 		left(t, engine, labelRun+"="+run, 0)
 	}
@@ -235,9 +270,7 @@ func TestAKilledHarnessLeavesNoContainer(t *testing.T) {
 			t.Errorf("%s is still there", thing)
 		}
 	}
-	if _, err := Sweep(t.Context()); err != nil {
-		t.Error(err)
-	}
+	sweepHere(t)
 	left(t, engine, labelRun+"="+run, 0)
 }
 
@@ -275,7 +308,8 @@ func TestAHarnessKilledWhileItStartsLeavesAnEngineThatWorks(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		for {
 			_, err = Sweep(ctx)
-			if all := things(t, engine, labelRun+"="+run); err == nil && len(all) == 0 {
+			all := things(t, engine, labelRun+"="+run)
+			if len(all) == 0 || errors.Is(err, clusters.ErrMiscounted) && len(withoutMiscounted(t, engine, all)) == 0 {
 				break
 			} else if ctx.Err() != nil {
 				t.Fatalf("%v are left after a minute: %v", all, err)
@@ -356,6 +390,37 @@ func TestOrphans(t *testing.T) {
 			labels := map[string]string{labelRun: "r", labelOwner: c.owner, labelSince: c.since}
 			if got := orphaned(labels, here, now); got != c.want {
 				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+// Only an engine that contradicts itself is said to miscount.
+func TestAMiscountIsTheEnginesOwnContradiction(t *testing.T) {
+	refused := errors.New("error while removing network: network x has active endpoints")
+	for name, c := range map[string]struct {
+		err    error
+		inside string
+		want   bool
+	}{
+		"refused, nothing inside":       {refused, `{}`, true},
+		"refused, a container inside":   {refused, `{"5f": {"Name": "c1"}}`, false},
+		"refused for another reason":    {errors.New("permission denied"), `{}`, false},
+		"removed":                       {nil, `{}`, false},
+		"refused, and asking fails too": {refused, `no JSON`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				fmt.Fprintf(w, `{"Id": "x", "Containers": %s}`, c.inside)
+			}))
+			defer server.Close()
+			engine, err := client.NewClientWithOpts(client.WithHost("tcp://"+server.Listener.Addr().String()), client.WithVersion("1.41"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer engine.Close()
+			if got := explained(t.Context(), engine, "x", c.err); errors.Is(got, clusters.ErrMiscounted) != c.want || !errors.Is(got, c.err) {
+				t.Errorf("%v, want a miscount: %v", got, c.want)
 			}
 		})
 	}
