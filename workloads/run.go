@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,9 +52,12 @@ type Run struct {
 	agents       *agents
 
 	ops      atomic.Int64
+	enough   chan struct{} // closed by EndLoad
 	stopping chan struct{} // closed when the load is over
 	waited   chan struct{} // closed when those who waited then have had their time
 	granted  chan struct{} // a client was granted a lock: time to ask the holders
+
+	endLoad sync.Once
 
 	mu      sync.Mutex
 	deaths  map[string]string // of clients that ended by themselves: how, and which one first
@@ -65,7 +69,7 @@ type Run struct {
 func New(config Config) *Run {
 	return &Run{
 		config: config, plan: config.Plan, monitor: newMonitor(config.Plan), agents: newAgents(), deaths: map[string]string{},
-		stopping: make(chan struct{}), waited: make(chan struct{}), granted: make(chan struct{}, 1),
+		enough: make(chan struct{}), stopping: make(chan struct{}), waited: make(chan struct{}), granted: make(chan struct{}, 1),
 	}
 }
 
@@ -75,6 +79,17 @@ func (r *Run) Asked() history.Plan { return r.config.Plan }
 // Progress is how far the run has come. It may be called at any time.
 func (r *Run) Progress() Progress {
 	return r.monitor.progress()
+}
+
+// EndLoad ends the load before its time is up, because what the run was to find was found. Everything is healed and the final
+// phase follows, as at any end. It may be called at any time, and more than once; when the load is over it changes nothing.
+func (r *Run) EndLoad() {
+	r.endLoad.Do(func() {
+		if r.loading() {
+			r.progress("what was looked for (%s) was found: the load ends here", strings.Join(r.plan.Until, ", "))
+		}
+		close(r.enough)
+	})
 }
 
 // Execute makes the run: starts everything, lets the clients work while the nemesis disturbs them, heals, shows that
@@ -162,9 +177,21 @@ func (r *Run) load(ctx context.Context) error {
 		wait.Wait()
 		calm()
 	}()
+	var early atomic.Bool
+	go func() {
+		select {
+		case <-r.enough:
+			early.Store(disturbing.Err() == nil)
+			calm()
+		case <-disturbing.Done():
+		}
+	}()
 	err := r.config.Nemesis.Run(disturbing, r.faultEnv) // returns healed
 	if err != nil {
 		r.fail(err)
+	}
+	if early.Load() {
+		r.plan.LoadEndedNS = r.recorder.Now()
 	}
 	r.mark(history.PhaseHeal)
 	close(r.stopping)

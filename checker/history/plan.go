@@ -46,6 +46,12 @@ type Plan struct {
 	Command  []string          `json:"command,omitempty"`  // reproduces it
 	Host     map[string]string `json:"host,omitempty"`     // kernel, cpus
 
+	// Until is what ends the load once it was found: one word, UntilViolation, or names of properties, all of which have to be
+	// found violated; empty if the load lasts its time.
+	Until []string `json:"until,omitempty"`
+	// LoadEndedNS is the stamp at which the load was ended for it; 0 if it was not.
+	LoadEndedNS int64 `json:"load_ended_ns,omitempty"`
+
 	// Expected is what was expected of the run before it was made; nil if nothing was. It changes no verdict.
 	Expected *Expected `json:"expected,omitempty"`
 
@@ -68,6 +74,9 @@ type Expected struct {
 	Reason   string              `json:"reason,omitempty"` // why this is to be expected
 	Verdicts map[string][]string `json:"verdicts"`         // by property
 }
+
+// UntilViolation ends the load of a run once any property was found violated.
+const UntilViolation = "violation"
 
 // FreshSessions is how many sessions in a row have to get every lock in the final phase (rule J8).
 const FreshSessions = 2

@@ -100,17 +100,14 @@ func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) 
 	if a.release != nil {
 		defer a.release()
 	}
-	planner := planner{seed: a.Seed, seen: map[place]error{}, onPaper: f.list}
-	for i, task := range a.tasks {
-		if task.Missing() == 0 {
-			continue
-		}
-		if a.tasks[i].Planned, err = planner.plan(ctx, task); err != nil {
-			return fmt.Errorf("the cell %v: %w", task.Cell, err)
-		}
+	if err := a.plan(); err != nil {
+		return err
 	}
 	if f.list {
 		return listTasks(out, a.tasks, a.Seed)
+	}
+	if err := a.lookForServers(ctx); err != nil {
+		return err
 	}
 	now := time.Now()
 	before := a.DurationNS

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -91,7 +89,16 @@ func (f *compareFlags) spec(given *pflag.FlagSet) (compare.Spec, error) {
 			spec.Override = append(spec.Override, compare.Flag{Name: flag.Name, Value: value})
 		}
 	}
-	return spec, nil
+	return spec, f.untilMeansSomething(spec)
+}
+
+// untilMeansSomething refuses --until where it would end no run: it is for cells of which nothing but violations is expected.
+func (f *compareFlags) untilMeansSomething(spec compare.Spec) error {
+	if f.run.Until == "" || slices.ContainsFunc(spec.Tasks(compare.Whole), compare.Task.EndsOnceFound) {
+		return nil
+	}
+	return fmt.Errorf("--%s=%s would end no run: a cell's runs end early only where its expectations are all `violation`, of %s; no cell of this comparison has such",
+		compare.FlagUntil, f.run.Until, strings.Join(harness.FoundEarly(), ", "))
 }
 
 // base is the file's comparison, narrowed by the matrix flags, or that of the matrix flags alone.
@@ -198,42 +205,6 @@ func known() config.Known {
 		}
 	}
 	return k
-}
-
-// place is where the servers of a cell are to run, in words.
-type place struct{ software, where string }
-
-// planner looks whether cells can be run, as far as that can be told without starting anything.
-type planner struct {
-	seed    int64
-	seen    map[place]error // what was looked for is not looked for again
-	onPaper bool            // servers, engines and images are not looked for: nothing is to be run
-}
-
-// plan is an error if a cell cannot be run, and else for how long the clients of each run would work.
-func (p *planner) plan(ctx context.Context, task compare.Task) (time.Duration, error) {
-	var f runFlags
-	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	f.bind(flags)
-	if err := flags.Parse(arguments(task.Flags)); err != nil {
-		return 0, harness.Usage(err)
-	}
-	f.Seed = p.seed
-	if err := f.Check(); err != nil {
-		return 0, err
-	}
-	config, err := harness.Prepare(f.Options)
-	if err != nil {
-		return 0, err
-	}
-	if p.onPaper {
-		return time.Duration(config.Plan.TimeLimitMS) * time.Millisecond, nil
-	}
-	key := place{config.Backend.Name(), fmt.Sprintf("%+v", f.Where)}
-	if _, looked := p.seen[key]; !looked {
-		p.seen[key] = harness.Obtainable(ctx, f.Where, config.Backend.Software())
-	}
-	return time.Duration(config.Plan.TimeLimitMS) * time.Millisecond, p.seen[key]
 }
 
 func arguments(flags []compare.Flag) (args []string) {

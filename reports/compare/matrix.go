@@ -101,7 +101,7 @@ func (s Spec) Tasks(shard Shard) (tasks []Task) {
 		}
 		b := s.Backends[slices.IndexFunc(s.Backends, func(b Backend) bool { return b.Name == cell.Backend })]
 		task.Flags = []Flag{{"backend", b.Kind}, {"nemesis", cell.Nemesis}, {"workload", cell.Workload}}
-		task.Flags = append(task.Flags, layered(s.Override, b.Flags, s.Defaults)...)
+		task.Flags = endsOnceFound(append(task.Flags, layered(s.Override, b.Flags, s.Defaults)...), task.Expect)
 		tasks = append(tasks, task)
 	}
 	return tasks

@@ -21,6 +21,9 @@ func planFacts(p history.Plan) []fact {
 	if phrase := words.Excerpt(p); phrase != "" {
 		facts = append(facts, fact{"excerpt", p.Excerpt.Finding, phrase})
 	}
+	if phrase := words.EndedEarly(p); phrase != "" {
+		facts = append(facts, fact{"until", strings.Join(p.Until, ", "), phrase})
+	}
 	return append(facts, []fact{
 		{"backend", p.Backend, history.Counted(int64(p.Nodes), "server", "servers")},
 		{"lock client", p.LockClient, history.Counted(int64(p.Clients), "process", "processes")},

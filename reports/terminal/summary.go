@@ -106,6 +106,9 @@ func writeFigures(w io.Writer, j rundir.Judgement) {
 	fmt.Fprintf(w, "ran       %s in %s: %s ok, %s failed, %s unknown; %s ops/s, available %s\n",
 		history.Counted(s.Ops, "operation", "operations"), history.Duration(s.DurationNS), history.Grouped(s.OK), history.Grouped(s.Fail), history.Grouped(s.Info),
 		strconv.FormatFloat(s.OpsPerSecond, 'f', 1, 64), words.Percent(s.Availability))
+	if phrase := words.EndedEarly(j.Plan); phrase != "" {
+		fmt.Fprintf(w, "ended     %s\n", words.Plain(phrase))
+	}
 	if phrase := words.Queueing(s, words.Queued(j.Model)); phrase != "" {
 		fmt.Fprintf(w, "queue     %s\n", phrase)
 	}

@@ -40,6 +40,15 @@ func Excerpt(p history.Plan) string {
 	return fmt.Sprintf("only what proves %s of run %s; it can show that and nothing else", p.Excerpt.Finding, cmp.Or(p.Run, strconv.FormatInt(p.Seed, 10)))
 }
 
+// EndedEarly says why the load of a run was shorter than asked for; "" where it was not.
+func EndedEarly(p history.Plan) string {
+	if p.LoadEndedNS == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the load ended %s after the start, before its %s were over, because what the run looked for was found (--until=%s)",
+		history.Duration(p.LoadEndedNS), Milliseconds(p.TimeLimitMS), strings.Join(p.Until, ","))
+}
+
 // ShellWords joins a command so that it can be pasted into a shell.
 func ShellWords(command []string) string {
 	quoted := make([]string, len(command))

@@ -8,6 +8,7 @@ import (
 	"lockcheck/clusters"
 	"lockcheck/clusters/docker"
 	"lockcheck/nemesis"
+	"lockcheck/reports/compare"
 	"lockcheck/workloads"
 )
 
@@ -82,6 +83,11 @@ var Flags = []Flag{
 		Name: "time-limit", At: func(o *Options) any { return &o.TimeLimit }, Default: 30 * time.Second, Where: InFile | InCompare,
 		Help: "how long clients work, before the final phase",
 		Rule: span(time.Second, 24*time.Hour),
+	},
+	{
+		Name: compare.FlagUntil, At: func(o *Options) any { return &o.Until }, Where: InFile | InCompare,
+		Help: "end the load once this was found: violation (of any property), or properties, all of them: " + strings.Join(FoundEarly(), ","),
+		Rule: untilFound,
 	},
 	{
 		Name: "seed", At: func(o *Options) any { return &o.Seed }, ZeroCounts: true, Where: OfComparison,

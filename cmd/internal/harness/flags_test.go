@@ -50,7 +50,7 @@ func TestTheReproducingCommandMakesTheSameOptions(t *testing.T) {
 	all := Options{
 		Backend: "redis", Client: "./mine --fast", Workload: "fencing", Nemesis: "pause:holder,1.5ttl", Guard: "none",
 		Where:   Where{Provider: Local},
-		Clients: 7, Keys: 3, Nodes: 5, TTL: 1500 * time.Millisecond, TimeLimit: 90 * time.Second, Seed: 12, Out: Default().Out,
+		Clients: 7, Keys: 3, Nodes: 5, TTL: 1500 * time.Millisecond, TimeLimit: 90 * time.Second, Until: "violation", Seed: 12, Out: Default().Out,
 		Set: map[string]string{"b": "2", "a": "x y"},
 	}
 	all.Where.ServerPaths.Bin, all.Where.ServerPaths.Jar, all.Where.Image = "/opt/bin", "/opt/jar", "redis:7"
@@ -81,6 +81,7 @@ func TestTheReproducingCommandMakesTheSameOptions(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
+	early := strings.Join(FoundEarly(), ", ")
 	for _, c := range []struct {
 		rule  Rule
 		value string
@@ -96,6 +97,13 @@ func TestRules(t *testing.T) {
 		{span(time.Second, 24*time.Hour), "24h0m1s", "x=24h0m1s: use 1s to 24h"},
 		{span(10*time.Second, 90*time.Minute), "1s", "x=1s: use 10s to 1h30m"},
 		{span(10*time.Second, 20*time.Minute), "20", `x: "20" is no length of time from 10s to 20m, such as 30s`},
+		{untilFound, "", ""},
+		{untilFound, "violation", ""},
+		{untilFound, "stale-write,mutual-exclusion", ""},
+		{untilFound, "stale-write,stale-write", `x=stale-write,stale-write names "stale-write" twice`},
+		{untilFound, "violation,stale-write", `x=violation,stale-write: "violation" stands for any property; use it alone, or name properties`},
+		{untilFound, "liveness", "x=liveness: liveness is known only at the end of a run; it can end early for: " + early},
+		{untilFound, "stale", `x: there is no property "stale"; a run can end early for: violation, ` + early},
 		{oneOf("pet", []string{"cat", "dog"}), "dog", ""},
 		{oneOf("pet", []string{"cat", "dog"}), "cow", `x: there is no pet "cow"; there are: cat, dog`},
 	} {

@@ -17,6 +17,7 @@ type Options struct {
 	Nodes                                     int // 0: the backend's default number
 	TTL                                       time.Duration
 	TimeLimit                                 time.Duration // 1 s to 24 h; the final phase comes on top
+	Until                                     string        // see UntilWords; "" for a load that lasts its time
 	Seed                                      int64
 	Set                                       map[string]string // server settings
 	Out                                       string            // directory for run directories

@@ -52,7 +52,7 @@ func Prepare(o Options) (workloads.Config, error) {
 		Seed: o.Seed, Nodes: len(layout.Nodes), Clients: o.Clients, Keys: o.Keys,
 		TimeLimitMS: o.TimeLimit.Milliseconds(), TTLMS: o.TTL.Milliseconds(), EffectiveMS: layout.EffectiveTTL.Milliseconds(),
 		ElectionMS: layout.Election.Milliseconds(), Fenced: workload.Fenced, LeaseClock: layout.LeaseClock,
-		Expected: o.Expected, Exposure: disturb.Requirements(), Steps: disturb.Steps(), Settings: layout.Settings,
+		Until: UntilWords(o.Until), Expected: o.Expected, Exposure: disturb.Requirements(), Steps: disturb.Steps(), Settings: layout.Settings,
 		Versions: map[string]string{"lockcheck": Version(), "go": strings.TrimPrefix(runtime.Version(), "go")},
 		Host:     HostFacts(),
 	}

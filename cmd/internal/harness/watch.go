@@ -35,14 +35,15 @@ type counted struct {
 type tally struct{ incidents, findings int64 }
 
 // watch shows how the run gets on, until the function it returns is called. The incidents it counts are those of the
-// same checker that judges the finished run, on what is recorded so far.
+// same checker that judges the finished run, on what is recorded so far. It ends the load once what the plan looks for was
+// found.
 func watch(run *workloads.Run, dir *rundir.Dir, status *terminal.Status) (stop func()) {
 	done := make(chan struct{})
 	var soFar counted
 	soFar.last.Store(&tally{})
 	var loops sync.WaitGroup
 	loops.Go(func() { show(run, status, &soFar, done) })
-	loops.Go(func() { soFar.count(run, dir, done) })
+	loops.Go(func() { soFar.count(run, dir, status, done) })
 	return func() {
 		close(done)
 		loops.Wait()
@@ -72,7 +73,7 @@ func show(run *workloads.Run, status *terminal.Status, soFar *counted, done <-ch
 	}
 }
 
-func (c *counted) count(run *workloads.Run, dir *rundir.Dir, done <-chan struct{}) {
+func (c *counted) count(run *workloads.Run, dir *rundir.Dir, status *terminal.Status, done <-chan struct{}) {
 	rest := time.Second
 	for {
 		select {
@@ -85,12 +86,19 @@ func (c *counted) count(run *workloads.Run, dir *rundir.Dir, done <-chan struct{
 		}
 		if info, err := os.Stat(dir.HistoryPath()); err == nil && info.Size() > maxJudged {
 			c.stopped.Store(true)
+			if until := run.Asked().Until; len(until) > 0 {
+				status.Line("the history has more than %d MB, too much to be judged while it grows: the load lasts its time, whatever --until=%s would find",
+					maxJudged>>20, strings.Join(until, ","))
+			}
 			return
 		}
 		began := time.Now()
 		// An error here means only that there is no count yet: the verdict is given on the whole recording.
 		if j, err := dir.JudgeSoFar(checker.Options{MaxFindings: 1}); err == nil {
 			c.last.Store(&tally{j.Result.Incidents, j.Result.Violations()})
+			if j.Result.Found(run.Asked().Until) {
+				run.EndLoad()
+			}
 		}
 		rest = max(time.Second, judgeShare*time.Since(began))
 	}

@@ -1,0 +1,51 @@
+package checker
+
+import (
+	"slices"
+	"testing"
+
+	"lockcheck/checker/history"
+)
+
+// What only the end of a run can show never ends a load early.
+func TestFoundEarlyHasOnlyWhatIsStable(t *testing.T) {
+	early := FoundEarly()
+	for _, p := range properties {
+		if got := slices.Contains(early, p.Name); got != (p.stable != nil) {
+			t.Errorf("%s can be found early: %v", p.Name, got)
+		}
+	}
+	for _, name := range []Name{ReleaseByOwner, Liveness} {
+		if slices.Contains(early, name) {
+			t.Errorf("%s is known only at the end", name)
+		}
+	}
+}
+
+func TestFound(t *testing.T) {
+	r := &Result{Properties: []Property{
+		{Name: MutualExclusion, Verdict: Violation, Count: 2},
+		{Name: StaleWrite, Verdict: Violation, Count: 1},
+		{Name: LostUpdate, Verdict: Masked, Count: 1},
+		{Name: EarlyExpiry, Verdict: Pass},
+	}}
+	masked := &Result{Properties: []Property{{Name: MutualExclusion, Verdict: Masked, Count: 3}}}
+	for name, c := range map[string]struct {
+		r     *Result
+		until []string
+		want  bool
+	}{
+		"any":                             {r, []string{history.UntilViolation}, true},
+		"any, where all was masked":       {masked, []string{history.UntilViolation}, false},
+		"one":                             {r, []string{string(StaleWrite)}, true},
+		"both":                            {r, []string{string(StaleWrite), string(MutualExclusion)}, true},
+		"one of two":                      {r, []string{string(StaleWrite), string(EarlyExpiry)}, false},
+		"what was masked is no violation": {r, []string{string(LostUpdate)}, false},
+		"nothing is looked for":           {r, nil, false},
+		"what is not there":               {r, []string{string(TokenMonotonicity)}, false},
+	} {
+		if got := c.r.Found(c.until); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package compare
+
+import (
+	"testing"
+
+	"lockcheck/checker"
+)
+
+// A run ends early only where nothing but violations is expected of it, and only once all of those were found.
+func TestUntilIsFittedToWhatIsExpected(t *testing.T) {
+	violated := func(names ...checker.Name) []Wanted {
+		var all []Wanted
+		for _, name := range names {
+			all = append(all, Wanted{Property: name, Verdicts: []checker.Verdict{checker.Violation}})
+		}
+		return all
+	}
+	either := Wanted{Property: checker.LostUpdate, Verdicts: []checker.Verdict{checker.Violation, checker.Pass}}
+	for name, c := range map[string]struct {
+		expecting bool
+		expect    []Wanted
+		until     string
+		want      string // "" for a run that lasts its time
+	}{
+		"one violation":                    {true, violated(checker.StaleWrite), "violation", "stale-write"},
+		"two":                              {true, violated(checker.StaleWrite, checker.MutualExclusion), "violation", "stale-write,mutual-exclusion"},
+		"one of two is named":              {true, violated(checker.StaleWrite, checker.MutualExclusion), "mutual-exclusion", "stale-write,mutual-exclusion"},
+		"another is named":                 {true, violated(checker.StaleWrite), "early-expiry", "stale-write,early-expiry"},
+		"one may also pass":                {true, append(violated(checker.StaleWrite), either), "violation", ""},
+		"one is known only at the end":     {true, violated(checker.StaleWrite, checker.ReleaseByOwner), "violation", ""},
+		"nothing may be violated":          {true, nil, "violation", ""},
+		"nothing is expected, all is told": {false, nil, "violation", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := Spec{Backends: []Backend{{Name: "b", Kind: "etcd"}}, Nemeses: []string{"pause"}, Workloads: []string{"lock"},
+				Override: []Flag{{FlagUntil, c.until}, {"keys", "2"}}, Expecting: c.expecting, Expectations: []Expectation{{Expect: c.expect}}}
+			task := spec.Tasks(Whole)[0]
+			got := ""
+			for _, f := range task.Flags {
+				if f.Name == FlagUntil {
+					got = f.Value
+				}
+			}
+			if got != c.want || task.EndsOnceFound() != (c.want != "") {
+				t.Errorf("--until=%q, ends once found: %v; want %q", got, task.EndsOnceFound(), c.want)
+			}
+			if spec.Override[0].Value != c.until {
+				t.Error("the comparison's own flag was changed")
+			}
+		})
+	}
+}
