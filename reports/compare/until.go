@@ -19,12 +19,9 @@ func endsOnceFound(flags []Flag, expect *Expectation) []Flag {
 	if at < 0 || flags[at].Value == "" {
 		return flags
 	}
-	if !expect.onlyViolations() || !expect.foundEarly() {
+	names, all := expect.violations()
+	if !all {
 		return slices.Delete(flags, at, at+1)
-	}
-	var names []string
-	for _, w := range expect.Expect {
-		names = append(names, string(w.Property))
 	}
 	for _, name := range strings.Split(flags[at].Value, ",") {
 		if name != history.UntilViolation && !slices.Contains(names, name) {
@@ -40,12 +37,19 @@ func (t Task) EndsOnceFound() bool {
 	return slices.ContainsFunc(t.Flags, func(f Flag) bool { return f.Name == FlagUntil && f.Value != "" })
 }
 
-// onlyViolations reports whether every verdict that is expected is a violation, and at least one is.
-func (e *Expectation) onlyViolations() bool {
-	return e != nil && len(e.Expect) > 0 && !slices.ContainsFunc(e.Expect, func(w Wanted) bool { return !w.only(checker.Violation) })
-}
-
-// foundEarly reports whether all that is expected can be known while a run still goes on.
-func (e *Expectation) foundEarly() bool {
-	return !slices.ContainsFunc(e.Expect, func(w Wanted) bool { return !slices.Contains(checker.FoundEarly(), w.Property) })
+// violations are the properties of which a violation has to come. It is false unless there are some, all of them can be known
+// while a run goes on, and everything else that is expected comes out right wherever the run ends: either of violation and pass.
+func (e *Expectation) violations() (names []string, all bool) {
+	if e == nil {
+		return nil, false
+	}
+	for _, w := range e.Expect {
+		switch {
+		case w.only(checker.Violation) && slices.Contains(checker.FoundEarly(), w.Property):
+			names = append(names, string(w.Property))
+		case !slices.Contains(w.Verdicts, checker.Violation) || !slices.Contains(w.Verdicts, checker.Pass):
+			return nil, false
+		}
+	}
+	return names, len(names) > 0
 }
