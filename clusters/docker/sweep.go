@@ -23,6 +23,10 @@ const (
 	freePoll     = 50 * time.Millisecond
 )
 
+// miscountTimeout bounds how long a sweep waits for a network of another run that the engine itself calls empty. Most often it is
+// about to be free; where the engine has miscounted it never is, and every run on this machine would wait for it.
+const miscountTimeout = time.Second
+
 // lateCreation is how long after its harness died the engine may still be at work on a container that it was asked for.
 const lateCreation = time.Second
 
@@ -49,18 +53,19 @@ func sweep(ctx context.Context, engine *client.Client) ([]string, error) {
 		return nil, err
 	}
 	now := time.Now()
-	return remove(ctx, engine, labelRun, func(labels map[string]string) bool { return orphaned(labels, here, now) })
+	return remove(ctx, engine, miscountTimeout, labelRun, func(labels map[string]string) bool { return orphaned(labels, here, now) })
 }
 
 // removeRun removes what one run has made and what has not vanished by itself.
 func removeRun(ctx context.Context, engine *client.Client, run, owner string) ([]string, error) {
-	return remove(ctx, engine, labelRun+"="+run, func(labels map[string]string) bool {
+	return remove(ctx, engine, freeTimeout, labelRun+"="+run, func(labels map[string]string) bool {
 		return labels[labelRun] == run && labels[labelOwner] == owner
 	})
 }
 
-// remove removes the things with a label that condemned approves of: first containers, whose end frees the rest.
-func remove(ctx context.Context, engine *client.Client, label string, condemned func(map[string]string) bool) ([]string, error) {
+// remove removes the things with a label that condemned approves of: first containers, whose end frees the rest. It waits no
+// longer than patience for networks that are empty and not free.
+func remove(ctx context.Context, engine *client.Client, patience time.Duration, label string, condemned func(map[string]string) bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	var removed []string
@@ -86,7 +91,7 @@ func remove(ctx context.Context, engine *client.Client, label string, condemned 
 	errs = append(errs, err)
 	for _, n := range networks {
 		if condemned(n.Labels) {
-			note("network "+n.Name, removeNetwork(ctx, engine, n.ID))
+			note("network "+n.Name, removeNetwork(ctx, engine, n.ID, patience))
 		}
 	}
 	volumes, err := engine.VolumeList(ctx, volume.ListOptions{Filters: labelled})
@@ -114,8 +119,17 @@ func removeContainer(ctx context.Context, engine *client.Client, id string) erro
 }
 
 // removeNetwork removes a network whose containers are gone.
-func removeNetwork(ctx context.Context, engine *client.Client, id string) error {
-	return explained(ctx, engine, id, onceFree(ctx, func() error { return engine.NetworkRemove(ctx, id) }))
+func removeNetwork(ctx context.Context, engine *client.Client, id string, patience time.Duration) error {
+	for began := time.Now(); ; time.Sleep(freePoll) {
+		err := explained(ctx, engine, id, engine.NetworkRemove(ctx, id))
+		limit := freeTimeout
+		if errors.Is(err, clusters.ErrMiscounted) {
+			limit = patience
+		}
+		if err == nil || isNotFound(err) || time.Since(began) > limit || ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 // explained is why a network could not be removed; it wraps clusters.ErrMiscounted if the engine contradicts itself.

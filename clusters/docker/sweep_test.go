@@ -116,7 +116,7 @@ func withoutMiscounted(t *testing.T, engine *client.Client, things []string) []s
 		if !isNetwork {
 			return false
 		}
-		err := removeNetwork(t.Context(), engine, name)
+		err := removeNetwork(t.Context(), engine, name, freeTimeout)
 		if errors.Is(err, clusters.ErrMiscounted) {
 			t.Logf("%s: %v", thing, err)
 		}
