@@ -26,7 +26,7 @@ func earlierComparison(t *testing.T, passed ...int) string {
 	}
 	c.Basis = compare.NewBasis(c.Lockcheck, c.Seed, tasks)
 	c.Finish()
-	if err := compare.WriteFiles(dir, c); err != nil {
+	if err := compare.WriteFiles(dir, c, ""); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -61,7 +61,7 @@ func TestAMergedComparisonIsWholeOnceItsRestIsRun(t *testing.T) {
 	}
 	c.PartInterrupted, c.MissingShards = true, []int{2}
 	c.Finish()
-	if err := compare.WriteFiles(dir, c); err != nil {
+	if err := compare.WriteFiles(dir, c, ""); err != nil {
 		t.Fatal(err)
 	}
 	got := lockcheck(t, "compare", "--resume="+dir)

@@ -53,7 +53,7 @@ func (f *showFlags) conclude(c *compare.Comparison, dir string, out output) erro
 			fmt.Fprintf(out.errOut, "lockcheck: %s\n", strings.TrimSuffix(line, "\n"))
 		}
 	}
-	try(compare.WriteFiles(dir, c))
+	try(compare.WriteFiles(dir, c, gitlabProject()))
 	try(f.writeElsewhere(c, dir))
 	page := filepath.Join(dir, compare.HTMLFile)
 	if _, err := os.Stat(page); err != nil {
@@ -98,7 +98,7 @@ func (f *showFlags) writeElsewhere(c *compare.Comparison, dir string) error {
 			errs = append(errs, fmt.Errorf("--%s: cannot write %s: %w", flag, name, err))
 		}
 	}
-	file("junit", f.junit, func(w io.Writer) error { return compare.JUnit(w, c) })
+	file("junit", f.junit, func(w io.Writer) error { return compare.JUnit(w, c, compare.Attachments{Dir: dir, Project: gitlabProject()}) })
 	file("json-file", f.asJSON, c.Write)
 	if f.html != "" {
 		if err := compare.WritePage(f.html, dir, c); err != nil {
@@ -109,4 +109,12 @@ func (f *showFlags) writeElsewhere(c *compare.Comparison, dir string) error {
 		errs = append(errs, compare.AppendSummary(f.summary, c))
 	}
 	return errors.Join(errs...)
+}
+
+// gitlabProject is the directory that GitLab's paths of artifacts are relative to; "" in any other CI.
+func gitlabProject() string {
+	if os.Getenv("GITLAB_CI") != "true" {
+		return ""
+	}
+	return os.Getenv("CI_PROJECT_DIR")
 }

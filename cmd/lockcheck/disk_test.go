@@ -78,7 +78,7 @@ func partOf(t *testing.T, verdict checker.Verdict) (dir string) {
 	}}
 	c.Finish()
 	dir = t.TempDir()
-	if err := compare.WriteFiles(dir, c); err != nil {
+	if err := compare.WriteFiles(dir, c, ""); err != nil {
 		t.Fatal(err)
 	}
 	return dir

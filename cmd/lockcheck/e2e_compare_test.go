@@ -120,8 +120,10 @@ func fitsTheSchema(t *testing.T, path string) {
 		t.Logf("not held against the schema: %v; on Debian: apt-get install libxml2-utils", err)
 		return
 	}
-	if out, err := exec.Command(xmllint, "--noout", "--nonet", "--schema", "../../reports/compare/testdata/junit.xsd", path).CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	for _, schema := range []string{"junit.xsd", "xunit.xsd"} {
+		if out, err := exec.Command(xmllint, "--noout", "--nonet", "--schema", "../../reports/compare/testdata/"+schema, path).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", schema, err, out)
+		}
 	}
 }
 

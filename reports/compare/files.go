@@ -24,8 +24,8 @@ const (
 )
 
 // WriteFiles writes all files of a comparison. What cannot be written does not keep the rest from being written, and the
-// error has one line for each: a verdict is known by then, and no file changes it.
-func WriteFiles(dir string, c *Comparison) error {
+// error has one line for each: a verdict is known by then, and no file changes it. project is that of Attachments.
+func WriteFiles(dir string, c *Comparison, project string) error {
 	files := []struct {
 		name  string
 		write func(io.Writer) error
@@ -33,7 +33,7 @@ func WriteFiles(dir string, c *Comparison) error {
 		{JSONFile, c.Write},
 		{HTMLFile, func(w io.Writer) error { return HTML(w, c) }},
 		{MarkdownFile, func(w io.Writer) error { _, err := io.WriteString(w, Markdown(c, MaxSummary)); return err }},
-		{JUnitFile, func(w io.Writer) error { return JUnit(w, c) }},
+		{JUnitFile, func(w io.Writer) error { return JUnit(w, c, Attachments{dir, project}) }},
 	}
 	var errs []error
 	for _, file := range files {

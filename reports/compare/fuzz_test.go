@@ -44,7 +44,7 @@ func show(t *testing.T, c *Comparison) {
 	}
 	for name, write := range map[string]func() error{
 		"html":        func() error { return HTML(io.Discard, c) },
-		"junit":       func() error { return JUnit(io.Discard, c) },
+		"junit":       func() error { return JUnit(io.Discard, c, Attachments{}) },
 		"annotations": func() error { return Annotations(io.Discard, c, ".") },
 		"table":       func() error { return Summary(io.Discard, c, Shown{Dir: "dir", Color: true, Quiet: false}) },
 		"json":        func() error { return c.Write(io.Discard) },

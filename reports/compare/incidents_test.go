@@ -77,7 +77,7 @@ func TestACellCountsIncidentsBeforeFindings(t *testing.T) {
 		if err := Table(&table, c.Cells, false, 0); err != nil {
 			t.Fatal(err)
 		}
-		if err := JUnit(&junit, c); err != nil {
+		if err := JUnit(&junit, c, Attachments{}); err != nil {
 			t.Fatal(err)
 		}
 		for what, text := range map[string]string{"the line": Line(c.Cells[0]), "the Markdown": Markdown(c, MaxSummary), "the page": pageOf(t, c), "JUnit": junit.String()} {

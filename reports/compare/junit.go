@@ -12,7 +12,8 @@ import (
 )
 
 // JUnit's XML has no schema of its own; these are the elements, attributes and their order on which the usual readers
-// agree (Jenkins, GitLab, GitHub actions that publish test results).
+// agree (Jenkins, GitLab, GitHub actions that publish test results). Jenkins' xUnit plugin refuses a whole file for one
+// attribute that it does not know, such as a case's file and line.
 type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
 	Name     string       `xml:"name,attr"`
@@ -45,8 +46,6 @@ type junitCase struct {
 	Name      string      `xml:"name,attr"`
 	Classname string      `xml:"classname,attr"`
 	Time      string      `xml:"time,attr"`
-	File      string      `xml:"file,attr,omitempty"`
-	Line      int         `xml:"line,attr,omitempty"`
 	Error     *junitFault `xml:"error,omitempty"`
 	Failure   *junitFault `xml:"failure,omitempty"`
 	SystemOut string      `xml:"system-out,omitempty"`
@@ -59,19 +58,21 @@ type junitFault struct {
 }
 
 // JUnit writes the comparison as JUnit XML, a suite a backend and a case a cell. An expected violation that was seen has
-// passed, its story in system-out; what is missing or unexpected is a failure, and what no run could tell an error.
-func JUnit(w io.Writer, c *Comparison) error {
-	all := junitSuites{Name: "lockcheck compare", Time: seconds(c.DurationNS)}
+// passed, its story in system-out; what is missing or unexpected is a failure, and what no run could tell an error. A suite
+// took as long as its cases, and all as long as the suites, to the millisecond: cells that ran side by side took less.
+func JUnit(w io.Writer, c *Comparison, from Attachments) error {
+	all := junitSuites{Name: "lockcheck compare", Time: seconds(0)}
+	var allMS, suiteMS int64
 	for _, cell := range c.Cells {
 		if n := len(all.Suites); n == 0 || all.Suites[n-1].Name != clean(cell.Backend) {
-			all.Suites = append(all.Suites, junitSuite{
-				Name: clean(cell.Backend), Timestamp: c.StartedAt.UTC().Format("2006-01-02T15:04:05"), Hostname: "localhost",
-				Properties: []junitProperty{{"lockcheck", clean(c.Lockcheck)}, {"seed", strconv.FormatInt(c.Seed, 10)}},
-			})
+			all.Suites, suiteMS = append(all.Suites, newSuite(c, cell)), 0
 		}
 		suite := &all.Suites[len(all.Suites)-1]
-		test := newCase(cell)
+		ms := milliseconds(cell)
+		allMS, suiteMS = allMS+ms, suiteMS+ms
+		test := newCase(cell, ms, from)
 		suite.Cases = append(suite.Cases, test)
+		suite.Time, all.Time = seconds(suiteMS), seconds(allMS)
 		suite.Tests, all.Tests = suite.Tests+1, all.Tests+1
 		if test.Failure != nil {
 			suite.Failures, all.Failures = suite.Failures+1, all.Failures+1
@@ -79,15 +80,6 @@ func JUnit(w io.Writer, c *Comparison) error {
 		if test.Error != nil {
 			suite.Errors, all.Errors = suite.Errors+1, all.Errors+1
 		}
-	}
-	for i := range all.Suites {
-		var total int64
-		for _, cell := range c.Cells {
-			if clean(cell.Backend) == all.Suites[i].Name {
-				total += duration(cell)
-			}
-		}
-		all.Suites[i].Time = seconds(total)
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
@@ -101,12 +93,20 @@ func JUnit(w io.Writer, c *Comparison) error {
 	return err
 }
 
-func newCase(r Result) junitCase {
-	test := junitCase{Name: clean(r.Nemesis + " / " + r.Workload), Classname: "lockcheck." + strings.ReplaceAll(clean(r.Backend), ".", "_"),
-		Time: seconds(duration(r)), SystemOut: output(r)}
-	if e := r.Expectation; e != nil {
-		test.File, test.Line = clean(e.File), e.Line
+func newSuite(c *Comparison, first Result) junitSuite {
+	suite := junitSuite{
+		Name: clean(first.Backend), Timestamp: c.StartedAt.UTC().Format("2006-01-02T15:04:05"), Hostname: "localhost",
+		Properties: []junitProperty{{"lockcheck", clean(c.Lockcheck)}, {"seed", strconv.FormatInt(c.Seed, 10)}},
 	}
+	if c.File != "" {
+		suite.Properties = append(suite.Properties, junitProperty{"file", clean(c.File)})
+	}
+	return suite
+}
+
+func newCase(r Result, ms int64, from Attachments) junitCase {
+	test := junitCase{Name: clean(r.Nemesis + " / " + r.Workload), Classname: "lockcheck." + strings.ReplaceAll(clean(r.Backend), ".", "_"),
+		Time: seconds(ms), SystemOut: strings.Join(append(output(r), from.lines(r)...), "\n")}
 	why := strings.Join(r.Why(), "; ")
 	fault := &junitFault{Message: clean(words.Clip(why, maxText)), Type: string(r.Outcome), Text: faultText(r)}
 	switch r.Outcome {
@@ -115,7 +115,7 @@ func newCase(r Result) junitCase {
 		test.Failure = fault
 		for _, p := range r.Problems {
 			if p.Kind != Unknown {
-				fault.Type, test.File, test.Line = string(p.Kind), clean(p.File), p.Line
+				fault.Type = string(p.Kind)
 				break
 			}
 		}
@@ -137,10 +137,9 @@ func faultText(r Result) string {
 }
 
 // output is what a reader of a passed test may want to know, too.
-func output(r Result) string {
-	var lines []string
+func output(r Result) (lines []string) {
 	if e := r.Expectation; e != nil {
-		lines = append(lines, "expected: "+clean(e.Words()), "because: "+clean(e.Reason))
+		lines = append(lines, "expected: "+clean(e.Words()+at(Problem{File: e.File, Line: e.Line})), "because: "+clean(e.Reason))
 	}
 	if r.Made > 0 {
 		w := newRow(r)
@@ -153,17 +152,21 @@ func output(r Result) string {
 		}
 		lines = append(lines, "reproduce: "+clean(words.ShellWords(run.Command)), "report: "+clean(run.Report))
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
-// clean is one line without what XML cannot hold.
-func clean(text string) string { return words.Plain(text) }
+// clean is one line without what XML cannot hold, nor what would make CI attach a file that a run's words name.
+func clean(text string) string {
+	return strings.ReplaceAll(words.Plain(text), "[ATTACHMENT", "(ATTACHMENT")
+}
 
-func duration(r Result) (ns int64) {
+// milliseconds is how long the runs of a cell took. All times are sums of these, so that none is rounded after it was added.
+func milliseconds(r Result) int64 {
+	var ns int64
 	for _, run := range r.Runs {
-		ns += run.DurationNS
+		ns += max(run.DurationNS, 0)
 	}
-	return ns
+	return time.Duration(ns).Round(time.Millisecond).Milliseconds()
 }
 
-func seconds(ns int64) string { return fmt.Sprintf("%.3f", time.Duration(ns).Seconds()) }
+func seconds(ms int64) string { return fmt.Sprintf("%d.%03d", ms/1000, ms%1000) }

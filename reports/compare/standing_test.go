@@ -38,7 +38,7 @@ func TestSymbolsShowTheOutcome(t *testing.T) {
 			if err := HTML(&page, c); err != nil {
 				t.Fatal(err)
 			}
-			if err := JUnit(&junit, c); err != nil {
+			if err := JUnit(&junit, c, Attachments{}); err != nil {
 				t.Fatal(err)
 			}
 			symbol, words, _ := strings.Cut(test.standing, " ")

@@ -218,14 +218,14 @@ func TestInterruptedPart(t *testing.T) {
 // What cannot be written is said for each file, and nothing is half written.
 func TestFilesThatCannotBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gone")
-	err := WriteFiles(dir, sample())
+	err := WriteFiles(dir, sample(), "")
 	if err == nil || strings.Count(err.Error(), "cannot write") != 4 {
 		t.Errorf("four files that cannot be written: %v", err)
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFiles(dir, sample()); err != nil {
+	if err := WriteFiles(dir, sample(), ""); err != nil {
 		t.Fatal(err)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 4 {
