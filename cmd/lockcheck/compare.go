@@ -52,6 +52,7 @@ func compareCommand() *cobra.Command {
 // asked is a comparison as the flags ask for it, before anything was started.
 type asked struct {
 	*compare.Comparison
+	spec  compare.Spec   // that it was read from; none of one that goes on
 	tasks []compare.Task // of its shard
 	dir   string         // that it goes on in; "" for a new one
 	note  string         // for people, before it begins
@@ -82,7 +83,7 @@ func (f *compareFlags) asked(given *pflag.FlagSet) (asked, error) {
 		f.run.Seed = rand.Int64N(1 << 31)
 	}
 	matrix := spec.Cells()
-	a := asked{tasks: spec.Tasks(shard), note: unread(spec), Comparison: &compare.Comparison{
+	a := asked{spec: spec, tasks: spec.Tasks(shard), note: unread(spec), Comparison: &compare.Comparison{
 		Lockcheck: harness.Version(), File: spec.File, Expecting: spec.Expecting, Seed: f.run.Seed,
 		Basis: compare.NewBasis(harness.Version(), f.run.Seed, spec.Tasks(compare.Whole)), Shard: shard, Matrix: matrix,
 	}}
@@ -100,14 +101,12 @@ func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) 
 	if a.release != nil {
 		defer a.release()
 	}
-	if err := a.plan(); err != nil {
+	planner := planner{seed: a.Seed, seen: map[place]error{}, onPaper: f.list}
+	if err := planner.planAll(ctx, a.spec, a.tasks); err != nil {
 		return err
 	}
 	if f.list {
 		return listTasks(out, a.tasks, a.Seed)
-	}
-	if err := a.lookForServers(ctx); err != nil {
-		return err
 	}
 	now := time.Now()
 	before := a.DurationNS

@@ -180,9 +180,8 @@ func TestACellsTimeIsThatOfItsPlan(t *testing.T) {
 		30 * time.Second: {{Name: "backend", Value: "etcd"}},
 		7 * time.Second:  {{Name: "backend", Value: "redis"}, {Name: "nemesis", Value: "pause"}, {Name: "time-limit", Value: "7s"}},
 	} {
-		a := asked{&compare.Comparison{}, []compare.Task{{Flags: flags, Repeat: 1}}, "", "", nil}
-		if err := a.plan(); a.tasks[0].Planned != want || err != nil {
-			t.Errorf("%v: %v, %v; want %v", flags, a.tasks[0].Planned, err, want)
+		if got, err := (&planner{seed: 7, onPaper: true}).plan(t.Context(), flags); got != want || err != nil {
+			t.Errorf("%v: %v, %v; want %v", flags, got, err, want)
 		}
 	}
 }

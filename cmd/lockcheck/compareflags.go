@@ -112,9 +112,13 @@ func (f *compareFlags) base() (compare.Spec, error) {
 		path = config.Name
 	}
 	spec, err := config.Read(path, known())
+	var wrong config.Mistakes
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.file == "":
 		return spec, fmt.Errorf("there is no %s here: write one with lockcheck init, or name a matrix, such as --backends=%s", config.Name, strings.Join(harness.BackendNames(), ","))
+	case errors.As(err, &wrong):
+		planner := planner{onPaper: true}
+		return spec, wrong.With(planner.mistakes(spec, spec.Tasks(compare.Whole))...)
 	case err != nil:
 		return spec, err
 	}

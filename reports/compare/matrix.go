@@ -58,6 +58,7 @@ type Spec struct {
 	Expecting          bool   // every cell is held against an expectation
 	ExpectingLine      int
 	Expectations       []Expectation
+	Places             Places // in File
 }
 
 // Cells is the whole matrix in its order: backends, then nemeses, then workloads.

@@ -26,24 +26,11 @@ type Known struct {
 	Nemesis             func(spec string) error
 }
 
-// Error is a mistake in the file, at a place in it.
-type Error struct {
-	File         string
-	Line, Column int // from 1; 0 for the file as a whole
-	Text         string
-}
-
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return e.File + ": " + e.Text
-	}
-	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Text)
-}
-
 // maxFile bounds what is read: a file of people is far smaller.
 const maxFile = 1 << 20
 
-// Read reads a file. Its errors are of type *Error, all of them joined, but for what the system says of the file.
+// Read reads a file. Its errors are of type *Error, or Mistakes if the file is YAML at all, but for what the system says of the
+// file. With Mistakes the spec is what could be understood.
 func Read(path string, known Known) (compare.Spec, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -76,13 +63,16 @@ func Parse(path string, text []byte, known Known) (compare.Spec, error) {
 		return compare.Spec{}, syntaxError(path, err)
 	}
 	r := &reader{path: path, known: known}
-	r.spec.File = path
+	r.spec.File, r.spec.Places = path, compare.NewPlaces()
 	if len(document.Content) == 0 {
 		r.errorf(&yaml.Node{Line: 1, Column: 1}, "the file is empty; lockcheck init writes one to begin with")
 	} else {
 		r.file(document.Content[0])
 	}
-	return r.spec, errors.Join(r.errs...)
+	if len(r.errs) > 0 {
+		return r.spec, Mistakes(nil).With(r.errs...)
+	}
+	return r.spec, nil
 }
 
 // syntaxError says where, as far as yaml does: "yaml: line 3: did not find expected key".
@@ -102,8 +92,12 @@ type reader struct {
 	path    string
 	known   Known
 	spec    compare.Spec
-	errs    []error
+	errs    []*Error
 	entries []entry
+}
+
+func placeOf(node *yaml.Node) compare.Place {
+	return compare.Place{Line: node.Line, Column: node.Column}
 }
 
 func (r *reader) errorf(at *yaml.Node, format string, args ...any) {

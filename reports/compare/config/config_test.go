@@ -180,6 +180,69 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// All mistakes are said at once, in the file's order, whatever part of it they are in; what only follows from one is not.
+func TestAllMistakesAtOnce(t *testing.T) {
+	text := `
+defaults: {ttl: 9s, tll: 2s}
+backends:
+  etcd: {clients: many}
+  ours: {backend: consul}
+matrix:
+  nemeses: [none, "pause:holder,1.5ttl"]
+  workloads: lock
+exclude:
+  - {backend: ours, nemesis: none}
+repaet: 3
+repeat: many
+expectations:
+  - {backend: ours, nemesis: none, expect: {}, reason: r}
+  - {nemesis: none, expect: {mutual-exclusoin: pass}}
+  - {nemesis: none, expect: {}, reason: r}
+  - {backnd: etcd, expect: {}, reason: r}
+`
+	_, err := Parse("l.yaml", []byte(text), menu)
+	var places []string
+	var mistakes Mistakes
+	if !errors.As(err, &mistakes) {
+		t.Fatalf("said %v", err)
+	}
+	for _, e := range mistakes {
+		places = append(places, fmt.Sprintf("%d:%d", e.Line, e.Column))
+	}
+	want := []string{"2:17", "2:21", "4:19", "5:19", "11:1", "12:9", "14:5", "15:5", "15:30", "16:5", "17:6"}
+	if !slices.Equal(places, want) {
+		t.Errorf("mistakes at %v, want %v:\n%v", places, want, err)
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if lines[0] != "11 mistakes:" || len(lines) != 12 || !strings.HasPrefix(lines[1], "l.yaml:2:17: ttl: ") {
+		t.Errorf("said\n%v", err)
+	}
+}
+
+// What decides a run is found in the file again, at the backend before the defaults.
+func TestPlaces(t *testing.T) {
+	spec, err := Parse("l.yaml", []byte(whole), menu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell := compare.Cell{Backend: "ours", Nemesis: "pause:holder,1.5ttl", Workload: "lock"}
+	for _, test := range []struct {
+		flag compare.Flag
+		want compare.Place
+	}{
+		{compare.Flag{Name: "backend", Value: "etcd"}, compare.Place{Line: 5, Column: 19}},
+		{compare.Flag{Name: "nemesis", Value: cell.Nemesis}, compare.Place{Line: 7, Column: 19}},
+		{compare.Flag{Name: "workload", Value: "lock"}, compare.Place{Line: 8, Column: 14}},
+		{compare.Flag{Name: "ttl", Value: "3s"}, compare.Place{Line: 5, Column: 46}},
+		{compare.Flag{Name: "set", Value: "b=2"}, compare.Place{Line: 2, Column: 30}},
+		{compare.Flag{Name: "ttl", Value: "7s"}, compare.Place{}}, // of the command line
+	} {
+		if got := spec.Places.Flag(cell, test.flag); got != test.want {
+			t.Errorf("%+v stands at %+v, want %+v", test.flag, got, test.want)
+		}
+	}
+}
+
 // Reading any file ends without harm.
 func FuzzParse(f *testing.F) {
 	f.Add(whole)

@@ -18,6 +18,7 @@ const maxRepeat = 1000
 type entry struct {
 	at *yaml.Node
 	compare.Expectation
+	understood bool // what it picks is
 }
 
 // file reads the whole document. The matrix comes before what picks from it, in any order of the file.
@@ -31,26 +32,37 @@ func (r *reader) file(node *yaml.Node) {
 	}
 	r.mapping(node, "the file", fields)
 	read := map[string]func(key, value *yaml.Node){
-		"defaults": func(_, value *yaml.Node) { r.spec.Defaults = r.flags(value, "defaults", nil) },
+		"defaults": func(_, value *yaml.Node) { r.spec.Defaults = r.flags(value, "defaults", "", nil) },
 		"backends": r.backends, "matrix": r.matrix, "exclude": r.exclude,
 		"repeat": func(_, value *yaml.Node) { r.spec.Repeat = r.repeat(value) }, "expectations": r.expectations,
 	}
+	matrixWrong := false
 	for _, name := range order {
+		before := len(r.errs)
 		if pair, ok := later[name]; ok {
 			read[name](pair[0], pair[1])
+			matrixWrong = matrixWrong || len(r.errs) > before && (name == "matrix" || name == "exclude")
 			continue
 		}
 		switch name {
 		case "backends", "matrix":
 			r.errorf(node, "%s is missing", name)
+			matrixWrong = true
 		case "repeat":
 			r.spec.Repeat = 1
 		}
 	}
-	if len(r.errs) == 0 && len(r.spec.Cells()) == 0 {
+	cells := r.spec.Cells()
+	switch {
+	case matrixWrong || len(r.spec.Backends) == 0: // what would be said of its cells would follow from that
+	case len(cells) == 0:
 		r.errorf(later["matrix"][0], "nothing is left of the matrix")
+	default:
+		r.hold(cells)
 	}
-	r.hold()
+	for _, e := range r.entries {
+		r.spec.Expectations = append(r.spec.Expectations, e.Expectation)
+	}
 }
 
 // backends reads a mapping of names to what is set for each: `etcd: {}` or `mine: {backend: etcd, client: ./my-client}`.
@@ -59,7 +71,7 @@ func (r *reader) backends(key, node *yaml.Node) {
 		b := compare.Backend{Name: name.Value, Kind: name.Value}
 		kindAt := name
 		if value.Tag != "!!null" { // `etcd:` alone is fine
-			b.Flags = r.flags(value, "backend "+name.Value, func(_, value *yaml.Node) {
+			b.Flags = r.flags(value, "backend "+name.Value, name.Value, func(_, value *yaml.Node) {
 				kindAt = value
 				b.Kind, _ = r.scalar(value, "backend")
 			})
@@ -67,6 +79,7 @@ func (r *reader) backends(key, node *yaml.Node) {
 		if b.Kind != "" {
 			r.oneOf("backend", r.known.Backends)(kindAt, b.Kind)
 		}
+		r.spec.Places.Backends[b.Name] = placeOf(kindAt)
 		r.spec.Backends = append(r.spec.Backends, b)
 	})
 	if node.Kind == yaml.MappingNode && len(r.spec.Backends) == 0 {
@@ -79,6 +92,7 @@ func (r *reader) matrix(key, node *yaml.Node) {
 	for _, b := range r.spec.Backends {
 		names = append(names, b.Name)
 	}
+	before := len(r.errs)
 	r.mapping(node, "matrix", []field{
 		{"backends", func(_, value *yaml.Node) {
 			wanted := r.words(value, "backends", r.oneOf("entry of backends called", names))
@@ -92,28 +106,33 @@ func (r *reader) matrix(key, node *yaml.Node) {
 		}},
 		{"nemeses", func(_, value *yaml.Node) {
 			r.spec.Nemeses = r.words(value, "nemeses", func(at *yaml.Node, word string) {
+				r.spec.Places.Nemeses[word] = placeOf(at)
 				if err := r.known.Nemesis(word); err != nil {
 					r.errorf(at, "nemesis %q: %v", word, err)
 				}
 			})
 		}},
 		{"workloads", func(_, value *yaml.Node) {
-			r.spec.Workloads = r.words(value, "workloads", r.oneOf("workload", r.known.Workloads))
+			r.spec.Workloads = r.words(value, "workloads", func(at *yaml.Node, word string) {
+				r.spec.Places.Workloads[word] = placeOf(at)
+				r.oneOf("workload", r.known.Workloads)(at, word)
+			})
 		}},
 	})
-	if len(r.errs) == 0 && (len(r.spec.Nemeses) == 0 || len(r.spec.Workloads) == 0) {
+	if len(r.errs) == before && (len(r.spec.Nemeses) == 0 || len(r.spec.Workloads) == 0) {
 		r.errorf(key, "matrix needs nemeses and workloads")
 	}
 }
 
-// pattern reads the keys that pick cells; other takes what else the mapping has.
-func (r *reader) pattern(node *yaml.Node, what string, other []field) (p compare.Pattern) {
+// pattern reads the keys that pick cells, and reports whether what they pick is understood; other takes what else the mapping has.
+func (r *reader) pattern(node *yaml.Node, what string, other []field) (p compare.Pattern, understood bool) {
 	var backends []string
 	for _, b := range r.spec.Backends {
 		backends = append(backends, b.Name)
 	}
 	p.Line = node.Line
-	r.mapping(node, what, append([]field{
+	before, beside := len(r.errs), 0
+	fields := []field{
 		{"backend", func(_, v *yaml.Node) {
 			p.Backends = r.words(v, "backend", r.inMatrix("backend", backends))
 		}},
@@ -123,8 +142,16 @@ func (r *reader) pattern(node *yaml.Node, what string, other []field) (p compare
 		{"workload", func(_, v *yaml.Node) {
 			p.Workloads = r.words(v, "workload", r.inMatrix("workload", r.spec.Workloads))
 		}},
-	}, other...))
-	return p
+	}
+	for _, f := range other {
+		fields = append(fields, field{f.name, func(key, value *yaml.Node) {
+			soFar := len(r.errs)
+			f.read(key, value)
+			beside += len(r.errs) - soFar
+		}})
+	}
+	r.mapping(node, what, fields)
+	return p, len(r.errs) == before+beside
 }
 
 // inMatrix refuses what the matrix does not have, often because it was taken out there.
@@ -140,9 +167,8 @@ func (r *reader) exclude(_, node *yaml.Node) {
 	r.sequence(node, "exclude", func(item *yaml.Node) {
 		whole := r.spec
 		whole.Exclude = nil
-		before := len(r.errs)
-		p := r.pattern(item, "an entry of exclude", nil)
-		if len(r.errs) == before && !slices.ContainsFunc(whole.Cells(), p.Matches) {
+		p, understood := r.pattern(item, "an entry of exclude", nil)
+		if understood && !slices.ContainsFunc(whole.Cells(), p.Matches) {
 			r.errorf(item, "this picks no cell of the matrix")
 		}
 		r.spec.Exclude = append(r.spec.Exclude, p)
@@ -162,8 +188,8 @@ func (r *reader) expectations(key, node *yaml.Node) {
 	r.spec.Expecting, r.spec.ExpectingLine = true, key.Line
 	r.sequence(node, "expectations", func(item *yaml.Node) {
 		e := compare.Expectation{File: r.path, Line: item.Line}
-		expects := false
-		e.Pattern = r.pattern(item, "an expectation", []field{
+		expects, understood := false, false
+		e.Pattern, understood = r.pattern(item, "an expectation", []field{
 			{"expect", func(key, value *yaml.Node) {
 				expects = true
 				e.Line = key.Line
@@ -180,7 +206,7 @@ func (r *reader) expectations(key, node *yaml.Node) {
 		case e.Reason == "":
 			r.errorf(item, "an expectation needs a reason: its next reader wants to know why it is so")
 		}
-		r.entries = append(r.entries, entry{item, e})
+		r.entries = append(r.entries, entry{item, e, understood})
 	})
 }
 
@@ -212,30 +238,29 @@ func (r *reader) wanted(node *yaml.Node) (all []compare.Wanted) {
 }
 
 // hold refuses expectations that pick no cell, and cells that two expectations pick.
-func (r *reader) hold() {
-	for _, e := range r.entries {
-		r.spec.Expectations = append(r.spec.Expectations, e.Expectation)
-	}
-	if len(r.errs) > 0 {
-		return
-	}
-	cells := r.spec.Cells()
+func (r *reader) hold(cells []compare.Cell) {
 	for i, e := range r.entries {
-		picked := false
-		for _, cell := range cells {
-			if !e.Matches(cell) {
-				continue
-			}
-			picked = true
-			for _, before := range r.entries[:i] {
-				if before.Matches(cell) {
-					r.errorf(e.at, "the cell %v is picked in line %d already; only one expectation may hold for a cell", cell, before.at.Line)
-					return
-				}
+		if e.understood {
+			r.holdEntry(e, r.entries[:i], cells)
+		}
+	}
+}
+
+func (r *reader) holdEntry(e entry, before []entry, cells []compare.Cell) {
+	picked := false
+	for _, cell := range cells {
+		if !e.Matches(cell) {
+			continue
+		}
+		picked = true
+		for _, other := range before {
+			if other.understood && other.Matches(cell) {
+				r.errorf(e.at, "the cell %v is picked in line %d already; only one expectation may hold for a cell", cell, other.at.Line)
+				return
 			}
 		}
-		if !picked {
-			r.errorf(e.at, "this picks no cell of the matrix, so that what it expects could never come: take it out, or take what it picks out of exclude")
-		}
+	}
+	if !picked {
+		r.errorf(e.at, "this picks no cell of the matrix, so that what it expects could never come: take it out, or take what it picks out of exclude")
 	}
 }

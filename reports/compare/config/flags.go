@@ -16,11 +16,12 @@ type Setting struct {
 	Rule func(name, value string) error
 }
 
-// flags reads a mapping of flags of lockcheck run; backend takes the key of that name, where there may be one.
-func (r *reader) flags(node *yaml.Node, what string, backend func(key, value *yaml.Node)) (flags []compare.Flag) {
+// flags reads a mapping of flags of lockcheck run, of the backend called name or "" for all of them; backend takes the key of
+// that name, where there may be one.
+func (r *reader) flags(node *yaml.Node, what, name string, backend func(key, value *yaml.Node)) (flags []compare.Flag) {
 	var fields []field
 	for _, s := range r.known.Settings {
-		fields = append(fields, field{s.Name, func(_, value *yaml.Node) { flags = append(flags, r.setting(s, value)...) }})
+		fields = append(fields, field{s.Name, func(_, value *yaml.Node) { flags = append(flags, r.setting(s, name, value)...) }})
 	}
 	if backend != nil {
 		fields = append(fields, field{"backend", backend})
@@ -30,7 +31,7 @@ func (r *reader) flags(node *yaml.Node, what string, backend func(key, value *ya
 }
 
 // setting reads the value of one of them.
-func (r *reader) setting(s Setting, node *yaml.Node) (flags []compare.Flag) {
+func (r *reader) setting(s Setting, backend string, node *yaml.Node) (flags []compare.Flag) {
 	take := func(what, before string, value *yaml.Node) {
 		text, ok := r.scalar(value, what)
 		if !ok {
@@ -42,7 +43,9 @@ func (r *reader) setting(s Setting, node *yaml.Node) (flags []compare.Flag) {
 				return
 			}
 		}
-		flags = append(flags, compare.Flag{Name: s.Name, Value: before + text})
+		flag := compare.Flag{Name: s.Name, Value: before + text}
+		flags = append(flags, flag)
+		r.spec.Places.SetFlag(backend, flag, placeOf(value))
 	}
 	if !s.Pairs {
 		take(s.Name, "", node)
