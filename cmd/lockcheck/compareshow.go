@@ -98,7 +98,9 @@ func (f *showFlags) writeElsewhere(c *compare.Comparison, dir string) error {
 			errs = append(errs, fmt.Errorf("--%s: cannot write %s: %w", flag, name, err))
 		}
 	}
-	file("junit", f.junit, func(w io.Writer) error { return compare.JUnit(w, c, compare.Attachments{Dir: dir, Project: gitlabProject()}) })
+	file("junit", f.junit, func(w io.Writer) error {
+		return compare.JUnit(w, c, compare.Attachments{Dir: dir, Project: gitlabProject()})
+	})
 	file("json-file", f.asJSON, c.Write)
 	if f.html != "" {
 		if err := compare.WritePage(f.html, dir, c); err != nil {
