@@ -31,12 +31,16 @@ func compareCommand() *cobra.Command {
 		Example: "  lockcheck compare --backends=etcd,zookeeper,redis,redlock --nemeses=none,pause --workloads=lock,fencing\n" +
 			"  lockcheck compare --file=lockcheck.yaml --repeat=5\n" +
 			"  lockcheck compare --file=lockcheck.yaml --shard=2/4 --seed=1 --out=part-2 --summary=\"$GITHUB_STEP_SUMMARY\"\n" +
-			"  lockcheck compare --resume=lockcheck-out/latest-compare",
+			"  lockcheck compare --resume=lockcheck-out/latest-compare\n" +
+			"  lockcheck compare --check=lockcheck-out/latest-compare",
 		Args: flagsOnly,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := output{f.run.json, f.run.quiet, f.show.open, cmd.OutOrStdout(), cmd.ErrOrStderr()}
 			if err := f.show.check(out); err != nil {
 				return harness.Usage(err)
+			}
+			if cmd.Flags().Changed("check") {
+				return f.checkAgain(cmd.Flags(), out)
 			}
 			asked, err := f.asked(cmd.Flags())
 			if err != nil {
@@ -62,11 +66,14 @@ type asked struct {
 
 // asked is the comparison that the flags describe, or the one of an earlier directory.
 func (f *compareFlags) asked(given *pflag.FlagSet) (asked, error) {
+	name, dir, err := earlierFlag(given)
 	switch {
 	case f.jobs < 1 || f.jobs > maxJobs:
 		return asked{}, fmt.Errorf("--jobs=%d: use 1 to %d", f.jobs, maxJobs)
-	case f.resume != "" || f.onlyFailed != "":
-		return f.earlier(given)
+	case err != nil:
+		return asked{}, err
+	case name != "":
+		return f.earlier(name, dir)
 	}
 	spec, err := f.spec(given)
 	if err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,48 +11,77 @@ import (
 	"lockcheck/reports/compare"
 )
 
-// besideEarlier are the flags that may stand beside --resume and --only-failed: what is run follows from the earlier comparison.
-var besideEarlier = []string{"resume", "only-failed", "jobs", "fail-fast", "list", "summary", "junit", "html", "json-file", "annotations", "open", "json", "quiet"}
+// shownBeside are the flags that say where a comparison is shown: they may stand beside every other.
+var shownBeside = []string{"summary", "junit", "html", "json-file", "annotations", "open", "json", "quiet"}
+
+// ofEarlier are the flags that take up an earlier comparison: what each does with it, and the flags that may stand beside it. No
+// other could change what was decided then.
+var ofEarlier = []struct {
+	name, does string
+	beside     []string
+}{
+	{"resume", "runs what %s was asked for", []string{"jobs", "fail-fast", "list"}},
+	{"only-failed", "runs what %s was asked for", []string{"jobs", "fail-fast", "list", "out"}},
+	{"check", "judges what %s has", []string{"file"}},
+}
+
+// earlierFlag is the flag that takes up an earlier comparison, and its value; "" if none is given. What may not stand beside it is
+// refused.
+func earlierFlag(given *pflag.FlagSet) (name, dir string, err error) {
+	for _, e := range ofEarlier {
+		if !given.Changed(e.name) {
+			continue
+		}
+		if name != "" {
+			return "", "", fmt.Errorf("--%s and --%s are two different things to do: choose one", name, e.name)
+		}
+		name, dir = e.name, given.Lookup(e.name).Value.String()
+	}
+	for _, e := range ofEarlier {
+		given.Visit(func(flag *pflag.Flag) {
+			if e.name == name && err == nil && flag.Name != name && !slices.Contains(e.beside, flag.Name) && !slices.Contains(shownBeside, flag.Name) {
+				err = fmt.Errorf("--%s "+e.does+"; --%s cannot change that", name, dir, flag.Name)
+			}
+		})
+	}
+	return name, dir, err
+}
+
+// readEarlier reads the comparison in a directory. Where it is to be written to it is held: what is read must not be written by
+// another any more.
+func readEarlier(flag, dir string, held bool) (c *compare.Comparison, real string, release func(), err error) {
+	if real, err = filepath.EvalSymlinks(dir); err != nil { // a new comparison moves latest-compare
+		return nil, "", nil, fmt.Errorf("--%s: there is no comparison: %w", flag, err)
+	}
+	release = func() {}
+	if held {
+		if release, err = hold(real); err != nil {
+			return nil, "", nil, fmt.Errorf("--%s: %w", flag, err)
+		}
+	}
+	c, err = compare.ReadDir(real)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("--%s: %w", flag, err)
+	case c.Basis.Digest == "" || len(c.Basis.Cells) != len(c.Matrix):
+		err = fmt.Errorf("--%s=%s: its compare.json does not say what decided its runs: it was written by an earlier lockcheck", flag, real)
+	}
+	if err != nil {
+		release()
+		return nil, "", nil, err
+	}
+	return c, real, release, nil
+}
 
 // earlier is the comparison of an earlier directory: with --resume what it lacks, with --only-failed what was not as it should
 // be, as a new comparison.
-func (f *compareFlags) earlier(given *pflag.FlagSet) (a asked, err error) {
-	name, dir := "resume", f.resume
-	if f.resume != "" && f.onlyFailed != "" {
-		return a, errors.New("--resume and --only-failed are two different things to do: choose one")
-	}
-	if f.onlyFailed != "" {
-		name, dir = "only-failed", f.onlyFailed
-	}
-	given.Visit(func(flag *pflag.Flag) {
-		if err == nil && !slices.Contains(besideEarlier, flag.Name) && !(name == "only-failed" && flag.Name == "out") {
-			err = fmt.Errorf("--%s runs what %s was asked for; --%s cannot change that", name, dir, flag.Name)
-		}
-	})
+func (f *compareFlags) earlier(name, given string) (a asked, err error) {
+	c, dir, release, err := readEarlier(name, given, name == "resume" && !f.list)
 	if err != nil {
 		return a, err
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil { // a new comparison moves latest-compare
-		return a, fmt.Errorf("--%s: there is no comparison: %w", name, err)
-	}
-	var release func()
-	if name == "resume" && !f.list { // before it is read: what is read must not be written by another any more
-		if release, err = hold(dir); err != nil {
-			return a, fmt.Errorf("--resume: %w", err)
-		}
-		defer func() {
-			if err != nil {
-				release()
-			}
-		}()
-	}
-	c, err := compare.ReadDir(dir)
-	switch {
-	case err != nil:
-		return a, fmt.Errorf("--%s: %w", name, err)
-	case c.Basis.Digest == "" || len(c.Basis.Cells) != len(c.Matrix):
-		return a, fmt.Errorf("--%s=%s: its compare.json does not say what decided its runs: it was written by an earlier lockcheck", name, dir)
-	case c.Basis.Lockcheck != harness.Version():
+	if c.Basis.Lockcheck != harness.Version() {
+		release()
 		return a, fmt.Errorf("--%s=%s: it was run by lockcheck %s, this is %s; runs of two versions are not one comparison", name, dir, c.Basis.Lockcheck, harness.Version())
 	}
 	f.run.Seed = c.Seed

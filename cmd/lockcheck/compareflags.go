@@ -30,7 +30,6 @@ type compareFlags struct {
 	file, shard         string
 	repeat, jobs        int
 	list, failFast      bool
-	resume, onlyFailed  string
 	show                showFlags
 	run                 runFlags
 }
@@ -43,8 +42,9 @@ func (f *compareFlags) bind(flags *pflag.FlagSet) {
 	flags.IntVar(&f.repeat, "repeat", 1, "the most runs of a cell; where a violation is expected they stop at the first hit; a file's own number holds unless this is given")
 	flags.StringVar(&f.shard, "shard", compare.Whole.String(), "run only one part of the matrix: 2/5 is the second of five; lockcheck merge joins them")
 	flags.IntVar(&f.jobs, "jobs", min(runtime.NumCPU(), maxDefaultJobs), "cells to run side by side, each in namespaces or containers of its own; a run that others may have spoiled is made again alone")
-	flags.StringVar(&f.resume, "resume", "", "go on with the comparison in this directory: run what it lacks after Ctrl-C, a crash or a reboot, and what could not be run")
-	flags.StringVar(&f.onlyFailed, "only-failed", "", "run again the cells of the comparison in this directory that were not as they should be, as a new comparison")
+	flags.String("resume", "", "go on with the comparison in this directory: run what it lacks after Ctrl-C, a crash or a reboot, and what could not be run")
+	flags.String("only-failed", "", "run again the cells of the comparison in this directory that were not as they should be, as a new comparison")
+	flags.String("check", "", "judge the recordings of the comparison in this directory again, by the expectations of --file or of the file that it was made from as it is now, and run nothing")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "begin no run after the first cell that is not as it should be")
 	flags.BoolVar(&f.list, "list", false, "print the cells in their order, with seeds, flags and what is expected, and run nothing")
 	f.show.bind(flags)

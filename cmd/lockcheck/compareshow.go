@@ -41,8 +41,8 @@ func (f *showFlags) check(out output) error {
 }
 
 // conclude writes the files of a comparison and shows it. The verdict is known by then. What could not be written is said once
-// for each file, and decides the exit code only where the verdict is no worse.
-func (f *showFlags) conclude(c *compare.Comparison, dir string, out output) error {
+// for each file, and decides the exit code only where the verdict is no worse; unwritten is what could not be before.
+func (f *showFlags) conclude(c *compare.Comparison, dir string, out output, unwritten ...error) error {
 	written := true
 	try := func(err error) {
 		if err == nil {
@@ -53,6 +53,7 @@ func (f *showFlags) conclude(c *compare.Comparison, dir string, out output) erro
 			fmt.Fprintf(out.errOut, "lockcheck: %s\n", strings.TrimSuffix(line, "\n"))
 		}
 	}
+	try(errors.Join(unwritten...))
 	try(compare.WriteFiles(dir, c, gitlabProject()))
 	try(f.writeElsewhere(c, dir))
 	page := filepath.Join(dir, compare.HTMLFile)

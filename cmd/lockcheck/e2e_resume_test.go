@@ -13,7 +13,7 @@ import (
 )
 
 // A comparison that is killed in the middle is gone on with: what was made stays as it was, what is missing is run, and nothing
-// is run twice.
+// is run twice. Judged again it is what it was.
 func TestAKilledComparisonGoesOn(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
@@ -58,6 +58,10 @@ func TestAKilledComparisonGoesOn(t *testing.T) {
 				t.Errorf("%v: run %d was made again", cell.Cell, n+1)
 			}
 		}
+	}
+	judged := finish(t, exec.Command(program, "compare", "--check="+latest), outcome{out: out})
+	if c, err := compare.ReadDir(latest); err != nil || judged.code != 0 || c.Sentence() != after.Sentence() || c.Cells[0].Made != 2 {
+		t.Errorf("judged again: exit %d, %v\n%s%s", judged.code, err, judged.stdout, judged.stderr)
 	}
 	if again := finish(t, exec.Command(program, "compare", "--only-failed="+latest, "--out="+out), outcome{out: out}); again.code != 64 {
 		t.Errorf("every cell was as it should be; --only-failed: exit %d\n%s", again.code, again.stderr)

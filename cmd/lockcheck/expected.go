@@ -24,7 +24,16 @@ func expectedOf(words string) (*history.Expected, error) {
 }
 
 func expectedWords(e *compare.Expectation) (string, error) {
-	expected := history.Expected{Reason: e.Reason, Verdicts: map[string][]string{}}
+	words, err := json.Marshal(expectedFrom(e))
+	return string(words), err
+}
+
+// expectedFrom is an expectation as the plan of a run holds it; nil for none.
+func expectedFrom(e *compare.Expectation) *history.Expected {
+	if e == nil {
+		return nil
+	}
+	expected := &history.Expected{Reason: e.Reason, Verdicts: map[string][]string{}}
 	if expected.From = e.File; e.File != "" && e.Line > 0 {
 		expected.From = fmt.Sprintf("%s:%d", e.File, e.Line)
 	}
@@ -33,6 +42,5 @@ func expectedWords(e *compare.Expectation) (string, error) {
 			expected.Verdicts[string(w.Property)] = append(expected.Verdicts[string(w.Property)], string(v))
 		}
 	}
-	words, err := json.Marshal(expected)
-	return string(words), err
+	return expected
 }

@@ -205,6 +205,8 @@ func (r Result) Why() (why []string) {
 	}
 	for _, run := range r.Runs {
 		switch {
+		case run.lost():
+			why = append(why, fmt.Sprintf("the run with seed %d (exit %d): %s", run.Seed, run.ExitCode, run.Error))
 		case run.Error != "":
 			why = append(why, fmt.Sprintf("a run with seed %d could not be made (exit %d): %s", run.Seed, run.ExitCode, run.Error))
 		case r.Expectation == nil && run.Verdict != checker.Pass:

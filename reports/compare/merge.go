@@ -81,7 +81,7 @@ func judgedAgain(part Part, cell Result, out string) Result {
 		runs[i].Dir, runs[i].Report = moved(part.Dir, runs[i].Dir, out), moved(part.Dir, runs[i].Report, out)
 	}
 	again := NewResult(cell.Cell, cell.Expectation, runs, len(runs))
-	again.StoppedEarly = cell.StoppedEarly
+	again.StoppedEarly, again.Stopped = cell.StoppedEarly, moved(part.Dir, cell.Stopped, out)
 	return again
 }
 

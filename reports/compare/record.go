@@ -36,7 +36,8 @@ type Run struct {
 	// StalledNS is for how long the harness stood still, and Alone why the run was made again with nothing beside it.
 	StalledNS int64    `json:"stalled_ns"`
 	Alone     string   `json:"alone,omitempty"`
-	Story     []string `json:"story"` // of the first finding that a reader has to hear of
+	Kept      string   `json:"kept,omitempty"` // why the run was not judged again when all were: its recorded verdict counts
+	Story     []string `json:"story"`          // of the first finding that a reader has to hear of
 }
 
 // Property is one property's verdict in one run.
@@ -94,6 +95,9 @@ func story(f checker.Finding) []string {
 	}
 	return lines
 }
+
+// lost reports whether the run had a verdict that its recording does not bear out any more.
+func (r Run) lost() bool { return r.Error != "" && r.Verdict != "" }
 
 // conclusive reports whether the run could tell: it was made, and what was to be tested happened.
 func (r Run) conclusive() bool {

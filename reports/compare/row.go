@@ -94,6 +94,7 @@ func rows(results []Result) []row {
 // notes are said below every table.
 func (c *Comparison) notes() []string {
 	notes := []string{"first: when the first finding of the most harmful violated property was complete", "violated runs: of those that could tell, with the 95 % interval after Wilson; none of n runs is a bound, not safety", layerNote}
+	notes = append(notes, c.keptNote()...)
 	for _, cell := range c.Cells {
 		if cell.StoppedEarly {
 			return append(notes, "* runs were repeated until the expected violations had come; such a share leans upwards")
