@@ -21,6 +21,9 @@ import (
 	"lockcheck/checker/history"
 )
 
+// DefaultOut is the directory of all runs where no other is named.
+const DefaultOut = "lockcheck-out"
+
 // The files of a run directory.
 const (
 	PlanFile     = "plan.json"
@@ -28,7 +31,8 @@ const (
 	ResourceFile = "resource.jsonl"
 	ResultsFile  = "results.json"
 	ReportFile   = "report.html"
-	latestLink   = "latest"
+	// LatestLink is the link to the newest run, beside the runs' directories.
+	LatestLink = "latest"
 )
 
 // NodesFolder is the folder of a run directory in which the logs of servers and clients are, a folder each.
@@ -39,7 +43,11 @@ type Dir struct {
 	path     string
 	recorded *Dir   // where the recording is; nil if here
 	before   string // what the link to the newest run said before this one; "" if there was none
+	release  func() // kept, as what holds the directory of a run at work would else be collected; nil if it is not held
 }
+
+// ErrHeld says that another process is at work on a directory.
+var ErrHeld = errors.New("another lockcheck is at work on it")
 
 // InputError is a fault of what the user handed in: a directory that is none of ours, a file that is missing, cut short
 // or malformed. Its message names the file, and the line where there is one. It means exit code 64.
@@ -52,12 +60,13 @@ func (e *InputError) Unwrap() error { return e.Err }
 func inputErrorf(format string, args ...any) error { return &InputError{fmt.Errorf(format, args...)} }
 
 // Create makes the directory of a new run, out/<time>-<backend>-<workload>-<nemesis>-<seed>, and points out/latest at
-// it. A directory that exists is never used again: a run started in the same second gets a number behind its name.
+// it. A directory that exists is never used again: a run started in the same second gets a number behind its name. It is held
+// until the process ends, so that nobody takes it for one that is over.
 func Create(out string, plan history.Plan, now time.Time) (*Dir, error) {
 	if err := MakeOut(out); err != nil {
 		return nil, inputErrorf("cannot make the directory for runs: %w", err)
 	}
-	latest := filepath.Join(out, latestLink)
+	latest := filepath.Join(out, LatestLink)
 	if info, err := os.Lstat(latest); err == nil && info.Mode()&fs.ModeSymlink == 0 {
 		return nil, inputErrorf("%s is not a link that lockcheck made; move it away or choose another --out", latest)
 	}
@@ -67,6 +76,7 @@ func Create(out string, plan history.Plan, now time.Time) (*Dir, error) {
 		return nil, inputErrorf("cannot make a run directory: %w", err)
 	}
 	d := &Dir{path: path}
+	d.release, _ = Hold(path) // nobody else knows it yet
 	if err := os.Mkdir(d.NodesDir(), 0o755); err != nil {
 		return nil, fmt.Errorf("cannot make the directory for the servers' logs: %w", err)
 	}
@@ -92,7 +102,7 @@ func (d *Dir) Kept() string {
 
 // Discard removes the directory of a run of which nothing was kept, and points to the run before it as the newest again.
 func (d *Dir) Discard() error {
-	latest := filepath.Join(filepath.Dir(d.path), latestLink)
+	latest := filepath.Join(filepath.Dir(d.path), LatestLink)
 	if now, err := os.Readlink(latest); err == nil && now == filepath.Base(d.path) {
 		if d.before == "" {
 			err = os.Remove(latest)

@@ -14,8 +14,8 @@ import (
 	"lockcheck/checker/history"
 )
 
-// witnessesDir is where the witnesses of findings are kept, a run directory each.
-const witnessesDir = "witnesses"
+// WitnessesFolder is where the witnesses of findings are kept, a run directory each.
+const WitnessesFolder = "witnesses"
 
 // WriteWitnesses writes the witnesses of the first findings of each property, in place of those that an earlier judgement
 // left, and says in the findings where they are. A finding names its witness only once that is written.
@@ -26,7 +26,7 @@ func (d *Dir) WriteWitnesses(j Judgement) error {
 	if j.Result.Verdict != checker.Violation || j.Plan.Excerpt != nil {
 		return nil
 	}
-	if err := os.MkdirAll(d.file(witnessesDir), 0o755); err != nil { // before the work that would be for nothing
+	if err := os.MkdirAll(d.file(WitnessesFolder), 0o755); err != nil { // before the work that would be for nothing
 		return fmt.Errorf("cannot write the witnesses of findings: %w", err)
 	}
 	witnesses, err := checker.Witnesses(d.recording(j.Plan), j.Result, j.Model, checker.Options{FailedAs: j.Result.OutcomeReading.FailedAs})
@@ -44,14 +44,14 @@ func (d *Dir) WriteWitnesses(j Judgement) error {
 			if err := d.writeWitness(w); err != nil {
 				return fmt.Errorf("cannot write the witness of %s: %w", w.Finding, err)
 			}
-			f.Witness = path.Join(witnessesDir, w.Finding)
+			f.Witness = path.Join(WitnessesFolder, w.Finding)
 		}
 	}
 	return nil
 }
 
 func (d *Dir) writeWitness(w *checker.Witness) error {
-	dir := &Dir{path: d.file(path.Join(witnessesDir, w.Finding))}
+	dir := &Dir{path: d.file(path.Join(WitnessesFolder, w.Finding))}
 	if err := os.Mkdir(dir.path, 0o755); err != nil {
 		return err
 	}
@@ -86,17 +86,17 @@ func (d *Dir) writeWitness(w *checker.Witness) error {
 var witnessName = regexp.MustCompile(`^([a-z-]+)-[1-9][0-9]*$`)
 
 func (d *Dir) removeWitnesses() error {
-	entries, err := os.ReadDir(d.file(witnessesDir))
+	entries, err := os.ReadDir(d.file(WitnessesFolder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, entry := range entries {
 		if name := witnessName.FindStringSubmatch(entry.Name()); name != nil && entry.IsDir() && isProperty(name[1]) {
-			err = errors.Join(err, os.RemoveAll(d.file(path.Join(witnessesDir, entry.Name()))))
+			err = errors.Join(err, os.RemoveAll(d.file(path.Join(WitnessesFolder, entry.Name()))))
 		}
 	}
 	if err == nil && len(entries) == 0 {
-		err = os.Remove(d.file(witnessesDir))
+		err = os.Remove(d.file(WitnessesFolder))
 	}
 	return err
 }

@@ -64,6 +64,7 @@ var inside = map[string]neighbours{
 	"reports/compare":  {all: []string{"reports/terminal", "reports/words", "reports/rundir"}},
 	"reports/page":     {all: []string{"reports/svg", "reports/words", "reports/rundir"}},
 	"reports/svg":      {all: []string{"reports/words", "reports/rundir"}},
+	"reports/tidy":     {all: []string{"reports/compare", "reports/rundir"}},
 	"reports/terminal": {all: []string{"reports/words", "reports/rundir"}},
 	"reports/words":    {all: []string{"reports/rundir"}},
 	"reports/rundir":   {},

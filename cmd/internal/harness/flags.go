@@ -9,6 +9,7 @@ import (
 	"lockcheck/clusters/docker"
 	"lockcheck/nemesis"
 	"lockcheck/reports/compare"
+	"lockcheck/reports/rundir"
 	"lockcheck/workloads"
 )
 
@@ -98,7 +99,7 @@ var Flags = []Flag{
 		Help: "override a server setting: `name=value`",
 	},
 	{
-		Name: "out", At: func(o *Options) any { return &o.Out }, Default: "lockcheck-out", Where: OfComparison | BesideReplay | OfOutput,
+		Name: "out", At: func(o *Options) any { return &o.Out }, Default: rundir.DefaultOut, Where: OfComparison | BesideReplay | OfOutput,
 		Help: "directory for run directories",
 	},
 }
