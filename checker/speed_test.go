@@ -5,7 +5,6 @@ import (
 	"runtime/metrics"
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -133,15 +132,6 @@ func (s *spent) take(do func()) {
 	if s.cpu == 0 || cpu < s.cpu {
 		s.cpu = cpu
 	}
-}
-
-// cpuTime is what this process has used so far.
-func cpuTime() time.Duration {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		return 0
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func reportSpeed(b *testing.B, operations int, fastest spent, peak uint64) {

@@ -7,9 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"lockcheck/checker/history"
+	"lockcheck/clusters/resource"
 )
 
 // flushEvery bounds how much of a run a killed harness can lose.
@@ -41,14 +40,14 @@ func NewRecorder(path string) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the history: %w", err)
 	}
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+	now, err := resource.Monotonic()
+	if err != nil {
 		file.Close()
-		return nil, fmt.Errorf("reading the monotonic clock: %w", err)
+		return nil, err
 	}
 	r := &Recorder{
 		epoch:   time.Now(),
-		epochNS: now.Nano(),
+		epochNS: now,
 		file:    file,
 		buffer:  bufio.NewWriterSize(file, 1<<18),
 		stop:    make(chan struct{}),
@@ -62,7 +61,7 @@ func NewRecorder(path string) (*Recorder, error) {
 // Now is the run's clock, in nanoseconds since its start.
 func (r *Recorder) Now() int64 { return int64(time.Since(r.epoch)) }
 
-// EpochNS is the host's monotonic clock at the start of the run.
+// EpochNS is resource.Monotonic at the start of the run.
 func (r *Recorder) EpochNS() int64 { return r.epochNS }
 
 // Watch has f called with every event from now on, under the recorder's lock: f must be quick and must not record.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -244,7 +245,7 @@ func (r *Run) declared() error {
 	r.plan.SameKernel, r.plan.DriftMS = true, leaseDrift.Milliseconds()
 	for _, m := range members {
 		// The servers run where the clients run: both are processes of the same site.
-		r.plan.SameKernel = r.plan.SameKernel && m.ready.BootID == here
+		r.plan.SameKernel = r.plan.SameKernel && here != "" && m.ready.BootID == here
 	}
 	if r.plan.Versions == nil {
 		r.plan.Versions = map[string]string{}
@@ -266,7 +267,11 @@ func (r *Run) agrees(m *member) error {
 	return nil
 }
 
+// bootID names the kernel that is at work, "" for one that is not Linux: no client can run on that.
 func bootID() (string, error) {
+	if runtime.GOOS != "linux" {
+		return "", nil
+	}
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return "", fmt.Errorf("reading this machine's boot id: %w", err)

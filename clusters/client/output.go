@@ -5,8 +5,6 @@ import (
 	"io"
 	"os"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // stdout is the descriptor of a process's standard output.
@@ -33,7 +31,7 @@ func claimOutput(out io.Writer, log io.Writer) (protocol io.Writer, end func()) 
 		keepPrinted(read, log)
 	}()
 	return own, func() {
-		_ = unix.Dup3(int(os.Stderr.Fd()), stdout, 0)
+		restore()
 		select {
 		case <-copied:
 		case <-time.After(printedTimeout): // a child process has the descriptor, too
@@ -43,27 +41,6 @@ func claimOutput(out io.Writer, log io.Writer) (protocol io.Writer, end func()) 
 
 // printedTimeout bounds how long the rest of what was printed is waited for.
 const printedTimeout = 200 * time.Millisecond
-
-// divert puts a pipe in the place of standard output. own is what standard output was, read is the pipe's other end.
-func divert() (own, read *os.File, err error) {
-	was, err := unix.FcntlInt(stdout, unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	own = os.NewFile(uintptr(was), "the protocol's standard output")
-	read, write, err := os.Pipe()
-	if err != nil {
-		own.Close()
-		return nil, nil, err
-	}
-	defer write.Close()
-	if err := unix.Dup3(int(write.Fd()), stdout, 0); err != nil {
-		own.Close()
-		read.Close()
-		return nil, nil, err
-	}
-	return own, read, nil
-}
 
 const printedNotice = "client: something here printed to standard output; that is the protocol's, so it is kept here:\n"
 

@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -29,13 +28,15 @@ const clientRepository = "lockcheck/client"
 // inClientImage is where the image has lockcheck's binary.
 const inClientImage = "/lockcheck"
 
-// selfPath is this program, even if its file was replaced or removed since it was started.
-const selfPath = "/proc/self/exe"
-
-// ensureClientImage loads an image with this program into the engine, unless it is there, and returns its tag. The same
-// program makes the same image, so runs that do this at the same time are not in each other's way.
-func ensureClientImage(ctx context.Context, engine *client.Client) (string, error) {
-	content, err := clientContent(selfPath)
+// ensureClientImage loads an image with the clients' program into the engine, unless it is there, and returns its tag. The
+// same program makes the same image, so runs that do this at the same time are not in each other's way.
+func ensureClientImage(ctx context.Context, engine *client.Client, arch string, progress io.Writer) (string, error) {
+	program, done, err := obtainProgram(ctx, arch, progress)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	content, err := clientContent(program)
 	if err != nil {
 		return "", err
 	}
@@ -63,6 +64,7 @@ func imageID(ctx context.Context, engine *client.Client, name string) (string, e
 
 // imageContent is an image with one layer.
 type imageContent struct {
+	arch   string // of its programs, in Go's words
 	files  []imageFile
 	env    []string
 	id     string // sha256 of the image's configuration
@@ -80,10 +82,14 @@ type imageFile struct {
 func clientContent(program string) (*imageContent, error) {
 	libraries, err := librariesOf(program)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the clients' image cannot be made from this program: %w; build it without cgo (CGO_ENABLED=0 go build)",
-			clusters.ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: the clients' image cannot be made from %s: %w; build it without cgo (CGO_ENABLED=0 go build)",
+			clusters.ErrUnavailable, program, err)
 	}
-	c := &imageContent{}
+	arch, err := archOf(program)
+	if err != nil {
+		return nil, err
+	}
+	c := &imageContent{arch: arch}
 	if err := c.add(program, inClientImage); err != nil {
 		return nil, err
 	}
@@ -122,7 +128,7 @@ func (c *imageContent) configure(config map[string]any) (err error) {
 	}
 	c.size = counted.n
 	c.config, err = json.Marshal(map[string]any{
-		"architecture": runtime.GOARCH, "os": runtime.GOOS, "created": time.Unix(0, 0).UTC().Format(time.RFC3339),
+		"architecture": c.arch, "os": "linux", "created": time.Unix(0, 0).UTC().Format(time.RFC3339),
 		"config":  config,
 		"rootfs":  map[string]any{"type": "layers", "diff_ids": []string{"sha256:" + hex.EncodeToString(layer.Sum(nil))}},
 		"history": []map[string]string{{"created_by": "lockcheck"}},

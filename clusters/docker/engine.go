@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/versions"
 	"github.com/docker/docker/client"
-	"golang.org/x/sys/unix"
 
 	"lockcheck/clusters"
 )
@@ -61,7 +59,7 @@ func connect(ctx context.Context) (*client.Client, error) {
 // noneHere reports that no engine is named and that there is none in the default place, or one that is not for this user.
 func noneHere() bool {
 	path, isSocket := strings.CutPrefix(client.DefaultDockerHost, "unix://")
-	return os.Getenv(client.EnvOverrideHost) == "" && isSocket && unix.Access(path, unix.R_OK|unix.W_OK) != nil
+	return os.Getenv(client.EnvOverrideHost) == "" && isSocket && !mayUse(path)
 }
 
 func noEngine(engine *client.Client, err error) error {
@@ -129,7 +127,7 @@ type facts struct {
 // goArch are Go's names for what the kernel calls a machine.
 var goArch = map[string]string{"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "ppc64le": "ppc64le", "s390x": "s390x", "riscv64": "riscv64"}
 
-// learn asks what the engine's machine is, and refuses one that cannot run this program.
+// learn asks what the engine's machine is, and refuses one for which there is no program for the clients.
 func learn(ctx context.Context, engine *client.Client) (facts, error) {
 	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
 	defer cancel()
@@ -141,10 +139,11 @@ func learn(ctx context.Context, engine *client.Client) (facts, error) {
 	if f.arch == "" {
 		f.arch = info.Architecture
 	}
-	if info.OSType != runtime.GOOS || f.arch != runtime.GOARCH {
-		return f, fmt.Errorf("%w: the engine at %s runs on %s/%s and this lockcheck is for %s/%s, so its lock clients cannot run there: "+
-			"use a lockcheck built for it (GOARCH=%s go build)", clusters.ErrUnavailable, where(engine), info.OSType, f.arch,
-			runtime.GOOS, runtime.GOARCH, f.arch)
+	if info.OSType != "linux" {
+		return f, fmt.Errorf("%w: the engine at %s runs %s containers; lockcheck needs Linux ones", clusters.ErrUnavailable, where(engine), info.OSType)
+	}
+	if err := programObtainable(ctx, f.arch); err != nil {
+		return f, fmt.Errorf("the engine at %s runs on linux/%s: %w", where(engine), f.arch, err)
 	}
 	return f, nil
 }

@@ -95,7 +95,7 @@ func (h *host) create(ctx context.Context) error {
 	}
 	made, err := create()
 	if isNotFound(err) { // another run has just removed the image, as one that is not in use
-		if _, err = ensureClientImage(ctx, s.engine); err == nil {
+		if _, err = ensureClientImage(ctx, s.engine, s.facts.arch, io.Discard); err == nil {
 			made, err = create()
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -36,7 +35,7 @@ func Command(uid uint32, args ...string) *exec.Cmd {
 	cmd.Env = append(os.Environ(), envEnter+"=1")
 	cmd.Dir = "/"
 	if uid != Self() {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+		cmd.SysProcAttr = as(uid)
 	}
 	return cmd
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 package local
 
 import (
@@ -13,23 +15,6 @@ import (
 
 	"github.com/google/nftables"
 	"golang.org/x/sys/unix"
-)
-
-// AbilitiesCommand is the hidden command of lockcheck that calls TellAbilities.
-const AbilitiesCommand = "abilities"
-
-// Ability is something that faults need of this machine, and whether it was seen to work.
-type Ability struct {
-	Name    string `json:"name"`
-	Missing string `json:"missing,omitempty"` // why it does not work; "" if it does
-}
-
-// The abilities, in the order of Abilities.
-const (
-	AbilityNamespaces = "namespaces"
-	AbilityNftables   = "nftables"
-	AbilityPtrace     = "ptrace"
-	AbilityVDSO       = "vdso"
 )
 
 // Abilities tries them in a process of their own, as a run would have them: in its namespaces where those are allowed.

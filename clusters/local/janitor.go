@@ -1,3 +1,5 @@
+//go:build linux
+
 package local
 
 import (
@@ -17,9 +19,6 @@ import (
 
 	"lockcheck/clusters/procs"
 )
-
-// JanitorCommand is the hidden command of lockcheck that calls Janitor with the arguments that follow.
-const JanitorCommand = "janitor"
 
 const (
 	sweepEvery   = 20 * time.Millisecond

@@ -1,10 +1,16 @@
+// Package procs stops, continues and kills processes that it sees through /proc, and reads back that every thread of
+// them obeyed, on Linux. It knows nothing of who started them: a Selection says which ones it is about.
 package procs
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 )
+
+// ErrNone means that a selection is empty: the processes have ended.
+var ErrNone = errors.New("none of its processes is there")
 
 // Selection lists the processes that something is about, as they are at this moment.
 type Selection func() ([]int, error)

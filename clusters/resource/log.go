@@ -3,9 +3,6 @@ package resource
 import (
 	"fmt"
 	"os"
-	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // OpenLog makes the file of a run's resource log. It never opens one that is there: a run's record is not overwritten.
@@ -21,10 +18,10 @@ func OpenLog(name string) (*os.File, error) {
 // processes on one kernel agree. It is for display only.
 func MonotonicSince(epochNS int64) func() int64 {
 	return func() int64 {
-		var now unix.Timespec
-		if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) != nil {
+		now, err := Monotonic()
+		if err != nil {
 			return 0
 		}
-		return now.Sec*int64(time.Second) + now.Nsec - epochNS
+		return now - epochNS
 	}
 }

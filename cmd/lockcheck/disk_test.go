@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -5,11 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"lockcheck/checker"
 	"lockcheck/cmd/internal/disktest"
-	"lockcheck/reports/compare"
 	"lockcheck/reports/rundir"
 )
 
@@ -55,33 +54,6 @@ func TestCheckWhereNothingCanBeWritten(t *testing.T) {
 			})
 		}
 	}
-}
-
-// part writes a comparison of one cell, which is not as expected.
-func part(t *testing.T) (dir string) {
-	t.Helper()
-	return partOf(t, checker.Violation)
-}
-
-// calmPart writes a comparison of one cell, which is as expected.
-func calmPart(t *testing.T) (dir string) {
-	t.Helper()
-	return partOf(t, checker.Pass)
-}
-
-func partOf(t *testing.T, verdict checker.Verdict) (dir string) {
-	t.Helper()
-	cell := compare.Cell{Backend: "etcd", Nemesis: "none", Workload: "lock"}
-	run := compare.Run{Seed: 1, Verdict: verdict, Sentence: "S", Properties: []compare.Property{{Name: checker.StaleWrite, Verdict: verdict, Count: 1}}}
-	c := &compare.Comparison{StartedAt: time.Unix(0, 0), Expecting: true, File: "lockcheck.yaml", Shard: compare.Whole, Matrix: []compare.Cell{cell}, Cells: []compare.Result{
-		compare.NewResult(cell, &compare.Expectation{File: "lockcheck.yaml", Line: 7, Reason: "nothing disturbs"}, []compare.Run{run}, 1),
-	}}
-	c.Finish()
-	dir = t.TempDir()
-	if err := compare.WriteFiles(dir, c, ""); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 // Neither the page nor the summary of a comparison decides about it.

@@ -7,14 +7,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
 )
 
 func openFlag(flags *pflag.FlagSet, open *bool) {
-	flags.BoolVar(open, "open", false, "open the report in a browser: $BROWSER, or what xdg-open finds")
+	flags.BoolVar(open, "open", false, "open the report in a browser: $BROWSER, or what "+strings.Fields(opener)[0]+" finds")
 }
 
 // browserTimeout is how long a browser may take to say that it cannot open: one that is still there has.
@@ -29,13 +28,13 @@ func openInBrowser(file string) error {
 	if err != nil {
 		return err
 	}
-	program := "xdg-open"
+	program := opener
 	if chosen, _, _ := strings.Cut(os.Getenv("BROWSER"), ":"); chosen != "" {
 		program = chosen
 	}
 	words := strings.Fields(program)
 	cmd := exec.Command(words[0], append(words[1:], path)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives this program, and is not for its Ctrl-C
+	cmd.SysProcAttr = outliving()
 	if err := cmd.Start(); err != nil {
 		return err
 	}

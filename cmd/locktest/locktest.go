@@ -32,7 +32,8 @@
 // Faults are random. The seed is in the log, and LOCKCHECK_SEED=7 in the environment (or Plan.Seed) draws the same faults
 // again. What a plan with expectations has to say is for lockcheck compare.
 //
-// Linux only, as lockcheck's servers are: elsewhere put such tests behind a build constraint.
+// On macOS and Windows runs need an engine, and the test binary once more, built for Linux: see "macOS and Windows" in
+// clusters/README.md.
 package locktest
 
 import (

@@ -87,12 +87,13 @@ func unavailable(err error) bool {
 	return errors.As(err, &none) && none.code == harness.ExitUnavailable
 }
 
-// self is this program, even if its file was removed since it was started: go test removes it early.
-const self = "/proc/self/exe"
-
 // ask has a process of its own make a run. Its progress goes to log.
 func ask(ctx context.Context, options harness.Options, log io.Writer) (*runOutcome, error) {
 	text, err := json.Marshal(options)
+	if err != nil {
+		return nil, err
+	}
+	self, err := harness.Self()
 	if err != nil {
 		return nil, err
 	}

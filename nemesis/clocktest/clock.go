@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package clocktest is how tests see the clocks of a process: what it says itself, beside what the kernel says.
 package clocktest
 

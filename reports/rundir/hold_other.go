@@ -2,5 +2,5 @@
 
 package rundir
 
-// Hold holds nothing: no run is made on such a system.
+// Hold holds nothing: Windows has no locks of directories.
 func Hold(string) (release func(), err error) { return func() {}, nil }

@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -199,7 +200,13 @@ func RemoveOut(out string) error {
 }
 
 // Relink replaces a link in one step, so that no reader ever finds it missing. The target is relative: the tree can be moved.
+// Windows cannot replace one, and has them made by developers and administrators only: there it may be missing.
 func Relink(link, target string) error {
+	if runtime.GOOS == "windows" {
+		_ = os.Remove(link)
+		_ = os.Symlink(target, link)
+		return nil
+	}
 	temporary := fmt.Sprintf("%s.%s.new", link, target)
 	if err := os.Symlink(target, temporary); err != nil {
 		return err

@@ -1,10 +1,6 @@
 package driver
 
-import (
-	"time"
-
-	"golang.org/x/sys/unix"
-)
+import "time"
 
 // drainTimeout bounds how long Frozen waits for the output of a stopped client to be read. Reading a full pipe takes
 // well under a millisecond; a harness that needs longer gives up the extension, which hides and never invents.
@@ -28,15 +24,10 @@ func (d *Driver) Frozen() bool {
 }
 
 func (d *Driver) drained() bool {
-	raw, err := d.stdout.SyscallConn()
-	if err != nil {
-		return false
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var waiting int
-	var asked error
-	if err := raw.Control(func(fd uintptr) { waiting, asked = unix.IoctlGetInt(int(fd), unix.TIOCINQ) }); err != nil || asked != nil {
+	waiting, err := unread(d.stdout)
+	if err != nil {
 		return false
 	}
 	d.frozen = d.failure == nil && waiting == 0 && len(d.partial) == 0

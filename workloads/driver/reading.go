@@ -2,14 +2,11 @@ package driver
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
-
-	"golang.org/x/sys/unix"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
@@ -22,20 +19,15 @@ const maxLine = 1 << 20
 // lock, so a goroutine that holds the lock and finds the pipe empty knows that everything the client said has been recorded.
 func (d *Driver) readLoop() {
 	defer close(d.gone)
-	raw, err := d.stdout.SyscallConn()
-	if err == nil {
-		buffer := make([]byte, 1<<16)
-		var ended error
-		err = raw.Read(func(fd uintptr) bool { // called again whenever there is something to read
-			for some := true; some && ended == nil; {
-				// Until nothing is there, even if the buffer was not filled: the end of the output may have been told of
-				// together with its last line, and is not told again.
-				some, ended = d.read(int(fd), buffer)
-			}
-			return ended != nil
-		})
-		err = cmp.Or(ended, err)
-	}
+	buffer := make([]byte, 1<<16)
+	err := whenReadable(d.stdout, func(fd uintptr) (ended error) {
+		for some := true; some && ended == nil; {
+			// Until nothing is there, even if the buffer was not filled: the end of the output may have been told of
+			// together with its last line, and is not told again.
+			some, ended = d.read(fd, buffer)
+		}
+		return ended
+	})
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -49,19 +41,12 @@ func (d *Driver) readLoop() {
 
 // read takes in what is there to be read, as much as fits into the buffer, and reports whether that was anything. An error
 // is the end of the reading.
-func (d *Driver) read(fd int, buffer []byte) (some bool, err error) {
+func (d *Driver) read(fd uintptr, buffer []byte) (some bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	n, err := unix.Read(fd, buffer)
-	switch {
-	case errors.Is(err, unix.EINTR):
-		return true, nil
-	case errors.Is(err, unix.EAGAIN):
-		return false, nil
-	case err != nil:
+	n, err := readThere(fd, buffer)
+	if n == 0 || err != nil {
 		return false, err
-	case n == 0:
-		return false, io.EOF
 	}
 	if err := d.feedLocked(buffer[:n]); err != nil {
 		return false, fmt.Errorf("%w: %w", client.ErrProtocol, err)

@@ -1,3 +1,16 @@
+// Package sandbox is the first process of a host's container under Docker, and how the harness speaks with it.
+//
+// The container holds what a host is: a network namespace with an address, and a PID namespace. The sandbox starts
+// clients and the resource as its children; a server's container joins both namespaces, so that the sandbox sees its
+// processes, stops them and reads them back without asking the engine, with any image of the server.
+//
+//	harness ── engine ── stdin, stdout of the container ── sandbox (PID 1)
+//	   │ one stream a process, for its pipes, its log, its requests      ├── lockcheck client …    no capabilities
+//	   └ one stream a connection (Site.Dial)                             ├── lockcheck agent       faults
+//	                                                                     └┄┄ redis-server          of another container
+//
+// When the harness ends, however it ends, the engine closes the sandbox's standard input; the sandbox ends; and with the
+// first process of a PID namespace the kernel kills all others in it, stopped ones too.
 package sandbox
 
 import (
@@ -5,9 +18,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/hashicorp/yamux"
 )
+
+// Command is the name of the hidden command that is the sandbox.
+const Command = "sandbox"
+
+// HearTimeout ends a sandbox that the harness does not speak to once it runs. To start a container and to speak to it takes a busy engine
+// some seconds.
+const HearTimeout = time.Minute
+
+// writeTimeout ends a session in which nothing could be written for so long.
+const writeTimeout = 2 * time.Minute
 
 // Header is the first line of a stream. It says what the stream is for.
 type Header struct {

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package disktest makes disks that tests may fill up or lock: real file systems, because a mode bit binds no root and an
 // error that a test makes up is not the kernel's.
 package disktest

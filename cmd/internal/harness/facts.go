@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // module is lockcheck's own.
@@ -41,9 +39,8 @@ func Version() string {
 // HostFacts are what a reader of a report wants to know of the machine.
 func HostFacts() map[string]string {
 	facts := map[string]string{"os": runtime.GOOS, "arch": runtime.GOARCH, "cpus": strconv.Itoa(runtime.NumCPU())}
-	var name unix.Utsname
-	if unix.Uname(&name) == nil {
-		facts["kernel"] = unix.ByteSliceToString(name.Release[:])
+	if release := kernel(); release != "" {
+		facts["kernel"] = release
 	}
 	return facts
 }

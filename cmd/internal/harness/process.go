@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"syscall"
 	"time"
 )
 
@@ -17,9 +16,7 @@ const killAfter = 2 * time.Minute
 func Process(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program)
 	cmd.Args = append([]string{"lockcheck"}, args...)
-	// A process group of its own: a terminal's Ctrl-C reaches this program alone, which passes it on once; twice would be
-	// an impatient user's. Should this program be killed, the run is asked to end, and cleans up.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.SysProcAttr = apart()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = killAfter
 	return cmd

@@ -105,6 +105,9 @@ func Obtainable(ctx context.Context, at Where, software clusters.Software) error
 }
 
 func localAvailable(_ context.Context, at Where, software clusters.Software) error {
+	if err := local.Available(); err != nil {
+		return err
+	}
 	if software.OnMachine == nil {
 		return nil // lockcheck is the server
 	}

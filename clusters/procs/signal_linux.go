@@ -1,5 +1,3 @@
-// Package procs stops, continues and kills processes that it sees through /proc, and reads back that every thread of
-// them obeyed. It knows nothing of who started them: a Selection says which ones it is about.
 package procs
 
 import (
@@ -15,9 +13,6 @@ const (
 	settleTimeout = 2 * time.Second        // a signal that shows no effect by then has none
 	settlePoll    = 200 * time.Microsecond // a stop takes tens of microseconds on an idle machine
 )
-
-// ErrNone means that a selection is empty: the processes have ended.
-var ErrNone = errors.New("none of its processes is there")
 
 // Stop sends SIGSTOP until every thread was read back as stopped, twice in a row: a process or thread born while the
 // first look went on is seen by the second, and where all known threads are stopped none is born. A stop that could not

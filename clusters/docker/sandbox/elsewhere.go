@@ -1,0 +1,15 @@
+//go:build !linux
+
+package sandbox
+
+import (
+	"fmt"
+	"runtime"
+
+	"lockcheck/clusters"
+)
+
+// Main is refused: the first process of a container is a Linux program.
+func Main() error {
+	return fmt.Errorf("%w: a sandbox needs Linux, and this is %s", clusters.ErrUnavailable, runtime.GOOS)
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/local"
+	"lockcheck/cmd/internal/harness"
+)
+
+// works says what was seen where an ability is there.
+var works = map[string]string{
+	local.AbilityNamespaces: "made: every host gets a network of its own, and what a run leaves dies with it",
+	local.AbilityNftables:   "a table was made, read back and removed",
+	local.AbilityPtrace:     "a process was stopped and let go",
+	local.AbilityVDSO:       "mapped by the kernel, for a processor whose clocks can be changed",
+}
+
+// costs says what cannot be done without an ability.
+var costs = map[string]string{
+	local.AbilityNamespaces: "local: no partitions, and servers listen on the loopback network instead of one of their own",
+	local.AbilityNftables:   "local: no partitions and no packet loss",
+	local.AbilityPtrace:     "local: no clock skew",
+	local.AbilityVDSO:       "no clock skew",
+}
+
+// examineLocal examines this machine, and looks for the program of each backend's servers.
+func examineLocal(ctx context.Context, at harness.Where) (all []symptom) {
+	if err := local.Available(); err != nil {
+		return []symptom{{Name: clusters.Local, Found: err.Error(), Without: "runs without an engine"}}
+	}
+	abilities, err := local.Abilities(ctx)
+	if err != nil {
+		all = append(all, symptom{Name: local.AbilityNamespaces, Found: err.Error(), Without: "local runs"})
+	}
+	for _, a := range abilities {
+		s := symptom{Name: a.Name, OK: a.Missing == "", Found: a.Missing, Without: costs[a.Name]}
+		if s.OK {
+			s.Found = works[a.Name]
+		}
+		all = append(all, s)
+	}
+	for _, b := range harness.Backends {
+		s := symptom{Name: "server " + b.Name(), Without: clusters.ChooseLocal + " for " + b.Name()}
+		words, err := serverWords(b.Software(), at.ServerPaths)
+		if s.OK = err == nil; s.OK {
+			s.Found = words
+		} else {
+			s.Found = err.Error()
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func serverWords(software clusters.Software, places clusters.ServerPaths) (string, error) {
+	if software.OnMachine == nil {
+		return "in lockcheck's own binary", nil
+	}
+	words, err := software.OnMachine(places)
+	if err != nil {
+		return "", err
+	}
+	if software.Jars { // what is started is the runtime; which jar it runs is what the user wants to know
+		return words[0] + " with " + words[len(words)-1], nil
+	}
+	return words[0], nil
+}
+
+// abilitiesCommand is hidden: doctor starts it, so that what it tries happens in a process of its own.
+func abilitiesCommand() *cobra.Command {
+	var wait bool
+	cmd := &cobra.Command{
+		Use: local.AbilitiesCommand, Short: "Try what this machine can do", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			here, code, err := local.TellAbilities(wait, cmd.OutOrStdout())
+			if err != nil || here {
+				return err
+			}
+			return harness.ExitStatus(code)
+		},
+	}
+	cmd.Flags().BoolVar(&wait, "wait", false, "only wait for the end of the input")
+	return cmd
+}
