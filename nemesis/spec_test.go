@@ -137,6 +137,9 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if ascii(text) && !pattern.MatchString(text) {
+			t.Errorf("the pattern refuses %q", text)
+		}
 		drawSchedule(spec, Plan{Seed: 1, TTL: time.Second, Limit: 2 * time.Second})
 		again, err := Parse(strings.NewReplacer(" | ", ",", " ; ", ";").Replace(meaning(spec)))
 		if err != nil || meaning(again) != meaning(spec) {

@@ -205,7 +205,7 @@ func known() config.Known {
 	}
 	for _, flag := range harness.Flags {
 		if flag.Has(harness.InFile) {
-			k.Settings = append(k.Settings, config.Setting{Name: flag.Name, Pairs: flag.IsPairs(), Rule: flag.Rule})
+			k.Settings = append(k.Settings, config.Setting{Name: flag.Name, Pairs: flag.IsPairs(), Rule: flag.Rule.Check, Help: flag.Help, Schema: flag.Rule.Schema})
 		}
 	}
 	return k

@@ -67,7 +67,7 @@ func rootCommand() *cobra.Command {
 		return harness.Usage(fmt.Errorf("%w\nTry: %s --help", err, cmd.CommandPath()))
 	})
 	root.AddCommand(runCommand(), planCommand(), checkCommand(), listCommand(), doctorCommand(), cleanCommand())
-	root.AddCommand(compareCommand(), mergeCommand(), initCommand())
+	root.AddCommand(compareCommand(), mergeCommand(), initCommand(), schemaCommand())
 	root.AddCommand(abilitiesCommand())
 	root.AddCommand(roleCommands()...)
 	return root

@@ -32,7 +32,7 @@ type Flag struct {
 	// ZeroCounts says that zero is a value like any other, although Default is nil.
 	ZeroCounts bool
 	Where      Scope
-	// Rule refuses what its value cannot be, as far as that can be told from the value alone; nil takes all.
+	// Rule refuses what its value cannot be, as far as that can be told from the value alone.
 	Rule Rule
 	// Provider is the only one that understands it, and Instead what to do at another; "" if all do.
 	Provider, Instead string

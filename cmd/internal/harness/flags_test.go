@@ -32,7 +32,7 @@ func TestFlagsAreWhole(t *testing.T) {
 			t.Errorf("--%s is %q when declared, and %q by default", f.Name, f.Values(o), f.Values(defaults))
 		}
 		for _, value := range f.Values(defaults) {
-			if f.Rule != nil && f.Rule(f.Name, value) != nil {
+			if f.Rule.Check != nil && f.Rule.Check(f.Name, value) != nil {
 				t.Errorf("--%s: its own default %s is refused", f.Name, value)
 			}
 		}
@@ -107,7 +107,7 @@ func TestRules(t *testing.T) {
 		{oneOf("pet", []string{"cat", "dog"}), "dog", ""},
 		{oneOf("pet", []string{"cat", "dog"}), "cow", `x: there is no pet "cow"; there are: cat, dog`},
 	} {
-		err := c.rule("x", c.value)
+		err := c.rule.Check("x", c.value)
 		if (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
 			t.Errorf("%s: %v, want %q", c.value, err, c.want)
 		}

@@ -37,11 +37,11 @@ func (o *Options) Check() error {
 		return Usage(fmt.Errorf("--backend is missing; there are: %s", strings.Join(BackendNames(), ", ")))
 	}
 	for _, f := range Flags {
-		if f.Rule == nil {
+		if f.Rule.Check == nil {
 			continue
 		}
 		for _, value := range f.Values(*o) {
-			if err := f.Rule("--"+f.Name, value); err != nil {
+			if err := f.Rule.Check("--"+f.Name, value); err != nil {
 				return Usage(err)
 			}
 		}

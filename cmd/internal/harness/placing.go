@@ -50,6 +50,9 @@ func checkServerPaths(software clusters.Software, places clusters.ServerPaths) e
 	return nil
 }
 
+// ProgramPattern is isProgram as a regular expression.
+const ProgramPattern = `[/ ]`
+
 // isProgram reports whether a lock client is a program of the user's own, named by its path or with arguments; no built-in
 // name has a slash or a space in it.
 func isProgram(client string) bool { return strings.ContainsAny(strings.TrimSpace(client), "/ ") }

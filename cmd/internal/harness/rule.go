@@ -8,18 +8,26 @@ import (
 	"time"
 )
 
-// Rule says why a value cannot be that of a flag; nil is fine. name is what the flag is called where the value stands:
-// --clients on a command line, clients in a file.
-type Rule func(name, value string) error
+// Rule says what the value of a flag can be; the zero Rule takes all.
+type Rule struct {
+	// Check says why a value cannot be; nil is fine. name is what the flag is called where the value stands: --clients on a
+	// command line, clients in a file.
+	Check func(name, value string) error
+	// Words are all that it can be; nil if they cannot be listed.
+	Words []string
+	// Schema is what JSON Schema can say of such a value in a file.
+	Schema map[string]any
+}
 
 // oneOf is a rule for a word of a table; what is what the table is of.
 func oneOf(what string, table []string) Rule {
-	return func(name, value string) error {
+	check := func(name, value string) error {
 		if !slices.Contains(table, value) {
 			return fmt.Errorf("%s: there is no %s %q; there are: %s", name, what, value, strings.Join(table, ", "))
 		}
 		return nil
 	}
+	return Rule{check, table, map[string]any{"enum": table}}
 }
 
 // number is a rule for whole numbers, both ends included; why is said of one that is out of range, or "".
@@ -27,7 +35,7 @@ func number(from, to int, why string) Rule {
 	if why != "" {
 		why = "; " + why
 	}
-	return func(name, value string) error {
+	check := func(name, value string) error {
 		n, err := strconv.Atoi(value)
 		switch {
 		case err != nil:
@@ -37,12 +45,14 @@ func number(from, to int, why string) Rule {
 		}
 		return nil
 	}
+	// A file may have it in quotes.
+	return Rule{check, nil, map[string]any{"type": []string{"integer", "string"}, "minimum": from, "maximum": to, "pattern": "^[+]?[0-9]+$"}}
 }
 
 // span is a rule for lengths of time, both ends included.
 func span(shortest, longest time.Duration) Rule {
 	from, to := brief(shortest), brief(longest)
-	return func(name, value string) error {
+	check := func(name, value string) error {
 		d, err := time.ParseDuration(value)
 		switch {
 		case err != nil:
@@ -52,7 +62,11 @@ func span(shortest, longest time.Duration) Rule {
 		}
 		return nil
 	}
+	return Rule{check, nil, map[string]any{"type": "string", "pattern": durationPattern, "examples": []string{"2s", "500ms", "1m30s"}}}
 }
+
+// durationPattern has all that time.ParseDuration takes, but for what is not above zero.
+const durationPattern = `^[+]?(([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
 
 // brief is a length of time without the zeros at its end: 24h, not 24h0m0s.
 func brief(d time.Duration) string {

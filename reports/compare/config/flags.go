@@ -14,6 +14,10 @@ type Setting struct {
 	Pairs bool
 	// Rule says why a value cannot be, in words that begin with the name; nil takes every word.
 	Rule func(name, value string) error
+	// Help and Schema are for Schema alone: what people have to know of it, and what JSON Schema can say of its value; nil is any
+	// word.
+	Help   string
+	Schema map[string]any
 }
 
 // flags reads a mapping of flags of lockcheck run, of the backend called name or "" for all of them; backend takes the key of
