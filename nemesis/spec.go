@@ -1,11 +1,13 @@
 package nemesis
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"lockcheck/checker/history"
 	"lockcheck/nemesis/vdso"
 )
 
@@ -145,7 +147,7 @@ func parseMix(text string) ([]Fault, error) {
 			}
 			mix = append(mix, fault)
 		case len(mix) == 0:
-			return nil, fmt.Errorf("there is no nemesis %q; there are: %s", item, strings.Join(Names(), ", "))
+			return nil, history.Unknown("nemesis", cmp.Or(upTo(item, ":@+-"), item), Names())
 		default:
 			if err := mix[len(mix)-1].takeOption(item); err != nil {
 				return nil, fmt.Errorf("%q: %w", item, err)
@@ -237,7 +239,7 @@ func parseRole(text string) (role Role, rest string, err error) {
 	rest = text[len(role.Name):]
 	known, ok := roles[role.Name]
 	if !ok {
-		return role, rest, fmt.Errorf("there is no target %q; there are: %s", role.Name, strings.Join(roleNames(), ", "))
+		return role, rest, history.Unknown("target", role.Name, roleNames())
 	}
 	if !strings.HasPrefix(rest, "(") {
 		return role, rest, nil

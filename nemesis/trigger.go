@@ -1,9 +1,9 @@
 package nemesis
 
 import (
-	"fmt"
 	"slices"
-	"strings"
+
+	"lockcheck/checker/history"
 )
 
 // Trigger is what a fault waits for: a time drawn from the seed, or something that happens to a lock.
@@ -42,10 +42,10 @@ var triggers = []struct {
 func triggerNamed(name string) (Trigger, error) {
 	var names []string
 	for _, t := range triggers {
-		names = append(names, string(t.name))
+		names = append(names, "@"+string(t.name))
 	}
-	if !slices.Contains(names, name) {
-		return "", fmt.Errorf("there is no trigger %q; there are: %s", "@"+name, "@"+strings.Join(names, ", @"))
+	if !slices.Contains(names, "@"+name) {
+		return "", history.Unknown("trigger", "@"+name, names)
 	}
 	return Trigger(name), nil
 }

@@ -11,10 +11,10 @@
 package workloads
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
+
+	"lockcheck/checker/history"
 )
 
 // Workload is what clients do under the lock, and to what resource.
@@ -35,7 +35,7 @@ var All = []Workload{
 func Named(name string) (Workload, error) {
 	i := slices.IndexFunc(All, func(w Workload) bool { return w.Name == name })
 	if i < 0 {
-		return Workload{}, fmt.Errorf("there is no workload %q; there are: %s", name, strings.Join(Names(), ", "))
+		return Workload{}, history.Unknown("workload", name, Names())
 	}
 	return All[i], nil
 }

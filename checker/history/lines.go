@@ -72,7 +72,7 @@ func eachLine(r io.Reader, file string, yield func(line []byte, number int64) bo
 			return nil
 		case errors.Is(err, io.EOF):
 			return &fileError{file, number, &mistake{
-				"the last line is torn: the run was killed while it wrote; remove the line to judge what came before it", ErrTorn}}
+				"the last line is torn: the run was killed while it wrote; --partial judges what came before it", ErrTorn}}
 		default:
 			return &fileError{file, number, err}
 		}

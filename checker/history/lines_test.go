@@ -104,7 +104,7 @@ func TestMistakesNameFileAndLine(t *testing.T) {
 		"empty line":            {good + "\n", "history.jsonl:2: not a JSON object"},
 		"half an object":        {good + `{"index":1,"time_ns":6` + "\n", "history.jsonl:2: not a JSON object"},
 		"two objects":           {strings.TrimSuffix(good, "\n") + "{}\n", "history.jsonl:1: something follows"},
-		"unknown field":         {second(`"process":"c1","client":"c1","type":"info","f":"exit","colour":"red"`), `history.jsonl:2: not a JSON object as expected: json: unknown field "colour"`},
+		"unknown field":         {second(`"process":"c1","client":"c1","type":"info","f":"exit","colour":"red"`), `history.jsonl:2: unknown field "colour": another version of lockcheck wrote it`},
 		"number as string":      {second(`"process":"c1","client":"c1","type":"info","f":"exit","op":"1"`), "history.jsonl:2: not a JSON object"},
 		"token as number":       {second(`"process":"c1","client":"c1","type":"ok","f":"acquire","op":1,"hold":"h1","token":33`), "history.jsonl:2: not a JSON object"},
 		"token not decimal":     {second(`"process":"c1","client":"c1","type":"ok","f":"acquire","op":1,"hold":"h1","token":"0x21"`), `history.jsonl:2: token "0x21"`},
@@ -219,11 +219,12 @@ func TestPlanFiles(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	for text, mistake := range map[string]string{
-		"{\n\n  \"version\": 1,\n  oops": "plan.json:4: not a plan",
-		"{\n\"seed\": \"x\"}":            "plan.json:2: not a plan",
-		"{\n\"colour\": 1}":              "plan.json: not a plan: json: unknown field",
-		"{\"version\":7}":                "plan.json: the plan's version is 7",
-		"":                               "plan.json:1: not a plan",
+		"{\n\n  \"version\": 1,\n  oops":             "plan.json:4: not a plan",
+		"{\n\"seed\": \"x\"}":                        "plan.json:2: not a plan",
+		"{\n\"colour\": 1}":                          `plan.json:2: unknown field "colour"`,
+		"{\n\"run\": \"colour\",\n\n\"colour\" : 1}": `plan.json:4: unknown field "colour"`,
+		"{\"version\":7}":                            "plan.json: the plan's version is 7",
+		"":                                           "plan.json:1: not a plan",
 	} {
 		if _, err := ReadPlan(strings.NewReader(text), "plan.json"); err == nil || !strings.HasPrefix(err.Error(), mistake) || !errors.Is(err, ErrMalformed) {
 			t.Errorf("%q: %v, want %s", text, err, mistake)

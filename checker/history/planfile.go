@@ -22,7 +22,7 @@ func ReadPlan(r io.Reader, file string) (Plan, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
-		return p, &fileError{file, lineOf(data, err), mistakef("not a plan: %v", err)}
+		return p, &fileError{file, lineOf(data, err), notAsExpected("not a plan", err)}
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return p, &fileError{file, lineAt(data, d.InputOffset()), mistakef("something follows the plan")}
@@ -86,6 +86,9 @@ func lineOf(data []byte, err error) int64 {
 		return lineAt(data, wrong.Offset)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return lineAt(data, int64(len(data)))
+	}
+	if name := unknownField(err); name != "" {
+		return lineOfField(data, name)
 	}
 	return 0
 }

@@ -81,7 +81,7 @@ func decodeStrictly[T any](line []byte) (row T, err error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&row); err != nil {
-		return row, mistakef("not a JSON object as expected: %v", err)
+		return row, notAsExpected("not a JSON object as expected", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return row, mistakef("something follows the JSON object")

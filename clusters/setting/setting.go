@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"lockcheck/checker/history"
 )
 
 // Setting is one of a server's settings: its official name, its default, and which values
@@ -25,7 +27,7 @@ func (t Table) Resolve(asked map[string]string) (map[string]string, error) {
 	names := t.names()
 	for name := range asked {
 		if !slices.Contains(names, name) {
-			errs = append(errs, fmt.Errorf("there is no setting %q; there are: %s", name, strings.Join(names, ", ")))
+			errs = append(errs, history.Unknown("setting", name, names))
 		}
 	}
 	all := map[string]string{}

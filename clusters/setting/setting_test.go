@@ -21,7 +21,7 @@ func TestWhatIsNotAskedForIsTheDefault(t *testing.T) {
 func TestEverythingThatIsWrongIsNamed(t *testing.T) {
 	_, err := table.Resolve(map[string]string{"tack": "1", "tick": "x", "sync": "maybe"})
 	for _, part := range []string{
-		`there is no setting "tack"; there are: tick, sync`, `setting tick: "x" is no whole number from -1 to 60000`,
+		`there is no setting "tack" (did you mean tick?); there are: tick, sync`, `setting tick: "x" is no whole number from -1 to 60000`,
 		`setting sync: "maybe" is none of yes, no`,
 	} {
 		if err == nil || !strings.Contains(err.Error(), part) {

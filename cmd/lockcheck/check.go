@@ -61,6 +61,9 @@ func checkCommand() *cobra.Command {
 }
 
 func check(path string, opts checker.Options, partial bool, out output) error {
+	if err := otherThanARun(path); err != nil {
+		return harness.Usage(err)
+	}
 	dir, err := rundir.Open(path)
 	if err != nil {
 		return harness.AsUsage(err)
@@ -89,7 +92,7 @@ func propertyNames(wanted []string, given bool) ([]checker.Name, error) {
 	for _, word := range wanted {
 		name := checker.Name(strings.TrimSpace(word))
 		if !slices.Contains(checker.Names(), name) {
-			return nil, harness.Usage(fmt.Errorf("unknown property %q; known are %s", word, knownProperties()))
+			return nil, harness.Usage(unknownProperty(word))
 		}
 		names = append(names, name)
 	}
@@ -97,6 +100,11 @@ func propertyNames(wanted []string, given bool) ([]checker.Name, error) {
 		return nil, harness.Usage(fmt.Errorf("--property names no property; known are %s", knownProperties()))
 	}
 	return names, nil
+}
+
+func unknownProperty(word string) error {
+	known := strings.Split(knownProperties(), ", ")
+	return fmt.Errorf("unknown property %q%s; known are %s", word, history.Meant("", word, known), knownProperties())
 }
 
 func knownProperties() string {

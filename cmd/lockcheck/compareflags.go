@@ -16,6 +16,7 @@ import (
 	"lockcheck/nemesis"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
+	"lockcheck/reports/words"
 	"lockcheck/workloads"
 )
 
@@ -63,10 +64,18 @@ const maxJobs = 64
 
 // spec is the comparison that the flags ask for.
 func (f *compareFlags) spec(given *pflag.FlagSet) (compare.Spec, error) {
+	if err := harness.CheckGiven(given); err != nil {
+		return compare.Spec{}, err
+	}
 	if given.Changed("repeat") && f.repeat < 1 {
 		return compare.Spec{}, fmt.Errorf("--repeat=%d: a cell has at least one run", f.repeat)
 	}
 	f.nemeses = splitNemeses(f.nemeses)
+	for _, list := range f.matrixFlags() {
+		if given.Changed(list.flag) && strings.Trim(strings.Join(list.asked, ""), " ,") == "" {
+			return compare.Spec{}, fmt.Errorf("--%s names nothing: leave it out, or name some of: %s", list.flag, strings.Join(list.all, ", "))
+		}
+	}
 	spec, err := f.base()
 	if err != nil {
 		return spec, err
@@ -101,6 +110,16 @@ func (f *compareFlags) untilMeansSomething(spec compare.Spec) error {
 		compare.FlagUntil, f.run.Until, strings.Join(harness.FoundEarly(), ", "))
 }
 
+// matrixFlag is a flag that names one side of the matrix: what it was given, and what there is.
+type matrixFlag struct {
+	flag       string
+	asked, all []string
+}
+
+func (f *compareFlags) matrixFlags() []matrixFlag {
+	return []matrixFlag{{"backends", f.backends, harness.BackendNames()}, {"nemeses", f.nemeses, nemesis.Names()}, {"workloads", f.workloads, workloads.Names()}}
+}
+
 // base is the file's comparison, narrowed by the matrix flags, or that of the matrix flags alone.
 func (f *compareFlags) base() (compare.Spec, error) {
 	byFlags := len(f.backends)+len(f.nemeses)+len(f.workloads) > 0
@@ -119,8 +138,10 @@ func (f *compareFlags) base() (compare.Spec, error) {
 	case errors.As(err, &wrong):
 		planner := planner{onPaper: true}
 		return spec, wrong.With(planner.mistakes(spec, spec.Tasks(compare.Whole))...)
+	case errors.Is(err, fs.ErrNotExist):
+		return spec, fmt.Errorf("--file=%s: there is no such file; %s writes one to begin with", path, words.ShellWords([]string{"lockcheck", "init", path}))
 	case err != nil:
-		return spec, err
+		return spec, fmt.Errorf("--file=%s: %w", path, err)
 	}
 	return spec, f.narrow(&spec)
 }
@@ -149,12 +170,9 @@ func (f *compareFlags) plain() (compare.Spec, error) {
 	if len(f.workloads) == 0 {
 		spec.Workloads = workloads.Names()
 	}
-	for _, list := range []struct {
-		flag  string
-		words []string
-	}{{"backends", f.backends}, {"nemeses", f.nemeses}, {"workloads", f.workloads}} {
-		if len(slices.Compact(slices.Sorted(slices.Values(list.words)))) != len(list.words) {
-			return spec, fmt.Errorf("--%s=%s names something twice", list.flag, strings.Join(list.words, ","))
+	for _, list := range f.matrixFlags() {
+		if len(slices.Compact(slices.Sorted(slices.Values(list.asked)))) != len(list.asked) {
+			return spec, fmt.Errorf("--%s=%s names something twice", list.flag, strings.Join(list.asked, ","))
 		}
 	}
 	return spec, nil
@@ -172,7 +190,7 @@ func (f *compareFlags) narrow(spec *compare.Spec) error {
 	}{{"backends", names, f.backends}, {"nemeses", spec.Nemeses, f.nemeses}, {"workloads", spec.Workloads, f.workloads}} {
 		for _, word := range list.ask {
 			if !slices.Contains(list.has, word) {
-				return fmt.Errorf("--%s: the matrix of %s has no %q; it has: %s", list.flag, spec.File, word, strings.Join(list.has, ", "))
+				return fmt.Errorf("--%s: the matrix of %s has no %q%s; it has: %s", list.flag, spec.File, word, history.Meant("", word, list.has), strings.Join(list.has, ", "))
 			}
 		}
 	}

@@ -63,9 +63,7 @@ func rootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return harness.Usage(fmt.Errorf("%w\nTry: %s --help", err, cmd.CommandPath()))
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(runCommand(), planCommand(), checkCommand(), listCommand(), doctorCommand(), cleanCommand())
 	root.AddCommand(compareCommand(), mergeCommand(), initCommand(), schemaCommand())
 	root.AddCommand(abilitiesCommand())

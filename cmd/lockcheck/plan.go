@@ -24,6 +24,9 @@ func planCommand() *cobra.Command {
 			"step of the nemesis as the seed draws it. Nothing is started.",
 		Example: "  lockcheck plan --backend=redis --nemesis=partition --seed=7\n  lockcheck plan --backend=etcd --nemesis='pause:holder@acquire,1.5ttl' --seed=7 --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := harness.CheckGiven(cmd.Flags()); err != nil {
+				return err
+			}
 			if err := f.Check(); err != nil {
 				return err
 			}

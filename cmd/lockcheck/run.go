@@ -25,6 +25,9 @@ func runCommand() *cobra.Command {
 			"  lockcheck run --replay=lockcheck-out/latest --provider=docker",
 		Args: flagsOnly,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := harness.CheckGiven(cmd.Flags()); err != nil {
+				return err
+			}
 			if replay != "" {
 				var err error
 				if f, err = replayed(replay, cmd.Flags()); err != nil {

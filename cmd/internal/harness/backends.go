@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/clusters/etcd"
 	"lockcheck/clusters/redis"
@@ -35,7 +36,7 @@ func backendNamed(name string) (clusters.Backend, error) {
 			return b, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no backend %q; there are: %s", name, strings.Join(BackendNames(), ", "))
+	return nil, history.Unknown("backend", name, BackendNames())
 }
 
 // clientProgram is what starts a lock client: one that comes with the backend, "" for its first, or any program that
@@ -68,6 +69,6 @@ func clientNamed(backend clusters.Backend, name string) (clusters.LockClient, er
 		}
 		names = append(names, c.Name)
 	}
-	return clusters.LockClient{}, fmt.Errorf("backend %s has no client %q; there are: %s; a program of your own is named by its path: ./NAME",
-		backend.Name(), name, strings.Join(names, ", "))
+	return clusters.LockClient{}, fmt.Errorf("backend %s has no client %q%s; there are: %s; a program of your own is named by its path: ./NAME",
+		backend.Name(), name, history.Meant("", name, names), strings.Join(names, ", "))
 }

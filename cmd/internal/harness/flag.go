@@ -101,6 +101,21 @@ func Declare(flags *pflag.FlagSet, o *Options, takes func(Flag) bool) {
 	}
 }
 
+// CheckGiven refuses values that flags were given and cannot have. Options do not show those that are the same as leaving the flag
+// out, such as --nodes=0.
+func CheckGiven(given *pflag.FlagSet) error {
+	for _, f := range Flags {
+		flag := given.Lookup(f.Name)
+		if f.Rule.Check == nil || flag == nil || !flag.Changed {
+			continue
+		}
+		if err := f.Rule.Check("--"+f.Name, flag.Value.String()); err != nil {
+			return Usage(err)
+		}
+	}
+	return nil
+}
+
 // Values are what a command line would say to give the flag its value, once for each time it would have to be given: none if
 // it would be left out.
 func (f Flag) Values(o Options) []string {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/clusters/docker"
 	"lockcheck/clusters/local"
@@ -85,7 +85,7 @@ func Choose(ctx context.Context, at Where, software clusters.Software) (chosen P
 		reasons = append(reasons, fmt.Errorf("%s: %w", p.Name, err))
 	}
 	if at.Provider != Auto {
-		return Provider{}, nil, Usage(fmt.Errorf("--%s: there is no provider %q; there are: %s", clusters.FlagProvider, at.Provider, strings.Join(ProviderNames(), ", ")))
+		return Provider{}, nil, Usage(fmt.Errorf("--%s: %w", clusters.FlagProvider, history.Unknown("provider", at.Provider, ProviderNames())))
 	}
 	return Provider{}, nil, fmt.Errorf("no provider can run %s here:\n%w", software.Backend, errors.Join(reasons...))
 }

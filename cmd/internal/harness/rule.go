@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"lockcheck/checker/history"
 )
 
 // Rule says what the value of a flag can be; the zero Rule takes all.
@@ -23,7 +25,7 @@ type Rule struct {
 func oneOf(what string, table []string) Rule {
 	check := func(name, value string) error {
 		if !slices.Contains(table, value) {
-			return fmt.Errorf("%s: there is no %s %q; there are: %s", name, what, value, strings.Join(table, ", "))
+			return fmt.Errorf("%s: %w", name, history.Unknown(what, value, table))
 		}
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"lockcheck/checker"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/terminal"
+	"lockcheck/reports/words"
 	"lockcheck/workloads"
 )
 
@@ -116,5 +117,9 @@ func ended(ctx context.Context, dir *rundir.Dir, err error) error {
 	if kept == "" {
 		return errors.Join(err, dir.Discard())
 	}
-	return fmt.Errorf("%w\n%s are kept in %s", err, kept, dir.Path())
+	err = fmt.Errorf("%w\n%s are kept in %s", err, kept, dir.Path())
+	if errors.Is(err, ErrInterrupted) && dir.Recorded() > 0 {
+		err = fmt.Errorf("%w\n%s judges what was recorded: it can show a violation, never a pass", err, words.ShellWords([]string{"lockcheck", "check", dir.Path()}))
+	}
+	return err
 }

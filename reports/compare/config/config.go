@@ -13,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"lockcheck/checker/history"
 	"lockcheck/reports/compare"
 )
 
@@ -123,7 +124,7 @@ func (r *reader) mapping(node *yaml.Node, what string, fields []field) {
 		for i, f := range fields {
 			names[i] = f.name
 		}
-		r.errorf(key, "%s has no key %q; there are: %s", what, key.Value, strings.Join(names, ", "))
+		r.errorf(key, "%s has no key %q%s; there are: %s", what, key.Value, history.Meant("", key.Value, names), strings.Join(names, ", "))
 	})
 }
 
@@ -215,7 +216,7 @@ func (r *reader) oneOf(what string, table []string) func(*yaml.Node, string) {
 			if len(table) == 0 {
 				return // what should have filled the table was wrong, and is told
 			}
-			r.errorf(at, "there is no %s %q; there are: %s", what, word, strings.Join(table, ", "))
+			r.errorf(at, "%v", history.Unknown(what, word, table))
 		}
 	}
 }

@@ -122,7 +122,7 @@ func TestExampleIsRight(t *testing.T) {
 // Each is a change to the file above, and the place and some words of what is said of it.
 func TestRefused(t *testing.T) {
 	for name, test := range map[string]struct{ old, with, want string }{
-		"unknown key":                 {"repeat: 3", "repaet: 3", `l.yaml:11:1: the file has no key "repaet"; there are: defaults,`},
+		"unknown key":                 {"repeat: 3", "repaet: 3", `l.yaml:11:1: the file has no key "repaet" (did you mean repeat?); there are: defaults,`},
 		"unknown key deep down":       {"    reason: because", "    reasons: because", "l.yaml:18:5: an expectation has no key"},
 		"unknown default":             {"{ttl: 2s,", "{tll: 2s,", `l.yaml:2:12: defaults has no key "tll"`},
 		"backend key in defaults":     {"{ttl: 2s,", "{backend: etcd,", `l.yaml:2:12: defaults has no key "backend"`},
