@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,6 +150,6 @@ func TestAnInterruptedRunSaysHowItIsJudged(t *testing.T) {
 	check := exec.Command(program, strings.Fields(found[1])...)
 	out, _ := check.CombinedOutput()
 	if code := check.ProcessState.ExitCode(); code != 2 || !strings.Contains(string(out), "INCONCLUSIVE") {
-		t.Error(fmt.Sprintf("%s: exit %d\n%s", found[0], code, out))
+		t.Errorf("%s: exit %d\n%s", found[0], code, out)
 	}
 }

@@ -64,6 +64,7 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpTemplate(root.HelpTemplate() + "{{if not .HasParent}}\n" + environmentWords() + "\n{{end}}")
 	root.AddCommand(runCommand(), planCommand(), checkCommand(), listCommand(), doctorCommand(), cleanCommand())
 	root.AddCommand(compareCommand(), mergeCommand(), initCommand(), schemaCommand())
 	root.AddCommand(abilitiesCommand())

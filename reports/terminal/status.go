@@ -55,8 +55,18 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
 }
 
-// Color reports whether w wants colour: a terminal, and NO_COLOR is not set.
-func Color(w io.Writer) bool { return IsTerminal(w) && os.Getenv("NO_COLOR") == "" }
+// Color reports whether w wants colour: a terminal does, unless the user says otherwise. NO_COLOR is for people who cannot read
+// colours, so it goes before FORCE_COLOR, which logs of CI that show them are for.
+func Color(w io.Writer) bool {
+	force := os.Getenv("FORCE_COLOR")
+	switch {
+	case os.Getenv("NO_COLOR") != "", force == "0", force == "false":
+		return false
+	case force != "":
+		return true
+	}
+	return IsTerminal(w)
+}
 
 func terminalWidth(w io.Writer) int {
 	if file, ok := w.(*os.File); ok {

@@ -119,6 +119,19 @@ func TestSummaryOfNothing(t *testing.T) {
 	}
 }
 
+func TestColor(t *testing.T) {
+	for _, c := range []struct {
+		no, force string
+		want      bool
+	}{{"", "", false}, {"", "1", true}, {"", "true", true}, {"", "0", false}, {"", "false", false}, {"1", "1", false}, {"1", "", false}} {
+		t.Setenv("NO_COLOR", c.no)
+		t.Setenv("FORCE_COLOR", c.force)
+		if got := Color(new(strings.Builder)); got != c.want {
+			t.Errorf("NO_COLOR=%s FORCE_COLOR=%s: %v for what is no terminal, want %v", c.no, c.force, got, c.want)
+		}
+	}
+}
+
 func TestNoColorIsHonoured(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
 	var out strings.Builder

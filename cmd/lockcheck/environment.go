@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"lockcheck/clusters/local"
+)
+
+// variable is an environment variable, or several that belong together, that lockcheck reads.
+type variable struct{ names, about string }
+
+// environment is the table of all that lockcheck reads; those that it sets for processes of its own are left out.
+var environment = []variable{
+	{"LOCKCHECK_IMAGE_<BACKEND>", "docker: the image of a backend's servers, such as LOCKCHECK_IMAGE_REDIS; --image goes before it"},
+	{local.EnvNamespaces, "local: off keeps all processes on the loopback network (default: auto)"},
+	{"DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, DOCKER_API_VERSION", "docker: the engine, as the docker command finds it"},
+	{"DOCKER_CONTEXT, DOCKER_CONFIG", "docker: only to say that contexts are not looked at"},
+	{"NO_COLOR", "no colours, whatever else is set"},
+	{"FORCE_COLOR", "colours also where the output is no terminal; 0: none"},
+	{"TERM", "dumb: progress as lines, and no colours"},
+	{"BROWSER", "what --open opens the report with (default: xdg-open)"},
+	{"GITHUB_ACTIONS, GITHUB_WORKSPACE", "compare and merge: annotations at the lines of the file of expectations"},
+	{"GOGC, GOMEMLIMIT", "bounds of memory; lockcheck sets none of its own then"},
+	{"PATH, LANG, TZ, GORACE, GOCOVERDIR", "local: passed on to servers and clients, and nothing else is"},
+	{"HOME, TMPDIR", "where the docker command is configured, and where data of a run lies while it lasts"},
+}
+
+// environmentWords is the table for --help.
+func environmentWords() string {
+	var text strings.Builder
+	text.WriteString("Environment variables:")
+	for _, v := range environment {
+		if name := v.names; len(name) > environmentColumn {
+			fmt.Fprintf(&text, "\n  %s\n  %*s", name, environmentColumn, "")
+		} else {
+			fmt.Fprintf(&text, "\n  %-*s", environmentColumn, name)
+		}
+		text.WriteString("  " + v.about)
+	}
+	return text.String()
+}
+
+// environmentColumn is how wide the column of names is; longer ones have a line of their own.
+const environmentColumn = 25
