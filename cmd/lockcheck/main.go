@@ -69,5 +69,6 @@ func rootCommand() *cobra.Command {
 	root.AddCommand(compareCommand(), mergeCommand(), initCommand(), schemaCommand())
 	root.AddCommand(abilitiesCommand())
 	root.AddCommand(roleCommands()...)
+	completeFlags(root)
 	return root
 }
