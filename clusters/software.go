@@ -1,6 +1,7 @@
 package clusters
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,6 +22,8 @@ type Software struct {
 	OnMachine func(ServerPaths) ([]string, error)
 	// Jars says that OnMachine looks at ServerPaths.Jar.
 	Jars bool
+	// Version is that of the servers on this machine; found is what OnMachine found, if there is an OnMachine.
+	Version func(ctx context.Context, found []string) (string, error)
 }
 
 // ServerPaths are where the user said that server programs are; empty for the default places.

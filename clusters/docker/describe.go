@@ -45,11 +45,16 @@ func Describe(ctx context.Context) (Engine, error) {
 	}, nil
 }
 
+// labelVersion is where images say the version of what is in them.
+const labelVersion = "org.opencontainers.image.version"
+
 // Image is the image that a run would start servers from.
 type Image struct {
 	Name   string
 	Chosen string // what named it: "--image", a variable, "the official image"
 	There  bool   // in the engine; if not, a run pulls it
+
+	Version string // of what is in it, as its label says; "" if it has none
 }
 
 // DescribeImage finds out which image that is, as Provider.Open does with Image = asked, but pulls nothing and does not look
@@ -62,11 +67,14 @@ func DescribeImage(ctx context.Context, software clusters.Software, asked string
 		return image, err
 	}
 	defer engine.Close()
-	_, err = engine.ImageInspect(ctx, name)
+	found, err := engine.ImageInspect(ctx, name)
 	if err != nil && !isNotFound(err) {
 		return image, fmt.Errorf("look for the image %s (%s): %w", name, chosen, err)
 	}
 	image.There = err == nil
+	if image.There && found.Config != nil {
+		image.Version = found.Config.Labels[labelVersion]
+	}
 	return image, nil
 }
 

@@ -3,9 +3,12 @@
 package etcd
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"time"
+
+	"go.etcd.io/etcd/api/v3/version"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
@@ -32,11 +35,12 @@ func (Backend) About() string {
 	return "etcd members (the program is built in), locked with leases and the create revision of a key"
 }
 
-// Software says that lockcheck's own binary is a member where servers run on this machine. Other images may have any etcd
+// Software says that lockcheck's own binary is a member where servers run on this machine. The image has the same etcd. Other images may have any etcd
 // from 3.4.10 to 3.7: the flags are the same.
 func (Backend) Software() clusters.Software {
 	return clusters.Software{
-		Backend: Name, Image: "quay.io/coreos/etcd:v3.6.5", InImage: []string{"etcd"}, ImageData: "/var/lib/etcd",
+		Backend: Name, Image: "quay.io/coreos/etcd:v" + version.Version, InImage: []string{"etcd"}, ImageData: "/var/lib/etcd",
+		Version: func(context.Context, []string) (string, error) { return version.Version, nil },
 	}
 }
 

@@ -1,9 +1,11 @@
 package zookeeper
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,12 +23,20 @@ var jvmOptions = []string{
 // mainClass is the server, of an ensemble or alone as its configuration says.
 const mainClass = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 
+// versionClass prints what saidVersion finds: "Apache ZooKeeper, version 3.8.0 2022-02-25 08:49 UTC".
+const versionClass = "org.apache.zookeeper.version.VersionInfoMain"
+
+var saidVersion = regexp.MustCompile(`version ([0-9]+\.[0-9]+\.[^ ,\n]+)`)
+
 // Software says where servers come from: the official image, or Java and ZooKeeper's jars on this machine.
 func (Backend) Software() clusters.Software {
 	return clusters.Software{
 		Backend: Name,
 		Image:   "zookeeper:3.8.4", InImage: []string{"zkServer.sh", "start-foreground"}, ImageData: "/data",
 		OnMachine: onMachine, Jars: true,
+		Version: func(ctx context.Context, found []string) (string, error) {
+			return clusters.VersionOf(ctx, saidVersion, append(slices.Clone(found), versionClass)...)
+		},
 	}
 }
 

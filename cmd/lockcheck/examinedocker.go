@@ -30,6 +30,9 @@ func examineDocker(ctx context.Context, at harness.Where) []symptom {
 			s.Found, s.Without = err.Error(), clusters.ChooseDocker+" for "+b.Name()
 		case image.There:
 			s.Found = fmt.Sprintf("%s (%s), in the engine", image.Name, image.Chosen)
+			if image.Version != "" && !strings.Contains(image.Name, image.Version) {
+				s.Found = image.Version + ", " + s.Found
+			}
 		default:
 			s.Found = fmt.Sprintf("%s (%s) is not in the engine", image.Name, image.Chosen)
 			s.Without = "the first run with " + clusters.ChooseDocker + " pulls it; where no registry can be reached, set " + variable + " or build one: scripts/images"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +45,7 @@ func examineLocal(ctx context.Context, at harness.Where) (all []symptom) {
 	}
 	for _, b := range harness.Backends {
 		s := symptom{Name: "server " + b.Name(), Without: clusters.ChooseLocal + " for " + b.Name()}
-		words, err := serverWords(b.Software(), at.ServerPaths)
+		words, err := serverWords(ctx, b.Software(), at.ServerPaths)
 		if s.OK = err == nil; s.OK {
 			s.Found = words
 		} else {
@@ -55,18 +56,25 @@ func examineLocal(ctx context.Context, at harness.Where) (all []symptom) {
 	return all
 }
 
-func serverWords(software clusters.Software, places clusters.ServerPaths) (string, error) {
-	if software.OnMachine == nil {
-		return "in lockcheck's own binary", nil
+// serverWords say where a server on this machine is, and which version it says it is. One that says none is there all the same.
+func serverWords(ctx context.Context, software clusters.Software, places clusters.ServerPaths) (string, error) {
+	where := "in lockcheck's own binary"
+	var found []string
+	if software.OnMachine != nil {
+		var err error
+		if found, err = software.OnMachine(places); err != nil {
+			return "", err
+		}
+		where = found[0]
+		if software.Jars { // what is started is the runtime; which jar it runs is what the user wants to know
+			where += " with " + found[len(found)-1]
+		}
 	}
-	words, err := software.OnMachine(places)
+	version, err := software.Version(ctx, found)
 	if err != nil {
-		return "", err
+		return fmt.Sprintf("%s; its version is unknown: %v", where, err), nil
 	}
-	if software.Jars { // what is started is the runtime; which jar it runs is what the user wants to know
-		return words[0] + " with " + words[len(words)-1], nil
-	}
-	return words[0], nil
+	return fmt.Sprintf("%s, %s", version, where), nil
 }
 
 // abilitiesCommand is hidden: doctor starts it, so that what it tries happens in a process of its own.
