@@ -65,7 +65,10 @@ func expectationsNow(named string, c *compare.Comparison) (*compare.Spec, error)
 	if errors.Is(err, fs.ErrNotExist) && named == "" {
 		return nil, fmt.Errorf("--check: the comparison was made from %s, which is not here; say where it is with --file", file)
 	}
-	return &spec, err
+	if err != nil {
+		return nil, unreadable(file, err)
+	}
+	return &spec, nil
 }
 
 // recordings are those of a comparison's runs.

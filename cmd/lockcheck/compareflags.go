@@ -138,12 +138,22 @@ func (f *compareFlags) base() (compare.Spec, error) {
 	case errors.As(err, &wrong):
 		planner := planner{onPaper: true}
 		return spec, wrong.With(planner.mistakes(spec, spec.Tasks(compare.Whole))...)
-	case errors.Is(err, fs.ErrNotExist):
-		return spec, fmt.Errorf("--file=%s: there is no such file; %s writes one to begin with", path, words.ShellWords([]string{"lockcheck", "init", path}))
 	case err != nil:
-		return spec, fmt.Errorf("--file=%s: %w", path, err)
+		return spec, unreadable(path, err)
 	}
 	return spec, f.narrow(&spec)
+}
+
+// unreadable is what the system says of a file that is named with --file, in words that help. What the file says has its place already.
+func unreadable(path string, err error) error {
+	var mistake *config.Error
+	switch {
+	case errors.As(err, &mistake):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--file=%s: there is no such file; %s writes one to begin with", path, words.ShellWords([]string{"lockcheck", "init", path}))
+	}
+	return fmt.Errorf("--file=%s: %w", path, err)
 }
 
 // unread warns of a file that is here, and that flags of a matrix, given alone, set aside with all its expectations.

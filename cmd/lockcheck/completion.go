@@ -38,6 +38,8 @@ var completions = map[string]cobra.CompletionFunc{
 	"replay":         directories,
 	"resume":         directories,
 	"only-failed":    directories,
+	"check":          directories,
+	"until":          several(completeUntil),
 }
 
 // arguments of commands that take some.
@@ -121,6 +123,14 @@ func completeNemesis(_ *cobra.Command, _ []string, typed string) (offered []cobr
 
 func completeProperty(*cobra.Command, []string, string) (offered []cobra.Completion, _ cobra.ShellCompDirective) {
 	for _, name := range checker.Names() {
+		offered = append(offered, cobra.CompletionWithDesc(string(name), checker.Describe(name).Meaning))
+	}
+	return offered, cobra.ShellCompDirectiveNoFileComp
+}
+
+func completeUntil(*cobra.Command, []string, string) (offered []cobra.Completion, _ cobra.ShellCompDirective) {
+	offered = append(offered, cobra.CompletionWithDesc(history.UntilViolation, "of any property"))
+	for _, name := range checker.FoundEarly() {
 		offered = append(offered, cobra.CompletionWithDesc(string(name), checker.Describe(name).Meaning))
 	}
 	return offered, cobra.ShellCompDirectiveNoFileComp

@@ -37,6 +37,8 @@ func TestCompletion(t *testing.T) {
 		{"compare --workloads=", "lock fencing", list},
 		{"compare --file=", "yaml yml", endings},
 		{"compare --resume=", "", directories},
+		{"compare --check=", "", directories},
+		{"run --until=v", "violation", list},
 		{"compare ", "", noFiles},
 		{"check --property=stale-write,lo", "stale-write,lock-linearizability stale-write,lost-update", list},
 		{"check --format=", "lockcheck jepsen", noFiles},

@@ -26,7 +26,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		args []string
 		says []string
 	}{
-		"a comparison for a run":         {[]string{"check", "comparison"}, []string{"is the directory of a comparison, not of a run", "lockcheck merge comparison judges all its cells again", "such as lockcheck check comparison/runs/cell-1/2"}},
+		"a comparison for a run":         {[]string{"check", "comparison"}, []string{"is the directory of a comparison, not of a run", "lockcheck compare --check=comparison judges its recordings again", "such as lockcheck check comparison/runs/cell-1/2"}},
 		"an archive":                     {[]string{"check", "run.tar.gz"}, []string{"is an archive: unpack it (tar -xf run.tar.gz)"}},
 		"a zip file":                     {[]string{"check", "run.zip"}, []string{"is an archive: unpack it (unzip run.zip)"}},
 		"a file of a run":                {[]string{"check", "run/history.jsonl"}, []string{"is a file; give the run directory it is in"}},

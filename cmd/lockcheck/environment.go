@@ -21,6 +21,7 @@ var environment = []variable{
 	{"TERM", "dumb: progress as lines, and no colours"},
 	{"BROWSER", "what --open opens the report with (default: xdg-open)"},
 	{"GITHUB_ACTIONS, GITHUB_WORKSPACE", "compare and merge: annotations at the lines of the file of expectations"},
+	{"GITLAB_CI, CI_PROJECT_DIR", "compare and merge: where the files that junit.xml attaches lie, as GitLab names them"},
 	{"GOGC, GOMEMLIMIT", "bounds of memory; lockcheck sets none of its own then"},
 	{"PATH, LANG, TZ, GORACE, GOCOVERDIR", "local: passed on to servers and clients, and nothing else is"},
 	{"HOME, TMPDIR", "where the docker command is configured, and where data of a run lies while it lasts"},

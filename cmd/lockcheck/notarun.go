@@ -46,6 +46,6 @@ func otherThanARun(path string) error {
 	if runs, _ := filepath.Glob(filepath.Join(path, compare.RunsDir, "*", "*", rundir.PlanFile)); len(runs) > 0 {
 		example = ", such as " + words.ShellWords([]string{"lockcheck", "check", filepath.Dir(runs[0])})
 	}
-	return fmt.Errorf("%s is the directory of a comparison, not of a run: %s judges all its cells again; check takes one of its runs%s",
-		path, words.ShellWords([]string{"lockcheck", "merge", path}), example)
+	return fmt.Errorf("%s is the directory of a comparison, not of a run: %s judges its recordings again; check takes one of its runs%s",
+		path, words.ShellWords([]string{"lockcheck", "compare", "--check=" + path}), example)
 }

@@ -110,6 +110,8 @@ var schemaCases = map[string]struct {
 	"no nemesis":                 {`[none, "pause:holder@work,1.5ttl"]`, "[]", false},
 	"an unknown workload":        {"workloads: lock", "workloads: sleep", false},
 	"an unknown guard":           {"guard: before-work", "guard: dog", false},
+	"a run that ends early":      {"ttl: 2s", `ttl: 2s, until: "stale-write,lost-update"`, true},
+	"an end at nothing":          {"ttl: 2s", "ttl: 2s, until: stale", false},
 	"one client":                 {"clients: 5", "clients: 1", false},
 	"a word for a number":        {"clients: 5", "clients: many", false},
 	"a lease without a unit":     {"ttl: 2s", "ttl: 2", false},

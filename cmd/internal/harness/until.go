@@ -26,7 +26,14 @@ func FoundEarly() (names []string) {
 }
 
 // untilFound is the rule of --until: what can never be found while a run goes on would never end it.
-func untilFound(name, value string) error {
+var untilFound = Rule{Check: checkUntil, Schema: map[string]any{"type": "string", "pattern": untilPattern()}}
+
+func untilPattern() string {
+	property := "(" + strings.Join(FoundEarly(), "|") + ")"
+	return "^(" + history.UntilViolation + "|" + property + "(," + property + ")*)$"
+}
+
+func checkUntil(name, value string) error {
 	words := UntilWords(value)
 	for i, word := range words {
 		switch {
@@ -38,7 +45,7 @@ func untilFound(name, value string) error {
 		case slices.Contains(checker.Names(), checker.Name(word)):
 			return fmt.Errorf("%s=%s: %s is known only at the end of a run; it can end early for: %s", name, value, word, strings.Join(FoundEarly(), ", "))
 		default:
-			return fmt.Errorf("%s: there is no property %q; a run can end early for: %s, %s", name, word, history.UntilViolation, strings.Join(FoundEarly(), ", "))
+			return fmt.Errorf("%s: there is no property %q%s; a run can end early for: %s, %s", name, word, history.Meant("", word, FoundEarly()), history.UntilViolation, strings.Join(FoundEarly(), ", "))
 		}
 	}
 	return nil
