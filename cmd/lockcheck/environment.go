@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-
-	"lockcheck/clusters/local"
 )
 
 // variable is an environment variable, or several that belong together, that lockcheck reads.
@@ -13,7 +11,8 @@ type variable struct{ names, about string }
 // environment is the table of all that lockcheck reads; those that it sets for processes of its own are left out.
 var environment = []variable{
 	{"LOCKCHECK_IMAGE_<BACKEND>", "docker: the image of a backend's servers, such as LOCKCHECK_IMAGE_REDIS; --image goes before it"},
-	{local.EnvNamespaces, "local: off keeps all processes on the loopback network (default: auto)"},
+	{"LOCKCHECK_LINUX_BINARY", "docker, from another system: the Linux program of lockcheck that containers run"},
+	{"LOCKCHECK_NAMESPACES", "local: off keeps all processes on the loopback network (default: auto)"},
 	{"DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, DOCKER_API_VERSION", "docker: the engine, as the docker command finds it"},
 	{"DOCKER_CONTEXT, DOCKER_CONFIG", "docker: only to say that contexts are not looked at"},
 	{"NO_COLOR", "no colours, whatever else is set"},

@@ -20,6 +20,7 @@ var named = map[string][]string{
 	"name":                   {"GOGC", "GOMEMLIMIT", "PATH", "LANG", "TZ", "GOCOVERDIR", "GORACE"},
 	"envInside":              nil, // lockcheck sets it for a process of its own
 	"EnvNamespaces":          {"LOCKCHECK_NAMESPACES"},
+	"EnvLinuxBinary":         {"LOCKCHECK_LINUX_BINARY"},
 }
 
 // Every environment variable that the program reads is in --help. What it reads is found in its source: all folders that it is
