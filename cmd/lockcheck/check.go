@@ -2,14 +2,17 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
 	"lockcheck/cmd/internal/harness"
+	"lockcheck/reports/index"
 	"lockcheck/reports/rundir"
 )
 
@@ -81,7 +84,9 @@ func check(path string, opts checker.Options, partial bool, out output) error {
 	if opts.FailedAs == history.Info {
 		dir = dir.ForReading()
 	}
-	return conclude(dir, judgement, opts.Properties == nil, out)
+	err = conclude(dir, judgement, opts.Properties == nil, out)
+	warnOfIndex(out.errOut, index.Update(filepath.Dir(dir.RunPath()), time.Now()))
+	return err
 }
 
 func propertyNames(wanted []string, given bool) ([]checker.Name, error) {

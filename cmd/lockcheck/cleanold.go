@@ -18,6 +18,7 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/cmd/internal/harness"
+	"lockcheck/reports/index"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/terminal"
 	"lockcheck/reports/tidy"
@@ -65,6 +66,7 @@ func (o *oldRuns) remove(cmd *cobra.Command) error {
 		return nil
 	}
 	removed, left, err := tidy.Remove(o.out, old)
+	warnOfIndex(cmd.ErrOrStderr(), index.Update(o.out, now))
 	o.say(list, left)
 	fmt.Fprintf(list, "removed %s\n", counted(removed))
 	return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
+	"lockcheck/reports/index"
 	"lockcheck/reports/words"
 )
 
@@ -116,8 +118,9 @@ func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) 
 		return listTasks(out, a.tasks, a.Seed)
 	}
 	now := time.Now()
-	before := a.DurationNS
+	before, writeIndex := a.DurationNS, index.Update
 	if a.dir == "" {
+		writeIndex = index.Write
 		a.StartedAt = now.UTC()
 		if a.dir, err = compare.CreateDir(f.run.Out, now); err != nil {
 			return harness.Usage(fmt.Errorf("--out=%s: %w", f.run.Out, err))
@@ -150,6 +153,7 @@ func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) 
 	a.DurationNS = before + time.Since(now).Nanoseconds()
 	a.Finish()
 	err = f.show.conclude(a.Comparison, a.dir, out)
+	warnOfIndex(out.errOut, writeIndex(filepath.Dir(a.dir), time.Now()))
 	if a.Interrupted && !out.quiet {
 		fmt.Fprintf(out.errOut, "lockcheck: to go on: %s\n", words.ShellWords([]string{"lockcheck", "compare", "--resume=" + a.dir}))
 	}

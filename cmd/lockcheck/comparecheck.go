@@ -18,6 +18,7 @@ import (
 	"lockcheck/reports"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
+	"lockcheck/reports/index"
 	"lockcheck/reports/rundir"
 )
 
@@ -48,7 +49,9 @@ func (f *compareFlags) checkAgain(given *pflag.FlagSet, out output) error {
 	if err != nil {
 		return harness.Usage(fmt.Errorf("--check=%s: %w", dir, err))
 	}
-	return f.show.conclude(again, dir, out, recordings.unwritten...)
+	err = f.show.conclude(again, dir, out, recordings.unwritten...)
+	warnOfIndex(out.errOut, index.Update(filepath.Dir(dir), time.Now()))
+	return err
 }
 
 // expectationsNow reads the file of expectations: the one that is named, or that the comparison was made from; nil if there is

@@ -27,7 +27,7 @@ type processRunner struct {
 // Run makes one run and reads what it says.
 func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 	flags := append(arguments(job.Flags), fmt.Sprintf("--seed=%d", job.Seed))
-	own := path.Join(compare.RunsDir, fmt.Sprintf("cell-%d", job.Position+1)) // of the cell: others may be at work
+	own := compare.CellDir(job.Position) // of the cell: others may be at work
 	runs := filepath.Join(r.dir, filepath.FromSlash(own))
 	failed := compare.Run{Seed: job.Seed, Command: append([]string{"lockcheck", "run"}, flags...), ExitCode: exitDefect,
 		Properties: []compare.Property{}, Exposure: []checker.Exposure{}, Story: []string{}}

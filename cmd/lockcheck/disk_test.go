@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"lockcheck/cmd/internal/disktest"
+	"lockcheck/reports/index"
 	"lockcheck/reports/rundir"
 )
 
@@ -53,6 +55,29 @@ func TestCheckWhereNothingCanBeWritten(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// The page of all runs costs no run its verdict, and that it could not be written is said once.
+func TestAnIndexThatCannotBeWrittenCostsNoVerdict(t *testing.T) {
+	for name, disk := range withoutRoom {
+		t.Run(name, func(t *testing.T) {
+			dir := disktest.Small(t, 1<<20)
+			if err := os.CopyFS(filepath.Join(dir, "run"), os.DirFS(record(t, true))); err != nil {
+				t.Fatal(err)
+			}
+			if err := index.Write(dir, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			disk.fill(t, dir)
+			got := lockcheck(t, "check", filepath.Join(dir, "run"), "--quiet")
+			if got.code != exitViolation || strings.Count(got.stderr, "warning: cannot write the index of runs") != 1 || !strings.Contains(got.stderr, disk.says) {
+				t.Errorf("exit %d, want %d\n%s%s", got.code, exitViolation, got.stdout, got.stderr)
+			}
+			if whole, err := os.ReadFile(filepath.Join(dir, index.File)); err != nil || !strings.HasSuffix(string(whole), "</html>\n") {
+				t.Errorf("the page before is not whole any more: %v", err)
+			}
+		})
 	}
 }
 

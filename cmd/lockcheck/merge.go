@@ -3,11 +3,14 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
+	"lockcheck/reports/index"
 )
 
 func mergeCommand() *cobra.Command {
@@ -46,7 +49,9 @@ func mergeCommand() *cobra.Command {
 			}
 			// A directory that cannot be made does not keep the verdict back: conclude says what it could not write.
 			_ = os.MkdirAll(dir, 0o755)
-			return show.conclude(whole, dir, out)
+			err = show.conclude(whole, dir, out)
+			warnOfIndex(out.errOut, index.Update(filepath.Dir(filepath.Clean(dir)), time.Now()))
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&dir, "out", "lockcheck-merged", "directory for the files of the whole")

@@ -2,10 +2,13 @@ package main
 
 import (
 	"math/rand/v2"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"lockcheck/cmd/internal/harness"
+	"lockcheck/reports/index"
 )
 
 func runCommand() *cobra.Command {
@@ -44,7 +47,9 @@ func runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return conclude(outcome.Dir, outcome.Judgement, true, output{f.json, f.quiet, open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+			err = conclude(outcome.Dir, outcome.Judgement, true, output{f.json, f.quiet, open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+			warnOfIndex(cmd.ErrOrStderr(), index.Write(filepath.Dir(outcome.Dir.Path()), time.Now()))
+			return err
 		},
 	}
 	f.bind(cmd.Flags())

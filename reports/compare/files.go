@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -137,6 +139,37 @@ func ReadDir(dir string) (*Comparison, error) {
 // LatestLink is the link to the newest comparison, beside the comparisons' directories.
 const LatestLink = "latest-compare"
 
+// What the directories of comparisons are called, and those of their cells' runs in RunsDir.
+const (
+	namePrefix = "compare-"
+	timeInName = "20060102T150405"
+)
+
+var (
+	dirName  = regexp.MustCompile(`^compare-(\d{8}T\d{6})(\.\d+)?$`)
+	cellName = regexp.MustCompile(`^cell-\d+$`)
+)
+
+// ParseName is when the comparison was started whose directory has a name; ok is false for a name that lockcheck does not give.
+func ParseName(name string) (started time.Time, ok bool) {
+	match := dirName.FindStringSubmatch(name)
+	if match == nil {
+		return started, false
+	}
+	started, err := time.ParseInLocation(timeInName, match[1], time.Local)
+	return started, err == nil
+}
+
+// CellDir is the directory of a cell's runs, in that of the comparison; positions are from 0.
+func CellDir(position int) string { return path.Join(RunsDir, fmt.Sprintf("cell-%d", position+1)) }
+
+// IsCellDir reports whether a directory is that of the runs of one cell.
+func IsCellDir(dir string) bool {
+	runs := filepath.Dir(dir)
+	_, inComparison := ParseName(filepath.Base(filepath.Dir(runs)))
+	return cellName.MatchString(filepath.Base(dir)) && filepath.Base(runs) == RunsDir && inComparison
+}
+
 // maxSameSecond bounds how many comparisons may start in one directory in one second.
 const maxSameSecond = 100
 
@@ -150,7 +183,7 @@ func CreateDir(out string, now time.Time) (string, error) {
 	if info, err := os.Lstat(latest); err == nil && info.Mode()&os.ModeSymlink == 0 {
 		return "", fmt.Errorf("%s is not a link that lockcheck made; move it away or choose another directory", latest)
 	}
-	name := filepath.Join(out, "compare-"+now.Format("20060102T150405"))
+	name := filepath.Join(out, namePrefix+now.Format(timeInName))
 	for n := 1; ; n++ {
 		dir := name
 		if n > 1 {

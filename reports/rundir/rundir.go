@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -135,8 +136,28 @@ func makeNew(out, name string) (string, error) {
 }
 
 func runName(plan history.Plan, now time.Time) string {
-	return fmt.Sprintf("%s-%s-%s-%s-%d", now.Format("20060102T150405"), FileWord(plan.Backend), FileWord(plan.Workload),
-		FileWord(plan.Nemesis), plan.Seed)
+	return now.Format(timeInName) + "-" + NameOf(plan)
+}
+
+var dirName = regexp.MustCompile(`^(\d{8}T\d{6})-([\w.+]+-[\w.+]+-[\w.+]+--?\d+)(\.\d+)?$`)
+
+// ParseName is when the run was started whose directory has a name, and what the name says of its plan; ok is false for a name
+// that lockcheck does not give.
+func ParseName(name string) (started time.Time, planned string, ok bool) {
+	match := dirName.FindStringSubmatch(name)
+	if match == nil {
+		return started, "", false
+	}
+	started, err := time.ParseInLocation(timeInName, match[1], time.Local)
+	return started, match[2], err == nil
+}
+
+// timeInName begins the name of a run, so that runs sort by it.
+const timeInName = "20060102T150405"
+
+// NameOf is what the name of a run says of its plan.
+func NameOf(plan history.Plan) string {
+	return fmt.Sprintf("%s-%s-%s-%d", FileWord(plan.Backend), FileWord(plan.Workload), FileWord(plan.Nemesis), plan.Seed)
 }
 
 // maxPathWord keeps a long list of faults from making a name that file systems refuse.

@@ -6,33 +6,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"lockcheck/checker/history"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/rundir"
 )
 
-// What lockcheck calls its directories: the time first, so that they sort by it.
-var (
-	runName        = regexp.MustCompile(`^(\d{8}T\d{6})-([\w.+]+-[\w.+]+-[\w.+]+--?\d+)(\.\d+)?$`)
-	comparisonName = regexp.MustCompile(`^compare-(\d{8}T\d{6})(\.\d+)?$`)
-	cellName       = regexp.MustCompile(`^cell-\d+$`)
-)
-
 // parseName is when a run or comparison was started; named is false for all other names.
 func parseName(name string) (started time.Time, comparison, named bool) {
-	match := runName.FindStringSubmatch(name)
-	if match == nil {
-		match, comparison = comparisonName.FindStringSubmatch(name), true
+	if started, named = compare.ParseName(name); named {
+		return started, true, true
 	}
-	if match == nil {
-		return started, false, false
-	}
-	started, err := time.ParseInLocation("20060102T150405", match[1], time.Local)
-	return started, comparison, err == nil
+	started, _, named = rundir.ParseName(name)
+	return started, false, named
 }
 
 // proofOf is the file by which lockcheck's directories are known.
@@ -64,7 +53,7 @@ func foreignRun(dir string) string {
 	if why := others(dir, inRun); why != "" {
 		return why
 	}
-	var plan struct {
+	var plan struct { // of any version
 		Backend, Workload, Nemesis string
 		Seed                       *int64
 	}
@@ -72,9 +61,9 @@ func foreignRun(dir string) string {
 	if err != nil || json.Unmarshal(text, &plan) != nil || plan.Seed == nil {
 		return fmt.Sprintf("it has no %s that could be read, so that it is not known to be lockcheck's", rundir.PlanFile)
 	}
-	named := fmt.Sprintf("%s-%s-%s-%d", rundir.FileWord(plan.Backend), rundir.FileWord(plan.Workload), rundir.FileWord(plan.Nemesis), *plan.Seed)
-	if match := runName.FindStringSubmatch(filepath.Base(dir)); match == nil || match[2] != named {
-		return fmt.Sprintf("its %s is that of a run of another name, %s", rundir.PlanFile, named)
+	wants := rundir.NameOf(history.Plan{Backend: plan.Backend, Workload: plan.Workload, Nemesis: plan.Nemesis, Seed: *plan.Seed})
+	if _, planned, _ := rundir.ParseName(filepath.Base(dir)); planned != wants {
+		return fmt.Sprintf("its %s is that of a run of another name, %s", rundir.PlanFile, wants)
 	}
 	return ""
 }
@@ -92,7 +81,7 @@ func foreignComparison(dir string) string {
 	}
 	for _, cell := range cells {
 		where := filepath.Join(dir, compare.RunsDir, cell.Name())
-		if !cell.IsDir() || !cellName.MatchString(cell.Name()) {
+		if !cell.IsDir() || !compare.IsCellDir(where) {
 			return notOurs(filepath.Join(compare.RunsDir, cell.Name()))
 		}
 		if why := foreignCell(where); why != "" {

@@ -1,0 +1,53 @@
+package index
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// maxChanges bounds what is said of one entry.
+const maxChanges = 8
+
+// compareAll says of each entry, the newest first, what changed since the last one of the same plan that came to a verdict.
+func compareAll(entries []*entry) {
+	for i, e := range entries {
+		if e.found.plan == "" || e.found.verdict == "" {
+			continue
+		}
+		for _, before := range entries[i+1:] {
+			if before.comparison == e.comparison && before.found.plan == e.found.plan && before.found.verdict != "" {
+				e.since, e.changes = before.name, changes(before.found.facts, e.found.facts)
+				break
+			}
+		}
+	}
+}
+
+// changes are the facts of two that differ, in the order of the later one.
+func changes(before, after []fact) (all []string) {
+	had := map[string]string{}
+	for _, f := range before {
+		had[f.name] = f.value
+	}
+	for _, f := range after {
+		switch value, was := had[f.name]; {
+		case !was:
+			all = append(all, fmt.Sprintf("%s: %s, and not known before", f.name, f.value))
+		case value != f.value:
+			all = append(all, fmt.Sprintf("%s: %s → %s", f.name, value, f.value))
+		}
+		delete(had, f.name)
+	}
+	for _, f := range before {
+		if value, gone := had[f.name]; gone {
+			all = append(all, fmt.Sprintf("%s: %s before, and not known now", f.name, value))
+		}
+	}
+	if more := len(all) - maxChanges; more > 0 {
+		all = append(all[:maxChanges], fmt.Sprintf("and %d more", more))
+	}
+	return all
+}
+
+func sortedKeys(of map[string]string) []string { return slices.Sorted(maps.Keys(of)) }
