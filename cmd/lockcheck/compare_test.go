@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,13 @@ func TestMistakesOfComparisons(t *testing.T) {
 		"unknown workload":             {[]string{"compare", "--workloads=sleep"}, "", []string{"sleep", "lock, fencing"}},
 		"a backend twice":              {[]string{"compare", "--backends=etcd,etcd"}, "", []string{"--backends=etcd,etcd", "twice"}},
 		"a lease that one cannot":      {[]string{"compare", "--backends=redis,etcd", "--ttl=2500ms"}, "", []string{"etcd / none / lock", "2.5s", "3s"}},
+		"no lease":                     {[]string{"compare", "--backends=etcd", "--ttls=2s,long"}, "", []string{`--ttls: "long" is no length of time`}},
+		"a lease twice":                {[]string{"compare", "--backends=etcd", "--ttls=2s,2000ms"}, "", []string{"2s and 2000ms are the same lease"}},
+		"one lease beside several":     {[]string{"compare", "--backends=etcd", "--ttls=2s,5s", "--ttl=3s"}, "", []string{"--ttl sets one lease"}},
+		"a backend's own lease":        {[]string{"compare", "--ttls=2s,5s"}, strings.Replace(config.Example, "  etcd:\n", "  etcd: {ttl: 3s}\n", 1), []string{"backend etcd has a ttl of its own"}},
+		"a lease the file has not":     {[]string{"compare", "--ttls=2s,5s"}, inMatrix("ttls: [2s, 3s]"), []string{`the matrix of lockcheck.yaml has no "5s"; it has: 2s, 3s`}},
+		"a lease that cannot be":       {[]string{"compare"}, inMatrix("ttls: [2s, long]"), []string{`lockcheck.yaml:24:14: ttls: "long" is no length of time`}},
+		"one of several that cannot":   {[]string{"compare", "--backends=redis,etcd", "--ttls=3s,2500ms"}, "", []string{"etcd / none / lock / ttl 2500ms"}},
 		"a shard without a seed":       {[]string{"compare", "--backends=etcd", "--shard=1/2"}, "", []string{"--shard=1/2", "--seed"}},
 		"a shard without a cell":       {[]string{"compare", "--backends=etcd", "--shard=7/9", "--seed=1"}, "", []string{"--shard=7/9 has no cell", "4 cells"}},
 		"a fault that one cannot have": {[]string{"compare", "--backends=etcd,redlock", "--nemeses=none,failover"}, "", []string{"redlock / failover / lock", "no leader to change"}},
@@ -80,6 +88,41 @@ func TestMistakesOfComparisons(t *testing.T) {
 // inFile is the example with another default first.
 func inFile(setting string) string {
 	return strings.Replace(config.Example, "\ndefaults:\n  time-limit: 30s\n", "\ndefaults:\n  "+setting+"\n", 1)
+}
+
+// inMatrix is the example with a key of the matrix before the others.
+func inMatrix(key string) string {
+	return strings.Replace(config.Example, "\nmatrix:\n", "\nmatrix:\n  "+key+"\n", 1)
+}
+
+// Several leases are a dimension of the matrix, whoever names them: each cell sets its own, and no default does.
+func TestLeasesAreADimension(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, test := range map[string]struct {
+		file string
+		args []string
+		want []string
+	}{
+		"of the file":            {inMatrix("ttls: [2s, 5s]"), nil, []string{"2s", "5s"}},
+		"one of the file's":      {inMatrix("ttls: [2s, 5s]"), []string{"--ttls=5s"}, []string{"5s"}},
+		"for a file without any": {config.Example, []string{"--ttls=3s,5s"}, []string{"3s", "5s"}},
+		"without a file":         {"", []string{"--backends=etcd", "--ttls=3s,5s"}, []string{"3s", "5s"}},
+	} {
+		if err := os.WriteFile(config.Name, []byte(test.file), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var cells []plannedCell
+		got := lockcheck(t, append([]string{"compare", "--list", "--json", "--provider=local"}, test.args...)...)
+		if err := json.Unmarshal([]byte(got.stdout), &cells); err != nil || len(cells) != 4*len(test.want) {
+			t.Fatalf("%s: %d cells, %v\n%s", name, len(cells), err, got.stderr)
+		}
+		for i, c := range cells {
+			ttl := test.want[i%len(test.want)]
+			if c.TTL != ttl || strings.Count(strings.Join(c.Flags, " "), "--ttl=") != 1 || !slices.Contains(c.Flags, "--ttl="+ttl) {
+				t.Errorf("%s: cell %d has ttl %q and %q, want %s", name, i, c.TTL, c.Flags, ttl)
+			}
+		}
+	}
 }
 
 // Flags of a matrix set a file aside, with all that it expects; which should not first show in the result.

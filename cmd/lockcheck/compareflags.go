@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -27,7 +28,7 @@ var defaultNemeses = []string{history.NoNemesis, string(history.PauseFault)}
 // compareFlags is what a user asks of a comparison.
 type compareFlags struct {
 	backends, workloads []string
-	nemeses             []string
+	nemeses, ttls       []string
 	file, shard         string
 	repeat, jobs        int
 	list, failFast      bool
@@ -39,6 +40,7 @@ func (f *compareFlags) bind(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.backends, "backends", nil, "lock services (default: all): "+strings.Join(harness.BackendNames(), ", ")+"; with --file: only these of its backends")
 	flags.StringArrayVar(&f.nemeses, "nemeses", nil, "what disturbs them (default: "+strings.Join(defaultNemeses, ",")+"): names joined by commas, or one description of faults; may be repeated; with --file: only these of its nemeses")
 	flags.StringSliceVar(&f.workloads, "workloads", nil, "what clients do (default: all): "+strings.Join(workloads.Names(), ", ")+"; with --file: only these of its workloads")
+	flags.StringSliceVar(&f.ttls, "ttls", nil, "leases to compare, side by side: 1s,2s,5s (default: that of --ttl alone); with --file: only these of its ttls, or these if it has none")
 	flags.StringVar(&f.file, "file", "", "read matrix and expectations from there (default: "+config.Name+", if no matrix is given)")
 	flags.IntVar(&f.repeat, "repeat", 1, "the most runs of a cell; where a violation is expected they stop at the first hit; a file's own number holds unless this is given")
 	flags.StringVar(&f.shard, "shard", compare.Whole.String(), "run only one part of the matrix: 2/5 is the second of five; lockcheck merge joins them")
@@ -78,6 +80,9 @@ func (f *compareFlags) spec(given *pflag.FlagSet) (compare.Spec, error) {
 	}
 	spec, err := f.base()
 	if err != nil {
+		return spec, err
+	}
+	if err := f.lease(&spec, given.Changed("ttl")); err != nil {
 		return spec, err
 	}
 	if given.Changed("repeat") {
@@ -120,9 +125,50 @@ func (f *compareFlags) matrixFlags() []matrixFlag {
 	return []matrixFlag{{"backends", f.backends, harness.BackendNames()}, {"nemeses", f.nemeses, nemesis.Names()}, {"workloads", f.workloads, workloads.Names()}}
 }
 
+// lease puts the leases into the matrix. Where it has several, nothing else can set one: it would not be what the cell says.
+func (f *compareFlags) lease(spec *compare.Spec, alone bool) error {
+	for _, ttl := range f.ttls {
+		if err := ttlFlag().Rule.Check("--ttls", ttl); err != nil {
+			return err
+		}
+		if len(spec.TTLs) > 0 && !slices.Contains(spec.TTLs, ttl) {
+			return fmt.Errorf("--ttls: the matrix of %s has no %q; it has: %s", spec.File, ttl, strings.Join(spec.TTLs, ", "))
+		}
+	}
+	if len(f.ttls) > 0 {
+		spec.TTLs = f.ttls
+	}
+	if len(spec.TTLs) == 0 {
+		return nil
+	}
+	seen := map[time.Duration]string{}
+	for _, ttl := range spec.TTLs {
+		length, _ := time.ParseDuration(ttl) // the rule has read it
+		if before, twice := seen[length]; twice {
+			return fmt.Errorf("ttls: %s and %s are the same lease", before, ttl)
+		}
+		seen[length] = ttl
+	}
+	if alone {
+		return errors.New("--ttl sets one lease, and the matrix has several: leave out --ttl, or the ttls")
+	}
+	for _, b := range spec.Backends {
+		if slices.ContainsFunc(b.Flags, func(flag compare.Flag) bool { return flag.Name == "ttl" }) {
+			return fmt.Errorf("the backend %s has a ttl of its own, and the matrix has several: leave out one of them", b.Name)
+		}
+	}
+	return nil
+}
+
+// ttlFlag is the flag of lockcheck run that sets one lease.
+func ttlFlag() harness.Flag {
+	flag, _ := harness.FlagNamed("ttl")
+	return flag
+}
+
 // base is the file's comparison, narrowed by the matrix flags, or that of the matrix flags alone.
 func (f *compareFlags) base() (compare.Spec, error) {
-	byFlags := len(f.backends)+len(f.nemeses)+len(f.workloads) > 0
+	byFlags := len(f.backends)+len(f.nemeses)+len(f.workloads) > 0 // --ttls alone belongs to a file as --ttl does
 	if f.file == "" && byFlags {
 		return f.plain()
 	}

@@ -65,11 +65,17 @@ type Result struct {
 	Availability float64 `json:"availability"` // the mean over the runs
 	// AttemptsPerGrant is the mean over the runs in which clients told of their requests, 0 if there is none; Overtakes are
 	// those of all runs.
-	AttemptsPerGrant float64            `json:"attempts_per_grant"`
-	Overtakes        int64              `json:"overtakes"`
-	Exposure         []checker.Exposure `json:"exposure"` // added up over the runs
-	Expectation      *Expectation       `json:"expectation,omitempty"`
-	Problems         []Problem          `json:"problems"`
+	AttemptsPerGrant float64 `json:"attempts_per_grant"`
+	Overtakes        int64   `json:"overtakes"`
+	// TakeOvers are those of all runs, TakeOverNS the mean of the runs' medians, each as often as it had take-overs, and
+	// TakeOverMaxNS the longest. Losses are how often holders were told that their lock had passed to another.
+	TakeOvers     int64              `json:"take_overs"`
+	TakeOverNS    int64              `json:"take_over_ns"`
+	TakeOverMaxNS int64              `json:"take_over_max_ns"`
+	Losses        int64              `json:"losses"`
+	Exposure      []checker.Exposure `json:"exposure"` // added up over the runs
+	Expectation   *Expectation       `json:"expectation,omitempty"`
+	Problems      []Problem          `json:"problems"`
 	// Stopped is the directory of a run that the end of the comparison ended, relative to compare.json; "" if there is none.
 	Stopped string `json:"stopped,omitempty"`
 	Runs    []Run  `json:"runs"`
@@ -89,6 +95,7 @@ func NewResult(cell Cell, expect *Expectation, runs []Run, planned int) Result {
 	}
 	r.headline()
 	r.queueing()
+	r.takeOver()
 	r.ShareLow, r.ShareHigh = Wilson(r.Violated, r.Conclusive)
 	r.StoppedEarly = r.Made < planned && r.Made > 0 && expect.hit(runs)
 	r.Verdict = r.worst()
@@ -159,6 +166,23 @@ func (r *Result) queueing() {
 	}
 	if counted > 0 {
 		r.AttemptsPerGrant /= counted
+	}
+}
+
+// takeOver adds up how soon locks were taken over, and how often they were lost.
+func (r *Result) takeOver() {
+	var sum float64
+	for _, run := range r.Runs {
+		if run.Error != "" {
+			continue
+		}
+		r.Losses += run.Losses
+		r.TakeOvers += run.TakeOver.Count
+		r.TakeOverMaxNS = max(r.TakeOverMaxNS, run.TakeOver.MaxNS)
+		sum += float64(run.TakeOver.Count) * float64(run.TakeOver.P50NS)
+	}
+	if r.TakeOvers > 0 {
+		r.TakeOverNS = int64(sum / float64(r.TakeOvers))
 	}
 }
 

@@ -34,6 +34,7 @@ type page struct {
 	Columns  []string // of the picture of the matrix
 	Lines    []pageLine
 	Rows     []pageRow
+	Leases   []leases
 	Notes    []string
 	Started  string
 }
@@ -67,7 +68,7 @@ func HTML(w io.Writer, c *Comparison) error {
 	}
 	p := page{
 		Comparison: c, Style: template.CSS(style), Title: "lockcheck compare: " + c.Sentence(), Sentence: c.Sentence(),
-		Face: words.FaceOf(c.Worst()).Symbol, Class: words.FaceOf(c.Worst()).Class, Notes: c.notes(), Started: c.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC"),
+		Face: words.FaceOf(c.Worst()).Symbol, Class: words.FaceOf(c.Worst()).Class, Notes: c.notes(), Leases: c.leases(), Started: c.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC"),
 	}
 	p.Rows = make([]pageRow, len(c.Cells))
 	for i, r := range c.Cells {
@@ -127,7 +128,7 @@ func (p *page) picture() {
 		if !slices.Contains(p.Columns, r.Nemesis) {
 			p.Columns = append(p.Columns, r.Nemesis)
 		}
-		if name := r.Backend + ", " + r.Workload; !slices.Contains(names, name) {
+		if name := r.Backend + ", " + r.load(); !slices.Contains(names, name) {
 			names = append(names, name)
 			p.Lines = append(p.Lines, pageLine{Name: name})
 		}
@@ -137,7 +138,7 @@ func (p *page) picture() {
 	}
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		p.Lines[slices.Index(names, r.Backend+", "+r.Workload)].Cells[slices.Index(p.Columns, r.Nemesis)] = r
+		p.Lines[slices.Index(names, r.Backend+", "+r.load())].Cells[slices.Index(p.Columns, r.Nemesis)] = r
 	}
 }
 
@@ -154,3 +155,6 @@ func (p page) Dashed() string {
 
 // Bad reports whether a cell is to be marked beside its verdict.
 func (r pageRow) Bad() bool { return r.Outcome != Met }
+
+// Load is the workload of a row, and its lease.
+func (r pageRow) Load() string { return r.load() }

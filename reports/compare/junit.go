@@ -105,7 +105,7 @@ func newSuite(c *Comparison, first Result) junitSuite {
 }
 
 func newCase(r Result, ms int64, from Attachments) junitCase {
-	test := junitCase{Name: clean(r.Nemesis + " / " + r.Workload), Classname: "lockcheck." + strings.ReplaceAll(clean(r.Backend), ".", "_"),
+	test := junitCase{Name: clean(r.Nemesis + " / " + r.load()), Classname: "lockcheck." + strings.ReplaceAll(clean(r.Backend), ".", "_"),
 		Time: seconds(ms), SystemOut: strings.Join(append(output(r), from.lines(r)...), "\n")}
 	why := strings.Join(r.Why(), "; ")
 	fault := &junitFault{Message: clean(words.Clip(why, maxText)), Type: string(r.Outcome), Text: faultText(r)}

@@ -17,9 +17,24 @@ type Cell struct {
 	Backend  string `json:"backend"` // its name in the matrix, which may differ from the lock service's
 	Nemesis  string `json:"nemesis"`
 	Workload string `json:"workload"`
+	TTL      string `json:"ttl,omitempty"` // of its leases, where the matrix has several; "" for what its flags say
 }
 
-func (c Cell) String() string { return c.Backend + " / " + c.Nemesis + " / " + c.Workload }
+func (c Cell) String() string {
+	text := c.Backend + " / " + c.Nemesis + " / " + c.Workload
+	if c.TTL != "" {
+		text += " / ttl " + c.TTL
+	}
+	return text
+}
+
+// load is the workload, and the lease that it was put on.
+func (c Cell) load() string {
+	if c.TTL == "" {
+		return c.Workload
+	}
+	return c.Workload + ", ttl " + c.TTL
+}
 
 // Flag is one flag of lockcheck run, without its dashes.
 type Flag struct {
@@ -36,14 +51,14 @@ type Backend struct {
 
 // Pattern picks cells; an empty list picks all.
 type Pattern struct {
-	Backends, Nemeses, Workloads []string
-	Line                         int // in the file it was read from
+	Backends, Nemeses, Workloads, TTLs []string
+	Line                               int // in the file it was read from
 }
 
 // Matches reports whether the pattern picks the cell.
 func (p Pattern) Matches(c Cell) bool {
 	has := func(list []string, word string) bool { return len(list) == 0 || slices.Contains(list, word) }
-	return has(p.Backends, c.Backend) && has(p.Nemeses, c.Nemesis) && has(p.Workloads, c.Workload)
+	return has(p.Backends, c.Backend) && has(p.Nemeses, c.Nemesis) && has(p.Workloads, c.Workload) && has(p.TTLs, c.TTL)
 }
 
 // Spec is a comparison as asked for.
@@ -51,6 +66,7 @@ type Spec struct {
 	File               string // where it was read from; "" for flags alone
 	Backends           []Backend
 	Nemeses, Workloads []string
+	TTLs               []string // of leases, a dimension of the matrix like the others; none leaves it to the flags
 	Exclude            []Pattern
 	Defaults           []Flag // for every run; those of a backend go before them
 	Override           []Flag // go before all
@@ -61,19 +77,29 @@ type Spec struct {
 	Places             Places // in File
 }
 
-// Cells is the whole matrix in its order: backends, then nemeses, then workloads.
+// Cells is the whole matrix in its order: backends, then nemeses, then workloads, then leases.
 func (s Spec) Cells() (cells []Cell) {
 	for _, b := range s.Backends {
 		for _, nemesis := range s.Nemeses {
 			for _, workload := range s.Workloads {
-				cell := Cell{b.Name, nemesis, workload}
-				if !slices.ContainsFunc(s.Exclude, func(p Pattern) bool { return p.Matches(cell) }) {
-					cells = append(cells, cell)
+				for _, ttl := range s.leases() {
+					cell := Cell{b.Name, nemesis, workload, ttl}
+					if !slices.ContainsFunc(s.Exclude, func(p Pattern) bool { return p.Matches(cell) }) {
+						cells = append(cells, cell)
+					}
 				}
 			}
 		}
 	}
 	return cells
+}
+
+// leases are those of the matrix.
+func (s Spec) leases() []string {
+	if len(s.TTLs) == 0 {
+		return []string{""}
+	}
+	return s.TTLs
 }
 
 // Task is one cell to be run.
@@ -102,7 +128,11 @@ func (s Spec) Tasks(shard Shard) (tasks []Task) {
 		}
 		b := s.Backends[slices.IndexFunc(s.Backends, func(b Backend) bool { return b.Name == cell.Backend })]
 		task.Flags = []Flag{{"backend", b.Kind}, {"nemesis", cell.Nemesis}, {"workload", cell.Workload}}
-		task.Flags = endsOnceFound(append(task.Flags, layered(s.Override, b.Flags, s.Defaults)...), task.Expect)
+		var lease []Flag
+		if cell.TTL != "" {
+			lease = []Flag{{"ttl", cell.TTL}}
+		}
+		task.Flags = endsOnceFound(append(task.Flags, layered(lease, s.Override, b.Flags, s.Defaults)...), task.Expect)
 		tasks = append(tasks, task)
 	}
 	return tasks

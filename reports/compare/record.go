@@ -33,6 +33,9 @@ type Run struct {
 	// AttemptsPerGrant and Overtakes are those of results.json; 0 attempts where no client reports them.
 	AttemptsPerGrant float64 `json:"attempts_per_grant"`
 	Overtakes        int64   `json:"overtakes"`
+	// TakeOver is that of results.json, and Losses how often a holder was told that its lock had passed to another.
+	TakeOver checker.Quantiles `json:"take_over"`
+	Losses   int64             `json:"losses"`
 	// StalledNS is for how long the harness stood still, and Alone why the run was made again with nothing beside it.
 	StalledNS int64    `json:"stalled_ns"`
 	Alone     string   `json:"alone,omitempty"`
@@ -60,7 +63,7 @@ func NewRun(r rundir.Results) Run {
 		Seed: r.Seed, Verdict: r.Verdict, Reason: words.Clip(words.Plain(r.Reason), maxText),
 		Sentence:  words.Clip(words.Sentence(history.Plan{Backend: r.Backend, Nemesis: r.Nemesis}, &r.Result), maxText),
 		Incidents: r.Incidents, Properties: []Property{}, Exposure: []checker.Exposure{}, Story: []string{},
-		AttemptsPerGrant: r.Stats.AttemptsPerGrant, Overtakes: r.Stats.Overtakes, StalledNS: r.Stats.StalledNS,
+		AttemptsPerGrant: r.Stats.AttemptsPerGrant, Overtakes: r.Stats.Overtakes, StalledNS: r.Stats.StalledNS, TakeOver: r.Stats.TakeOver, Losses: r.Stats.LossSignal.Count,
 		Ops: r.Stats.Ops, Availability: r.Stats.Availability, Outlived: r.Stats.OutlivedLeases,
 	}
 	for _, p := range r.Properties {

@@ -75,7 +75,7 @@ func exposureWords(exposure []checker.Exposure) string {
 }
 
 func (w row) cells() []string {
-	cells := []string{w.Cell.Backend, w.Cell.Nemesis, w.Cell.Workload, w.Shape + " " + w.Standing, w.Verdict, w.Marks, w.Found, w.First,
+	cells := []string{w.Cell.Backend, w.Cell.Nemesis, w.load(), w.Shape + " " + w.Standing, w.Verdict, w.Marks, w.Found, w.First,
 		w.Runs, w.Ops, w.Availability, w.Exposure}
 	for i, c := range cells {
 		cells[i] = words.Plain(c)
@@ -95,6 +95,9 @@ func rows(results []Result) []row {
 func (c *Comparison) notes() []string {
 	notes := []string{"first: when the first finding of the most harmful violated property was complete", "violated runs: of those that could tell, with the 95 % interval after Wilson; none of n runs is a bound, not safety", layerNote}
 	notes = append(notes, c.keptNote()...)
+	if len(c.leases()) > 0 {
+		notes = append(notes, leasesNote)
+	}
 	for _, cell := range c.Cells {
 		if cell.StoppedEarly {
 			return append(notes, "* runs were repeated until the expected violations had come; such a share leans upwards")

@@ -118,6 +118,9 @@ func Summary(w io.Writer, c *Comparison, show Shown) error {
 		if err := Table(&out, c.Cells, show.Color, columns); err != nil {
 			return fmt.Errorf("cannot draw the table: %w", err)
 		}
+		for _, l := range c.leases() {
+			leaseTable(&out, l)
+		}
 		out.WriteByte('\n')
 		for _, note := range c.notes() {
 			fmt.Fprintf(&out, "  %s\n", note)

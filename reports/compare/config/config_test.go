@@ -151,6 +151,9 @@ func TestRefused(t *testing.T) {
 		"an alias":                    {"defaults: {ttl: 2s, set: {b: \"2\"}}", "defaults: &d {ttl: 2s}\nexclude: *d", "l.yaml:3:10: exclude is a list, not an alias"},
 		"no matrix":                   {"matrix:\n  nemeses: [none, \"pause:holder,1.5ttl\"]\n  workloads: lock\n", "", "matrix is missing"},
 		"no YAML":                     {"repeat: 3", "repeat: [3", "this is no YAML"},
+		"no such lease":               {"  workloads: lock\n", "  workloads: lock\n  ttls: [2s, 4s]\n", `l.yaml:9:14: ttls: "4s" is none of`},
+		"a lease twice":               {"  workloads: lock\n", "  workloads: lock\n  ttls: [2s, 2s]\n", `l.yaml:9:14: ttls names "2s" twice`},
+		"a lease not in the matrix":   {"    reason: because\n", "    reason: because\n    ttl: 2s\n", "this picks no cell of the matrix"},
 		"two documents":               {"repeat: 3", "repeat: 3\n---\na: 1", "a second document"},
 	} {
 		t.Run(name, func(t *testing.T) {

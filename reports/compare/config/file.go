@@ -118,9 +118,24 @@ func (r *reader) matrix(key, node *yaml.Node) {
 				r.oneOf("workload", r.known.Workloads)(at, word)
 			})
 		}},
+		{"ttls", func(_, value *yaml.Node) { r.spec.TTLs = r.words(value, "ttls", r.lease) }},
 	})
 	if len(r.errs) == before && (len(r.spec.Nemeses) == 0 || len(r.spec.Workloads) == 0) {
 		r.errorf(key, "matrix needs nemeses and workloads")
+	}
+}
+
+// ttl is the flag of lockcheck run that sets a lease.
+const ttl = "ttl"
+
+// lease refuses a lease that --ttl would refuse.
+func (r *reader) lease(at *yaml.Node, word string) {
+	for _, s := range r.known.Settings {
+		if s.Name == ttl && s.Rule != nil {
+			if err := s.Rule("ttls", word); err != nil {
+				r.errorf(at, "%v", err)
+			}
+		}
 	}
 }
 
@@ -142,6 +157,7 @@ func (r *reader) pattern(node *yaml.Node, what string, other []field) (p compare
 		{"workload", func(_, v *yaml.Node) {
 			p.Workloads = r.words(v, "workload", r.inMatrix("workload", r.spec.Workloads))
 		}},
+		{"ttl", func(_, v *yaml.Node) { p.TTLs = r.words(v, "ttl", r.inMatrix("ttl", r.spec.TTLs)) }},
 	}
 	for _, f := range other {
 		fields = append(fields, field{f.name, func(key, value *yaml.Node) {

@@ -127,8 +127,19 @@ func (s schema) matrix() node {
 			"backends":  oneOrMore("Only these of the entries of backends, in this order.", word()),
 			"nemeses":   oneOrMore("What disturbs the holders: names, or descriptions such as pause:holder@work,1.5ttl (lockcheck list has the grammar).", s.nemesis()),
 			"workloads": oneOrMore("What clients do.", enum(s.menu.Workloads)),
+			"ttls":      oneOrMore("Times to live of a lease, each a cell of its own (default: one, from defaults).", s.lease()),
 		},
 	}
+}
+
+// lease is what the flag of that name takes.
+func (s schema) lease() node {
+	for _, setting := range s.known.Settings {
+		if setting.Name == ttl {
+			return setting.schema()
+		}
+	}
+	return word()
 }
 
 func (s schema) nemesis() node {
@@ -145,6 +156,7 @@ func (s schema) pattern(description string, required []string, other node) node 
 		"backend":  oneOrMore("These entries of the matrix (default: all).", word()),
 		"nemesis":  oneOrMore("These nemeses of the matrix, as they stand there (default: all).", s.nemesis()),
 		"workload": oneOrMore("These workloads of the matrix (default: all).", enum(s.menu.Workloads)),
+		"ttl":      oneOrMore("These leases of the matrix, as they stand there (default: all).", s.lease()),
 	}
 	for name, value := range other {
 		properties[name] = value

@@ -1,0 +1,108 @@
+package compare
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockcheck/checker"
+)
+
+// withLeases is a comparison of two leases under a crash, and of one cell that was not run.
+func withLeases() *Comparison {
+	spec := Spec{Backends: []Backend{{Name: "etcd", Kind: "etcd"}}, Nemeses: []string{"kill", "pause"}, Workloads: []string{"lock"}, TTLs: []string{"1s", "5s"}, Repeat: 2, Defaults: []Flag{{"ttl", "2s"}}}
+	tasks := spec.Tasks(Whole)
+	c := &Comparison{Shard: Whole, Matrix: spec.Cells(), Basis: NewBasis("v", 1, tasks)}
+	took := func(count, p50, longest, losses int64) Run {
+		run := calm()
+		run.TakeOver, run.Losses = checker.Quantiles{Count: count, P50NS: p50, MaxNS: longest}, losses
+		return run
+	}
+	for i, runs := range [][]Run{{took(3, 1e9, 2e9, 4), took(1, 2e9, 3e9, 1)}, {took(2, 6e9, 7e9, 0)}, {calm()}, nil} {
+		c.Cells = append(c.Cells, NewResult(tasks[i].Cell, nil, runs, 2))
+	}
+	c.Finish()
+	return c
+}
+
+// A lease is a dimension: cells that differ in it alone are two, have its flag instead of the default, and are picked by it.
+func TestLeasesOfTheMatrix(t *testing.T) {
+	spec := Spec{Backends: []Backend{{Name: "etcd", Kind: "etcd"}}, Nemeses: []string{"none"}, Workloads: []string{"lock"}, TTLs: []string{"1s", "2s", "5s"}, Defaults: []Flag{{"ttl", "3s"}, {"clients", "4"}},
+		Exclude: []Pattern{{TTLs: []string{"2s"}}}, Expecting: true, Expectations: []Expectation{{Pattern: Pattern{TTLs: []string{"5s"}}, Reason: "long"}, {Pattern: Pattern{TTLs: []string{"1s"}}, Reason: "short"}}}
+	tasks := spec.Tasks(Whole)
+	if len(tasks) != 2 || tasks[0].String() != "etcd / none / lock / ttl 1s" || tasks[0].Expect.Reason != "short" || tasks[1].Expect.Reason != "long" {
+		t.Fatalf("%+v", tasks)
+	}
+	if want := []Flag{{"backend", "etcd"}, {"nemesis", "none"}, {"workload", "lock"}, {"ttl", "5s"}, {"clients", "4"}}; !slices.Equal(tasks[1].Flags, want) {
+		t.Errorf("flags %v, want %v", tasks[1].Flags, want)
+	}
+	one, other := NewBasis("v", 1, tasks), spec
+	other.TTLs = []string{"1s", "2s", "6s"}
+	if two := NewBasis("v", 1, other.Tasks(Whole)); one.Digest == two.Digest || len(one.differences(two)) == 0 {
+		t.Error("another lease is the same comparison")
+	}
+}
+
+// What a lease buys and costs stands side by side, on the terminal, in Markdown and on the page.
+func TestLeasesStandSideBySide(t *testing.T) {
+	c := withLeases()
+	if r := c.Cells[0]; r.TakeOvers != 4 || r.TakeOverNS != 1.25e9 || r.TakeOverMaxNS != 3e9 || r.Losses != 5 {
+		t.Errorf("of two runs: %+v", r)
+	}
+	groups := c.leases()
+	if len(groups) != 2 || groups[0].Name != "etcd / kill / lock" {
+		t.Fatalf("%+v", groups)
+	}
+	var lines []string
+	for _, line := range groups[0].Lines() {
+		lines = append(lines, line.Name+": "+strings.Join(line.Values, " | "))
+	}
+	for _, want := range []string{"take-over, median: 1.25 s (of 4) | 6.00 s (of 2)", "take-over, longest: 3.00 s (of 4) | 7.00 s (of 2)", "holds lost: 5 | 0", "outcome: ✓ passed | ✓ passed"} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("it lacks %q: %q", want, lines)
+		}
+	}
+	if got := groups[1].Lines()[0].Values; !slices.Equal(got, []string{"none", "–"}) {
+		t.Errorf("without a take-over, and not run: %q", got)
+	}
+	var terminal bytes.Buffer
+	if err := Summary(&terminal, c, Shown{Dir: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{"the terminal": terminal.String(), "the Markdown": Markdown(c, MaxSummary), "the page": pageOf(t, c), "JUnit": junitOf(t, c)} {
+		wants := []string{"lock, ttl 1s", "1.25 s (of 4)", "take-over: how long after"}
+		if what == "JUnit" {
+			wants = []string{`name="kill / lock, ttl 1s"`, `name="kill / lock, ttl 5s"`}
+		}
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q:\n%s", what, want, text)
+			}
+		}
+	}
+	if plain := sample(); plain.leases() != nil || strings.Contains(Markdown(plain, MaxSummary), "take-over") {
+		t.Error("a comparison of one lease sets some side by side")
+	}
+}
+
+// Shards of leases are joined like all others.
+func TestLeasesAreMerged(t *testing.T) {
+	whole := withLeases()
+	var parts []Part
+	for i := 1; i <= 2; i++ {
+		part := *whole
+		part.Shard, part.Cells = Shard{i, 2}, nil
+		for n, cell := range whole.Cells {
+			if part.Shard.Has(n) {
+				part.Cells = append(part.Cells, cell)
+			}
+		}
+		parts = append(parts, Part{filepath.Join("parts", part.Shard.String()), &part})
+	}
+	merged, err := Merge(parts, "whole")
+	if err != nil || len(merged.Cells) != 4 || merged.Cells[0].TakeOverNS != 1.25e9 || merged.Cells[1].TTL != "5s" || len(merged.leases()) != 2 {
+		t.Errorf("%+v, %v", merged, err)
+	}
+}
