@@ -64,6 +64,22 @@ func TestInnerUnexposed(t *testing.T) {
 	inner(t, plan)
 }
 
+// Locks that say no more than Simple takes pass where nothing disturbs them.
+func TestInnerSimple(t *testing.T) {
+	plan := short("lock", "none")
+	plan.Client, plan.TimeLimit = "simple-etcd", 3*time.Second
+	inner(t, plan)
+	plan.Backend, plan.Client, plan.Nodes = "redis", "simple-redis", 1
+	inner(t, plan)
+}
+
+// The same harm is found as of any other client.
+func TestInnerSimplePaused(t *testing.T) {
+	plan := short("lock", "pause:holder")
+	plan.Client = "simple-etcd"
+	inner(t, plan)
+}
+
 func TestInnerNoServer(t *testing.T) {
 	inner(t, locktest.Plan{Backend: "redis", ServerBin: "/nonexistent/redis-server", SkipUnavailable: true})
 }
@@ -160,6 +176,22 @@ func TestWhatATeamSees(t *testing.T) {
 			t.Errorf("exit %d", code)
 		}
 	})
+	t.Run("a simple lock passes", func(t *testing.T) {
+		t.Parallel()
+		code, text, dir := team(t, "^TestInnerSimple$")
+		wants(t, text, `--- PASS: TestInnerSimple`)
+		if left, err := os.ReadDir(dir); code != 0 || err != nil || len(left) > 0 {
+			t.Errorf("exit %d, left %v (%v); want 0 and nothing", code, left, err)
+		}
+	})
+	t.Run("and is found out", func(t *testing.T) {
+		t.Parallel()
+		code, text, _ := team(t, "^TestInnerSimplePaused$")
+		wants(t, text, `--- FAIL: TestInnerSimplePaused`, `lockcheck: ✗ UNSAFE: etcd under pause:holder: `, `mutual-exclusion-1: `)
+		if code != 1 {
+			t.Errorf("exit %d", code)
+		}
+	})
 	t.Run("what is missing is skipped if asked", func(t *testing.T) {
 		code, text, _ := team(t, "^TestInnerNoServer$")
 		wants(t, text, `--- SKIP: TestInnerNoServer`, `/nonexistent/redis-server`)
@@ -176,7 +208,7 @@ func TestWhatATeamSees(t *testing.T) {
 	})
 	t.Run("mistakes are named", func(t *testing.T) {
 		code, text, _ := team(t, "^(TestInnerNoClient|TestInnerTooLong)$")
-		wants(t, text, `there are: one-shot, concurrency, election`, `-timeout leaves .* more than 23h`)
+		wants(t, text, `there are: one-shot, simple-etcd, simple-redis, concurrency, election`, `-timeout leaves .* up to 23h0m20s`)
 		if code != 1 {
 			t.Errorf("exit %d", code)
 		}

@@ -11,7 +11,6 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
 	"lockcheck/cmd/locktest"
 )
@@ -30,8 +29,8 @@ func newOneShot(_ context.Context, init client.Init, watch client.Watch) (client
 		return nil, client.Ready{}, err
 	}
 	return &oneShot{etcd, max(init.TTLMS/1000, 1), watch}, client.Ready{
-		Client: "one-shot 1.0", Tokens: string(history.TokensOrdered),
-		Release: string(history.ReleaseChecked), // a lease takes only its own key with it, and each grant has its own lease
+		Client: "one-shot 1.0", Tokens: client.TokensOrdered,
+		Release: client.ReleaseChecked, // a lease takes only its own key with it, and each grant has its own lease
 	}, nil
 }
 
@@ -43,12 +42,12 @@ func (l *oneShot) Acquire(ctx context.Context, key string, try bool) (client.Gra
 			return granted, err
 		}
 		if try {
-			return nil, client.Definite(history.CodeBusy, "the key is there")
+			return nil, client.Definite(client.CodeBusy, "the key is there")
 		}
 		client.Queued(ctx)
 		select {
 		case <-ctx.Done(): // the last attempt was answered: this client left nothing behind
-			return nil, client.Definite(history.CodeCancelled, "given up: %w", ctx.Err())
+			return nil, client.Definite(client.CodeCancelled, "given up: %w", ctx.Err())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -57,14 +56,14 @@ func (l *oneShot) Acquire(ctx context.Context, key string, try bool) (client.Gra
 // attempt returns nil if the key is another's.
 func (l *oneShot) attempt(ctx context.Context, key string) (client.Grant, error) {
 	if now, err := l.etcd.Get(ctx, key); err != nil {
-		return nil, client.Definite(history.CodeRefused, "only looked: %w", err)
+		return nil, client.Definite(client.CodeRefused, "only looked: %w", err)
 	} else if now.Count > 0 {
 		return nil, nil
 	}
 	seen := l.watch.Seen() // before the request is sent
 	lease, err := l.etcd.Grant(ctx, l.ttl)
 	if err != nil {
-		return nil, client.Definite(history.CodeRefused, "without a lease nothing was put: %w", err)
+		return nil, client.Definite(client.CodeRefused, "without a lease nothing was put: %w", err)
 	}
 	session := strconv.FormatInt(int64(lease.ID), 16)
 	l.watch.Lease(session, seen, time.Duration(lease.TTL)*time.Second) // as the server acknowledged it

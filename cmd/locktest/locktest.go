@@ -21,6 +21,23 @@
 // The package's init functions run in each of them. The tests themselves stay where they are: outside of the
 // namespaces and beyond the faults. They may run in parallel, as far as the machine carries several runs.
 //
+// # A lock of one's own
+//
+// Simple makes a client of a function that locks, where unlock and a channel for its loss are all that the lock has; it says
+// what cannot be seen that way. A client.Lock says more, and three rules decide whether that can be believed. Where one
+// cannot be kept, say less: what is not said may hide a violation, and a wrong word accuses a service that did nothing wrong.
+//
+//   - Seen: the harness sends pings, and Watch.Seen is the number of the last one that this process has read. Take it just
+//     before a request is sent, never after, and hand it on with the grant or the lease that this request brought: the
+//     grant cannot have been made before that ping. Of several attempts, the winning one's counts.
+//   - Leases: report Watch.Lease once the server has acknowledged a request that set or extended it, with the Seen of that
+//     very request and with the time that the server granted, not the one asked for. A renewal without an answer is none.
+//     Watch.Ended is for a server's answer that the session is gone; Watch.Lost for what the library tells its user, not
+//     earlier and not later.
+//   - Definite: an error made by client.Definite says that the operation did not happen and never will: the service
+//     refused it, or it was never sent, or the record it left was seen to be removed (client.CodeBusy, CodeCancelled, CodeNotOwned,
+//     CodeRefused). A timeout, a broken connection, an answer that was lost are never definite: return them as they are.
+//
 // # What fails
 //
 // A run that passes leaves nothing. One with a violation fails its test with the verdict in a sentence, the stories of the
@@ -37,6 +54,7 @@
 package locktest
 
 import (
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -58,7 +76,7 @@ type Plan struct {
 	Keys      int               // locks, 1 to 1000; default 1
 	Nodes     int               // servers; default: the backend's default number
 	TTL       time.Duration     // of a lease; default 2 s
-	TimeLimit time.Duration     // how long clients work, 1 s to 24 h; default 30 s. Starting and ending takes some 10 s more
+	TimeLimit time.Duration     // how long clients work, 1 s to 24 h; default 30 s. Starting and finishing takes 20 s more at most, as a rule
 	Until     string            // ends the load once it was found: violation, or properties joined by commas; default: never
 	Seed      int64             // default: $LOCKCHECK_SEED, else drawn
 	Set       map[string]string // server settings
@@ -75,6 +93,19 @@ type Plan struct {
 	SkipUnavailable bool
 }
 
+// startAndFinish is how long servers take to start, and a run to end and to be judged, beside the time that clients work.
+const startAndFinish = 20 * time.Second
+
+// timeFor is an error if a run does not fit into what the test binary's -timeout leaves: go test would end it in the middle,
+// with the stacks of all goroutines and without a verdict.
+func timeFor(limit, left time.Duration) error {
+	if left >= limit+startAndFinish {
+		return nil
+	}
+	return fmt.Errorf("-timeout leaves %v, and the run takes up to %v: a TimeLimit of %v, and %v to start and to finish; use a longer -timeout, or a shorter TimeLimit",
+		left.Round(time.Second), limit+startAndFinish, limit, startAndFinish)
+}
+
 // Run makes a run, judges it, and fails the test unless it passed. It returns the results, of a run that failed, too; a run
 // that came to no verdict ends the test.
 func Run(t testing.TB, plan Plan) *rundir.Results {
@@ -87,8 +118,10 @@ func Run(t testing.TB, plan Plan) *rundir.Results {
 		t.Fatal(err)
 	}
 	if at, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
-		if deadline, ok := at.Deadline(); ok && time.Until(deadline) < options.TimeLimit {
-			t.Fatalf("-timeout leaves %v, and the run takes more than %v: use a longer -timeout, or a shorter TimeLimit", time.Until(deadline).Round(time.Second), options.TimeLimit)
+		if deadline, ok := at.Deadline(); ok {
+			if err := timeFor(options.TimeLimit, time.Until(deadline)); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	answer, err := ask(t.Context(), options, t.Output())
