@@ -34,7 +34,7 @@ func TestMistakesOfComparisons(t *testing.T) {
 		"one lease beside several":     {[]string{"compare", "--backends=etcd", "--ttls=2s,5s", "--ttl=3s"}, "", []string{"--ttl sets one lease"}},
 		"a backend's own lease":        {[]string{"compare", "--ttls=2s,5s"}, strings.Replace(config.Example, "  etcd:\n", "  etcd: {ttl: 3s}\n", 1), []string{"backend etcd has a ttl of its own"}},
 		"a lease the file has not":     {[]string{"compare", "--ttls=2s,5s"}, inMatrix("ttls: [2s, 3s]"), []string{`the matrix of lockcheck.yaml has no "5s"; it has: 2s, 3s`}},
-		"a lease that cannot be":       {[]string{"compare"}, inMatrix("ttls: [2s, long]"), []string{`lockcheck.yaml:24:14: ttls: "long" is no length of time`}},
+		"a lease that cannot be":       {[]string{"compare"}, inMatrix("ttls: [2s, long]"), []string{`lockcheck.yaml:26:14: ttls: "long" is no length of time`}},
 		"one of several that cannot":   {[]string{"compare", "--backends=redis,etcd", "--ttls=3s,2500ms"}, "", []string{"etcd / none / lock / ttl 2500ms"}},
 		"a shard without a seed":       {[]string{"compare", "--backends=etcd", "--shard=1/2"}, "", []string{"--shard=1/2", "--seed"}},
 		"a shard without a cell":       {[]string{"compare", "--backends=etcd", "--shard=7/9", "--seed=1"}, "", []string{"--shard=7/9 has no cell", "4 cells"}},

@@ -118,7 +118,15 @@ func (r *reader) matrix(key, node *yaml.Node) {
 				r.oneOf("workload", r.known.Workloads)(at, word)
 			})
 		}},
-		{"ttls", func(_, value *yaml.Node) { r.spec.TTLs = r.words(value, "ttls", r.lease) }},
+		{"ttls", func(_, value *yaml.Node) {
+			r.words(value, "ttls", func(at *yaml.Node, word string) {
+				if err := r.refusedLease(word); err != nil {
+					r.errorf(at, "%v", err)
+					return // no cell has it: it would be told of once more for each
+				}
+				r.spec.TTLs = append(r.spec.TTLs, word)
+			})
+		}},
 	})
 	if len(r.errs) == before && (len(r.spec.Nemeses) == 0 || len(r.spec.Workloads) == 0) {
 		r.errorf(key, "matrix needs nemeses and workloads")
@@ -128,15 +136,13 @@ func (r *reader) matrix(key, node *yaml.Node) {
 // ttl is the flag of lockcheck run that sets a lease.
 const ttl = "ttl"
 
-// lease refuses a lease that --ttl would refuse.
-func (r *reader) lease(at *yaml.Node, word string) {
-	for _, s := range r.known.Settings {
-		if s.Name == ttl && s.Rule != nil {
-			if err := s.Rule("ttls", word); err != nil {
-				r.errorf(at, "%v", err)
-			}
-		}
+// refusedLease is why --ttl refuses a lease; nil if it takes it.
+func (r *reader) refusedLease(word string) error {
+	i := slices.IndexFunc(r.known.Settings, func(s Setting) bool { return s.Name == ttl })
+	if i < 0 || r.known.Settings[i].Rule == nil {
+		return nil
 	}
+	return r.known.Settings[i].Rule("ttls", word)
 }
 
 // pattern reads the keys that pick cells, and reports whether what they pick is understood; other takes what else the mapping has.
