@@ -53,13 +53,14 @@ func (s Spec) expectOf(tasks []Task) error {
 }
 
 // RunOtherwise are the cells that spec would run with other flags than they were run with: it was edited, or flags stood beside it.
+// What ends a run early follows from the expectations, which may be edited.
 func (c *Comparison) RunOtherwise(spec Spec) (cells []Cell) {
 	now := map[Cell][]Flag{}
 	for _, t := range spec.Tasks(Whole) {
 		now[t.Cell] = t.Flags
 	}
 	for _, b := range c.Basis.Cells {
-		if flags, has := now[b.Cell]; has && !slices.Equal(flags, b.Flags) {
+		if flags, has := now[b.Cell]; has && !slices.Equal(withoutUntil(flags), withoutUntil(b.Flags)) {
 			cells = append(cells, b.Cell)
 		}
 	}

@@ -32,6 +32,10 @@ func endsOnceFound(flags []Flag, expect *Expectation) []Flag {
 	return flags
 }
 
+func withoutUntil(flags []Flag) []Flag {
+	return slices.DeleteFunc(slices.Clone(flags), func(f Flag) bool { return f.Name == FlagUntil })
+}
+
 // EndsOnceFound reports whether the load of the task's runs ends once what is expected of them was found.
 func (t Task) EndsOnceFound() bool {
 	return slices.ContainsFunc(t.Flags, func(f Flag) bool { return f.Name == FlagUntil && f.Value != "" })

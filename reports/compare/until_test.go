@@ -53,3 +53,19 @@ func TestUntilIsFittedToWhatIsExpected(t *testing.T) {
 		})
 	}
 }
+
+// Edited expectations change when runs end, and that is no other way of running them.
+func TestUntilIsNoOtherWayOfRunning(t *testing.T) {
+	spec := Spec{Backends: []Backend{{Name: "b", Kind: "etcd"}}, Nemeses: []string{"pause"}, Workloads: []string{"lock"},
+		Override: []Flag{{FlagUntil, "violation"}}, Expecting: true,
+		Expectations: []Expectation{{Expect: []Wanted{{Property: checker.StaleWrite, Verdicts: []checker.Verdict{checker.Violation}}}}}}
+	c := &Comparison{Basis: NewBasis("v1", 1, spec.Tasks(Whole))}
+	spec.Expectations = nil
+	if cells := c.RunOtherwise(spec); len(cells) > 0 {
+		t.Errorf("%v were run otherwise, for --until alone", cells)
+	}
+	spec.Override = append(spec.Override, Flag{"keys", "2"})
+	if cells := c.RunOtherwise(spec); len(cells) != 1 {
+		t.Errorf("%v were run otherwise; want the one", cells)
+	}
+}
