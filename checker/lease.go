@@ -209,12 +209,17 @@ func (m *Model) ownRecord(a *Attempt) bool {
 
 // saidGoneNS is when the service had first said that a hold's record, or its session, is not there; never if it did not.
 func (h *Hold) saidGoneNS() int64 {
+	return h.endedOr((*Attempt).NotOwned)
+}
+
+// endedOr is when the service had first said that a hold's session is over, or had given an answer of a kind; never if neither.
+func (h *Hold) endedOr(kind func(*Attempt) bool) int64 {
 	at := int64(never)
 	if h.EndedNS != 0 {
 		at = h.EndedNS
 	}
 	for _, a := range h.Attempts {
-		if a.NotOwned() {
+		if kind(a) {
 			at = min(at, a.DoneNS)
 		}
 	}

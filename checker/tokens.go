@@ -160,16 +160,7 @@ func (r *tokenRecord) answers(g *Hold) bool {
 
 // goneNS is when the service had first said that a hold is gone, or released; never if it did not.
 func (h *Hold) goneNS() int64 {
-	at := int64(never)
-	if h.EndedNS != 0 {
-		at = h.EndedNS
-	}
-	for _, a := range h.Attempts {
-		if a.gone() {
-			at = min(at, a.DoneNS)
-		}
-	}
-	return at
+	return h.endedOr((*Attempt).gone)
 }
 
 func (j *judge) tokenFinding(f, g *Hold, summary string) Finding {

@@ -2,7 +2,6 @@ package docker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,8 +11,6 @@ import (
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/api/types/volume"
 	"github.com/docker/docker/client"
-
-	"lockcheck/clusters"
 )
 
 // sweepTimeout bounds a sweep, and freeTimeout how long a network or volume may stay in use after its last container went.
@@ -22,10 +19,6 @@ const (
 	freeTimeout  = 10 * time.Second
 	freePoll     = 50 * time.Millisecond
 )
-
-// miscountTimeout bounds how long a sweep waits for a network of another run that the engine itself calls empty. Most often it is
-// about to be free; where the engine has miscounted it never is, and every run on this machine would wait for it.
-const miscountTimeout = time.Second
 
 // lateCreation is how long after its harness died the engine may still be at work on a container that it was asked for.
 const lateCreation = time.Second
@@ -101,7 +94,7 @@ func remove(ctx context.Context, engine *client.Client, patience time.Duration, 
 			note("volume "+v.Name, onceFree(ctx, func() error { return engine.VolumeRemove(ctx, v.Name, false) }))
 		}
 	}
-	return removed, errors.Join(errs...)
+	return removed, joined(errs)
 }
 
 // removeContainer removes a container and waits until it is gone, also when the engine is at it already.
@@ -114,31 +107,6 @@ func removeContainer(ctx context.Context, engine *client.Client, id string) erro
 		if _, gone := engine.ContainerInspect(ctx, id); isNotFound(gone) {
 			return nil
 		}
-	}
-	return err
-}
-
-// removeNetwork removes a network whose containers are gone.
-func removeNetwork(ctx context.Context, engine *client.Client, id string, patience time.Duration) error {
-	for began := time.Now(); ; time.Sleep(freePoll) {
-		err := explained(ctx, engine, id, engine.NetworkRemove(ctx, id))
-		limit := freeTimeout
-		if errors.Is(err, clusters.ErrMiscounted) {
-			limit = patience
-		}
-		if err == nil || isNotFound(err) || time.Since(began) > limit || ctx.Err() != nil {
-			return err
-		}
-	}
-}
-
-// explained is why a network could not be removed; it wraps clusters.ErrMiscounted if the engine contradicts itself.
-func explained(ctx context.Context, engine *client.Client, id string, err error) error {
-	if err == nil || !strings.Contains(err.Error(), "has active endpoints") {
-		return err
-	}
-	if there, failed := engine.NetworkInspect(ctx, id, network.InspectOptions{}); failed == nil && len(there.Containers) == 0 {
-		return fmt.Errorf("%w (%w)", err, clusters.ErrMiscounted)
 	}
 	return err
 }

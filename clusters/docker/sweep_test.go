@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
@@ -108,40 +106,6 @@ func left(t *testing.T, engine *client.Client, label string, want int) {
 	}
 	if len(all) != want {
 		t.Errorf("with label %s: %v, want %d", label, all, want)
-	}
-}
-
-func withoutMiscounted(t *testing.T, engine *client.Client, things []string) []string {
-	t.Helper()
-	return slices.DeleteFunc(things, func(thing string) bool {
-		name, isNetwork := strings.CutPrefix(thing, "network ")
-		if !isNetwork {
-			return false
-		}
-		err := removeNetwork(t.Context(), engine, name, freeTimeout)
-		if errors.Is(err, clusters.ErrMiscounted) {
-			t.Logf("%s: %v", thing, err)
-		}
-		return errors.Is(err, clusters.ErrMiscounted)
-	})
-}
-
-// sweepHere fails for all but what the engine miscounts, which may be an earlier run's.
-func sweepHere(t *testing.T) []string {
-	t.Helper()
-	removed, err := Sweep(t.Context())
-	failUnlessMiscounted(t, err)
-	return removed
-}
-
-func failUnlessMiscounted(t *testing.T, err error) {
-	t.Helper()
-	switch {
-	case err == nil:
-	case errors.Is(err, clusters.ErrMiscounted):
-		t.Log(err)
-	default:
-		t.Error(err)
 	}
 }
 
@@ -392,37 +356,6 @@ func TestOrphans(t *testing.T) {
 			labels := map[string]string{labelRun: "r", labelOwner: c.owner, labelSince: c.since}
 			if got := orphaned(labels, here, now); got != c.want {
 				t.Errorf("got %v", got)
-			}
-		})
-	}
-}
-
-// Only an engine that contradicts itself is said to miscount.
-func TestAMiscountIsTheEnginesOwnContradiction(t *testing.T) {
-	refused := errors.New("error while removing network: network x has active endpoints")
-	for name, c := range map[string]struct {
-		err    error
-		inside string
-		want   bool
-	}{
-		"refused, nothing inside":       {refused, `{}`, true},
-		"refused, a container inside":   {refused, `{"5f": {"Name": "c1"}}`, false},
-		"refused for another reason":    {errors.New("permission denied"), `{}`, false},
-		"removed":                       {nil, `{}`, false},
-		"refused, and asking fails too": {refused, `no JSON`, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				fmt.Fprintf(w, `{"Id": "x", "Containers": %s}`, c.inside)
-			}))
-			defer server.Close()
-			engine, err := client.NewClientWithOpts(client.WithHost("tcp://"+server.Listener.Addr().String()), client.WithVersion("1.41"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer engine.Close()
-			if got := explained(t.Context(), engine, "x", c.err); errors.Is(got, clusters.ErrMiscounted) != c.want || !errors.Is(got, c.err) {
-				t.Errorf("%v, want a miscount: %v", got, c.want)
 			}
 		})
 	}

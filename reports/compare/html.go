@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
 	"lockcheck/checker/history"
 	"lockcheck/reports/words"
@@ -79,12 +78,7 @@ func HTML(w io.Writer, c *Comparison) error {
 	if err := pageTemplate.ExecuteTemplate(&out, "compare.html.tmpl", p); err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, strings.Map(func(r rune) rune {
-		if r != '\n' && unicode.IsControl(r) { // HTML has no way to write these
-			return '·'
-		}
-		return r
-	}, out.String()))
+	_, err = io.WriteString(w, words.Markup(out.String()))
 	return err
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
-	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
 	"lockcheck/reports/terminal"
@@ -52,7 +50,7 @@ var maxWidths = map[int]int{1: 30, 6: 26, 11: 30}
 var rightAligned = []int{7, 9, 10}
 
 func table(w io.Writer, all []row, shown []int, color bool) error {
-	head, align, widths := make([]string, len(shown)), make([]tw.Align, len(shown)), tw.Mapper[int, int]{}
+	head, align, widths := make([]string, len(shown)), make([]tw.Align, len(shown)), map[int]int{}
 	for at, i := range shown {
 		head[at], align[at] = columns[i], tw.AlignLeft
 		if slices.Contains(rightAligned, i) {
@@ -62,19 +60,7 @@ func table(w io.Writer, all []row, shown []int, color bool) error {
 			widths[at] = width
 		}
 	}
-	table := tablewriter.NewTable(w,
-		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
-			Borders:  tw.Border{Left: tw.Off, Right: tw.Off, Top: tw.Off, Bottom: tw.Off},
-			Settings: tw.Settings{Separators: tw.Separators{BetweenColumns: tw.Off, BetweenRows: tw.Off}},
-		})),
-		tablewriter.WithConfig(tablewriter.Config{
-			Header: tw.CellConfig{Alignment: tw.CellAlignment{Global: tw.AlignLeft}},
-			Row: tw.CellConfig{
-				Formatting:   tw.CellFormatting{AutoWrap: tw.WrapNormal},
-				Alignment:    tw.CellAlignment{PerColumn: align},
-				ColMaxWidths: tw.CellWidth{PerColumn: widths},
-			},
-		}))
+	table := terminal.NewTable(w, align, widths)
 	table.Header(head)
 	for _, r := range all {
 		cells := r.cells()

@@ -2,8 +2,6 @@ package index
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 )
 
 // maxChanges bounds what is said of one entry.
@@ -49,5 +47,3 @@ func changes(before, after []fact) (all []string) {
 	}
 	return all
 }
-
-func sortedKeys(of map[string]string) []string { return slices.Sorted(maps.Keys(of)) }

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode"
 
 	"lockcheck/checker/history"
 	"lockcheck/reports/words"
@@ -70,12 +69,7 @@ func html(w io.Writer, entries []*entry, total int, now time.Time) error {
 	if err := pageTemplate.ExecuteTemplate(&out, "index.html.tmpl", p); err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, strings.Map(func(r rune) rune {
-		if r != '\n' && unicode.IsControl(r) { // HTML has no way to write these
-			return '·'
-		}
-		return r
-	}, out.String()))
+	_, err = io.WriteString(w, words.Markup(out.String()))
 	return err
 }
 

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"lockcheck/checker"
@@ -64,7 +66,7 @@ func readRun(dir string) (f found) {
 	for _, p := range results.Properties {
 		f.facts = append(f.facts, fact{string(p.Name), string(p.Verdict)})
 	}
-	for _, name := range sortedKeys(results.Versions) {
+	for _, name := range slices.Sorted(maps.Keys(results.Versions)) {
 		f.facts = append(f.facts, fact{"version of " + name, results.Versions[name]})
 	}
 	return f

@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/clipperhouse/displaywidth"
-	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
 	"lockcheck/checker"
@@ -72,19 +70,7 @@ func propertyTable(w io.Writer, r *checker.Result, opts SummaryOptions) error {
 			align[i] = tw.AlignRight
 		}
 	}
-	table := tablewriter.NewTable(w,
-		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
-			Borders:  tw.Border{Left: tw.Off, Right: tw.Off, Top: tw.Off, Bottom: tw.Off},
-			Settings: tw.Settings{Separators: tw.Separators{BetweenColumns: tw.Off, BetweenRows: tw.Off}},
-		})),
-		tablewriter.WithConfig(tablewriter.Config{
-			Header: tw.CellConfig{Alignment: tw.CellAlignment{Global: tw.AlignLeft}},
-			Row: tw.CellConfig{
-				Formatting:   tw.CellFormatting{AutoWrap: tw.WrapNormal},
-				Alignment:    tw.CellAlignment{PerColumn: align},
-				ColMaxWidths: tw.CellWidth{PerColumn: tw.Mapper[int, int]{len(columns) - 1: why}},
-			},
-		}))
+	table := NewTable(w, align, map[int]int{len(columns) - 1: why})
 	table.Header(head)
 	paint := painter(opts.Color)
 	for _, p := range r.Properties {

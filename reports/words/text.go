@@ -20,6 +20,16 @@ func Plain(s string) string {
 	}, s)
 }
 
+// Markup is a page without the control characters that HTML has no way to write; lines stay.
+func Markup(page string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.IsControl(r) {
+			return '·'
+		}
+		return r
+	}, page)
+}
+
 // Clip cuts text to a number of characters, and shows that it did.
 func Clip(s string, runes int) string {
 	count := 0
