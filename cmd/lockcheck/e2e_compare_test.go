@@ -170,10 +170,10 @@ func TestCompareShard(t *testing.T) {
 func TestInterruptedComparison(t *testing.T) {
 	t.Parallel()
 	o := outcome{out: t.TempDir()}
-	defer aPlace()()
+	cmd := exec.Command(program, "compare", "--backends=etcd", "--nemeses=none", "--provider=local", "--time-limit=60s", "--out="+o.out)
+	defer placeFor(cmd)()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "compare", "--backends=etcd", "--nemeses=none", "--provider=local", "--time-limit=60s", "--out="+o.out)
 	var history string
 	go func() {
 		for ctx.Err() == nil { // until the run records

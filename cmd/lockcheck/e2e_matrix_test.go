@@ -66,7 +66,6 @@ func TestEveryBackendOnEveryProvider(t *testing.T) {
 						t.Parallel() // a run waits most of its time
 						if provider == "docker" {
 							needDocker(t)
-							defer oneOfAFewInDocker()()
 						}
 						o := lockcheck(t, program, slices.Concat([]string{"run", "--backend=" + backend, "--provider=" + provider, fmt.Sprintf("--seed=%d", seed)}, cell.args)...)
 						cell.judge(t, backend, o)

@@ -20,7 +20,7 @@ func TestAKilledComparisonGoesOn(t *testing.T) {
 	out := t.TempDir()
 	args := []string{"compare", "--backends=etcd", "--nemeses=none", "--provider=local", "--time-limit=2s", "--jobs=1", "--seed=1", "--repeat=2", "--out=" + out}
 	cmd := exec.Command(program, args...)
-	over := sync.OnceFunc(aPlace())
+	over := sync.OnceFunc(placeFor(cmd))
 	defer over()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

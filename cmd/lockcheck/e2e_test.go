@@ -118,7 +118,7 @@ func lockcheck(t *testing.T, binary string, args ...string) outcome {
 // finish runs a command of lockcheck to its end, in its turn.
 func finish(t *testing.T, cmd *exec.Cmd, o outcome) outcome {
 	t.Helper()
-	defer aPlace()()
+	defer placeFor(cmd)()
 	return finishAtOnce(t, cmd, o)
 }
 
@@ -379,7 +379,7 @@ func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	o := outcome{out: t.TempDir()}
 	cmd := exec.Command(program, "run", "--backend=etcd", "--nemesis=pause", "--time-limit=60s", "--out="+o.out)
-	defer aPlace()()
+	defer placeFor(cmd)()
 	time.AfterFunc(8*time.Second, func() { cmd.Process.Signal(os.Interrupt) })
 	began := time.Now()
 	if o = finishAtOnce(t, cmd, o); o.code != 130 {
