@@ -7,7 +7,7 @@ import (
 
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/redis/record"
-	"lockcheck/clusters/redis/renewal"
+	"lockcheck/clusters/client/renewal"
 )
 
 // errNotOurs is the server's word that a grant is over.
