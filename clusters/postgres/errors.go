@@ -27,7 +27,6 @@ type outcome struct {
 // does not undo is a session's advisory lock, so that a statement which may have got one is followed by a look (forget).
 var outcomes = []outcome{
 	{is(errNotSent), "no session", history.CodeRefused, "there was no connection to send it on"},
-	{pgconn.SafeToRetry, "not sent", history.CodeRefused, "pgx says so of requests of which it wrote nothing"},
 	{says("57014"), "query_canceled", history.CodeCancelled, "the server gave the statement up and undid it"},
 	{says("55P03"), "lock_not_available", history.CodeBusy, "the server would have had to wait, and undid the statement"},
 	{says("25006"), "read_only_sql_transaction", history.CodeRefused, "a standby refuses before it writes"},
@@ -42,6 +41,7 @@ var outcomes = []outcome{
 	{says("57P05"), "idle_session_timeout", history.CodeRefused, "is said between two requests: a request that it answers was never read"},
 	{says("25P03"), "idle_in_transaction_session_timeout", history.CodeRefused, "is said between two requests: a request that it answers was never read"},
 
+	{pgconn.SafeToRetry, "conn closed", "", "pgx says that it is safe to retry, of requests too that it had sent when the connection ended"},
 	{says("57P01"), "admin_shutdown", "", "may come while a commit that is made already waits for the standby"},
 	{says("57P02"), "crash_shutdown", "", "the server ends at once, wherever it is"},
 	{says("40003"), "statement_completion_unknown", "", "it says so"},
