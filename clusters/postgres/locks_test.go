@@ -128,17 +128,15 @@ func TestASessionThatTheServerEndsIsALoss(t *testing.T) {
 	})
 }
 
-// The server says nothing when it crashes: the kernel ends its connections.
-func TestACrashOfTheServerIsALossOfWhichItSaidNothing(t *testing.T) {
+// A crash is a loss at once: the kernel ends the connections, if no session comes to say that the postmaster is gone. The client
+// then waits until the server is there again.
+func TestACrashOfTheServerIsALoss(t *testing.T) {
 	each(t, nil, func(t *testing.T, r recipe, c *single) {
 		lock, watched, _ := clienttest.Client(t, r.factory, backendtest.InitFor(c, 20*time.Second))
 		g := clienttest.Acquire(t, lock, "k")
 		backendtest.Restart(t, c.Nodes()[0], false)
 		watched.WantLoss(t, g.Session())
-		if watched.SaidEnded(g.Session()) {
-			t.Error("the server said nothing")
-		}
-		clienttest.Release(t, clienttest.Acquire(t, lock, "k")) // the client waits until the server is there again
+		clienttest.Release(t, clienttest.Acquire(t, lock, "k"))
 	})
 }
 
