@@ -130,6 +130,22 @@ func TestBothServersComeBackEmpty(t *testing.T) {
 	wantLeader(t, c, "n1")
 }
 
+// Two faults at the same time: while the primary comes back empty its standby, which is then made anew, is killed by the other.
+func TestAStandbyThatWasMadeAnewNeedNotBeStartedAgain(t *testing.T) {
+	c := startPair(t, nil)
+	backendtest.Restart(t, c.node("n1"), true)
+	if err := c.node("n2").(clusters.Restarter).Restart(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.node("n2").(clusters.Restarter).Restart(t.Context(), true); err == nil {
+		t.Error("a server that runs is started again")
+	}
+	backendtest.Ready(t, c)
+	backendtest.Restart(t, c.node("n2"), false)
+	backendtest.Ready(t, c)
+	wantLeader(t, c, "n1")
+}
+
 func TestASingleServerForgetsAndRemembers(t *testing.T) {
 	c := startAlone(t, nil)
 	written, err := c.nodes[0].write(t.Context())

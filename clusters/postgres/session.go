@@ -16,8 +16,8 @@ import (
 // session is one connection to the primary. What it holds ends with it.
 //
 // While nothing is asked on it, it listens, as a careful program does with a connection that a lock hangs on: it hears at once
-// that the server ended it, and asks for a sign of life every third of the TTL. A server that gives none for a whole TTL counts
-// as gone. That is the client's own judgement: the server may be there, and hold the lock for it still.
+// that the server ended it, and asks for a sign of life every third of the TTL. It waits for that as long as the kernel does: to
+// give a silent server up would free the lock, once that hears of it, while a write of the holder may be on its way.
 type session struct {
 	name  string // also its application_name, by which pg_stat_activity has it
 	conn  *pgx.Conn
@@ -33,8 +33,6 @@ type session struct {
 }
 
 var errInUse = errors.New("the session waits for an answer")
-
-var errSilent = errors.New("the server gave no sign of life for a whole TTL")
 
 // listen begins to listen. holds says whether a lock hangs on the session, so that its end is a loss.
 func (s *session) listen(holds bool) {
@@ -95,13 +93,8 @@ func (s *session) hear(ctx context.Context) error {
 
 // ping asks for a sign of life. It is not given up when the listening is to end: that would end the connection.
 func (s *session) ping() error {
-	ctx, cancel := context.WithTimeout(context.Background(), s.ttl)
-	defer cancel()
 	seen := s.watch.Seen()
-	err := s.conn.Ping(ctx)
-	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("%w: %w", errSilent, err)
-	}
+	err := s.conn.Ping(context.Background())
 	if err == nil {
 		s.answered(seen)
 	}

@@ -33,7 +33,7 @@ var errClosed = errors.New("the client is closed")
 
 // keepAlive finds out that the server's machine is gone while a request waits for its answer: a session that waits for a lock
 // may wait for hours, and has nothing to send.
-var keepAlive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 3}
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 9}
 
 // newSessions prepares sessions at whichever server takes writes. idle is the setting after which the server ends those that are
 // silent.
@@ -71,7 +71,11 @@ func random(client string) string {
 // take finds or makes a session. The error says that there is none, so that nothing was sent.
 func (s *sessions) take(ctx context.Context) (*session, error) {
 	for free := s.free(); free != nil; free = s.free() {
-		if err := free.stop(ctx); err == nil {
+		// One whose server is silent is of no use: another may be asked.
+		soon, cancel := context.WithTimeout(ctx, requestTimeout(s.ttl))
+		err := free.stop(soon)
+		cancel()
+		if err == nil {
 			return free, nil
 		}
 		s.drop(free)

@@ -42,6 +42,7 @@ type launched struct {
 	found  clusters.Command
 	follow bool // it is a standby, or to become one
 	remake bool // its data is of no use any more: the next start makes it anew
+	remade bool // that was done for the other's sake, and whoever kills it at the same time need not start it again
 }
 
 func (l *launched) start(ctx context.Context) (clusters.Node, error) {
@@ -77,6 +78,10 @@ func (l *launched) other() *launched {
 func (l *launched) Restart(ctx context.Context, empty bool) error {
 	l.pair.mu.Lock()
 	defer l.pair.mu.Unlock()
+	if l.remade && !l.ended() {
+		l.remade = false
+		return nil
+	}
 	empty = empty || l.remake
 	if err := l.restart(ctx, empty); err != nil {
 		return err
@@ -92,7 +97,11 @@ func (l *launched) Restart(ctx context.Context, empty bool) error {
 	if err := standby.Process().Kill(ctx); err != nil {
 		return err
 	}
-	return standby.restart(ctx, true)
+	if err := standby.restart(ctx, true); err != nil {
+		return err
+	}
+	standby.remade = true
+	return nil
 }
 
 // restart is called with the pair's mu held.
@@ -105,7 +114,7 @@ func (l *launched) restart(ctx context.Context, empty bool) error {
 	if err := l.Server.Restart(ctx, empty); err != nil {
 		return err
 	}
-	l.remake = false
+	l.remake, l.remade = false, false
 	return nil
 }
 
