@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"lockcheck/clusters/client"
-	"lockcheck/clusters/redis/record"
 	"lockcheck/clusters/client/renewal"
+	"lockcheck/clusters/redis/record"
 )
 
 // errNotOurs is the server's word that a grant is over.

@@ -11,8 +11,8 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/client/polling"
-	"lockcheck/clusters/redis/record"
 	"lockcheck/clusters/client/renewal"
+	"lockcheck/clusters/redis/record"
 )
 
 // A client that did not get the lock asks again after a random time from this range.
