@@ -72,7 +72,7 @@ func TestAFailoverWithoutAStandbyIsRefused(t *testing.T) {
 	}
 }
 
-// The primary was killed, and whoever did that starts it again after the failover, with its data: it must not lead.
+// An old primary that is killed again and started with its data must not lead.
 func TestAPrimaryThatComesBackAfterAFailoverFollows(t *testing.T) {
 	c := startPair(t, nil)
 	backendtest.Pause(t, c.node("n1"))

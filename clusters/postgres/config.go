@@ -31,7 +31,7 @@ create table lockcheck_probe (one boolean primary key, value bigint not null)
 insert into lockcheck_probe values (true, 0)
 `
 
-// admission lets everybody of the run's private network in.
+// admission lets in every client of the run's private network.
 const admission = `host all all all trust
 host replication all all trust
 `

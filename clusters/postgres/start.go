@@ -42,7 +42,7 @@ type launched struct {
 	found  clusters.Command
 	follow bool // it is a standby, or to become one
 	remake bool // its data is of no use any more: the next start makes it anew
-	remade bool // that was done for the other's sake, and whoever kills it at the same time need not start it again
+	remade bool // that was done because the other came back empty: a fault that killed it at the same time need not start it again
 }
 
 func (l *launched) start(ctx context.Context) (clusters.Node, error) {

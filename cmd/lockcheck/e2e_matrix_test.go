@@ -130,7 +130,7 @@ func pauseHarms(t *testing.T, backend string, o outcome) {
 func pauseBlocks(t *testing.T, o outcome) {
 	t.Helper()
 	if o.code != 0 || len(o.violated()) > 0 {
-		t.Errorf("exit %d, violated %v; want a pass: nobody else can be granted the lock", o.code, o.violated())
+		t.Errorf("exit %d, violated %v; want a pass: no other client can be granted the lock", o.code, o.violated())
 	}
 	if n := exposure(o, history.PastLease("pauses")); n == 0 {
 		t.Errorf("no pause lasted longer than the TTL: %+v", o.results.Exposure)
@@ -219,7 +219,7 @@ func TestEveryClient(t *testing.T) {
 		{"zookeeper", "election", none, nil}, {"zookeeper", "election", pause, lost},
 		{"zookeeper", "go-zookeeper", none, nil}, {"zookeeper", "go-zookeeper", pause, lost},
 		{"postgres", "row-lease", none, nil}, {"postgres", "row-lease", pause, lost},
-		// The lock lasts as long as the transaction: nobody else has it while its holder is paused.
+		// The lock lasts as long as the transaction: no other client has it while its holder is paused.
 		{"postgres", "for-update", none, nil}, {"postgres", "for-update", pause, nil},
 		{"redis", "setnx-incr", none, nil}, {"redis", "setnx-incr", pause, lost},
 		{"redis", "get-del", none, nil}, {"redis", "get-del", pause, lost},

@@ -128,7 +128,7 @@ var aimedRows = []aimed{
 	},
 	{
 		name: "failover of a session lock", backend: "postgres", args: []string{"--nemesis=failover@work", "--time-limit=15s"},
-		why:     "a session ends with the primary, and its client hears that at once; before the standby is promoted nobody is granted the lock",
+		why:     "a session ends with the primary, and its client hears that at once; before the standby is promoted no client is granted the lock",
 		exposed: "failovers", may: belief,
 	},
 	{

@@ -18,7 +18,7 @@ create() {
     local name=${POSTGRES_DB:-$user}
     local sql=(psql -v ON_ERROR_STOP=1 --no-psqlrc --quiet --username "$user" --no-password)
     if [[ -z ${POSTGRES_PASSWORD:-} && $method != trust ]]; then
-        echo 'Error: set POSTGRES_PASSWORD, or POSTGRES_HOST_AUTH_METHOD=trust to let everybody in without one.' >&2
+        echo 'Error: set POSTGRES_PASSWORD, or POSTGRES_HOST_AUTH_METHOD=trust to let all clients in without one.' >&2
         exit 1
     fi
     eval 'initdb --username="$user" --pwfile=<(printf "%s\n" "${POSTGRES_PASSWORD:-trust}") '"${POSTGRES_INITDB_ARGS:-}"
