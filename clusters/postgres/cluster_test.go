@@ -88,6 +88,22 @@ func TestAPrimaryThatComesBackAfterAFailoverFollows(t *testing.T) {
 	wantLeader(t, c, "n2")
 }
 
+// A fault has killed the primary, and starts it again when the standby has taken its place: its data says that it leads.
+func TestAKilledPrimaryIsReplacedAndFollows(t *testing.T) {
+	c := startPair(t, nil)
+	backendtest.Kill(t, c.node("n1"))
+	wantLeader(t, c, "")
+	if err := c.Failover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantLeader(t, c, "n2")
+	if err := c.node("n1").(clusters.Restarter).Restart(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	backendtest.Ready(t, c)
+	wantLeader(t, c, "n2")
+}
+
 func TestAPausedPrimaryLeads(t *testing.T) {
 	c := startPair(t, nil)
 	backendtest.Pause(t, c.node("n1"))

@@ -51,23 +51,27 @@ func (r *replicated) Failover(ctx context.Context) error {
 	return nil
 }
 
-// toReplace is the primary, if the other server is a standby that can take its place.
+// toReplace is the server beside a standby that answers, and can take its place: the primary, whether it answers or not.
 func (r *replicated) toReplace(ctx context.Context) (*node, error) {
 	if r.catchingUp.Load() {
 		return nil, errors.New("the standby is not synchronous again since the last one: what is acknowledged may be lost with the primary")
 	}
-	name, err := r.Leader(ctx)
-	if err != nil {
-		return nil, err
+	errs := []error{errors.New("no standby answers that could take the primary's place")}
+	var standby *node
+	for _, a := range clusters.AskAll(ctx, r.nodes, func(ctx context.Context, n *node) (bool, error) { return n.follows(ctx) }) {
+		switch {
+		case a.Err != nil:
+			errs = append(errs, fmt.Errorf("%s: %w", a.Node.Name(), a.Err))
+		case a.Value && standby != nil:
+			return nil, errNoPrimary
+		case a.Value:
+			standby = a.Node
+		}
 	}
-	primary := clusters.Named(r.nodes, name)
-	if primary == nil {
-		return nil, errNoPrimary
+	if standby == nil {
+		return nil, errors.Join(errs...)
 	}
-	if follows, err := r.other(primary).follows(ctx); err != nil || !follows {
-		return nil, errors.Join(errors.New("no standby answers that could take the primary's place"), err)
-	}
-	return primary, nil
+	return r.other(standby), nil
 }
 
 func (r *replicated) promote(ctx context.Context, next *node) error {
