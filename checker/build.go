@@ -264,8 +264,8 @@ func (b *builder) lease(e *history.Event, h *Hold) {
 		s := b.session(e)
 		leases, ended = &s.Leases, &s.EndedNS
 	}
-	b.m.leased = true
 	if e.Type == history.OK {
+		b.m.leased = true
 		*leases = append(*leases, Lease{TimeNS: e.TimeNS, SeenNS: e.SeenNS, TTLNS: e.TTLNS})
 	} else if *ended == 0 {
 		*ended = e.TimeNS

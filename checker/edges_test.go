@@ -172,8 +172,15 @@ func TestWithoutLeaseReportsExposureCountsFromTheGrant(t *testing.T) {
 			}
 		}
 	}
+	// That a session was over is no report of a lease: a lock that lives with a session may have none.
+	result, _ := judgeText(t, plainPlan(), strings.Replace(strings.ReplaceAll(text, "%s", "3.2"), "9.0 a", "8.9 a lease:fail session=sa\n9.0 a", 1))
+	for _, e := range result.Exposure {
+		if e.Name == history.PastLease("pauses") && e.Count != 1 {
+			t.Errorf("with the end of a session reported: %d, want 1", e.Count)
+		}
+	}
 	// Where leases are reported, one that was not acknowledged proves nothing, as before.
-	result, _ := judgeText(t, plainPlan(), "0.5 b lease:ok session=sb ttl=2 seen=0.5\n"+strings.ReplaceAll(text, "%s", "3.2"))
+	result, _ = judgeText(t, plainPlan(), "0.5 b lease:ok session=sb ttl=2 seen=0.5\n"+strings.ReplaceAll(text, "%s", "3.2"))
 	for _, e := range result.Exposure {
 		if e.Name == history.PastLease("pauses") && e.Count != 0 {
 			t.Errorf("with leases reported: %d", e.Count)

@@ -96,6 +96,9 @@ type Command struct {
 	Log string
 	// Pipes asks for standard input and output as pipes; the log then takes standard error only.
 	Pipes bool
+	// OtherUser says that the program refuses to run as user id 0. Where it would, it runs as an id that is not 0 and owns the
+	// host's data all the same; an image's entry point does that itself. The error wraps ErrUnavailable where that cannot be.
+	OtherUser bool
 }
 
 // Process is a program running on a host.

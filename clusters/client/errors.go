@@ -22,6 +22,12 @@ func Definite(code, format string, args ...any) error {
 	return &Error{Code: code, Err: fmt.Errorf(format, args...)}
 }
 
+// Certain reports whether an error proves that the operation did not happen and never will.
+func Certain(err error) bool {
+	var definite *Error
+	return errors.As(err, &definite)
+}
+
 // ErrProtocol means that what the other end said is not this protocol, or that it said that it cannot go on.
 var ErrProtocol = errors.New("not the client protocol")
 

@@ -24,6 +24,10 @@
 // it starts is born inside, and the namespace keeps its address and its rules while servers on it come and go. The same thread
 // must live as long as its children, whose parent-death signal is tied to the thread that forked them and not to the process.
 //
+// A program that refuses to run as user id 0 (clusters.Command.OtherUser) gets user, PID and IPC namespaces of its own where the
+// harness is user 0: it sees itself as nobody, and whatever it forks is killed with it, in sessions of its own and without a
+// parent, too. It is process 1 of that namespace, so its process id means nothing to others: ask the server, not pg_ctl and its kin.
+//
 // Where the kernel refuses namespaces the run uses loopback: each host has an address of its own out of a /24 of
 // 127.0.0.0/8 that the run claims, so runs do not meet; children die by their parent-death signal, and a janitor (a
 // small process in a session of its own, waiting for its standard input to end) kills what is left of the run and

@@ -28,6 +28,10 @@ var helpers = hosttest.Helpers{
 	"net-ns":       func([]string) error { ns, err := os.Readlink("/proc/self/ns/net"); fmt.Println(ns); return err },
 	"fork":         fork,
 	"abandon":      abandon,
+	"tree":         tree,
+	"multiply":     multiply,
+	"who":          who,
+	"share":        share,
 	"exit-code":    func([]string) error { Exit(3); return nil },
 	"panic":        func([]string) error { panic("a bug") },
 	"harness":      harness,
@@ -116,7 +120,11 @@ func harness([]string) error {
 		return err
 	}
 	var procs []clusters.Process
-	for i, args := range [][]string{{"sleep"}, {"fork"}, {"sleep"}} {
+	tree := []string{"tree"}
+	if needsNamespaces() { // else only the mark finds it
+		tree = append(tree, "unmarked")
+	}
+	for i, args := range [][]string{{"sleep"}, {"fork"}, tree, {"sleep"}} {
 		h, err := s.Host(context.Background(), fmt.Sprintf("n%d", i+1))
 		if err != nil {
 			return err
@@ -128,13 +136,13 @@ func harness([]string) error {
 		if err := os.WriteFile(dir+"/data", []byte("x"), 0o600); err != nil {
 			return err
 		}
-		p, err := h.Start(context.Background(), clusters.Command{Args: args, Log: args[0]})
+		p, err := h.Start(context.Background(), clusters.Command{Args: args, Log: args[0], OtherUser: args[0] == "tree"})
 		if err != nil {
 			return err
 		}
 		procs = append(procs, p)
 	}
-	if err := procs[2].(clusters.Pauser).Pause(context.Background()); err != nil {
+	if err := procs[3].(clusters.Pauser).Pause(context.Background()); err != nil {
 		return err
 	}
 	fmt.Println(s.(*site).mark, s.(*site).data, logs)

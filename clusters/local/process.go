@@ -3,7 +3,6 @@
 package local
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,8 +14,6 @@ import (
 	"lockcheck/clusters"
 )
 
-const killSignal = syscall.SIGKILL
-
 // ours are the process ids whose end this process waits for.
 var ours sync.Map
 
@@ -24,6 +21,7 @@ type process struct {
 	what          string // for errors: "etcd on host n1"
 	log           string
 	cmd           *exec.Cmd
+	first         bool // of a PID namespace of its own: the kernel kills with it all that it forked
 	stdin, stdout *os.File
 	done          chan struct{}
 
@@ -108,17 +106,4 @@ func (p *process) endedError() error {
 		how = p.err.Error()
 	}
 	return fmt.Errorf("%s (pid %d) has ended: %s", p.what, p.PID(), how)
-}
-
-// Kill returns nil also for a process that had ended before.
-func (p *process) Kill(ctx context.Context) error {
-	if err := p.signal(killSignal); err != nil && !p.ended() {
-		return err
-	}
-	select {
-	case <-p.done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("%s (pid %d) is still there after SIGKILL: %w", p.what, p.PID(), ctx.Err())
-	}
 }

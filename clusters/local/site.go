@@ -95,18 +95,12 @@ func (s *site) Close() error {
 		return nil
 	}
 	s.closed = true
-	procs, hosts := s.procs, s.hosts
+	processes, hosts := s.procs, s.hosts
 	s.mu.Unlock()
 
 	ctx, cancel := context.WithTimeout(context.Background(), killGrace)
 	defer cancel()
-	for _, p := range procs {
-		_ = p.signal(killSignal) // all at once; Kill below waits for each
-	}
-	var errs []error
-	for _, p := range procs {
-		errs = append(errs, p.Kill(ctx))
-	}
+	errs := []error{killAtOnce(ctx, processes)}
 	if s.janitor == nil {
 		errs = append(errs, sweep(s.mark)) // what left its process group
 	}

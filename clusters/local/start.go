@@ -49,7 +49,10 @@ func (h *host) start(ctx context.Context, cmd clusters.Command) (*process, error
 		// Its own group: Ctrl-C at the terminal is for the harness, and what it forks can be stopped with it.
 		Setpgid: true,
 	}
-	p := &process{what: cmd.Log + " on host " + h.name, log: log.Name(), cmd: run, done: make(chan struct{})}
+	p := &process{what: cmd.Log + " on host " + h.name, log: log.Name(), cmd: run, first: needsOther(cmd), done: make(chan struct{})}
+	if p.first {
+		asOther(run.SysProcAttr)
+	}
 	if cmd.Pipes {
 		theirs, err := p.openPipes()
 		if err != nil {
@@ -62,6 +65,9 @@ func (h *host) start(ctx context.Context, cmd clusters.Command) (*process, error
 	}
 	if err := h.on.do(run.Start); err != nil {
 		p.closePipes()
+		if p.first {
+			err = explainOther(err)
+		}
 		return nil, err
 	}
 	ours.Store(run.Process.Pid, true)

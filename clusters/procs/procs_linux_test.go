@@ -27,6 +27,7 @@ var helpers = map[string]func() error{
 		fmt.Println(cmd.Process.Pid)
 		return cmd.Wait()
 	},
+	"multiply": multiply,
 }
 
 func TestMain(m *testing.M) {
@@ -41,9 +42,10 @@ func TestMain(m *testing.M) {
 }
 
 // start starts a helper that ends with the test, and returns what it printed first.
-func start(t *testing.T, what string) (*exec.Cmd, string) {
+func start(t *testing.T, what string, env ...string) (*exec.Cmd, string) {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", what)
+	cmd.Env = append(os.Environ(), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -19,15 +19,9 @@ type Selection func() ([]int, error)
 // reached by the group's signals; that it is listed keeps a pause of half a program from being taken for one.
 func Descent(leader int) Selection {
 	return func() ([]int, error) {
-		pids, err := Numbers()
+		pids, stats, err := allStats()
 		if err != nil {
 			return nil, err
-		}
-		stats := make(map[int]Stat, len(pids))
-		for _, pid := range pids {
-			if s, err := ReadStat(pid); err == nil { // else it is gone by now
-				stats[pid] = s
-			}
 		}
 		var chosen []int
 		for _, pid := range pids {
@@ -37,6 +31,21 @@ func Descent(leader int) Selection {
 		}
 		return chosen, nil
 	}
+}
+
+// allStats is every process, in order, and what is known of those that are not gone by now.
+func allStats() ([]int, map[int]Stat, error) {
+	pids, err := Numbers()
+	if err != nil {
+		return nil, nil, err
+	}
+	stats := make(map[int]Stat, len(pids))
+	for _, pid := range pids {
+		if s, err := ReadStat(pid); err == nil {
+			stats[pid] = s
+		}
+	}
+	return pids, stats, nil
 }
 
 func belongs(stats map[int]Stat, pid, leader int) bool {
@@ -76,6 +85,30 @@ func Container(id string) Selection {
 		}
 		return chosen, nil
 	}
+}
+
+// Fixed is what a selection lists now, for as long as it lives: it loses no process whose parent ends, and takes none for it
+// that was given its id.
+func Fixed(chosen Selection) (Selection, error) {
+	pids, err := chosen()
+	if err != nil {
+		return nil, err
+	}
+	started := make(map[int]uint64, len(pids))
+	for _, pid := range pids {
+		if s, err := ReadStat(pid); err == nil { // else it is gone by now
+			started[pid] = s.Start
+		}
+	}
+	return func() ([]int, error) {
+		var left []int
+		for _, pid := range pids {
+			if s, err := ReadStat(pid); err == nil && s.Start == started[pid] {
+				left = append(left, pid)
+			}
+		}
+		return left, nil
+	}, nil
 }
 
 // Only is the processes with these ids.

@@ -64,7 +64,14 @@ func settle(ctx context.Context, chosen Selection, signal unix.Signal, wanted st
 			continue
 		}
 		good = 0
+		var spared map[int]bool
+		if signal == unix.SIGSTOP {
+			spared = letExec(threads)
+		}
 		for _, pid := range processesNot(threads, want) {
+			if spared[pid] {
+				continue
+			}
 			if err := unix.Kill(pid, signal); err != nil && err != unix.ESRCH {
 				return fmt.Errorf("send %v to process %d: %w", signal, pid, err)
 			}
@@ -75,6 +82,28 @@ func settle(ctx context.Context, chosen Selection, signal unix.Signal, wanted st
 			return fmt.Errorf("thread %d of process %d is in state %c, not %s: %w", odd.Thread, odd.Process, odd.State, wanted, ctx.Err())
 		}
 	}
+}
+
+// letExec lets the children of processes go on that wait uninterruptibly, and returns them. That may be a parent that began a
+// child by vfork: it stops only once the child has begun its program, and a child that was stopped before never does.
+func letExec(threads []Thread) map[int]bool {
+	waiting := map[int]bool{}
+	for _, t := range threads {
+		if t.State == 'D' {
+			waiting[t.Process] = true
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	children := map[int]bool{}
+	for _, t := range threads {
+		if s, err := ReadStat(t.Process); t.Thread == t.Process && err == nil && waiting[s.Parent] {
+			children[t.Process] = true
+			_ = unix.Kill(t.Process, unix.SIGCONT)
+		}
+	}
+	return children
 }
 
 func signalAll(chosen Selection, signal unix.Signal) {

@@ -109,6 +109,12 @@ func ReadStat(pid int) (Stat, error) {
 	return Stat{string(text[open+1 : end]), State(fields[0][0]), parent, group, start}, errors.Join(err1, err2, err3)
 }
 
+// HasChildren reports whether a process's first thread has a child. Where the kernel does not tell, it may have one.
+func HasChildren(pid int) bool {
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	return len(children) > 0 || err != nil && !gone(err)
+}
+
 // Numbers lists all processes.
 func Numbers() ([]int, error) { return numbered("/proc") }
 

@@ -10,19 +10,19 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/client/clienttest"
-	"lockcheck/clusters/internal/redistest"
+	"lockcheck/clusters/internal/backendtest"
 )
 
 const ttl = 2 * time.Second
 
 func startReplicated(t *testing.T) *replicated {
 	t.Helper()
-	return redistest.Start(t, Backend{}, clusters.Options{TTL: ttl}).(*replicated)
+	return backendtest.Start(t, Backend{}, clusters.Options{TTL: ttl}).(*replicated)
 }
 
 func startSingle(t *testing.T, settings map[string]string) *single {
 	t.Helper()
-	return redistest.Start(t, Backend{}, clusters.Options{Nodes: 1, TTL: ttl, Settings: settings}).(*single)
+	return backendtest.Start(t, Backend{}, clusters.Options{Nodes: 1, TTL: ttl, Settings: settings}).(*single)
 }
 
 func (c *single) node(name string) clusters.Node { return clusters.Named(c.Nodes(), name) }
@@ -56,7 +56,7 @@ func TestFailoverOnRequest(t *testing.T) {
 	if err := c.Probe(t.Context()); err != nil {
 		t.Error(err)
 	}
-	redistest.Ready(t, c)
+	backendtest.Ready(t, c)
 	if role, err := c.servers[0].Role(t.Context()); err != nil || role != "slave" {
 		t.Errorf("the old primary is %q when all is ready, %v", role, err)
 	}
@@ -64,7 +64,7 @@ func TestFailoverOnRequest(t *testing.T) {
 
 func TestAnotherLeadsWhileThePrimaryIsPaused(t *testing.T) {
 	c := startReplicated(t)
-	redistest.Pause(t, c.node("n1"))
+	backendtest.Pause(t, c.node("n1"))
 	if leader, err := c.Leader(t.Context()); err != nil || leader != "n1" {
 		t.Logf("noticed at once: leader %q, %v", leader, err)
 	}
@@ -80,8 +80,8 @@ func TestAnotherLeadsWhileThePrimaryIsPaused(t *testing.T) {
 	if err := c.Ready(bounded); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "n1") {
 		t.Errorf("ready with a paused server: %v", err)
 	}
-	redistest.Resume(t, c.node("n1"))
-	redistest.Ready(t, c)
+	backendtest.Resume(t, c.node("n1"))
+	backendtest.Ready(t, c)
 	if leader, err := c.Leader(t.Context()); err != nil || leader == "n1" || leader == "" {
 		t.Errorf("leader %q after the old one came back, %v", leader, err)
 	}
@@ -90,11 +90,11 @@ func TestAnotherLeadsWhileThePrimaryIsPaused(t *testing.T) {
 // A server that comes back is told by the Sentinels which primary to follow, against its own configuration.
 func TestRestartedServersAreReadyAgain(t *testing.T) {
 	c := startReplicated(t)
-	redistest.Restart(t, c.node("n2"), false)
-	redistest.Restart(t, c.node("n3"), true)
-	redistest.Ready(t, c)
+	backendtest.Restart(t, c.node("n2"), false)
+	backendtest.Restart(t, c.node("n3"), true)
+	backendtest.Ready(t, c)
 	primary := c.node("n1")
-	redistest.Kill(t, primary)
+	backendtest.Kill(t, primary)
 	clienttest.Eventually(t, "another leads", func() bool {
 		leader, err := c.Leader(t.Context())
 		return err == nil && leader != "" && leader != "n1"
@@ -102,7 +102,7 @@ func TestRestartedServersAreReadyAgain(t *testing.T) {
 	if err := primary.(clusters.Restarter).Restart(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	redistest.Ready(t, c)
+	backendtest.Ready(t, c)
 	if role, err := c.servers[0].Role(t.Context()); err != nil || role != "slave" {
 		t.Errorf("the primary that came back empty is %q, %v", role, err)
 	}
@@ -123,8 +123,8 @@ func TestASingleServerForgetsAndRemembers(t *testing.T) {
 			if err := c.servers[0].Write(t.Context(), "kept", "yes"); err != nil {
 				t.Fatal(err)
 			}
-			redistest.Restart(t, c.Nodes()[0], test.empty)
-			redistest.Ready(t, c)
+			backendtest.Restart(t, c.Nodes()[0], test.empty)
+			backendtest.Ready(t, c)
 			if got, _ := c.servers[0].Read(t.Context(), "kept"); (got == "yes") != test.kept {
 				t.Errorf("read %q after the restart", got)
 			}
@@ -137,13 +137,13 @@ func TestASingleServerHasNoLeader(t *testing.T) {
 	if _, led := c.(clusters.LeaderReporter); led {
 		t.Error("it says who leads")
 	}
-	redistest.Pause(t, c.Nodes()[0])
+	backendtest.Pause(t, c.Nodes()[0])
 	bounded, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if err := c.Probe(bounded); err == nil {
 		t.Error("a paused server took a write")
 	}
-	redistest.Resume(t, c.Nodes()[0])
+	backendtest.Resume(t, c.Nodes()[0])
 	if err := c.Probe(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -155,7 +155,7 @@ func TestAServerThatCannotStartIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	layout.Settings["maxmemory-policy"] = "nonsense"
-	_, err = clusters.Start(t.Context(), Backend{}, redistest.Site(t, Backend{}), layout, io.Discard)
+	_, err = clusters.Start(t.Context(), Backend{}, backendtest.Site(t, Backend{}), layout, io.Discard)
 	if err == nil {
 		t.Fatal("it started")
 	}
@@ -172,7 +172,7 @@ func TestSentinelsThatCannotStartAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	layout.Settings[downAfter] = "nonsense"
-	_, err = clusters.Start(t.Context(), Backend{}, redistest.Site(t, Backend{}), layout, io.Discard)
+	_, err = clusters.Start(t.Context(), Backend{}, backendtest.Site(t, Backend{}), layout, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "sentinel.log ends with") {
 		t.Errorf("got %v", err)
 	}
@@ -181,7 +181,7 @@ func TestSentinelsThatCannotStartAreNamed(t *testing.T) {
 func TestAnAttachedServiceGetsReady(t *testing.T) {
 	for name, nodes := range map[string]int{"one server": 1, "with Sentinels": 3} {
 		t.Run(name, func(t *testing.T) {
-			redistest.ReadyAlone(t, Backend{}, clusters.Options{Nodes: nodes, TTL: ttl})
+			backendtest.ReadyAlone(t, Backend{}, clusters.Options{Nodes: nodes, TTL: ttl})
 		})
 	}
 }

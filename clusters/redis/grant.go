@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/renewal"
 	"lockcheck/clusters/redis/record"
-	"lockcheck/clusters/redis/renewal"
 )
 
 // errNotOurs is the server's word that a grant is over.

@@ -12,7 +12,7 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
-	"lockcheck/clusters/redis/polling"
+	"lockcheck/clusters/client/polling"
 	"lockcheck/clusters/redis/record"
 )
 
@@ -98,7 +98,7 @@ func (l *locks) attempt(ctx context.Context, key string) (client.Grant, error) {
 	client.Asked(ctx)
 	token, granted, err := l.recipe.set(ctx, l.store, a)
 	switch {
-	case err != nil && record.Certain(err):
+	case err != nil && client.Certain(err):
 		return nil, err
 	case err != nil:
 		if owned, failed := compareAndDelete(ctx, l.store, a); failed == nil && *owned && !l.alone {

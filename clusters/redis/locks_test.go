@@ -10,7 +10,7 @@ import (
 	"lockcheck/clusters"
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/client/clienttest"
-	"lockcheck/clusters/internal/redistest"
+	"lockcheck/clusters/internal/backendtest"
 	"lockcheck/clusters/redis/record"
 )
 
@@ -21,7 +21,7 @@ func startClients(t *testing.T, r recipe, n int) (*single, []client.Lock, []*cli
 	var locks []client.Lock
 	var watched []*clienttest.Watched
 	for range n {
-		lock, w, ready := clienttest.Client(t, r.factory, redistest.InitFor(c, time.Second))
+		lock, w, ready := clienttest.Client(t, r.factory, backendtest.InitFor(c, time.Second))
 		if ready.Try != "atomic" || ready.Client == "" {
 			t.Errorf("declares %+v", ready)
 		}
@@ -84,8 +84,8 @@ func TestWhatAReleaseProves(t *testing.T) {
 			clienttest.WantOwned(t, clienttest.Release(t, clienttest.Acquire(t, locks[0], "own")), test.own)
 
 			gone := clienttest.Acquire(t, locks[0], "gone")
-			redistest.Restart(t, c.Nodes()[0], true)
-			redistest.Ready(t, c)
+			backendtest.Restart(t, c.Nodes()[0], true)
+			backendtest.Ready(t, c)
 			clienttest.WantOwned(t, clienttest.Release(t, gone), test.gone)
 
 			other := clienttest.Acquire(t, locks[0], "other")
@@ -104,7 +104,7 @@ func TestWhatAReleaseProves(t *testing.T) {
 // proves nothing but that nothing was sent.
 func TestANaiveReleaseProvesNothingWithSentinel(t *testing.T) {
 	c := startSingle(t, nil)
-	lock, _, _ := clienttest.Client(t, getDel.factory, redistest.InitFor(c, time.Second))
+	lock, _, _ := clienttest.Client(t, getDel.factory, backendtest.InitFor(c, time.Second))
 	lock.(*locks).alone = false
 	g := clienttest.Acquire(t, lock, "k")
 	if err := c.servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
@@ -122,7 +122,7 @@ func TestANaiveReleaseProvesNothingWithSentinel(t *testing.T) {
 // it removes is another's where that one came in between.
 func TestANaiveReleaseRemovesWhatCameInBetween(t *testing.T) {
 	c := startSingle(t, nil)
-	s := clienttest.Serve(t, getDel.factory, redistest.InitFor(c, time.Second))
+	s := clienttest.Serve(t, getDel.factory, backendtest.InitFor(c, time.Second))
 	s.Send(`{"cmd":"acquire","op":1,"hold":"h1","key":"k"}`)
 	s.Await(client.MsgOK, 1)
 	s.Send(`{"cmd":"release","op":2,"hold":"h1"}`)
@@ -144,7 +144,7 @@ func TestANaiveReleaseRemovesWhatCameInBetween(t *testing.T) {
 // The nearest that does no harm: the other came before it looked.
 func TestANaiveReleaseThatLooksInTimeRemovesNothing(t *testing.T) {
 	c := startSingle(t, nil)
-	s := clienttest.Serve(t, getDel.factory, redistest.InitFor(c, time.Second))
+	s := clienttest.Serve(t, getDel.factory, backendtest.InitFor(c, time.Second))
 	s.Send(`{"cmd":"acquire","op":1,"hold":"h1","key":"k"}`)
 	s.Await(client.MsgOK, 1)
 	if err := c.servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
@@ -200,14 +200,14 @@ func TestARecordThatIsNotOursIsALoss(t *testing.T) {
 func TestAPausedServerIsALossOfWhichItSaidNothing(t *testing.T) {
 	c, locks, watched := startClients(t, setnx, 1)
 	g := clienttest.Acquire(t, locks[0], "k")
-	redistest.Pause(t, c.Nodes()[0])
+	backendtest.Pause(t, c.Nodes()[0])
 	clienttest.Eventually(t, "the loss", func() bool { return watched[0].WasLost(g.Session()) != nil })
 	if watched[0].SaidEnded(g.Session()) {
 		t.Error("the server said nothing, so nothing proves that the lease ended")
 	}
 	_, err := locks[0].Acquire(t.Context(), "other", false)
 	clienttest.WantUnknown(t, err)
-	redistest.Resume(t, c.Nodes()[0])
+	backendtest.Resume(t, c.Nodes()[0])
 }
 
 func TestALockWithoutRenewalDeclaresItsEnd(t *testing.T) {
@@ -271,17 +271,17 @@ func TestCloseGivesEverythingBack(t *testing.T) {
 
 func TestALockFollowsTheFailover(t *testing.T) {
 	var c clusters.Cluster = startReplicated(t)
-	lock, watched, ready := clienttest.Client(t, setnx.factory, redistest.InitFor(c, 10*time.Second))
+	lock, watched, ready := clienttest.Client(t, setnx.factory, backendtest.InitFor(c, 10*time.Second))
 	if ready.Try != "" {
 		t.Errorf("with Sentinel a try is declared %q", ready.Try)
 	}
 	kept := clienttest.Acquire(t, lock, "kept")
-	redistest.Ready(t, c) // it has been replicated
+	backendtest.Ready(t, c) // it has been replicated
 	if err := c.(clusters.FailoverTrigger).Failover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	before := len(watched.Leases(kept.Session()))
-	redistest.Ready(t, c) // the old primary takes no writes any more
+	backendtest.Ready(t, c) // the old primary takes no writes any more
 	clienttest.Eventually(t, "an extension by the new primary", func() bool {
 		return len(watched.Leases(kept.Session())) > before+1
 	})

@@ -80,7 +80,7 @@ func getThenDelete(ctx context.Context, store *record.Store, a ask) (*bool, erro
 	gone := false
 	value, err := store.Get(ctx, record.Key(a.lock))
 	switch {
-	case err != nil && !record.Certain(err):
+	case err != nil && !client.Certain(err):
 		// The read came to nothing, and the DEL was not sent: so nothing was removed.
 		return nil, client.Definite(history.CodeRefused, "reading before the release: %w", err)
 	case err != nil:

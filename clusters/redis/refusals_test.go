@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockcheck/clusters/client"
 	"lockcheck/clusters/redis/record"
 )
 
@@ -28,18 +29,18 @@ func TestRefusalsOfRealServersAreDefinite(t *testing.T) {
 			if err := admin.ConfigSet(t.Context(), set[0], set[1]).Err(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := store.Set(t.Context(), "other", "v", time.Minute); !record.Certain(err) {
+			if _, err := store.Set(t.Context(), "other", "v", time.Minute); !client.Certain(err) {
 				t.Errorf("set: %v", err)
 			}
-			if _, err := store.SetCounted(t.Context(), "other", "n", "v", time.Minute); !record.Certain(err) {
+			if _, err := store.SetCounted(t.Context(), "other", "n", "v", time.Minute); !client.Certain(err) {
 				t.Errorf("counted set: %v", err)
 			}
 			if name == "OOM" { // a script that would free memory is refused as well, because Redis cannot know
-				if _, err := store.Delete(t.Context(), "k", "v"); !record.Certain(err) {
+				if _, err := store.Delete(t.Context(), "k", "v"); !client.Certain(err) {
 					t.Errorf("delete: %v", err)
 				}
 			}
-			if _, err := store.Extend(t.Context(), "k", "v", time.Hour); !record.Certain(err) {
+			if _, err := store.Extend(t.Context(), "k", "v", time.Hour); !client.Certain(err) {
 				t.Errorf("extend: %v", err)
 			}
 			if left := admin.PTTL(t.Context(), "k").Val(); left > time.Minute || left <= 0 {
@@ -58,13 +59,13 @@ func TestAReplicaRefusesScripts(t *testing.T) {
 	addr := net.JoinHostPort(c.servers[1].Addr(), "6379")
 	store := record.NewStore(redis.NewClient(record.Options(addr, time.Second)), time.Second)
 	defer store.Close()
-	if _, err := store.Extend(t.Context(), "none", "v", time.Second); !record.Certain(err) {
+	if _, err := store.Extend(t.Context(), "none", "v", time.Second); !client.Certain(err) {
 		t.Errorf("extend: %v", err)
 	}
-	if _, err := store.Delete(t.Context(), "none", "v"); !record.Certain(err) {
+	if _, err := store.Delete(t.Context(), "none", "v"); !client.Certain(err) {
 		t.Errorf("delete: %v", err)
 	}
-	if _, err := store.Set(t.Context(), "none", "v", time.Second); !record.Certain(err) {
+	if _, err := store.Set(t.Context(), "none", "v", time.Second); !client.Certain(err) {
 		t.Errorf("set: %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/client/clienttest"
-	"lockcheck/clusters/internal/redistest"
+	"lockcheck/clusters/internal/backendtest"
 	"lockcheck/clusters/redis/record"
 )
 
@@ -135,7 +135,7 @@ func TestALibraryThatRepeatsARequestIsFoundOut(t *testing.T) {
 		l.store = record.NewStore(goredis.NewClient(options), bound)
 		return l, ready, err
 	}
-	err := clienttest.LostReply(t, repeating, redistest.InitFor(startSingle(t, nil), 30*time.Second))
+	err := clienttest.LostReply(t, repeating, backendtest.InitFor(startSingle(t, nil), 30*time.Second))
 	if err == nil || !strings.Contains(err.Error(), "answers that it was not owned") {
 		t.Errorf("it repeated its release, and what is wrong with that is: %v", err)
 	}
@@ -145,7 +145,7 @@ func TestEveryRecipeCountsItsTries(t *testing.T) {
 	for _, r := range []recipe{setnx, setnxIncr, setnxNoRenew} { // get-del differs in its release only, which waits for a ping
 		t.Run(r.name, func(t *testing.T) {
 			c := startSingle(t, nil)
-			init := redistest.InitFor(c, 10*time.Second)
+			init := backendtest.InitFor(c, 10*time.Second)
 			clienttest.WantAttempts(t, clienttest.Serve(t, r.factory, init), clienttest.Serve(t, r.factory, init), "k", 1)
 		})
 	}
@@ -156,7 +156,7 @@ func TestEveryRecipeCountsItsTries(t *testing.T) {
 func TestAReleaseWhoseReplyIsLostIsNotSaidToBeNotOwned(t *testing.T) {
 	for _, r := range []recipe{setnx, setnxIncr, getDel, setnxNoRenew} {
 		t.Run(r.name, func(t *testing.T) {
-			clienttest.WantLostReplyUnknown(t, r.factory, redistest.InitFor(startSingle(t, nil), 30*time.Second))
+			clienttest.WantLostReplyUnknown(t, r.factory, backendtest.InitFor(startSingle(t, nil), 30*time.Second))
 		})
 	}
 }

@@ -18,7 +18,7 @@ type vote struct {
 }
 
 // certain reports whether it is known what the server did.
-func (v vote) certain() bool { return v.err == nil || record.Certain(v.err) }
+func (v vote) certain() bool { return v.err == nil || client.Certain(v.err) }
 
 // ask sends one request to every server at once and waits for all answers, each of which is bounded.
 func ask(ctx context.Context, servers []*record.Store, request func(context.Context, *record.Store) (bool, error)) []vote {
@@ -105,7 +105,7 @@ func (s standings) released(votes []vote) (owned *bool, err error) {
 		switch {
 		case s[i] == absent, s[i] == made && v.err == nil:
 			free++
-		case v.err != nil && record.Certain(v.err):
+		case v.err != nil && client.Certain(v.err):
 			refused++
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/client/clienttest"
-	"lockcheck/clusters/internal/redistest"
+	"lockcheck/clusters/internal/backendtest"
 	"lockcheck/clusters/redis/record"
 )
 
@@ -27,7 +27,7 @@ func newClient(t *testing.T, c *cluster, factory client.Factory) (client.Lock, *
 
 func newClientFor(t *testing.T, c *cluster, factory client.Factory, ttl time.Duration) (client.Lock, *clienttest.Watched) {
 	t.Helper()
-	lock, w, ready := clienttest.Client(t, factory, redistest.InitFor(c, ttl))
+	lock, w, ready := clienttest.Client(t, factory, backendtest.InitFor(c, ttl))
 	if ready.Try != "" || ready.Tokens != string(history.TokensNone) || ready.TokensReason == "" {
 		t.Errorf("declares %+v", ready)
 	}
@@ -76,8 +76,8 @@ func TestItExcludes(t *testing.T) {
 func TestItIsRenewedByAMajority(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		lock, w := newClient(t, c, factory)
-		redistest.Pause(t, c.servers[0].Node)
-		redistest.Pause(t, c.servers[1].Node)
+		backendtest.Pause(t, c.servers[0].Node)
+		backendtest.Pause(t, c.servers[1].Node)
 		g := clienttest.Acquire(t, lock, "k")
 		valid := g.Valid()
 		clienttest.Eventually(t, "five leases", func() bool { return len(w.Leases(g.Session())) >= 5 })
@@ -98,8 +98,8 @@ func TestItIsRenewedByAMajority(t *testing.T) {
 		if why := w.WasLost(g.Session()); why != nil {
 			t.Errorf("lost: %v", why)
 		}
-		redistest.Resume(t, c.servers[0].Node)
-		redistest.Resume(t, c.servers[1].Node)
+		backendtest.Resume(t, c.servers[0].Node)
+		backendtest.Resume(t, c.servers[1].Node)
 	})
 }
 
@@ -110,9 +110,9 @@ func TestAMajorityThatForgets(t *testing.T) {
 		b, _ := newClient(t, c, factory)
 		g := clienttest.Acquire(t, a, "k")
 		for _, s := range c.servers[:3] {
-			redistest.Restart(t, s.Node, true)
+			backendtest.Restart(t, s.Node, true)
 		}
-		redistest.Ready(t, c)
+		backendtest.Ready(t, c)
 		clienttest.Eventually(t, "the loss", func() bool { return w.WasLost(g.Session()) != nil })
 		if !w.SaidEnded(g.Session()) {
 			t.Errorf("that the servers said so was not reported before: %v", w.WasLost(g.Session()))
@@ -128,7 +128,7 @@ func TestWithoutAMajorityItIsLostAndNotGranted(t *testing.T) {
 		lock, w := newClient(t, c, factory)
 		g := clienttest.Acquire(t, lock, "k")
 		for _, s := range c.servers[:3] {
-			redistest.Pause(t, s.Node)
+			backendtest.Pause(t, s.Node)
 		}
 		clienttest.Eventually(t, "the loss", func() bool { return w.WasLost(g.Session()) != nil })
 		if w.SaidEnded(g.Session()) {
@@ -139,7 +139,7 @@ func TestWithoutAMajorityItIsLostAndNotGranted(t *testing.T) {
 		_, err = g.Release(t.Context())
 		clienttest.WantUnknown(t, err)
 		for _, s := range c.servers[:3] {
-			redistest.Resume(t, s.Node)
+			backendtest.Resume(t, s.Node)
 		}
 		clienttest.Release(t, clienttest.Acquire(t, lock, "other"))
 	})
@@ -149,7 +149,7 @@ func TestServersThatAreNotThereAreNotUnknown(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		lock, _ := newClient(t, c, factory)
 		for _, s := range c.servers {
-			redistest.Kill(t, s.Node)
+			backendtest.Kill(t, s.Node)
 		}
 		_, err := lock.Acquire(t.Context(), "k", true)
 		var definite *client.Error
@@ -198,7 +198,7 @@ func TestCloseGivesEverythingBack(t *testing.T) {
 // A server whose answer is missing may make the record later.
 func TestAVoteWithoutAnAnswer(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
-		init := redistest.InitFor(c, time.Second)
+		init := backendtest.InitFor(c, time.Second)
 		wire := clienttest.NewWire(t, init.Endpoints[0])
 		init.Endpoints[0] = wire.Addr
 		lock, _, _ := clienttest.Client(t, factory, init)
@@ -214,7 +214,7 @@ func TestAVoteWithoutAnAnswer(t *testing.T) {
 // A try is one round of all servers.
 func TestTriesAreCounted(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
-		init := redistest.InitFor(c, 10*time.Second)
+		init := backendtest.InitFor(c, 10*time.Second)
 		clienttest.WantAttempts(t, clienttest.Serve(t, factory, init), clienttest.Serve(t, factory, init), "k", 1)
 	})
 }
@@ -225,7 +225,7 @@ func TestAnAcquireOfUnknownOutcomeNamesItsRecord(t *testing.T) {
 		lock, _ := newClientFor(t, c, factory, 10*time.Second)
 		clienttest.Release(t, clienttest.Acquire(t, lock, "k")) // the connections are there
 		for _, s := range c.servers[:3] {
-			redistest.Pause(t, s.Node)
+			backendtest.Pause(t, s.Node)
 		}
 		var under [2]string
 		for i := range under {
@@ -234,7 +234,7 @@ func TestAnAcquireOfUnknownOutcomeNamesItsRecord(t *testing.T) {
 			under[i] = client.SessionOf(err)
 		}
 		for _, s := range c.servers[:3] {
-			redistest.Resume(t, s.Node)
+			backendtest.Resume(t, s.Node)
 		}
 		if under[0] == "" || under[1] == "" || under[0] == under[1] {
 			t.Errorf("they name %q: each attempt has a record of its own", under)
@@ -244,6 +244,6 @@ func TestAnAcquireOfUnknownOutcomeNamesItsRecord(t *testing.T) {
 
 func TestAReleaseWhoseRepliesAreLostIsNotSaidToBeNotOwned(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
-		clienttest.WantLostReplyUnknown(t, factory, redistest.InitFor(c, 30*time.Second))
+		clienttest.WantLostReplyUnknown(t, factory, backendtest.InitFor(c, 30*time.Second))
 	})
 }

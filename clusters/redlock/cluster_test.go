@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/internal/redistest"
+	"lockcheck/clusters/internal/backendtest"
 )
 
 func start(t *testing.T) *cluster {
 	t.Helper()
-	return redistest.Start(t, Backend{}, clusters.Options{TTL: time.Second}).(*cluster)
+	return backendtest.Start(t, Backend{}, clusters.Options{TTL: time.Second}).(*cluster)
 }
 
 func TestFiveIndependentServers(t *testing.T) {
@@ -37,12 +37,12 @@ func TestFiveIndependentServers(t *testing.T) {
 
 func TestAProbeNeedsAMajority(t *testing.T) {
 	c := start(t)
-	redistest.Pause(t, c.servers[0].Node)
-	redistest.Pause(t, c.servers[1].Node)
+	backendtest.Pause(t, c.servers[0].Node)
+	backendtest.Pause(t, c.servers[1].Node)
 	if err := c.Probe(t.Context()); err != nil {
 		t.Errorf("with three of five: %v", err)
 	}
-	redistest.Pause(t, c.servers[2].Node)
+	backendtest.Pause(t, c.servers[2].Node)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if err := c.Probe(ctx); err == nil || !strings.Contains(err.Error(), "n1") {
@@ -54,11 +54,11 @@ func TestAProbeNeedsAMajority(t *testing.T) {
 		t.Errorf("ready: %v", err)
 	}
 	for _, s := range c.servers[:3] {
-		redistest.Resume(t, s.Node)
+		backendtest.Resume(t, s.Node)
 	}
-	redistest.Ready(t, c)
+	backendtest.Ready(t, c)
 }
 
 func TestAnAttachedServiceGetsReady(t *testing.T) {
-	redistest.ReadyAlone(t, Backend{}, clusters.Options{TTL: time.Second})
+	backendtest.ReadyAlone(t, Backend{}, clusters.Options{TTL: time.Second})
 }

@@ -3,7 +3,7 @@ package redlock
 import (
 	"testing"
 
-	"lockcheck/clusters/internal/redistest"
+	"lockcheck/clusters/internal/backendtest"
 )
 
-func TestMain(m *testing.M) { redistest.Main(m) }
+func TestMain(m *testing.M) { backendtest.Main(m, Backend{}) }

@@ -10,9 +10,9 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
-	"lockcheck/clusters/redis/polling"
+	"lockcheck/clusters/client/polling"
+	"lockcheck/clusters/client/renewal"
 	"lockcheck/clusters/redis/record"
-	"lockcheck/clusters/redis/renewal"
 )
 
 // A client that did not get the lock asks again after a random time from this range.

@@ -13,9 +13,9 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
-	"lockcheck/clusters/redis/polling"
+	"lockcheck/clusters/client/polling"
+	"lockcheck/clusters/client/renewal"
 	"lockcheck/clusters/redis/record"
-	"lockcheck/clusters/redis/renewal"
 )
 
 // Redsync is github.com/go-redsync/redsync/v4 on go-redis, with the library's own numbers: 32 tries a call, 50 to 250 ms

@@ -21,7 +21,11 @@ import (
 )
 
 // hasTokens says of every backend whether its default client has a fencing token.
-var hasTokens = map[string]bool{"etcd": true, "zookeeper": true, "redis": false, "redlock": false}
+var hasTokens = map[string]bool{"etcd": true, "postgres": false, "zookeeper": true, "redis": false, "redlock": false}
+
+// hasLease says of every backend whether a lock of its default client ends while its holder is paused. A session of PostgreSQL lasts as
+// long as its connection, which a paused client's kernel keeps.
+var hasLease = map[string]bool{"etcd": true, "postgres": false, "zookeeper": true, "redis": true, "redlock": true}
 
 var everyBackend = harness.BackendNames()
 
@@ -86,8 +90,16 @@ func calmPasses(t *testing.T, _ string, o outcome) {
 	}
 }
 
-func pauseHarms(t *testing.T, _ string, o outcome) {
+func pauseHarms(t *testing.T, backend string, o outcome) {
 	t.Helper()
+	leased, known := hasLease[backend]
+	if !known {
+		t.Fatalf("hasLease does not say whether a lock of the default client of %s ends while its holder is paused", backend)
+	}
+	if !leased {
+		pauseBlocks(t, o)
+		return
+	}
 	if o.code != 1 {
 		t.Errorf("exit %d, want 1", o.code)
 	}
@@ -100,6 +112,20 @@ func pauseHarms(t *testing.T, _ string, o outcome) {
 		if p := o.of(t, name); p.Verdict == checker.Violation {
 			t.Errorf("%s is violated (%d): pauses of clients make no service grant twice", name, p.Count)
 		}
+	}
+}
+
+// pauseBlocks is what a lock without a lease costs instead: no other client has it before its holder goes on.
+func pauseBlocks(t *testing.T, o outcome) {
+	t.Helper()
+	if o.code != 0 || len(o.violated()) > 0 {
+		t.Errorf("exit %d, violated %v; want a pass: no other client can be granted the lock", o.code, o.violated())
+	}
+	if n := exposure(o, history.PastLease("pauses")); n == 0 {
+		t.Errorf("no pause lasted longer than the TTL: %+v", o.results.Exposure)
+	}
+	if share := o.results.Stats.Availability; share > 0.8 {
+		t.Errorf("a grant came in %.0f %% of the time, although the holder was paused for much of it", 100*share)
 	}
 }
 
@@ -181,6 +207,9 @@ func TestEveryClient(t *testing.T) {
 		{"etcd", "lease-id-token", none, []checker.Name{checker.TokenMonotonicity}},
 		{"zookeeper", "election", none, nil}, {"zookeeper", "election", pause, lost},
 		{"zookeeper", "go-zookeeper", none, nil}, {"zookeeper", "go-zookeeper", pause, lost},
+		{"postgres", "row-lease", none, nil}, {"postgres", "row-lease", pause, lost},
+		// The lock lasts as long as the transaction: no other client has it while its holder is paused.
+		{"postgres", "for-update", none, nil}, {"postgres", "for-update", pause, nil},
 		{"redis", "setnx-incr", none, nil}, {"redis", "setnx-incr", pause, lost},
 		{"redis", "get-del", none, nil}, {"redis", "get-del", pause, lost},
 		{"redis", "setnx-norenew", none, nil}, {"redis", "setnx-norenew", pause, lost},

@@ -113,6 +113,59 @@ var aimedRows = []aimed{
 		why:     "the same, unless the servers' logs show that they lost what they had acknowledged (ZOOKEEPER-4643, which 3.8.0 has)",
 		exposed: history.OfServers("partitions"), may: belief, forgets: zooKeeperForgets,
 	},
+	{
+		name: "failover while replication is cut", backend: "postgres",
+		args:    []string{"--client=row-lease", "--ttl=10s", "--clients=9", "--nemesis=partition:leader;partition:holder@acquire;failover,0.35..0.45ttl", "--time-limit=26s"},
+		why:     "the standby never heard of the lease of a holder that cannot be told, nor of its version: it gives the lock and the version once more",
+		exposed: "failovers", violates: []checker.Name{checker.EarlyExpiry, checker.TokenMonotonicity},
+		may: slices.Concat(anything, []checker.Name{checker.TokenMonotonicity}),
+	},
+	{
+		name: "failover to a synchronous standby", backend: "postgres",
+		args:    []string{"--client=row-lease", "--ttl=10s", "--set=synchronous_commit=remote_apply", "--nemesis=failover@work", "--time-limit=15s"},
+		why:     "a lease is acknowledged once the standby has it",
+		exposed: "failovers",
+	},
+	{
+		name: "failover of a session lock", backend: "postgres", args: []string{"--nemesis=failover@work", "--time-limit=15s"},
+		why:     "a session ends with the primary, and its client hears that at once; before the standby is promoted no client is granted the lock",
+		exposed: "failovers", may: belief,
+	},
+	{
+		name: "the server's clock jumps past the lease", backend: "postgres",
+		args:    []string{"--client=row-lease", "--clients=9", "--nemesis=clock:leader+1.5..3ttl@work", "--time-limit=14s"},
+		why:     "the row expires by the server's wall clock, while its holder is at work",
+		exposed: history.OfServers("clock-skews"), violates: []checker.Name{checker.MutualExclusion, checker.EarlyExpiry}, may: anything,
+		also: seenWithin10MS,
+	},
+	{
+		name: "the server's clock jumps", backend: "postgres", args: []string{"--nemesis=" + clockJumps, "--time-limit=8s"},
+		why:     "a session lock has no time to live",
+		exposed: history.OfServers("clock-skews"), also: seenWithin10MS,
+	},
+	{
+		name: "a silent session is ended", backend: "postgres",
+		args:    []string{"--set=idle_session_timeout=2000", "--nemesis=pause:holder@work", "--time-limit=12s"},
+		why:     "with idle_session_timeout a session lock is lost like a lease: its paused holder writes when another has it",
+		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: belief,
+	},
+	{
+		name: "a silent transaction is ended, fenced", backend: "postgres",
+		args:    []string{"--workload=fencing", "--client=for-update", "--set=idle_in_transaction_session_timeout=2000", "--nemesis=pause:holder@work", "--time-limit=12s"},
+		why:     "the token was drawn when the row was locked, so that the next holder's is greater: the late write is rejected",
+		exposed: history.PastLease("pauses"), also: masks,
+	},
+	{
+		name: "a lease outlived, fenced", backend: "postgres",
+		args:    []string{"--workload=fencing", "--client=row-lease", "--nemesis=pause:holder@work", "--time-limit=12s"},
+		why:     "the row's version is a token: the late write is rejected",
+		exposed: history.PastLease("pauses"), also: masks,
+	},
+	{
+		name: "servers crash", backend: "postgres", args: []string{"--client=row-lease", "--nemesis=" + crashes, "--time-limit=12s"},
+		why:     "what was acknowledged is in the primary's log; a holder that cannot reach it in time may believe too long",
+		exposed: history.OfServers("kills"), may: belief,
+	},
 	// An etcd client is told by its own clock, some time before or after the server grants the lock to the next; one of
 	// ZooKeeper is told once it is connected again, which is always too late.
 	late("etcd"), late("zookeeper", checker.MutualExclusion), lateAtTheFence("etcd"), lateAtTheFence("zookeeper"),
@@ -143,15 +196,18 @@ func lateAtTheFence(backend string) aimed {
 		name: "the late write, fenced", backend: backend,
 		args:    []string{"--workload=fencing", "--guard=before-write", "--nemesis=" + lateWrite, "--time-limit=12s"},
 		why:     "a resource that checks tokens rejects it",
-		exposed: history.PastLease("partitions"),
-		also: func(t *testing.T, o outcome) {
-			if p := o.of(t, checker.MutualExclusion); p.Verdict != checker.Masked || p.Count == 0 {
-				t.Errorf("mutual-exclusion is %s with %d, want masked", p.Verdict, p.Count)
-			}
-			if o.results.Stats.Rejected == 0 {
-				t.Error("no stale write was rejected")
-			}
-		},
+		exposed: history.PastLease("partitions"), also: masks,
+	}
+}
+
+// masks looks for holders at the same time of which the resource rejected the older's writes.
+func masks(t *testing.T, o outcome) {
+	t.Helper()
+	if p := o.of(t, checker.MutualExclusion); p.Verdict != checker.Masked || p.Count == 0 {
+		t.Errorf("mutual-exclusion is %s with %d, want masked", p.Verdict, p.Count)
+	}
+	if o.results.Stats.Rejected == 0 {
+		t.Error("no stale write was rejected")
 	}
 }
 

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"slices"
 	"time"
 
 	"lockcheck/clusters/procs"
@@ -42,69 +45,76 @@ func newClock() ability {
 	}
 }
 
-func (c *clock) set(_ context.Context, args SetClock) (any, error) {
-	pids, err := pidsOf(args.Target)
+func (c *clock) set(ctx context.Context, args SetClock) (any, error) {
+	chosen, err := args.Target.Selection()
 	if err != nil {
 		return nil, err
 	}
 	c.skewed[args.Target] = true
-	var seen ClockSeen
-	for i, pid := range pids {
-		report, err := vdso.Apply(pid, args.Skew)
-		if err != nil {
-			_, undone := c.reset(context.Background(), args.Target)
-			return nil, errors.Join(fmt.Errorf("the clock of process %d: %w", pid, err), undone)
-		}
-		if i == 0 {
-			seen = ClockSeen{
-				Wall: report.After.Wall.Offset, Monotonic: report.After.Monotonic.Offset - report.Before.Monotonic.Offset,
-				Stopped: report.Stopped,
+	var first *vdso.Report
+	err = throughout(ctx, chosen, func(pid int) (bool, error) {
+		if first != nil {
+			// What was forked by a process that had been changed has the new clock, and would take a second jump for it.
+			if state, err := vdso.Read(pid); err != nil || state.Patched && state.Changed >= first.After.Changed {
+				return false, err
 			}
 		}
-	}
-	return seen, nil
-}
-
-func (c *clock) reset(_ context.Context, target procs.Target) (any, error) {
-	pids, err := pidsOf(target)
-	if errors.Is(err, procs.ErrNone) { // its clock ended with it
-		delete(c.skewed, target)
-		return nil, nil
+		report, err := vdso.Apply(pid, args.Skew)
+		if err == nil && first == nil {
+			first = &report
+		}
+		return err == nil, err
+	})
+	if err == nil && first == nil {
+		err = procs.ErrNone
 	}
 	if err != nil {
-		return nil, err
+		_, undone := c.reset(context.Background(), args.Target)
+		return nil, errors.Join(err, undone)
 	}
-	var errs []error
-	for _, pid := range pids {
-		state, err := vdso.Read(pid)
-		if err == nil && state.Patched {
-			_, err = vdso.Heal(pid)
-		}
-		if err == nil && state.Patched {
-			if state, err = vdso.Read(pid); err == nil && state.Skewed() {
-				err = fmt.Errorf("it still shows %+v", state)
-			}
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("the clock of process %d: %w", pid, err))
-		}
-	}
-	if len(errs) == 0 {
-		delete(c.skewed, target)
-	}
-	return nil, errors.Join(errs...)
+	return ClockSeen{
+		Wall: first.After.Wall.Offset, Monotonic: first.After.Monotonic.Offset - first.Before.Monotonic.Offset,
+		Stopped: first.Stopped,
+	}, nil
 }
 
-func pidsOf(target procs.Target) ([]int, error) {
+func (c *clock) reset(ctx context.Context, target procs.Target) (any, error) {
 	chosen, err := target.Selection()
 	if err != nil {
 		return nil, err
 	}
-	pids, err := chosen()
-	if err == nil && len(pids) == 0 {
-		err = procs.ErrNone
+	failed := map[int]error{} // by process: one that cannot be healed keeps no other from it
+	err = throughout(ctx, chosen, func(pid int) (bool, error) {
+		delete(failed, pid)
+		healed, err := heal(pid)
+		if err != nil && !errors.Is(err, os.ErrProcessDone) {
+			failed[pid], err = err, nil
+		}
+		return healed, err
+	})
+	if errors.Is(err, procs.ErrNone) { // their clocks ended with them
+		err = nil
 	}
-	return pids, err
+	err = errors.Join(append(slices.Collect(maps.Values(failed)), err)...)
+	if err == nil {
+		delete(c.skewed, target)
+	}
+	return nil, err
+}
+
+// heal heals one process's clock, if that was changed, and reads back that it is true.
+func heal(pid int) (healed bool, err error) {
+	state, err := vdso.Read(pid)
+	if err != nil || !state.Patched || state.Healed() {
+		return false, err
+	}
+	if _, err := vdso.Heal(pid); err != nil {
+		return false, err
+	}
+	if state, err = vdso.Read(pid); err == nil && state.Skewed() {
+		err = fmt.Errorf("the clock of process %d still shows %+v", pid, state)
+	}
+	return err == nil, err
 }
 
 func (c *clock) undo() error {

@@ -154,7 +154,7 @@ func (s set) state(at instant) State {
 	shift := func(scale timescale) Shift {
 		return Shift{time.Duration(s.shown(scale, at) - at[scale]), s.drift(scale, at)}
 	}
-	state := State{Patched: true, Wall: shift(wall), Monotonic: shift(monotonic)}
+	state := State{Patched: true, Wall: shift(wall), Monotonic: shift(monotonic), Changed: time.Duration(s[monotonic].base)}
 	switch end := s[monotonic].end; {
 	case end == never:
 	case end <= at[monotonic]:

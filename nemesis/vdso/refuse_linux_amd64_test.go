@@ -49,6 +49,16 @@ func TestAZombieIsRefused(t *testing.T) {
 	}
 }
 
+// A process that is ending has lost its memory before it is seen to end. A thread of the kernel never had any.
+func TestAProcessWithoutMemoryIsAsGoodAsGone(t *testing.T) {
+	const kthreadd = 2
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", kthreadd))
+	if _, forbidden := os.Readlink(fmt.Sprintf("/proc/%d/ns/time", kthreadd)); err != nil || string(name) != "kthreadd\n" || forbidden != nil {
+		t.Skip("no thread of the kernel can be looked at here")
+	}
+	wantRefused(t, kthreadd, os.ErrProcessDone, "nothing is mapped")
+}
+
 func TestTheProcessItselfIsRefused(t *testing.T) {
 	wantRefused(t, os.Getpid(), ErrUnsupported, "its own threads")
 }

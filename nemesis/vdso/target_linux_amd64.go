@@ -48,14 +48,28 @@ func findTarget(pid int) (target, error) {
 	if err := lines.Err(); err != nil {
 		return t, fmt.Errorf("%s: %w", maps.Name(), err)
 	}
+	if t.size == 0 && !hasMemory(pid) {
+		return t, fmt.Errorf("nothing is mapped into it (it is ending, its first thread has ended, or it is a thread of the kernel): %w", unix.ESRCH)
+	}
 	if t.size == 0 {
-		return t, fmt.Errorf("%w: no vDSO is mapped into it (kernel threads and processes whose first thread has ended have none, nor has any on a kernel booted with vdso=0)", ErrUnsupported)
+		return t, fmt.Errorf("%w: no vDSO is mapped into it (none has one on a kernel booted with vdso=0)", ErrUnsupported)
 	}
 	const largest = 1 << 20 // a vDSO has a few pages
 	if t.size > largest {
 		return t, fmt.Errorf("%w: its vDSO has %d bytes", ErrUnsupported, t.size)
 	}
 	return t, nil
+}
+
+// hasMemory reports whether anything is mapped into a process. One that is ending loses it, also halfway through a list of it.
+func hasMemory(pid int) bool {
+	maps, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return false
+	}
+	defer maps.Close()
+	n, _ := maps.Read(make([]byte, 1))
+	return n > 0
 }
 
 func mapping(line string) (base, size uint64, err error) {

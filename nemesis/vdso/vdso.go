@@ -104,6 +104,8 @@ type State struct {
 	Remaining time.Duration
 	// Expired tells that the last skew was not healed in time and has ended by itself.
 	Expired bool
+	// Changed is when the clocks were last skewed or healed, on the true monotonic clock. A forked child inherits it.
+	Changed time.Duration
 }
 
 // Skewed reports whether a clock shows another time than it would untouched, other than the jumps that a monotonic clock
@@ -111,6 +113,9 @@ type State struct {
 func (s State) Skewed() bool {
 	return s.Wall != Shift{} || s.Monotonic.Drift != 0
 }
+
+// Healed reports whether nothing of a skew is left that Heal would take back, not even one that ended by itself.
+func (s State) Healed() bool { return !s.Skewed() && s.Remaining == 0 && !s.Expired }
 
 // Report is what a change did.
 type Report struct {

@@ -67,7 +67,7 @@ func says(prefix string) func(error) bool {
 // Judge makes a definite failure of an error that the table says is one, and leaves any other as it is. Some requests
 // are given up before they are begun; the caller knows.
 func Judge(err error) error {
-	if err == nil || Certain(err) {
+	if err == nil || client.Certain(err) {
 		return err
 	}
 	for _, o := range outcomes {
@@ -80,10 +80,4 @@ func Judge(err error) error {
 		return &client.Error{Code: history.CodeRefused, Err: err}
 	}
 	return err
-}
-
-// Certain reports whether an error proves that the request had no effect and never will.
-func Certain(err error) bool {
-	var definite *client.Error
-	return errors.As(err, &definite)
 }

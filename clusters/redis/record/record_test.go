@@ -55,7 +55,7 @@ func TestWhichErrorsAreDefinite(t *testing.T) {
 			switch {
 			case !errors.Is(err, test.err):
 				t.Errorf("the error is gone: %v", err)
-			case errors.As(err, &definite) != test.refused || Certain(err) != test.refused:
+			case errors.As(err, &definite) != test.refused || client.Certain(err) != test.refused:
 				t.Errorf("judged %v (%T), want refused %v", err, err, test.refused)
 			case test.refused && definite.Code != history.CodeRefused:
 				t.Errorf("code %q", definite.Code)
@@ -77,7 +77,7 @@ func TestWithoutAListenerNothingIsSent(t *testing.T) {
 	store := NewStore(redis.NewClient(Options(closed, time.Second)), time.Second)
 	defer store.Close()
 	for name, request := range requests(store) {
-		if err := request(); !Certain(err) || !errors.Is(err, errNotSent) {
+		if err := request(); !client.Certain(err) || !errors.Is(err, errNotSent) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestSilenceIsUnknown(t *testing.T) {
 	store := NewStore(redis.NewClient(Options(l.Addr().String(), bound)), bound)
 	defer store.Close()
 	for name, request := range requests(store) {
-		if err := request(); err == nil || Certain(err) {
+		if err := request(); err == nil || client.Certain(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

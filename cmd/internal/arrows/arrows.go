@@ -51,15 +51,15 @@ var inside = map[string]neighbours{
 	"clusters/local":    {all: ofProviders, tests: []string{"clusters/hosttest"}},
 	"clusters/docker":   {all: ofProviders, tests: []string{"clusters/hosttest"}},
 	"clusters/*":        {all: ofBackends, tests: ofTheirTests},
-	// An exception: Redlock is several Redis servers, the same record on each, and clients that ask again and renew as those
-	// of one server do. Primaries and Sentinels, which the backend redis itself is about, are none of its business.
+	// An exception: Redlock is several Redis servers, the same record on each. Primaries and Sentinels, which the backend redis
+	// itself is about, are none of its business.
 	"clusters/redlock": {
-		all:   slices.Concat(ofBackends, []string{"clusters/redis/server", "clusters/redis/record", "clusters/redis/polling", "clusters/redis/renewal"}),
+		all:   slices.Concat(ofBackends, []string{"clusters/redis/server", "clusters/redis/record"}),
 		tests: ofTheirTests,
 	},
-	// For tests: the hosts of a provider; what tests of several backends share, redis and redlock among them.
+	// For tests: the hosts of a provider; what tests of several backends share.
 	"clusters/hosttest": {all: []string{"clusters"}},
-	"clusters/internal": {all: slices.Concat(ofBackends, ofTheirTests, []string{"clusters/redis/server"})},
+	"clusters/internal": {all: slices.Concat(ofBackends, ofTheirTests)},
 
 	"reports/compare":  {all: []string{"reports/terminal", "reports/words", "reports/rundir"}},
 	"reports/index":    {all: []string{"reports/compare", "reports/words", "reports/rundir"}},

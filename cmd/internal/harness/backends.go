@@ -8,6 +8,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/clusters/etcd"
+	"lockcheck/clusters/postgres"
 	"lockcheck/clusters/redis"
 	"lockcheck/clusters/redlock"
 	"lockcheck/clusters/zookeeper"
@@ -16,6 +17,7 @@ import (
 // Backends is the table of lock services: adding one is one line here and a folder below clusters.
 var Backends = []clusters.Backend{
 	etcd.Backend{},
+	postgres.Backend{},
 	redis.Backend{},
 	redlock.Backend{},
 	zookeeper.Backend{},

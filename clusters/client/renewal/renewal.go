@@ -1,5 +1,5 @@
-// Package renewal keeps one lease alive and tells when it cannot be relied on any more, as the author of a lock on Redis
-// has to write it, because no library of Redis does: the client that talks to Redis knows nothing of locks.
+// Package renewal keeps one lease alive and tells when it cannot be relied on any more, as the author of a lock on Redis or in a
+// table has to write it: the library that talks to the server knows nothing of locks.
 package renewal
 
 import (

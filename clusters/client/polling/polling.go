@@ -1,5 +1,4 @@
-// Package polling is how clients of Redis wait for a lock: they ask again and again, because nothing tells them when it is
-// given back.
+// Package polling is how clients wait for a lock of which nothing tells them when it is given back: they ask again and again.
 package polling
 
 import (
@@ -12,7 +11,6 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
-	"lockcheck/clusters/redis/record"
 )
 
 // ErrHeld says that an attempt found the lock held by another and left nothing behind.
@@ -41,7 +39,7 @@ func (p *Pause) next() time.Duration {
 
 // Asker asks for a lock.
 type Asker struct {
-	// Once makes one attempt: a grant, or an error. That is ErrHeld; or certain (record.Certain), if nothing of the attempt
+	// Once makes one attempt: a grant, or an error. That is ErrHeld; or certain (client.Certain), if nothing of the attempt
 	// is left and nothing can come of it; or any other, if that is unknown.
 	Once   func(ctx context.Context) (client.Grant, error)
 	Pause  *Pause
@@ -70,7 +68,7 @@ func (a Asker) Acquire(ctx context.Context, try bool) (client.Grant, error) {
 				return nil, givenUp(history.CodeBusy, err, unknown)
 			}
 			client.Queued(ctx)
-		case record.Certain(err):
+		case client.Certain(err):
 			if try {
 				return nil, err
 			}

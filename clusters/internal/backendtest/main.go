@@ -1,6 +1,6 @@
-// Package redistest is what the tests of the Redis backends have in common: real servers in namespaces of their own, and
-// what is done to them.
-package redistest
+// Package backendtest is what the tests of backends have in common whose servers start in a moment: real servers in namespaces of
+// their own, and what is done to them.
+package backendtest
 
 import (
 	"context"
@@ -14,16 +14,15 @@ import (
 	"lockcheck/clusters/hosttest"
 	"lockcheck/clusters/local"
 	"lockcheck/clusters/local/localtest"
-	"lockcheck/clusters/redis/server"
 )
 
 // provider is that of the namespaces which the test binary entered: the tests are a harness.
 var provider *local.Provider
 
-// Main is TestMain. Without redis-server the tests are skipped, unless CI=true.
-func Main(m *testing.M) {
+// Main is TestMain. Without the server's program the tests are skipped, unless CI=true.
+func Main(m *testing.M, backend clusters.Backend) {
 	provider = localtest.Harness(nil)
-	if _, err := server.Software("redis").OnMachine(clusters.ServerPaths{}); err != nil {
+	if _, err := backend.Software().OnMachine(clusters.ServerPaths{}); err != nil {
 		fmt.Fprintln(os.Stderr, "skipped:", err)
 		if os.Getenv("CI") == "true" {
 			local.Exit(1)

@@ -1,0 +1,41 @@
+package postgres
+
+import (
+	"runtime/debug"
+
+	"lockcheck/clusters"
+)
+
+// lockClients is the table of lock clients that come with this backend; the first is the default.
+var lockClients = []clusters.LockClient{
+	{
+		Name:  "advisory",
+		About: "pg_advisory_lock: held by a session as long as its connection lives; no lease and no token",
+		New:   advisory.factory,
+	},
+	{
+		Name:  "row-lease",
+		About: "the lock of many articles: a row with owner, version and expiry by the server's clock, compared and set; renewed at TTL/3; the version is the token",
+		New:   newRowLease,
+	},
+	{
+		Name:  "for-update",
+		About: "SELECT FOR UPDATE in a transaction that stays open; a number of a sequence, drawn once the row is locked, is the token",
+		New:   forUpdate.factory,
+	},
+}
+
+// Clients are the lock clients for PostgreSQL.
+func (Backend) Clients() []clusters.LockClient { return lockClients }
+
+// version is that of the client library, for reports.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, module := range info.Deps {
+			if module.Path == "github.com/jackc/pgx/v5" {
+				return module.Version
+			}
+		}
+	}
+	return "of unknown version"
+}

@@ -1,0 +1,161 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lockcheck/clusters"
+)
+
+const (
+	probeEvery   = 50 * time.Millisecond
+	probeTimeout = 20 * time.Second // many failovers
+)
+
+// single is one server alone, and what a cluster with a standby has in common with it.
+type single struct {
+	nodes  []*node
+	values map[string]string
+}
+
+var (
+	_ clusters.Cluster       = (*single)(nil)
+	_ clusters.Standing      = (*single)(nil)
+	_ clusters.ClientOptions = (*single)(nil)
+)
+
+// Connect prepares the way to each server. Connections are made when there is something to ask.
+func (Backend) Connect(service clusters.Service) (clusters.Cluster, error) {
+	c := &single{values: service.Layout.Settings}
+	for _, at := range service.Nodes {
+		c.nodes = append(c.nodes, &node{at, service.Dial})
+	}
+	if len(c.nodes) == 1 {
+		return c, nil
+	}
+	return newReplicated(c), nil
+}
+
+func (c *single) Nodes() (all []clusters.Node) {
+	for _, n := range c.nodes {
+		all = append(all, n.Node)
+	}
+	return all
+}
+
+// Endpoints are those of all servers: clients look for the one that takes writes.
+func (c *single) Endpoints() (all []string) {
+	for _, n := range c.nodes {
+		all = append(all, n.endpoint())
+	}
+	return all
+}
+
+// ClientOptions say for how long a session may be silent.
+func (c *single) ClientOptions() map[string]string {
+	return map[string]string{idleSession: c.values[idleSession], idleTransaction: c.values[idleTransaction]}
+}
+
+// Standing says that no other server follows.
+func (c *single) Standing(context.Context) (string, error) {
+	return "one server without a standby", nil
+}
+
+// Close has nothing to end: no connection is kept.
+func (c *single) Close() error { return nil }
+
+// Versions is one version, under the name "postgres", if all servers that answer run the same, else all of them by name.
+func (c *single) Versions(ctx context.Context) (map[string]string, error) {
+	version, err := clusters.OneVersion(ctx, "PostgreSQL server", c.nodes, func(ctx context.Context, n *node) (string, error) {
+		return value[string](ctx, n, "select split_part(current_setting('server_version'), ' ', 1)")
+	})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{Name: version}, nil
+}
+
+var errNoPrimary = errors.New("no server that answers is a primary")
+
+// primary is the server that answers that it is no standby. The error says why there is none.
+func (c *single) primary(ctx context.Context) (*node, error) {
+	errs := []error{errNoPrimary}
+	var primary *node
+	for _, a := range clusters.AskAll(ctx, c.nodes, func(ctx context.Context, n *node) (bool, error) { return n.follows(ctx) }) {
+		switch {
+		case a.Err != nil:
+			errs = append(errs, fmt.Errorf("%s: %w", a.Node.Name(), a.Err))
+		case !a.Value && primary != nil:
+			return nil, fmt.Errorf("%s and %s are both primaries", primary.Name(), a.Node.Name())
+		case !a.Value:
+			primary = a.Node
+		}
+	}
+	if primary == nil {
+		return nil, errors.Join(errs...)
+	}
+	return primary, nil
+}
+
+// Probe makes a write at the primary, again and again until it is taken, ctx is done or probeTimeout is over.
+func (c *single) Probe(ctx context.Context) error {
+	return clusters.Until(ctx, probeTimeout, probeEvery, func(ctx context.Context) error {
+		primary, err := c.primary(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := primary.write(ctx); err != nil {
+			return fmt.Errorf("a write to %s, the primary: %w", primary.Name(), err)
+		}
+		return nil
+	})
+}
+
+// Ready returns once the server took a write and read it back.
+func (c *single) Ready(ctx context.Context) error {
+	return c.settled(ctx, func(ctx context.Context) error { return c.verify(ctx, c.nodes[0]) })
+}
+
+// verify writes to the primary and reads it from every server.
+func (c *single) verify(ctx context.Context, primary *node) error {
+	written, err := primary.write(ctx)
+	if err != nil {
+		return fmt.Errorf("a write to %s: %w", primary.Name(), err)
+	}
+	for _, n := range c.nodes {
+		err := clusters.Until(ctx, askTimeout, lookEvery, func(ctx context.Context) error {
+			got, err := n.read(ctx)
+			if err == nil && got < written { // the harness may have probed since
+				err = fmt.Errorf("it reads %d, %s took %d", got, primary.Name(), written)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("a read from %s: %w", n.Name(), err)
+		}
+	}
+	return nil
+}
+
+// settled repeats a look until it finds nothing missing. It ends early when a server's process has ended.
+func (c *single) settled(ctx context.Context, look func(context.Context) error) error {
+	for {
+		// Not bound by ctx: the last answers are what the error is made of.
+		err := look(context.WithoutCancel(ctx))
+		if err == nil {
+			return nil
+		}
+		for _, n := range c.nodes {
+			if ended := n.alive(); ended != nil {
+				return ended
+			}
+		}
+		select {
+		case <-time.After(lookEvery):
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package postgres
+
+import (
+	"context"
+	"math/big"
+	"testing"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
+	"lockcheck/clusters/internal/backendtest"
+)
+
+var recipes = []recipe{advisory, forUpdate}
+
+func each(t *testing.T, settings map[string]string, test func(t *testing.T, r recipe, c *single)) {
+	for _, r := range recipes {
+		t.Run(r.name, func(t *testing.T) { test(t, r, startAlone(t, settings)) })
+	}
+}
+
+// waiting are the requests in the server's queues.
+func waiting(t *testing.T, c *single) int {
+	t.Helper()
+	n, err := value[int](t.Context(), c.nodes[0], "select count(*) from pg_locks where not granted")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// run makes the server carry out statements.
+func run(t *testing.T, c *single, statements ...string) {
+	t.Helper()
+	if err := c.nodes[0].run(t.Context(), statements...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// terminate ends a session at the server.
+func terminate(t *testing.T, c *single, session string) {
+	t.Helper()
+	run(t, c, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = '"+session+"'")
+}
+
+func TestEverySessionLockExcludesAndHandsOver(t *testing.T) {
+	each(t, nil, func(t *testing.T, r recipe, c *single) {
+		init := backendtest.InitFor(c, time.Second)
+		a, _, ready := clienttest.Client(t, r.factory, init)
+		b, _, _ := clienttest.Client(t, r.factory, init)
+		if ready.Try != "" || ready.Client == "" || (ready.Tokens == string(history.TokensNone)) != (ready.TokensReason != "") {
+			t.Errorf("declares %+v", ready)
+		}
+		first := clienttest.Acquire(t, a, "k")
+		if has, err := value[bool](t.Context(), c.nodes[0], "select exists (select from pg_locks join pg_stat_activity using (pid) where granted and application_name = $1 and locktype in ('advisory', 'transactionid'))",
+			first.Session()); err != nil || !has {
+			t.Errorf("the server does not say that session %s has a lock: %v", first.Session(), err)
+		}
+		_, err := b.Acquire(t.Context(), "k", true)
+		clienttest.WantCode(t, err, history.CodeBusy)
+		clienttest.Release(t, clienttest.Acquire(t, b, "another"))
+		asked := clienttest.Acquiring(t.Context(), b, "k")
+		clienttest.Eventually(t, "the request waits", func() bool { return waiting(t, c) == 1 })
+		clienttest.WantOwned(t, clienttest.Release(t, first), "true")
+		second := clienttest.Granted(t, asked)
+		if second.Session() == first.Session() {
+			t.Error("two clients have one session")
+		}
+		clienttest.WantOwned(t, clienttest.Release(t, second), "true")
+	})
+}
+
+func TestTokensOfRowLocksGrow(t *testing.T) {
+	c := startAlone(t, nil)
+	last := new(big.Int)
+	var clients []client.Lock
+	for range 2 {
+		lock, _, _ := clienttest.Client(t, forUpdate.factory, backendtest.InitFor(c, time.Second))
+		clients = append(clients, lock)
+	}
+	for i := range 6 {
+		g := clienttest.Acquire(t, clients[i%2], "k")
+		if token := clienttest.Token(t, g); token.Cmp(last) <= 0 {
+			t.Errorf("token %s after %s", token, last)
+		}
+		last = clienttest.Token(t, g)
+		clienttest.Release(t, g)
+	}
+}
+
+func TestARequestThatIsGivenUpLeavesTheQueue(t *testing.T) {
+	each(t, nil, func(t *testing.T, r recipe, c *single) {
+		init := backendtest.InitFor(c, 5*time.Second)
+		a, _, _ := clienttest.Client(t, r.factory, init)
+		b, _, _ := clienttest.Client(t, r.factory, init)
+		g := clienttest.Acquire(t, a, "k")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		asked := clienttest.Acquiring(ctx, b, "k")
+		clienttest.Eventually(t, "the request waits", func() bool { return waiting(t, c) == 1 })
+		cancel()
+		clienttest.WantCode(t, (<-asked).Err, history.CodeCancelled)
+		if n := waiting(t, c); n != 0 {
+			t.Errorf("%d requests wait", n)
+		}
+		clienttest.Release(t, g)
+		clienttest.Release(t, clienttest.Acquire(t, b, "k")) // on the same session
+	})
+}
+
+func TestASessionThatTheServerEndsIsALoss(t *testing.T) {
+	each(t, nil, func(t *testing.T, r recipe, c *single) {
+		lock, watched, _ := clienttest.Client(t, r.factory, backendtest.InitFor(c, 20*time.Second))
+		g := clienttest.Acquire(t, lock, "k")
+		terminate(t, c, g.Session())
+		watched.WantLoss(t, g.Session())
+		if !watched.SaidEnded(g.Session()) {
+			t.Error("that the server said so was not reported")
+		}
+		_, err := g.Release(t.Context())
+		clienttest.WantCode(t, err, history.CodeRefused)
+		next := clienttest.Acquire(t, lock, "k")
+		if next.Session() == g.Session() {
+			t.Error("the next grant has the session that ended")
+		}
+		clienttest.Release(t, next)
+	})
+}
+
+// A crash is a loss at once: the kernel ends the connections, if no session comes to say that the postmaster is gone. The client
+// then waits until the server is there again.
+func TestACrashOfTheServerIsALoss(t *testing.T) {
+	each(t, nil, func(t *testing.T, r recipe, c *single) {
+		lock, watched, _ := clienttest.Client(t, r.factory, backendtest.InitFor(c, 20*time.Second))
+		g := clienttest.Acquire(t, lock, "k")
+		backendtest.Restart(t, c.Nodes()[0], false)
+		watched.WantLoss(t, g.Session())
+		clienttest.Release(t, clienttest.Acquire(t, lock, "k"))
+	})
+}
+
+// A server that is silent has the lock for the session still.
+func TestASilentServerIsNoLoss(t *testing.T) {
+	each(t, nil, func(t *testing.T, r recipe, c *single) {
+		const ttl = 500 * time.Millisecond
+		lock, watched, _ := clienttest.Client(t, r.factory, backendtest.InitFor(c, ttl))
+		g := clienttest.Acquire(t, lock, "k")
+		backendtest.Pause(t, c.Nodes()[0])
+		time.Sleep(4 * ttl)
+		watched.WantNoLoss(t)
+		backendtest.Resume(t, c.Nodes()[0])
+		clienttest.WantOwned(t, clienttest.Release(t, g), "true")
+	})
+}
+
+// The client gives signs of life in time. One that cannot loses the session.
+func TestAnIdleSessionIsEndedAndASignOfLifeKeepsIt(t *testing.T) {
+	each(t, map[string]string{idleSession: "700", idleTransaction: "700"}, func(t *testing.T, r recipe, c *single) {
+		wire := clienttest.NewWire(t, c.Endpoints()[0])
+		lock, watched, _ := clienttest.Client(t, r.factory, initBehind(c, wire.Addr, 600*time.Millisecond))
+		g := clienttest.Acquire(t, lock, "k")
+		time.Sleep(2 * time.Second) // three times as long as a session may be idle
+		watched.WantNoLoss(t)
+		wire.Hold(clienttest.ToServer)
+		watched.WantLoss(t, g.Session()) // the way back is open
+		if !watched.SaidEnded(g.Session()) {
+			t.Error("that the server said so was not reported")
+		}
+		other, _, _ := clienttest.Client(t, r.factory, backendtest.InitFor(c, 600*time.Millisecond))
+		clienttest.Release(t, clienttest.Acquire(t, other, "k"))
+	})
+}
+
+func TestAReleaseWhoseReplyIsLostIsNotSaidToBeNotOwned(t *testing.T) {
+	each(t, nil, func(t *testing.T, r recipe, c *single) {
+		clienttest.WantLostReplyUnknown(t, r.factory, backendtest.InitFor(c, 20*time.Second))
+	})
+}
+
+func TestEverySessionLockCountsItsRequests(t *testing.T) {
+	each(t, nil, func(t *testing.T, r recipe, c *single) {
+		init := backendtest.InitFor(c, 10*time.Second)
+		clienttest.WantAttempts(t, clienttest.Serve(t, r.factory, init), clienttest.Serve(t, r.factory, init), "k", 1)
+	})
+}
+
+func TestWithoutAListenerNothingIsSent(t *testing.T) {
+	for _, factory := range []client.Factory{advisory.factory, forUpdate.factory, newRowLease} {
+		lock, _, _ := clienttest.Client(t, factory, client.Init{Endpoints: []string{"127.0.0.1:1"}, TTLMS: 1000}) // below the ports that the kernel gives away
+		_, err := lock.Acquire(t.Context(), "k", true)
+		clienttest.WantCode(t, err, history.CodeRefused)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*longestPoll)
+		defer cancel()
+		_, err = lock.Acquire(ctx, "k", false)
+		clienttest.WantCode(t, err, history.CodeCancelled)
+	}
+}
+
+// What was sent and not answered may be in the server's queue: the client goes on, and giving up later is unknown.
+func TestAnUnansweredRequestIsUnknownUnlessItIsGrantedInTheEnd(t *testing.T) {
+	for name, givenUp := range map[string]bool{"granted in the end": false, "given up": true} {
+		t.Run(name, func(t *testing.T) {
+			each(t, nil, func(t *testing.T, r recipe, c *single) {
+				wire := clienttest.NewWire(t, c.Endpoints()[0])
+				lock, _, _ := clienttest.Client(t, r.factory, initBehind(c, wire.Addr, 500*time.Millisecond))
+				clienttest.Release(t, clienttest.Acquire(t, lock, "k")) // there is a session
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				wire.Hold(clienttest.ToClient)
+				asked := clienttest.Acquiring(ctx, lock, "k")
+				time.Sleep(1500 * time.Millisecond) // the first request has been given up
+				if givenUp {
+					cancel()
+					clienttest.WantUnknown(t, (<-asked).Err)
+					return
+				}
+				wire.LetGo(clienttest.ToClient)
+				clienttest.WantOwned(t, clienttest.Release(t, clienttest.Granted(t, asked)), "true")
+			})
+		})
+	}
+}
+
+func TestCloseGivesEverythingBack(t *testing.T) {
+	each(t, nil, func(t *testing.T, r recipe, c *single) {
+		lock, watched, _ := clienttest.Client(t, r.factory, backendtest.InitFor(c, 10*time.Second))
+		clienttest.Acquire(t, lock, "k")
+		if err := lock.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		watched.WantNoLoss(t)
+		other, _, _ := clienttest.Client(t, r.factory, backendtest.InitFor(c, 10*time.Second))
+		clienttest.Release(t, clienttest.Acquire(t, other, "k"))
+		_, err := lock.Acquire(t.Context(), "k", false)
+		clienttest.WantCode(t, err, history.CodeRefused)
+	})
+}
+
+// A session lock is not replicated, however synchronous the standby is: its holder hears that the session is gone.
+func TestASessionLockDoesNotOutliveAFailover(t *testing.T) {
+	for _, r := range recipes {
+		t.Run(r.name, func(t *testing.T) {
+			c := startPair(t, synchronous)
+			lock, watched, _ := clienttest.Client(t, r.factory, backendtest.InitFor(c, 10*time.Second))
+			kept := clienttest.Acquire(t, lock, "k")
+			if err := c.Failover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			watched.WantLoss(t, kept.Session())
+			clienttest.Release(t, clienttest.Acquire(t, lock, "k"))
+		})
+	}
+}

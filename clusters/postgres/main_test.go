@@ -1,0 +1,36 @@
+package postgres
+
+import (
+	"testing"
+	"time"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/internal/backendtest"
+)
+
+func TestMain(m *testing.M) { backendtest.Main(m, Backend{}) }
+
+const ttl = 2 * time.Second
+
+func startPair(t *testing.T, settings map[string]string) *replicated {
+	t.Helper()
+	return backendtest.Start(t, Backend{}, clusters.Options{TTL: ttl, Settings: settings}).(*replicated)
+}
+
+func startAlone(t *testing.T, settings map[string]string) *single {
+	t.Helper()
+	return backendtest.Start(t, Backend{}, clusters.Options{Nodes: 1, TTL: 200 * time.Millisecond, Settings: settings}).(*single)
+}
+
+func (c *single) node(name string) clusters.Node { return clusters.Named(c.Nodes(), name) }
+
+// synchronous is what lets commits wait for the standby.
+var synchronous = map[string]string{synchronousCommit: "remote_apply"}
+
+// initBehind is what a client is told whose way to the server is another.
+func initBehind(c *single, addr string, ttl time.Duration) client.Init {
+	init := backendtest.InitFor(c, ttl)
+	init.Endpoints = []string{addr}
+	return init
+}

@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"lockcheck/clusters"
+)
+
+const (
+	// askTimeout is how long one server may take to answer the harness, the making of a connection included. A paused one takes
+	// for ever.
+	askTimeout = time.Second
+	// lookEvery is how often is looked while something is waited for.
+	lookEvery = 20 * time.Millisecond
+)
+
+// node is a server and how the harness asks it.
+type node struct {
+	clusters.Node
+	dial clusters.Dialer
+}
+
+func (n *node) endpoint() string { return net.JoinHostPort(n.Addr(), port) }
+
+// ask makes a connection for one question: one that is kept is lost whenever its server is.
+func (n *node) ask(ctx context.Context, question func(context.Context, *pgx.Conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	config, err := pgx.ParseConfig(fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable&application_name=lockcheck", user, n.endpoint(), database))
+	if err != nil {
+		return err
+	}
+	config.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) { return n.dial(ctx, network, addr) }
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	return question(ctx, conn)
+}
+
+// value asks for one value.
+func value[T any](ctx context.Context, n *node, sql string, args ...any) (got T, err error) {
+	err = n.ask(ctx, func(ctx context.Context, conn *pgx.Conn) error { return conn.QueryRow(ctx, sql, args...).Scan(&got) })
+	return got, err
+}
+
+// run makes the server carry out statements, one after the other.
+func (n *node) run(ctx context.Context, statements ...string) error {
+	return n.ask(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		for _, sql := range statements {
+			if _, err := conn.Exec(ctx, sql); err != nil {
+				return fmt.Errorf("%s: %w", sql, err)
+			}
+		}
+		return nil
+	})
+}
+
+// follows reports whether the server is a standby.
+func (n *node) follows(ctx context.Context) (bool, error) {
+	return value[bool](ctx, n, "select pg_is_in_recovery()")
+}
+
+// write makes a plain write that no lock needs, and returns what it wrote.
+func (n *node) write(ctx context.Context) (int64, error) {
+	return value[int64](ctx, n, "update lockcheck_probe set value = value + 1 returning value")
+}
+
+// read reads what was written last, as far as the server knows.
+func (n *node) read(ctx context.Context) (int64, error) {
+	return value[int64](ctx, n, "select value from lockcheck_probe")
+}
+
+// alive is an error if the server's process has ended.
+func (n *node) alive() error { return clusters.Ended(n.Node, "PostgreSQL server") }
