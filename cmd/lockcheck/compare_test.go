@@ -30,6 +30,8 @@ func TestMistakesOfComparisons(t *testing.T) {
 		"a backend twice":              {[]string{"compare", "--backends=etcd,etcd"}, "", []string{"--backends=etcd,etcd", "twice"}},
 		"a lease that one cannot":      {[]string{"compare", "--backends=redis,etcd", "--ttl=2500ms"}, "", []string{"etcd / none / lock", "2.5s", "3s"}},
 		"no lease":                     {[]string{"compare", "--backends=etcd", "--ttls=2s,long"}, "", []string{`--ttls: "long" is no length of time`}},
+		"leases that are none":         {[]string{"compare", "--backends=etcd", "--ttls="}, "", []string{"--ttls names nothing", "1s,2s,5s"}},
+		"a file's that one cannot":     {[]string{"compare"}, inMatrix("ttls: [2s, 2500ms]"), []string{`lockcheck.yaml:26:14: backend etcd: `, "2.5s"}},
 		"a lease twice":                {[]string{"compare", "--backends=etcd", "--ttls=2s,2000ms"}, "", []string{"2s and 2000ms are the same lease"}},
 		"one lease beside several":     {[]string{"compare", "--backends=etcd", "--ttls=2s,5s", "--ttl=3s"}, "", []string{"--ttl sets one lease"}},
 		"a backend's own lease":        {[]string{"compare", "--ttls=2s,5s"}, strings.Replace(config.Example, "  etcd:\n", "  etcd: {ttl: 3s}\n", 1), []string{"backend etcd has a ttl of its own"}},

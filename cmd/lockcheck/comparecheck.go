@@ -71,6 +71,9 @@ func expectationsNow(named string, c *compare.Comparison) (*compare.Spec, error)
 	if err != nil {
 		return nil, unreadable(file, err)
 	}
+	if len(spec.TTLs) == 0 { // they may have stood beside the file, in --ttls
+		spec.TTLs = c.TTLs()
+	}
 	return &spec, nil
 }
 

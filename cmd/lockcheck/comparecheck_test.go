@@ -110,6 +110,38 @@ func TestRecordingsAreJudgedAgain(t *testing.T) {
 	}
 }
 
+// Leases that stood beside the file when it was run, in --ttls, are no cells that the file lacks.
+func TestLeasesBesideTheFileAreJudgedAgain(t *testing.T) {
+	dir := recordedComparison(t)
+	c, err := compare.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := config.Read(config.Name, known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.TTLs = []string{"2s", "5s"}
+	tasks := spec.Tasks(compare.Whole)
+	run := c.Cells[0].Runs[0]
+	c.Basis, c.Matrix, c.Cells = compare.NewBasis(harness.Version(), 3, tasks), spec.Cells(), nil
+	for i, task := range tasks {
+		c.Cells = append(c.Cells, compare.NewResult(task.Cell, task.Expect, []compare.Run{run}[:max(0, 1-i)], 1))
+	}
+	if err := compare.WriteFiles(dir, c, ""); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, twoCells(whatStaleShows))
+	got := lockcheck(t, "compare", "--check="+dir)
+	if got.code != exitInconclusive || !strings.Contains(got.stdout, "4 cells, 3 not run, 1 as expected") || strings.Contains(got.stderr, "other flags") {
+		t.Errorf("exit %d, want %d\n%s%s", got.code, exitInconclusive, got.stdout, got.stderr)
+	}
+	edit(t, strings.Replace(twoCells(whatStaleShows), "matrix: {", "matrix: {ttls: [5s], ", 1))
+	if got := lockcheck(t, "compare", "--check="+dir); got.code != exitUsage || !strings.Contains(got.stderr, "ttl 2s") {
+		t.Errorf("a lease that the file has taken out: exit %d: %s", got.code, got.stderr)
+	}
+}
+
 // A run whose recording is gone counts with its recorded verdict, and that is said wherever the comparison is shown.
 func TestWithoutARecordingTheRecordedVerdictCounts(t *testing.T) {
 	dir := recordedComparison(t)

@@ -82,7 +82,7 @@ func (f *compareFlags) spec(given *pflag.FlagSet) (compare.Spec, error) {
 	if err != nil {
 		return spec, err
 	}
-	if err := f.lease(&spec, given.Changed("ttl")); err != nil {
+	if err := f.lease(&spec, given); err != nil {
 		return spec, err
 	}
 	if given.Changed("repeat") {
@@ -126,7 +126,10 @@ func (f *compareFlags) matrixFlags() []matrixFlag {
 }
 
 // lease puts the leases into the matrix. Where it has several, nothing else can set one: it would not be what the cell says.
-func (f *compareFlags) lease(spec *compare.Spec, alone bool) error {
+func (f *compareFlags) lease(spec *compare.Spec, given *pflag.FlagSet) error {
+	if given.Changed("ttls") && len(f.ttls) == 0 {
+		return errors.New("--ttls names nothing: leave it out, or name leases, such as 1s,2s,5s")
+	}
 	for _, ttl := range f.ttls {
 		if err := ttlFlag().Rule.Check("--ttls", ttl); err != nil {
 			return err
@@ -149,7 +152,7 @@ func (f *compareFlags) lease(spec *compare.Spec, alone bool) error {
 		}
 		seen[length] = ttl
 	}
-	if alone {
+	if given.Changed("ttl") {
 		return errors.New("--ttl sets one lease, and the matrix has several: leave out --ttl, or the ttls")
 	}
 	for _, b := range spec.Backends {

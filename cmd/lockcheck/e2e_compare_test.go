@@ -170,9 +170,10 @@ func TestCompareShard(t *testing.T) {
 func TestInterruptedComparison(t *testing.T) {
 	t.Parallel()
 	o := outcome{out: t.TempDir()}
+	cmd := exec.Command(program, "compare", "--backends=etcd", "--nemeses=none", "--provider=local", "--time-limit=60s", "--out="+o.out)
+	defer placeFor(cmd)()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "compare", "--backends=etcd", "--nemeses=none", "--provider=local", "--time-limit=60s", "--out="+o.out)
 	var history string
 	go func() {
 		for ctx.Err() == nil { // until the run records
@@ -185,7 +186,7 @@ func TestInterruptedComparison(t *testing.T) {
 		}
 		_ = cmd.Process.Signal(os.Interrupt)
 	}()
-	if o = finish(t, cmd, o); o.code != 130 {
+	if o = finishAtOnce(t, cmd, o); o.code != 130 {
 		t.Errorf("exit %d, want 130\n%s", o.code, o.stderr)
 	}
 	c, dir := compared(t, o)

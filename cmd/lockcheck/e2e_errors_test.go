@@ -139,8 +139,9 @@ func TestAnInterruptedRunSaysHowItIsJudged(t *testing.T) {
 	t.Parallel()
 	o := outcome{out: t.TempDir()}
 	cmd := exec.Command(program, "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--time-limit=60s", "--out="+o.out)
+	defer placeFor(cmd)()
 	time.AfterFunc(6*time.Second, func() { _ = cmd.Process.Signal(os.Interrupt) })
-	if o = finish(t, cmd, o); o.code != 130 {
+	if o = finishAtOnce(t, cmd, o); o.code != 130 {
 		t.Errorf("exit %d, want 130", o.code)
 	}
 	found := regexp.MustCompile(`(?m)^lockcheck (check \S+) judges what was recorded`).FindStringSubmatch(o.stderr)

@@ -20,7 +20,6 @@ import (
 // A run that is complete has its verdict, even if its network cannot be removed; it says what is left and how to remove it.
 func TestWhatCannotBeRemovedCostsNoVerdict(t *testing.T) {
 	needDocker(t)
-	defer oneOfAFewInDocker()()
 	socket := engineThatKeeps(t, "/networks/")
 	o := outcome{out: t.TempDir()}
 	cmd := exec.Command(program, "run", "--backend=redis", "--provider=docker", "--nemesis=none", "--time-limit=2s", "--out="+o.out)

@@ -42,16 +42,6 @@ func needDocker(t *testing.T) {
 	}
 }
 
-// The engine makes and removes a dozen containers for each run. Two runs at once are enough for it: with more it was seen
-// to answer nothing for a minute, on two cores.
-var inDocker = make(chan struct{}, 2)
-
-// oneOfAFewInDocker waits until few enough runs are in Docker; the run is over when what it returns is called.
-func oneOfAFewInDocker() (over func()) {
-	inDocker <- struct{}{}
-	return func() { <-inDocker }
-}
-
 func skip(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -80,7 +70,6 @@ func TestEveryBackendOnEveryProvider(t *testing.T) {
 						t.Parallel() // a run waits most of its time
 						if provider == "docker" {
 							needDocker(t)
-							defer oneOfAFewInDocker()()
 						}
 						o := lockcheck(t, program, slices.Concat([]string{"run", "--backend=" + backend, "--provider=" + provider, fmt.Sprintf("--seed=%d", seed)}, cell.args)...)
 						cell.judge(t, backend, o)

@@ -5,6 +5,7 @@ package main_test
 import (
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,6 +20,8 @@ func TestAKilledComparisonGoesOn(t *testing.T) {
 	out := t.TempDir()
 	args := []string{"compare", "--backends=etcd", "--nemeses=none", "--provider=local", "--time-limit=2s", "--jobs=1", "--seed=1", "--repeat=2", "--out=" + out}
 	cmd := exec.Command(program, args...)
+	over := sync.OnceFunc(placeFor(cmd))
+	defer over()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -40,6 +43,7 @@ func TestAKilledComparisonGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
+	over()
 	before, err := compare.ReadDir(latest)
 	if err != nil || !before.Interrupted || made() == 4 {
 		t.Fatalf("killed in the middle: %+v, %v", before, err)

@@ -66,7 +66,9 @@ func TestThePagesWorkflow(t *testing.T) {
 		cmd := exec.Command("bash", "-e", "-c", command)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"), "GITHUB_ACTIONS=true", "GITHUB_WORKSPACE="+dir, "GITHUB_STEP_SUMMARY="+summary)
+		over := placeFor(cmd)
 		out, err := cmd.CombinedOutput()
+		over()
 		if cmd.ProcessState == nil {
 			t.Fatal(err)
 		}

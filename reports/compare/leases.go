@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockcheck/checker/history"
@@ -13,6 +14,16 @@ import (
 type leases struct {
 	Name  string
 	Cells []Result
+}
+
+// TTLs are the leases of the matrix, in its order; none if it leaves them to the flags.
+func (c *Comparison) TTLs() (ttls []string) {
+	for _, cell := range c.Matrix {
+		if cell.TTL != "" && !slices.Contains(ttls, cell.TTL) {
+			ttls = append(ttls, cell.TTL)
+		}
+	}
+	return ttls
 }
 
 // leases are of a comparison whose matrix has several; nil of all others.
@@ -78,7 +89,8 @@ func (l leases) Lines() (lines []leaseLine) {
 }
 
 // leasesNote explains the figures.
-const leasesNote = "take-over: how long after a holder's death, or a fault that hit it, another was granted its lock; holds lost: how often a holder was told that its lock had passed to another"
+const leasesNote = "take-over: how long after a holder's death, or a fault that hit it, another was granted its lock; of several runs its median is the mean of theirs; " +
+	"holds lost: how often a holder was told that its lock had passed to another; faults that are meant in TTLs are shorter with a shorter lease, so that a run has more of them"
 
 // leaseTable writes the figures as lines of columns.
 func leaseTable(w *strings.Builder, l leases) {

@@ -94,7 +94,7 @@ func rows(results []Result) []row {
 // notes are said below every table.
 func (c *Comparison) notes() []string {
 	notes := []string{"first: when the first finding of the most harmful violated property was complete", "violated runs: of those that could tell, with the 95 % interval after Wilson; none of n runs is a bound, not safety", layerNote}
-	notes = append(notes, c.keptNote()...)
+	notes = append(append(notes, c.keptNote()...), c.untilNote()...)
 	if len(c.leases()) > 0 {
 		notes = append(notes, leasesNote)
 	}

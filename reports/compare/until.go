@@ -41,6 +41,20 @@ func (t Task) EndsOnceFound() bool {
 	return slices.ContainsFunc(t.Flags, func(f Flag) bool { return f.Name == FlagUntil && f.Value != "" })
 }
 
+// untilNote names the cells whose runs may have ended early: their figures are of less time than those of others.
+func (c *Comparison) untilNote() []string {
+	var cells []string
+	for _, b := range c.Basis.Cells {
+		if (Task{Flags: b.Flags}).EndsOnceFound() {
+			cells = append(cells, b.Cell.String())
+		}
+	}
+	if len(cells) == 0 {
+		return nil
+	}
+	return []string{"the load of a run ended once what has to come was found, so that its figures may be of less time: " + strings.Join(cells, ", ")}
+}
+
 // violations are the properties of which a violation has to come. It is false unless there are some, all of them can be known
 // while a run goes on, and everything else that is expected comes out right wherever the run ends: either of violation and pass.
 func (e *Expectation) violations() (names []string, all bool) {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"strings"
 	"testing"
 
 	"lockcheck/checker"
@@ -67,5 +68,19 @@ func TestUntilIsNoOtherWayOfRunning(t *testing.T) {
 	spec.Override = append(spec.Override, Flag{"keys", "2"})
 	if cells := c.RunOtherwise(spec); len(cells) != 1 {
 		t.Errorf("%v were run otherwise; want the one", cells)
+	}
+}
+
+// Figures of a run that ended early are of less time: which cells those are is said below the table.
+func TestWhichCellsMayEndEarlyIsSaid(t *testing.T) {
+	spec := Spec{Backends: []Backend{{Name: "b", Kind: "etcd"}}, Nemeses: []string{"none", "pause"}, Workloads: []string{"lock"}, Override: []Flag{{FlagUntil, "violation"}}, Expecting: true,
+		Expectations: []Expectation{{Pattern: Pattern{Nemeses: []string{"pause"}}, Expect: []Wanted{{Property: checker.StaleWrite, Verdicts: []checker.Verdict{checker.Violation}}}}}}
+	for until, want := range map[string]bool{"violation": true, "": false} {
+		spec.Override[0].Value = until
+		c := &Comparison{Basis: NewBasis("v1", 1, spec.Tasks(Whole))}
+		text := strings.Join(c.notes(), "\n")
+		if got := strings.Contains(text, "may be of less time: b / pause / lock"); got != want || strings.Contains(text, "b / none / lock") {
+			t.Errorf("--until=%q: said: %v; want %v\n%s", until, got, want, text)
+		}
 	}
 }

@@ -2,6 +2,8 @@ package index
 
 import (
 	"fmt"
+
+	"lockcheck/reports/words"
 )
 
 // maxChanges bounds what is said of one entry.
@@ -29,17 +31,18 @@ func changes(before, after []fact) (all []string) {
 		had[f.name] = f.value
 	}
 	for _, f := range after {
+		name := words.Clip(f.name, words.MaxName)
 		switch value, was := had[f.name]; {
 		case !was:
-			all = append(all, fmt.Sprintf("%s: %s, and not known before", f.name, f.value))
+			all = append(all, fmt.Sprintf("%s: %s, and not known before", name, words.Clip(f.value, words.MaxName)))
 		case value != f.value:
-			all = append(all, fmt.Sprintf("%s: %s → %s", f.name, value, f.value))
+			all = append(all, fmt.Sprintf("%s: %s → %s", name, words.Clip(value, words.MaxName), words.Clip(f.value, words.MaxName)))
 		}
 		delete(had, f.name)
 	}
 	for _, f := range before {
 		if value, gone := had[f.name]; gone {
-			all = append(all, fmt.Sprintf("%s: %s before, and not known now", f.name, value))
+			all = append(all, fmt.Sprintf("%s: %s before, and not known now", words.Clip(f.name, words.MaxName), words.Clip(value, words.MaxName)))
 		}
 	}
 	if more := len(all) - maxChanges; more > 0 {

@@ -55,7 +55,8 @@ func Write(out string, now time.Time) error {
 	case err == nil && !ours:
 		return fmt.Errorf("cannot write the index of runs: %s is not lockcheck's; move it away, or choose another --out", name)
 	}
-	entries, total, err := collect(out, now.Add(maxReading))
+	defer turn(out, maxReading)()
+	entries, total, err := collect(out, time.Now().Add(maxReading)) // now may be long ago: a user was asked something
 	if err != nil {
 		return fmt.Errorf("cannot write the index of runs: %w", err)
 	}
@@ -74,7 +75,28 @@ func Update(out string, now time.Time) error {
 	return Write(out, now)
 }
 
+// turnEvery is how often it is tried whether another lockcheck has written its page.
+const turnEvery = 10 * time.Millisecond
+
+// turn waits until no other lockcheck writes the page: the one that reads first would else write last, without the run that ended
+// in between. After a while it goes on all the same.
+func turn(out string, patience time.Duration) (release func()) {
+	for until := time.Now().Add(patience); ; time.Sleep(turnEvery) {
+		release, err := rundir.Hold(out)
+		switch {
+		case err == nil:
+			return release
+		case !errors.Is(err, rundir.ErrHeld) || time.Now().After(until):
+			return func() {}
+		}
+	}
+}
+
+// isOurs reports whether a file is a page that lockcheck wrote. What is no file, such as a link, is not.
 func isOurs(name string) (bool, error) {
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return false, err
+	}
 	file, err := os.Open(name)
 	if err != nil {
 		return false, err

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -31,15 +32,15 @@ type page struct {
 }
 
 type row struct {
-	Started, Kind, What, Name string
-	Shape, Class, Verdict     string
-	Sentence                  string
-	Seed                      int64
-	Read, Known               bool // Known: what it is of
-	Link                      template.URL
-	Changes                   []string
-	Since                     string
-	SinceLink                 template.URL
+	Started, Kind, What   string
+	Shape, Class, Verdict string
+	Sentence              string
+	Seed                  int64
+	Read, Known           bool // Known: what it is of
+	Link                  template.URL
+	Changes               []string
+	Since                 string
+	SinceLink             template.URL
 }
 
 func html(w io.Writer, entries []*entry, total int, now time.Time) error {
@@ -75,22 +76,25 @@ func html(w io.Writer, entries []*entry, total int, now time.Time) error {
 
 func newRow(e *entry, pages map[string]template.URL) row {
 	r := row{
-		Started: e.started.Format("2006-01-02 15:04:05"), Kind: "run", What: e.found.what, Name: e.name, Read: e.read, Link: pages[e.name],
-		Verdict: "no verdict", Shape: "–", Class: "na", Sentence: words.Plain(e.found.sentence), Seed: e.found.seed, Known: e.found.what != "",
-		Changes: e.changes, Since: e.since, SinceLink: pages[e.since],
+		Started: e.started.Format("2006-01-02 15:04:05"), Kind: "run", What: short(cmp.Or(e.found.what, e.name)), Read: e.read, Link: pages[e.name],
+		Verdict: "no verdict", Shape: "–", Class: "na", Sentence: short(e.found.sentence), Seed: e.found.seed, Known: e.found.what != "",
+		Since: short(e.since), SinceLink: pages[e.since],
+	}
+	for _, change := range e.changes {
+		r.Changes = append(r.Changes, short(change))
 	}
 	if e.comparison {
 		r.Kind = "comparison"
 	}
-	if r.What == "" {
-		r.What = e.name
-	}
 	if v := e.found.verdict; v != "" {
 		face := words.FaceOf(v)
-		r.Verdict, r.Shape, r.Class = string(v), face.Symbol, face.Class
+		r.Verdict, r.Shape, r.Class = short(string(v)), face.Symbol, face.Class
 	}
 	return r
 }
+
+// short is a text of a file or of a name as the page has it: whatever it holds, the page has a bound.
+func short(text string) string { return words.Clip(words.Plain(text), words.MaxSentence) }
 
 // link leads to the page in a directory beside the index, or to the directory.
 func link(dir, page string) template.URL {

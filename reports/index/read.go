@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -49,7 +50,7 @@ func readRun(dir string) (f found) {
 		return found{page: existing(dir, rundir.ReportFile)}
 	}
 	f = found{plan: planOf(plan.Command), what: plan.Backend + " / " + plan.Nemesis + " / " + plan.Workload, seed: plan.Seed, page: existing(dir, rundir.ReportFile)}
-	file, err := os.Open(filepath.Join(dir, rundir.ResultsFile))
+	file, err := open(filepath.Join(dir, rundir.ResultsFile))
 	if err != nil {
 		return f
 	}
@@ -132,7 +133,7 @@ type summary struct {
 func readComparison(dir string) (f found) {
 	var c summary
 	f.page = existing(dir, compare.HTMLFile)
-	if readJSON(filepath.Join(dir, compare.JSONFile), &c) != nil {
+	if readJSON(filepath.Join(dir, compare.JSONFile), &c) != nil || c.Version != compare.FormatVersion {
 		return f
 	}
 	plan := []string{fmt.Sprint(c.Expecting)}
@@ -154,13 +155,17 @@ func readComparison(dir string) (f found) {
 	return f
 }
 
-// verdict is what the exit code says: without its runs a comparison cannot be judged anew.
+// verdict is what the exit code says: without its runs a comparison cannot be judged anew. None without a cell, and no pass
+// beside a cell that is not as it should be.
 func (c summary) verdict() checker.Verdict {
-	switch c.ExitCode {
-	case 0:
-		return checker.Pass
-	case 1, 3:
+	met := func(r compare.Result) bool { return r.Outcome == compare.Met }
+	switch cells := c.Comparison.Cells; {
+	case len(cells) == 0:
+		return ""
+	case c.ExitCode == 1 || c.ExitCode == 3:
 		return checker.Violation
+	case c.ExitCode == 0 && !slices.ContainsFunc(cells, func(r compare.Result) bool { return !met(r) }):
+		return checker.Pass
 	}
 	return checker.Inconclusive
 }
@@ -170,8 +175,23 @@ var outcomes = map[compare.Outcome]string{
 	compare.Met: "as it should be", compare.Unmet: "not as it should be", compare.Unclear: "inconclusive", compare.Failed: "could not be run", compare.NotRun: "not run",
 }
 
+// errNoFile says that what has a file's name is none.
+var errNoFile = errors.New("it is no file")
+
+// open opens a file, and nothing else: to open a named pipe would mean to wait for a writer.
+func open(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errNoFile
+	}
+	return os.Open(name)
+}
+
 func readJSON(name string, into any) error {
-	file, err := os.Open(name)
+	file, err := open(name)
 	if err != nil {
 		return err
 	}

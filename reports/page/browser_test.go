@@ -1,7 +1,6 @@
 package page
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -58,9 +57,9 @@ func TestTheReportInABrowser(t *testing.T) {
 		p := open(t, browsertest.View{Dark: true})
 		p.ShotWhole("report-dark")
 		p.ShotOf("timeline-dark", "#live")
-		dark := ink(p)
+		dark := p.Brightness("body", "color")
 		p.Click("#theme")
-		if light := ink(p); dark < 2*light {
+		if light := p.Brightness("body", "color"); dark < 2*light {
 			t.Errorf("letters are of brightness %v in the dark and %v in the light", dark, light)
 		}
 	})
@@ -135,14 +134,4 @@ func TestTheReportInABrowser(t *testing.T) {
 			t.Errorf("of the timelines and buttons paper shows %q, want the still one alone", shown)
 		}
 	})
-}
-
-// ink is how bright the letters of the page are, from 0 to 765.
-func ink(p *browsertest.Page) (sum float64) {
-	for part := range strings.SplitSeq(strings.Trim(browsertest.Eval[string](p, `getComputedStyle(document.body).color`), "rgb()"), ",") {
-		var n float64
-		fmt.Sscan(strings.TrimSpace(part), &n)
-		sum += n
-	}
-	return sum
 }

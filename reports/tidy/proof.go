@@ -38,6 +38,7 @@ var (
 	inRun        = []string{rundir.PlanFile, rundir.HistoryFile, rundir.ResourceFile, rundir.ResultsFile, rundir.ReportFile, rundir.NodesFolder, rundir.WitnessesFolder, rundir.ReadingFolder}
 	inComparison = []string{compare.JSONFile, compare.HTMLFile, compare.MarkdownFile, compare.JUnitFile, compare.RunsDir}
 	inCell       = []string{rundir.LatestLink, ".gitignore"}
+	folders      = []string{rundir.NodesFolder, rundir.WitnessesFolder, rundir.ReadingFolder, compare.RunsDir} // all else are files
 )
 
 // foreign is why a directory is not provably lockcheck's alone; "" if it is.
@@ -50,7 +51,7 @@ func foreign(dir string, comparison bool) string {
 
 // foreignRun wants what only a run has, the plan that the directory is named after, and nothing else beside it.
 func foreignRun(dir string) string {
-	if why := others(dir, inRun); why != "" {
+	if why := othersInRun(dir); why != "" {
 		return why
 	}
 	var plan struct { // of any version
@@ -99,7 +100,7 @@ func foreignCell(dir string) string {
 	for _, run := range runs {
 		where := filepath.Join(dir, run.Name())
 		if _, comparison, named := parseName(run.Name()); named && !comparison && run.IsDir() {
-			if why := stays(where, others(where, inRun)); why != "" {
+			if why := stays(where, othersInRun(where)); why != "" {
 				return run.Name() + ": " + why
 			}
 		} else if !slices.Contains(inCell, run.Name()) {
@@ -109,7 +110,64 @@ func foreignCell(dir string) string {
 	return ""
 }
 
-// others names what lies in a directory and was not made by lockcheck.
+// othersInRun names what lies in the directory of a run, or in any below it, and was not made by lockcheck. A witness and another
+// reading of the run are directories of runs.
+func othersInRun(dir string) string {
+	if why := others(dir, inRun); why != "" {
+		return why
+	}
+	if why := below(filepath.Join(dir, rundir.NodesFolder), othersThanLogs); why != "" {
+		return why
+	}
+	if why := below(filepath.Join(dir, rundir.WitnessesFolder), othersInRun); why != "" {
+		return why
+	}
+	reading := filepath.Join(dir, rundir.ReadingFolder)
+	if _, err := os.Lstat(reading); err != nil {
+		return ""
+	}
+	return within(rundir.ReadingFolder, othersInRun(reading))
+}
+
+// below looks into each directory in a folder, which holds nothing else.
+func below(folder string, look func(dir string) string) string {
+	inside, err := os.ReadDir(folder)
+	if err != nil && !os.IsNotExist(err) {
+		return err.Error()
+	}
+	for _, entry := range inside {
+		if !entry.IsDir() {
+			return within(filepath.Base(folder), notOurs(entry.Name()))
+		}
+		if why := look(filepath.Join(folder, entry.Name())); why != "" {
+			return within(filepath.Join(filepath.Base(folder), entry.Name()), why)
+		}
+	}
+	return ""
+}
+
+func within(folder, why string) string {
+	if why == "" {
+		return ""
+	}
+	return folder + ": " + why
+}
+
+// othersThanLogs names what lies in the directory of a server's or client's logs and is none.
+func othersThanLogs(dir string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err.Error()
+	}
+	for _, entry := range entries {
+		if !entry.Type().IsRegular() || !strings.HasSuffix(entry.Name(), ".log") {
+			return notOurs(entry.Name())
+		}
+	}
+	return ""
+}
+
+// others names what lies in a directory and was not made by lockcheck, by its name or by what it is.
 func others(dir string, known []string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -118,7 +176,7 @@ func others(dir string, known []string) string {
 	for _, entry := range entries {
 		name := entry.Name()
 		switch {
-		case entry.Type()&fs.ModeSymlink == 0 && slices.Contains(known, name):
+		case slices.Contains(known, name) && isWhatItsNameSays(entry):
 		case entry.Type().IsRegular() && strings.HasPrefix(name, "porcupine-") && strings.HasSuffix(name, ".html"):
 		case entry.Type().IsRegular() && slices.ContainsFunc(known, func(file string) bool { return strings.HasPrefix(name, "."+file+".") }):
 		default:
@@ -126,6 +184,15 @@ func others(dir string, known []string) string {
 		}
 	}
 	return ""
+}
+
+// isWhatItsNameSays is false for a link, a named pipe (which to read would mean to wait for a writer), and for a folder in the
+// place of a file.
+func isWhatItsNameSays(entry fs.DirEntry) bool {
+	if slices.Contains(folders, entry.Name()) {
+		return entry.IsDir()
+	}
+	return entry.Type().IsRegular()
 }
 
 func notOurs(name string) string {

@@ -46,9 +46,10 @@ func Old(out string, before time.Time) (old []Entry, left []Left, err error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // somebody else has removed it
 			continue
-		case err != nil:
-			return nil, nil, err
 		case !changed.Before(before):
+			continue
+		case err != nil: // another user's, perhaps: that is no reason to keep all others
+			left = append(left, Left{entry.Name(), err.Error()})
 			continue
 		}
 		if why := stays(dir, foreign(dir, comparison)); why != "" {
@@ -63,7 +64,7 @@ func Old(out string, before time.Time) (old []Entry, left []Left, err error) {
 
 // isDirectory is an error unless a path is a directory itself: what a link leads to was not named.
 func isDirectory(out string) error {
-	info, err := os.Lstat(out)
+	info, err := os.Lstat(filepath.Clean(out)) // with a slash behind its name a link would be followed
 	switch {
 	case err != nil:
 		return err
@@ -89,6 +90,7 @@ func stays(dir, why string) string {
 }
 
 // Remove removes entries, each as it is now: what has been written to since, was begun again or holds what is not lockcheck's stays.
+// One that cannot be removed keeps no other; the error says of each why.
 func Remove(out string, old []Entry) (removed []Entry, left []Left, err error) {
 	if err := isDirectory(out); err != nil {
 		return nil, nil, err
@@ -98,18 +100,19 @@ func Remove(out string, old []Entry) (removed []Entry, left []Left, err error) {
 		return nil, nil, err
 	}
 	defer root.Close()
+	var errs []error
 	for _, entry := range old {
 		why, err := remove(root, out, entry, old)
 		switch {
 		case err != nil:
-			return removed, left, fmt.Errorf("cannot remove %s: %w", filepath.Join(out, entry.Name), err)
+			errs = append(errs, fmt.Errorf("cannot remove %s: %w", filepath.Join(out, entry.Name), err))
 		case why != "":
 			left = append(left, Left{entry.Name, why})
 		default:
 			removed = append(removed, entry)
 		}
 	}
-	return removed, left, nil
+	return removed, left, errors.Join(errs...)
 }
 
 func remove(root *os.Root, out string, entry Entry, going []Entry) (why string, err error) {

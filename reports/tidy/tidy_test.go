@@ -150,6 +150,14 @@ func TestWhatIsNotKnownToBeLockchecksStays(t *testing.T) {
 			}
 		}
 	}
+	within := func(folder, file string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(folder)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			put(folder+"/"+file)(t, dir)
+		}
+	}
 	link := func(name string) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
 			_ = os.Remove(filepath.Join(dir, name))
@@ -176,10 +184,17 @@ func TestWhatIsNotKnownToBeLockchecksStays(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "redis-lock-pause-7"},
+		"a note among the logs":       {false, put("nodes/n1/notes.txt"), "nodes/n1: it holds notes.txt"},
+		"a file beside the logs":      {false, put("nodes/mine.log"), "nodes: it holds mine.log"},
+		"a note in a witness":         {false, within("witnesses/stale-write-1", "notes.txt"), "witnesses/stale-write-1: it holds notes.txt"},
+		"a note in another reading":   {false, within("failed-as-info", "notes.txt"), "failed-as-info: it holds notes.txt"},
+		"a folder in a file's place":  {false, within(rundir.ReportFile, "notes.txt"), "report.html"},
+		"a file in a folder's place":  {false, put(rundir.WitnessesFolder), "witnesses"},
 		"a note in a comparison":      {true, put("notes.txt"), "notes.txt"},
 		"a note beside the cells":     {true, put("runs/notes.txt"), "notes.txt"},
 		"a note beside a cell's runs": {true, put("runs/cell-1/notes.txt"), "notes.txt"},
 		"a note in a cell's run":      {true, func(t *testing.T, dir string) { put("x.txt")(t, onlyRun(t, dir)) }, "x.txt"},
+		"a note in its logs":          {true, func(t *testing.T, dir string) { put("nodes/n1/x.txt")(t, onlyRun(t, dir)) }, "x.txt"},
 		"a comparison that is none":   {true, put(compare.JSONFile), "compare.json"},
 	} {
 		t.Run(name, func(t *testing.T) {

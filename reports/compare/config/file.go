@@ -125,6 +125,7 @@ func (r *reader) matrix(key, node *yaml.Node) {
 					return // no cell has it: it would be told of once more for each
 				}
 				r.spec.TTLs = append(r.spec.TTLs, word)
+				r.spec.Places.SetFlag("", compare.Flag{Name: ttl, Value: word}, placeOf(at)) // one that a backend refuses points here
 			})
 		}},
 	})
