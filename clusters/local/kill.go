@@ -23,9 +23,10 @@ func (p *process) Kill(ctx context.Context) error {
 
 // killAll sends SIGKILL to the group, which is all there is of most programs; a tree that left it is killed as a whole.
 func (p *process) killAll(ctx context.Context) error {
+	p.freeze()
 	trees, err := procs.LeftGroup(p.PID())
 	if err != nil {
-		return err
+		return errors.Join(err, p.send(killSignal))
 	}
 	if !p.isTree(trees) {
 		return p.send(killSignal)
@@ -34,6 +35,14 @@ func (p *process) killAll(ctx context.Context) error {
 		return fmt.Errorf("%s (pid %d): %w", p.what, p.PID(), err)
 	}
 	return nil
+}
+
+// freeze keeps the group from forking while its descendants are listed: of processes that come and go faster than that, a list may
+// have none. SIGKILL ends what is stopped, too.
+func (p *process) freeze() {
+	if !p.first {
+		_ = p.send(syscall.SIGSTOP)
+	}
 }
 
 // isTree reports whether a signal to the process's group leaves some of what it forked alive, given which processes have
@@ -54,6 +63,7 @@ func (p *process) awaitEnd(ctx context.Context) error {
 func killAtOnce(ctx context.Context, all []*process) error {
 	var pids []int
 	for _, p := range all {
+		_ = p.whileThere(func() error { p.freeze(); return nil })
 		pids = append(pids, p.PID())
 	}
 	trees, err := procs.LeftGroup(pids...)

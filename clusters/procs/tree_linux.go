@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LeftGroup says which of these processes have descendants outside their process group, which no signal to the group reaches.
+// LeftGroup says which of these processes have descendants outside their process group, which no signal to the group reaches. Of
+// a tree that goes on forking it may see none: stop it before.
 func LeftGroup(leaders ...int) (map[int]bool, error) {
 	_, stats, err := allStats()
 	if err != nil {
