@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Factory makes the lock implementation of a built-in client. Serve calls it once, with what init said. Ready names the
+// Factory makes the lock of a client in Go, built-in or your own. Serve calls it once, with what init said. Ready names the
 // client (Client), and says whether the lock's tokens grow (Tokens: "ordered" or "none") and whether a release can remove
 // another's record (Release: "checked" or "unchecked").
 type Factory func(ctx context.Context, init Init, watch Watch) (Lock, Ready, error)
 
-// Lock is one implementation of a lock: all that a built-in client has to write. Serve adds the protocol, the belief
+// Lock is one implementation of a lock: all that a client in Go has to write. Serve adds the protocol, the belief
 // flags, the guards and the protected resource.
 type Lock interface {
 	// Acquire waits until key is granted, or ctx is done. With try it does not wait: an error with CodeBusy.

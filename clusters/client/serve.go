@@ -22,9 +22,9 @@ const (
 	closeTimeout   = time.Second
 )
 
-// Serve is the client's end of the protocol for built-in clients: it reads commands from in until close, the end of
-// input or the end of ctx, closes the session in good order and returns nil. An error wraps ErrProtocol, or says why the
-// lock could not be made, or whose output is read no more.
+// Serve is the client's end of the protocol for clients in Go, built-in or in a main of your own: it reads commands from in until
+// close, the end of input or the end of ctx, closes the session in good order and returns nil. An error wraps ErrProtocol, or says
+// why the lock could not be made, or that the output is read no more.
 //
 // If out is the process's standard output, what else is printed there goes to standard error from now on.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, factory Factory) error {

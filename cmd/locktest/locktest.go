@@ -14,6 +14,11 @@
 // in Go, which implements client.Lock (package lockcheck/clusters/client) and is handed to Main; or any program that speaks
 // the client protocol (Client is its path).
 //
+// The workload fencing passes under pauses only with a lock that hands on tokens, which one made by Simple does not.
+//
+// Run these tests with -count=1. Go keeps the result of a test that passed, and prints it again (cached) as long as code and files are
+// the same: no run is made then, and faults that are drawn anew each time are never drawn.
+//
 // # Main
 //
 // A run is made by processes that are the test binary, started again: servers, lock clients, the protected resource. Main

@@ -6,4 +6,4 @@ import (
 	"lockcheck/cmd/locktest"
 )
 
-func TestMain(m *testing.M) { locktest.Main(m, ours, simpleEtcd, simpleRedis) }
+func TestMain(m *testing.M) { locktest.Main(m, ours, simpleEtcd, simpleRedis, fencedEtcd) }

@@ -22,10 +22,11 @@ import (
 //
 //   - Leases: no acknowledged lease is known. That a service ended a lease early (early-expiry, release-by-owner) is not found,
 //     and no cause says how much of a lease was left when a fault came.
-//   - Tokens: there are none to hand on. With the workload fencing nothing is rejected, and token-monotonicity is n/a.
+//   - Tokens: there are none to hand on. With the workload fencing nothing is rejected, and token-monotonicity is n/a. Under the nemesis
+//     pause such a lock therefore fails, with either workload: for a green test make a client.Lock with a Token (see the example Fenced).
 //   - Outcomes: every error of lock and unlock may have taken effect, unless it is made with client.Definite. A grant or a
 //     release that did not happen is taken for one that may have, which can hide a service's mistake (lock-linearizability).
-//   - Waiting: requests in the queue are not counted, and a nemesis that waits for them (@queued) finds no moment.
+//   - Waiting: requests in the queue are not counted, and a nemesis that waits for them (@queue) finds no moment.
 //
 // What is harmed is seen as with any client: two holders at once, stale writes, lost updates, a lock that nobody gets any
 // more. A mistake that Simple does not see is never made up. For the rest implement client.Lock.
