@@ -89,13 +89,13 @@ func TestAnnotations(t *testing.T) {
 			t.Errorf("malformed: %s", line)
 		}
 	}
-	if !strings.HasPrefix(lines[0], "::error file=lockcheck.yaml,line=11,title=lockcheck%3A etcd / pause / fencing::mutual-exclusion: expected violation did not come") {
+	if !strings.HasPrefix(lines[0], "::error file=lockcheck.yaml,line=11,title=lockcheck%3A etcd / pause / fencing::S; missing: mutual-exclusion: expected violation did not come") {
 		t.Errorf("the first is %s", lines[0])
 	}
 	for i := range 30 {
 		c.Cells = append(c.Cells, NewResult(Cell{"b" + strconv.Itoa(i), "pause", "lock", ""}, expecting(), []Run{overlapAndStale()}, 1))
 	}
-	all := len(c.annotations(true)) + len(c.annotations(false))
+	all := len(c.annotations())
 	out.Reset()
 	if err := Annotations(&out, c, ""); err != nil {
 		t.Fatal(err)
