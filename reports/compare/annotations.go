@@ -14,13 +14,32 @@ const maxAnnotations = 9
 
 type annotation struct {
 	level, file, title, text string
-	line                     int
+	line, column             int
 }
 
 // Annotations writes GitHub's workflow commands, one a cell, at most nine and then how many more there are: what is not as
 // expected first, then what could not be run, then what is unknown. A file below root is named from there.
 func Annotations(w io.Writer, c *Comparison, root string) error {
-	all := c.annotations()
+	return annotate(w, c.annotations(), root)
+}
+
+// Mistake is a reason for which there is no comparison, and where it stands; it stands nowhere if it has no line.
+type Mistake struct {
+	File         string
+	Line, Column int
+	Text         string
+}
+
+// AnnotateMistakes is Annotations where there is no comparison.
+func AnnotateMistakes(w io.Writer, mistakes []Mistake, root string) error {
+	all := make([]annotation, len(mistakes))
+	for i, m := range mistakes {
+		all[i] = annotation{"error", m.File, "lockcheck", strings.Join(strings.Split(m.Text, "\n"), "; "), m.Line, m.Column}
+	}
+	return annotate(w, all, root)
+}
+
+func annotate(w io.Writer, all []annotation, root string) error {
 	var out strings.Builder
 	for i, a := range all {
 		if i == maxAnnotations {
@@ -51,7 +70,7 @@ func (c *Comparison) annotations() (all []annotation) {
 		for _, cell := range c.Cells {
 			if cell.Outcome == l.outcome {
 				file, line := cell.place()
-				all = append(all, annotation{l.level, file, "lockcheck: " + cell.Cell.String(), newAccount(cell).message(), line})
+				all = append(all, annotation{l.level, file, "lockcheck: " + cell.Cell.String(), newAccount(cell).message(), line, 0})
 			}
 		}
 	}
@@ -77,6 +96,9 @@ func (a annotation) String() string {
 		properties = append(properties, "file="+escapeProperty(a.file))
 		if a.line > 0 {
 			properties = append(properties, fmt.Sprintf("line=%d", a.line))
+		}
+		if a.column > 0 {
+			properties = append(properties, fmt.Sprintf("col=%d", a.column))
 		}
 	}
 	properties = append(properties, "title="+escapeProperty(a.title))
