@@ -171,6 +171,8 @@ type LockClient struct {
 	Name  string
 	About string
 	New   client.Factory
+	// NoTokens is why its grants carry no ordered token, as it says itself when it is ready; "" if they carry one.
+	NoTokens string
 }
 
 // Options are what a user asks of a backend.

@@ -104,3 +104,32 @@ func TestAMiscountExcusesNothingElse(t *testing.T) {
 		}
 	}
 }
+
+// A network that the engine does not remove is the engine's, not a defect of lockcheck's, and its words are passed on.
+func TestASweepThatTheEngineRefusesIsNotADefect(t *testing.T) {
+	const reason = "error while removing network: network n has active endpoints"
+	old := fmt.Sprintf(`{"Id": "n", "Name": "theirs", "Containers": {}, "Labels": {%q: "r", %q: "another/1/1", %q: "2020-01-01T00:00:00Z"}}`, labelRun, labelOwner, labelSince)
+	fake := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("API-Version", oldestAPI)
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.Method == http.MethodDelete:
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprintf(w, `{"message":%q}`, reason)
+		case strings.HasSuffix(r.URL.Path, "/networks"):
+			fmt.Fprintf(w, "[%s]", old)
+		case strings.HasSuffix(r.URL.Path, "/networks/n"):
+			fmt.Fprintln(w, old)
+		case strings.HasSuffix(r.URL.Path, "/json"):
+			fmt.Fprintln(w, "[]")
+		default:
+			fmt.Fprintln(w, "{}")
+		}
+	}))
+	defer fake.Close()
+	t.Setenv(client.EnvOverrideHost, "tcp://"+fake.Listener.Addr().String())
+	removed, err := Sweep(t.Context())
+	if len(removed) > 0 || !errors.Is(err, clusters.ErrUnavailable) || !errors.Is(err, clusters.ErrMiscounted) || !strings.Contains(err.Error(), "remove network theirs: ") || !strings.Contains(err.Error(), reason) {
+		t.Errorf("removed %v: %v", removed, err)
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/api/types/volume"
 	"github.com/docker/docker/client"
+
+	"lockcheck/clusters"
 )
 
 // sweepTimeout bounds a sweep, and freeTimeout how long a network or volume may stay in use after its last container went.
@@ -46,7 +48,11 @@ func sweep(ctx context.Context, engine *client.Client) ([]string, error) {
 		return nil, err
 	}
 	now := time.Now()
-	return remove(ctx, engine, miscountTimeout, labelRun, func(labels map[string]string) bool { return orphaned(labels, here, now) })
+	removed, err := remove(ctx, engine, miscountTimeout, labelRun, func(labels map[string]string) bool { return orphaned(labels, here, now) })
+	if err != nil { // whatever the engine refuses is no defect of lockcheck's
+		err = fmt.Errorf("%w: the container engine at %s refused: %w", clusters.ErrUnavailable, where(engine), err)
+	}
+	return removed, err
 }
 
 // removeRun removes what one run has made and what has not vanished by itself.

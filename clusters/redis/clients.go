@@ -8,7 +8,7 @@ var lockClients = []clusters.LockClient{
 	{
 		Name:  "setnx",
 		About: "SET NX PX with a random value; compare-and-delete and compare-and-extend in Lua; renewed at TTL/3; follows the Sentinels",
-		New:   setnx.factory,
+		New:   setnx.factory, NoTokens: setnx.reason,
 	},
 	{
 		Name:  "setnx-incr",
@@ -18,12 +18,12 @@ var lockClients = []clusters.LockClient{
 	{
 		Name:  "get-del",
 		About: "setnx released the naive way: GET, compare in the client, DEL",
-		New:   getDel.factory,
+		New:   getDel.factory, NoTokens: getDel.reason,
 	},
 	{
 		Name:  "setnx-norenew",
 		About: "setnx that is never renewed: it declares the lock valid for one TTL and says nothing when that is over",
-		New:   setnxNoRenew.factory,
+		New:   setnxNoRenew.factory, NoTokens: setnxNoRenew.reason,
 	},
 }
 

@@ -7,12 +7,12 @@ var lockClients = []clusters.LockClient{
 	{
 		Name:  "redlock",
 		About: "the algorithm as Redis's documentation gives it: majority, validity less drift, release on all, retry after a random time; extended at TTL/3",
-		New:   Redlock,
+		New:   Redlock, NoTokens: noTokens,
 	},
 	{
 		Name:  "redsync",
 		About: "github.com/go-redsync/redsync/v4 with its default options, extended by its user at TTL/3",
-		New:   Redsync,
+		New:   Redsync, NoTokens: noTokens,
 	},
 }
 

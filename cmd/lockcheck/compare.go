@@ -145,6 +145,11 @@ func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) 
 		}
 		fmt.Fprintf(out.errOut, "lockcheck: %s of %d, seed %d, in %s\n", history.Counted(int64(len(a.tasks)), "cell", "cells"), len(a.Matrix), a.Seed, a.dir)
 	}
+	if !out.quiet {
+		for _, note := range noTokensNotes(a.tasks) {
+			fmt.Fprintln(out.errOut, "lockcheck: "+words.Plain(note))
+		}
+	}
 	screen := compare.NewScreen(out.errOut, a.tasks, out.quiet)
 	kept := compare.Keep(a.Comparison, a.dir, a.tasks, screen)
 	a.Cells = compare.Execute(ctx, a.tasks, compare.Execution{Seed: a.Seed, Jobs: f.jobs, FailFast: f.failFast}, &processRunner{program: program, dir: a.dir}, kept)

@@ -25,9 +25,10 @@ func TestMistakesOfComparisons(t *testing.T) {
 		says []string
 	}{
 		"no matrix":                    {[]string{"compare"}, "", []string{"lockcheck.yaml", "lockcheck init", "--backends=etcd"}},
-		"unknown backend":              {[]string{"compare", "--backends=etcd,floppy"}, "", []string{"floppy / none / lock", "there is no backend"}},
+		"unknown backend":              {[]string{"compare", "--backends=etcd,floppy"}, "", []string{"--backends: there is no backend \"floppy\"", "there is no backend"}},
 		"unknown nemesis":              {[]string{"compare", "--nemeses=none,comet"}, "", []string{"comet", "none, pause"}},
 		"unknown workload":             {[]string{"compare", "--workloads=sleep"}, "", []string{"sleep", "lock, fencing"}},
+		"nothing that there is":        {[]string{"compare", "--backends=etcd", "--nemeses=noen", "--workloads=lok"}, "", []string{"--nemeses: there is no nemesis \"noen\" (did you mean none?)", "\n--workloads: there is no workload \"lok\" (did you mean lock?)"}},
 		"a backend twice":              {[]string{"compare", "--backends=etcd,etcd"}, "", []string{"--backends=etcd,etcd", "twice"}},
 		"a lease that one cannot":      {[]string{"compare", "--backends=redis,etcd", "--ttl=2500ms"}, "", []string{"etcd / none / lock", "2.5s", "3s"}},
 		"no lease":                     {[]string{"compare", "--backends=etcd", "--ttls=2s,long"}, "", []string{`--ttls: "long" is no length of time`}},

@@ -70,7 +70,7 @@ func edit(t *testing.T, text string) {
 func TestRecordingsAreJudgedAgain(t *testing.T) {
 	dir := recordedComparison(t)
 	got := lockcheck(t, "compare", "--check="+dir)
-	if got.code != exitUnmet || !strings.Contains(got.stdout, "stale-write is violated in the run and not listed as expected") || !strings.Contains(got.stdout, "1 not run") {
+	if got.code != exitUnmet || !strings.Contains(got.stdout, "stale-write and resource-linearizability are violated in the run and not listed as expected") || !strings.Contains(got.stdout, "1 not run") {
 		t.Errorf("exit %d, want %d\n%s%s", got.code, exitUnmet, got.stdout, got.stderr)
 	}
 	edit(t, twoCells(whatStaleShows))

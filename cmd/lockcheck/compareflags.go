@@ -117,12 +117,29 @@ func (f *compareFlags) untilMeansSomething(spec compare.Spec) error {
 
 // matrixFlag is a flag that names one side of the matrix: what it was given, and what there is.
 type matrixFlag struct {
-	flag       string
-	asked, all []string
+	flag, single string // plural and singular
+	asked, all   []string
+}
+
+// check is why something that the flag names cannot be.
+func (m matrixFlag) check() error {
+	for _, word := range m.asked {
+		var err error
+		switch {
+		case m.single == "nemesis": // it may be a description of faults
+			_, err = nemesis.Parse(word)
+		case !slices.Contains(m.all, word):
+			err = history.Unknown(m.single, word, m.all)
+		}
+		if err != nil {
+			return fmt.Errorf("--%s: %w", m.flag, err)
+		}
+	}
+	return nil
 }
 
 func (f *compareFlags) matrixFlags() []matrixFlag {
-	return []matrixFlag{{"backends", f.backends, harness.BackendNames()}, {"nemeses", f.nemeses, nemesis.Names()}, {"workloads", f.workloads, workloads.Names()}}
+	return []matrixFlag{{"backends", "backend", f.backends, harness.BackendNames()}, {"nemeses", "nemesis", f.nemeses, nemesis.Names()}, {"workloads", "workload", f.workloads, workloads.Names()}}
 }
 
 // lease puts the leases into the matrix. Where it has several, nothing else can set one: it would not be what the cell says.
@@ -228,6 +245,13 @@ func (f *compareFlags) plain() (compare.Spec, error) {
 	}
 	if len(f.workloads) == 0 {
 		spec.Workloads = workloads.Names()
+	}
+	var wrong []error
+	for _, list := range f.matrixFlags() {
+		wrong = append(wrong, list.check())
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return spec, err
 	}
 	for _, list := range f.matrixFlags() {
 		if len(slices.Compact(slices.Sorted(slices.Values(list.asked)))) != len(list.asked) {

@@ -16,6 +16,7 @@ type plannedCell struct {
 	Seeds       []int64              `json:"seeds"` // of its runs, as far as they are made
 	Flags       []string             `json:"flags"` // of lockcheck run, without the seed
 	Expectation *compare.Expectation `json:"expectation,omitempty"`
+	Note        string               `json:"note,omitempty"` // of what the cell cannot show
 }
 
 // listTasks prints what would be run, in that order; runs that were made already are left out. With quiet it is one line a cell.
@@ -25,7 +26,7 @@ func listTasks(out output, tasks []compare.Task, seed int64) error {
 		if task.Missing() == 0 {
 			continue
 		}
-		cell := plannedCell{Cell: task.Cell, Flags: arguments(task.Flags), Expectation: task.Expect}
+		cell := plannedCell{Cell: task.Cell, Flags: arguments(task.Flags), Expectation: task.Expect, Note: noTokensNote(task.Flags)}
 		for n := len(task.Done); n < task.Repeat; n++ {
 			cell.Seeds = append(cell.Seeds, seed+int64(n))
 		}
@@ -44,6 +45,9 @@ func listTasks(out output, tasks []compare.Task, seed int64) error {
 			continue
 		}
 		line("   lockcheck run %s", words.ShellWords(c.Flags))
+		if c.Note != "" {
+			line("   note: %s", c.Note)
+		}
 		if e := c.Expectation; e != nil {
 			line("   expected: %s%s", e.Words(), from(e))
 		}

@@ -64,7 +64,7 @@ func (f *showFlags) conclude(c *compare.Comparison, dir string, out output, unwr
 		try(shown(c.Write(out.out)))
 	} else {
 		try(shown(compare.Summary(out.out, c, compare.Shown{Dir: dir, Page: page, Color: terminal.Color(out.out), Quiet: out.quiet})))
-		if f.annotations || os.Getenv("GITHUB_ACTIONS") == "true" {
+		if f.annotations || onGitHub() {
 			try(shown(compare.Annotations(out.out, c, os.Getenv("GITHUB_WORKSPACE"))))
 		}
 	}

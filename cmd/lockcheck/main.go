@@ -25,7 +25,7 @@ func execute(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	began := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { began = true }
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitPass
 	}
@@ -37,6 +37,7 @@ func execute(ctx context.Context, args []string) int {
 	}
 	if message := err.Error(); message != "" {
 		fmt.Fprintln(os.Stderr, "lockcheck: "+message)
+		annotateError(cmd, err)
 	}
 	return exitCode(err)
 }

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"lockcheck/clusters"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/index"
@@ -35,8 +37,12 @@ func mergeCommand() *cobra.Command {
 			if err := show.check(out); err != nil {
 				return harness.Usage(err)
 			}
+			dirs, err := partDirs(args)
+			if err != nil {
+				return err
+			}
 			var parts []compare.Part
-			for _, part := range args {
+			for _, part := range dirs {
 				c, err := compare.ReadDir(part)
 				if err != nil {
 					return harness.Usage(err)
@@ -59,4 +65,24 @@ func mergeCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print the last line only")
 	show.bind(cmd.Flags())
 	return cmd
+}
+
+// partDirs are the directories that the arguments name. A shell leaves a pattern that matches nothing as it is: that is no
+// directory with an odd name, but a job that ended before it wrote one.
+func partDirs(args []string) (dirs []string, err error) {
+	for _, arg := range args {
+		if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[") {
+			dirs = append(dirs, arg)
+			continue
+		}
+		matches, err := filepath.Glob(arg)
+		switch {
+		case err != nil:
+			return nil, harness.Usage(fmt.Errorf("%s: %w", arg, err))
+		case len(matches) == 0:
+			return nil, fmt.Errorf("%w: the pattern %s matched nothing: no shard left a comparison; look at their jobs", clusters.ErrUnavailable, arg)
+		}
+		dirs = append(dirs, matches...)
+	}
+	return dirs, nil
 }

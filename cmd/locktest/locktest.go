@@ -115,6 +115,7 @@ func timeFor(limit, left time.Duration) error {
 // that came to no verdict ends the test.
 func Run(t testing.TB, plan Plan) *rundir.Results {
 	t.Helper()
+	readPipeline()
 	if !dispatched {
 		t.Fatal("locktest.Run: TestMain of this package has to call locktest.Main first; see the documentation of package locktest")
 	}

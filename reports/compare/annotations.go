@@ -14,13 +14,32 @@ const maxAnnotations = 9
 
 type annotation struct {
 	level, file, title, text string
-	line                     int
+	line, column             int
 }
 
-// Annotations writes GitHub's workflow commands, at most nine and then how many more there are: what is not as expected
-// first, then what is unknown. A file below root is named from there.
+// Annotations writes GitHub's workflow commands, one a cell, at most nine and then how many more there are: what is not as
+// expected first, then what could not be run, then what is unknown. A file below root is named from there.
 func Annotations(w io.Writer, c *Comparison, root string) error {
-	all := append(c.annotations(true), c.annotations(false)...)
+	return annotate(w, c.annotations(), root)
+}
+
+// Mistake is a reason for which there is no comparison, and where it stands; it stands nowhere if it has no line.
+type Mistake struct {
+	File         string
+	Line, Column int
+	Text         string
+}
+
+// AnnotateMistakes is Annotations where there is no comparison.
+func AnnotateMistakes(w io.Writer, mistakes []Mistake, root string) error {
+	all := make([]annotation, len(mistakes))
+	for i, m := range mistakes {
+		all[i] = annotation{"error", m.File, "lockcheck", strings.Join(strings.Split(m.Text, "\n"), "; "), m.Line, m.Column}
+	}
+	return annotate(w, all, root)
+}
+
+func annotate(w io.Writer, all []annotation, root string) error {
 	var out strings.Builder
 	for i, a := range all {
 		if i == maxAnnotations {
@@ -40,27 +59,35 @@ func Annotations(w io.Writer, c *Comparison, root string) error {
 	return err
 }
 
-func (c *Comparison) annotations(errors bool) (all []annotation) {
-	level := map[bool]string{true: "error", false: "warning"}[errors]
-	for _, cell := range c.Cells {
-		title := "lockcheck: " + cell.Cell.String()
-		for _, p := range cell.Problems {
-			if (p.Kind != Unknown) == errors {
-				all = append(all, annotation{level, p.File, title, p.Text, p.Line})
-			}
-		}
-		var file string
-		var line int
-		if e := cell.Expectation; e != nil {
-			file, line = e.File, e.Line
-		}
-		if errors == (cell.Outcome == Unmet) {
-			for _, why := range cell.Why()[len(cell.Problems):] {
-				all = append(all, annotation{level, file, title, why, line})
+// levels are those of the outcomes that are annotated, in their order. What could not be run fails a job as a violation does.
+var levels = []struct {
+	outcome Outcome
+	level   string
+}{{Unmet, "error"}, {Failed, "error"}, {Unclear, "warning"}, {NotRun, "warning"}}
+
+func (c *Comparison) annotations() (all []annotation) {
+	for _, l := range levels {
+		for _, cell := range c.Cells {
+			if cell.Outcome == l.outcome {
+				file, line := cell.place()
+				all = append(all, annotation{l.level, file, "lockcheck: " + cell.Cell.String(), newAccount(cell).message(), line, 0})
 			}
 		}
 	}
 	return all
+}
+
+// place is where in its file the cell's first unmet expectation stands, else that of all of them.
+func (r Result) place() (file string, line int) {
+	if e := r.Expectation; e != nil {
+		file, line = e.File, e.Line
+	}
+	for _, p := range r.Problems {
+		if p.Kind != Unknown {
+			return p.File, p.Line
+		}
+	}
+	return file, line
 }
 
 func (a annotation) String() string {
@@ -70,9 +97,12 @@ func (a annotation) String() string {
 		if a.line > 0 {
 			properties = append(properties, fmt.Sprintf("line=%d", a.line))
 		}
+		if a.column > 0 {
+			properties = append(properties, fmt.Sprintf("col=%d", a.column))
+		}
 	}
 	properties = append(properties, "title="+escapeProperty(a.title))
-	return "::" + a.level + " " + strings.Join(properties, ",") + "::" + escapeData(words.Clip(a.text, maxText)) + "\n"
+	return "::" + a.level + " " + strings.Join(properties, ",") + "::" + escapeData(words.Clip(a.text, maxMessage)) + "\n"
 }
 
 // What ends a command's part is written as GitHub's own toolkit writes it.

@@ -107,8 +107,7 @@ func newSuite(c *Comparison, first Result) junitSuite {
 func newCase(r Result, ms int64, from Attachments) junitCase {
 	test := junitCase{Name: clean(r.Nemesis + " / " + r.load()), Classname: "lockcheck." + strings.ReplaceAll(clean(r.Backend), ".", "_"),
 		Time: seconds(ms), SystemOut: strings.Join(append(output(r), from.lines(r)...), "\n")}
-	why := strings.Join(r.Why(), "; ")
-	fault := &junitFault{Message: clean(words.Clip(why, maxText)), Type: string(r.Outcome), Text: faultText(r)}
+	fault := &junitFault{Message: clean(newAccount(r).message()), Type: string(r.Outcome), Text: faultText(r)}
 	switch r.Outcome {
 	case Met:
 	case Unmet:
@@ -127,11 +126,8 @@ func newCase(r Result, ms int64, from Attachments) junitCase {
 
 func faultText(r Result) string {
 	var lines []string
-	for _, p := range r.Problems {
-		lines = append(lines, clean(string(p.Kind)+": "+p.Text+at(p)))
-	}
-	for _, why := range r.Why()[len(r.Problems):] {
-		lines = append(lines, clean(why))
+	for _, line := range newAccount(r).lines() {
+		lines = append(lines, clean(line))
 	}
 	return strings.Join(lines, "\n")
 }

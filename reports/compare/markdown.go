@@ -71,11 +71,8 @@ func (m *markdown) add(part string) {
 func problems(r Result) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "\n### %s %s\n\n", newRow(r).Shape, inline(r.Cell.String()))
-	for _, p := range r.Problems {
-		fmt.Fprintf(&out, "- **%s**: %s%s\n", p.Kind, inline(p.Text), inline(at(p)))
-	}
-	for _, why := range r.Why()[len(r.Problems):] {
-		fmt.Fprintf(&out, "- %s\n", inline(why))
+	for _, line := range newAccount(r).lines() {
+		fmt.Fprintf(&out, "- %s\n", inline(line))
 	}
 	if r.Expectation != nil {
 		fmt.Fprintf(&out, "- expected because: %s\n", inline(r.Expectation.Reason))

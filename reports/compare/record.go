@@ -84,6 +84,9 @@ func NewRun(r rundir.Results) Run {
 	return run
 }
 
+// causePrefix begins the last line of a story whose cause is known.
+const causePrefix = "cause: "
+
 func story(f checker.Finding) []string {
 	lines := []string{words.Clip(words.Plain(f.Summary), maxText)}
 	for i, line := range f.Story {
@@ -94,7 +97,7 @@ func story(f checker.Finding) []string {
 		lines = append(lines, history.Moment(line.TimeNS)+"  "+words.Clip(words.Plain(line.Text), maxText))
 	}
 	if f.Cause.Text != "" {
-		lines = append(lines, "cause: "+words.Clip(words.Plain(f.Cause.Text), maxText))
+		lines = append(lines, causePrefix+words.Clip(words.Plain(f.Cause.Text), maxText))
 	}
 	return lines
 }
@@ -116,6 +119,16 @@ func (r Run) foundSomething() bool {
 
 // Duration is how long the whole command took.
 func (r Run) Duration() time.Duration { return time.Duration(r.DurationNS) }
+
+// property is a property's verdict; the zero Property if it was not judged.
+func (r Run) property(name checker.Name) Property {
+	for _, p := range r.Properties {
+		if p.Name == name {
+			return p
+		}
+	}
+	return Property{}
+}
 
 // of counts the findings of properties of that verdict, and the incidents of each.
 func (r Run) of(verdict checker.Verdict) (findings, incidents int64) {

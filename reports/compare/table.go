@@ -132,11 +132,8 @@ func writeWhy(w io.Writer, c *Comparison, dir string) {
 			continue
 		}
 		fmt.Fprintf(w, "\n%s %s\n", newRow(cell).Shape, words.Plain(cell.Cell.String()))
-		for _, p := range cell.Problems {
-			fmt.Fprintf(w, "  %s: %s%s\n", p.Kind, words.Plain(p.Text), words.Plain(at(p)))
-		}
-		for _, why := range cell.Why()[len(cell.Problems):] {
-			fmt.Fprintf(w, "  %s\n", words.Plain(why))
+		for _, line := range newAccount(cell).lines() {
+			fmt.Fprintf(w, "  %s\n", words.Plain(line))
 		}
 		if e := cell.Expectation; e != nil {
 			fmt.Fprintf(w, "  expected because: %s\n", words.Plain(e.Reason))
@@ -144,6 +141,9 @@ func writeWhy(w io.Writer, c *Comparison, dir string) {
 		if run, ok := cell.representative(); ok && run.Error == "" {
 			fmt.Fprintf(w, "  run: %s\n  reproduce: %s\n", words.Plain(filepath.Join(dir, filepath.FromSlash(run.Dir))), words.Plain(words.ShellWords(run.Command)))
 		}
+	}
+	if next := c.Next(); next != "" {
+		fmt.Fprintf(w, "\n%s\n", words.Plain(next))
 	}
 }
 

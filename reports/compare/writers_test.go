@@ -89,13 +89,13 @@ func TestAnnotations(t *testing.T) {
 			t.Errorf("malformed: %s", line)
 		}
 	}
-	if !strings.HasPrefix(lines[0], "::error file=lockcheck.yaml,line=11,title=lockcheck%3A etcd / pause / fencing::mutual-exclusion: expected violation did not come") {
+	if !strings.HasPrefix(lines[0], "::error file=lockcheck.yaml,line=11,title=lockcheck%3A etcd / pause / fencing::S; missing: mutual-exclusion: expected violation did not come") {
 		t.Errorf("the first is %s", lines[0])
 	}
 	for i := range 30 {
 		c.Cells = append(c.Cells, NewResult(Cell{"b" + strconv.Itoa(i), "pause", "lock", ""}, expecting(), []Run{overlapAndStale()}, 1))
 	}
-	all := len(c.annotations(true)) + len(c.annotations(false))
+	all := len(c.annotations())
 	out.Reset()
 	if err := Annotations(&out, c, ""); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestAnnotations(t *testing.T) {
 	if want := fmt.Sprintf("::error title=lockcheck::%d more", all-9); len(lines) != 10 || lines[9] != want {
 		t.Errorf("%d lines, the last is %s; want 10 and %s", len(lines), lines[len(lines)-1], want)
 	}
-	if got := (annotation{"error", "a,b:c%.yaml", "t\n", "100 %\r\n::x", 1}).String(); got != "::error file=a%2Cb%3Ac%25.yaml,line=1,title=t ::100 %25  ::x\n" {
+	if got := (annotation{"error", "a,b:c%.yaml", "t\n", "100 %\r\n::x", 1, 0}).String(); got != "::error file=a%2Cb%3Ac%25.yaml,line=1,title=t ::100 %25  ::x\n" {
 		t.Errorf("escaped as %q", got)
 	}
 	dir := t.TempDir()

@@ -54,14 +54,14 @@ func Parse(path string, text []byte, known Known) (compare.Spec, error) {
 	var document yaml.Node
 	err := decoder.Decode(&document)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return compare.Spec{}, syntaxError(path, err)
+		return compare.Spec{}, syntaxError(path, text, err)
 	}
 	var second yaml.Node
 	switch err := decoder.Decode(&second); {
 	case err == nil:
 		return compare.Spec{}, &Error{path, second.Line, max(second.Column, 1), "a second document; there may be only one"}
 	case !errors.Is(err, io.EOF):
-		return compare.Spec{}, syntaxError(path, err)
+		return compare.Spec{}, syntaxError(path, text, err)
 	}
 	r := &reader{path: path, known: known}
 	r.spec.File, r.spec.Places = path, compare.NewPlaces()
@@ -74,18 +74,6 @@ func Parse(path string, text []byte, known Known) (compare.Spec, error) {
 		return r.spec, Mistakes(nil).With(r.errs...)
 	}
 	return r.spec, nil
-}
-
-// syntaxError says where, as far as yaml does: "yaml: line 3: did not find expected key".
-func syntaxError(path string, err error) error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	e := &Error{File: path, Text: text}
-	if n, _ := fmt.Sscanf(text, "line %d:", &e.Line); n == 1 {
-		_, e.Text, _ = strings.Cut(text, ": ")
-		e.Column = 1
-	}
-	e.Text = "this is no YAML: " + e.Text
-	return e
 }
 
 // reader goes through the document and gathers all that is wrong in it.
