@@ -11,7 +11,7 @@ var lockClients = []clusters.LockClient{
 	{
 		Name:  "advisory",
 		About: "pg_advisory_lock: held by a session as long as its connection lives; no lease and no token",
-		New:   advisory.factory,
+		New:   advisory.factory, NoTokens: advisory.reason,
 	},
 	{
 		Name:  "row-lease",
