@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Runs wait most of their time, so more of them go on at once than there are processors. Tests are all let go at once
-// (-parallel 64), and each run takes a place where it runs: one that waits for the engine keeps no other from running.
+// Each run takes a place where it runs, however many tests are let go at once. With -parallel 64 that took a quarter less time, but
+// what tests do beside their runs came at once, too: ensembles of JVMs were seen to elect no leader in a minute.
 var (
 	places = make(chan struct{}, 4)
 	// The engine makes and removes a dozen containers for each run. Two runs at once are enough for it: with more it was seen

@@ -40,12 +40,15 @@ func TestInnerPlain(t *testing.T) {
 	t.Run("paused", func(t *testing.T) { inner(t, short("lock", "pause:holder")) })
 }
 
-// A resource that checks its tokens can.
+// A resource that checks the tokens of the examples can.
 func TestInnerFenced(t *testing.T) {
-	results := inner(t, short("fencing", "pause:holder"))
-	for _, p := range results.Properties {
-		if p.Name == checker.MutualExclusion && (p.Verdict != checker.Masked || p.Count == 0) {
-			t.Errorf("%s is %s with %d, want masked", p.Name, p.Verdict, p.Count)
+	for _, client := range []string{"one-shot", "fenced-etcd"} {
+		plan := short("fencing", "pause:holder")
+		plan.Client = client
+		for _, p := range inner(t, plan).Properties {
+			if p.Name == checker.MutualExclusion && (p.Verdict != checker.Masked || p.Count == 0) {
+				t.Errorf("%s: %s is %s with %d, want masked", client, p.Name, p.Verdict, p.Count)
+			}
 		}
 	}
 }
@@ -208,7 +211,7 @@ func TestWhatATeamSees(t *testing.T) {
 	})
 	t.Run("mistakes are named", func(t *testing.T) {
 		code, text, _ := team(t, "^(TestInnerNoClient|TestInnerTooLong)$")
-		wants(t, text, `there are: one-shot, simple-etcd, simple-redis, concurrency, election`, `-timeout leaves .* up to 23h0m20s`)
+		wants(t, text, `there are: one-shot, simple-etcd, simple-redis, fenced-etcd, concurrency, election`, `-timeout leaves .* up to 23h0m20s`)
 		if code != 1 {
 			t.Errorf("exit %d", code)
 		}
