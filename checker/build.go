@@ -240,6 +240,7 @@ func (b *builder) signal(e *history.Event) error {
 		if h != nil && h.LostNS == 0 {
 			h.LostNS = e.TimeNS
 			h.Voided = h.DoneNS == 0
+			b.cleanup(e, h)
 		}
 	case history.Exit:
 		c := b.client(e.Client)
@@ -252,6 +253,20 @@ func (b *builder) signal(e *history.Event) error {
 		}
 	}
 	return nil
+}
+
+// cleanup takes from the loss of a hold whether its library had tidied up before it told of it. Once a release was asked for, a
+// request to remove something is the release's. What was sent before the grant was read proves nothing: as far as a recording goes
+// on, nobody could know of it.
+func (b *builder) cleanup(e *history.Event, h *Hold) {
+	also := h.extra()
+	also.told = true
+	if e.Removed && h.ReleaseNS == 0 && h.DoneNS != 0 && e.SeenNS >= h.DoneNS {
+		also.cleanup = &Attempt{
+			opResult: b.sayings.of(history.Release, history.OK, ""), Removed: true,
+			InvokeNS: e.SeenNS, SeenNS: e.SeenNS, DoneNS: e.TimeNS, Event: e.Index, DoneEvent: e.Index,
+		}
+	}
 }
 
 // lease takes a lease report (rules R5 and R6). One that names a hold is about that grant alone.

@@ -162,7 +162,7 @@ func boolCompare(a, b bool) int {
 
 // shortlyNS is how long after a fault of a server what it led to may still come to light: until the next lease and the
 // next election are over.
-func (j *judge) shortlyNS() int64 { return (j.m.Plan.EffectiveMS + j.m.Plan.ElectionMS) * 1e6 }
+func (j *judge) shortlyNS() int64 { return j.m.Plan.RecoveryMS() * 1e6 }
 
 func (c *causeOf) rank(f *Fault) rank {
 	m := c.j.m

@@ -244,7 +244,8 @@ func (w *longestWaits) other(than int32) int64 {
 }
 
 // outlived are the faults that lasted past the end of a lease of the holder they hit. Here the end is taken as late as
-// it can be (a request acknowledged at t extends to t + TTL at most), because what is counted is what certainly happened.
+// it can be (a request acknowledged at t extends to t + TTL at most, and the grace that the plan gives it), because what is
+// counted is what certainly happened.
 func (m *Model) outlived() []*Fault {
 	var all []*Fault
 	for _, f := range m.Faults {
@@ -321,7 +322,7 @@ func (m *Model) leaseAt(h *Hold, t int64) (earliest, latest int64) {
 			if l.TimeNS > t {
 				break
 			}
-			earliest, latest = max(earliest, l.SeenNS+l.TTLNS-m.Plan.DriftMS*1e6), max(latest, l.TimeNS+l.TTLNS)
+			earliest, latest = max(earliest, l.SeenNS+l.TTLNS-m.Plan.DriftMS*1e6), max(latest, l.TimeNS+l.TTLNS+m.Plan.GraceMS*1e6)
 		}
 	}
 	take(h.Leases())

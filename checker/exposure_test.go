@@ -174,6 +174,21 @@ func spellHolds(holds []*Hold) (text string) {
 }
 
 // A majority whose members are hit one after the other never was one.
+// A pause that ends while the service still counts the lease has not outlived it: no other client can have been granted the lock.
+func TestAFaultOutlivesALeaseAndItsGrace(t *testing.T) {
+	const second = int64(1e9)
+	for _, test := range []struct {
+		graceMS, healed int64
+		outlives        bool
+	}{{0, 3, true}, {0, 2, false}, {2000, 3, false}, {2000, 5, true}} {
+		m := &Model{Plan: history.Plan{GraceMS: test.graceMS}, Sessions: map[string]*Session{"s": {Leases: []Lease{{TTLNS: 2 * second}}}}}
+		f := &Fault{EffectiveNS: second, HealNS: test.healed * second}
+		if got := m.outlivesLease(f, &Hold{Session: "s"}); got != test.outlives {
+			t.Errorf("a lease of 2 s with a grace of %d ms, a fault until %d s: outlives is %t", test.graceMS, test.healed, got)
+		}
+	}
+}
+
 func TestFaultsAtOnceAreThoseInEffectTogether(t *testing.T) {
 	fault := func(name history.F, effective, heal int64) *Fault {
 		return &Fault{Name: name, EffectiveNS: effective, HealNS: heal}

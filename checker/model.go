@@ -116,6 +116,8 @@ type holdExtra struct {
 	leases  []Lease // reported for this grant alone; those of its session are the session's
 	signals []int64 // indexes of the events that name this hold and belong to no operation
 	shared  sharedRecord
+	told    bool     // its loss was told by an event that names it
+	cleanup *Attempt // the request by which its library removed a record before it told of the loss, unasked; nil if there was none
 }
 
 // releaseDoneNS is when its release was answered; 0 if it was not.
@@ -124,6 +126,14 @@ func (h *Hold) releaseDoneNS() int64 {
 		return 0
 	}
 	return h.released.DoneNS
+}
+
+// cleanup is the request by which its library removed a record before it told of the loss; nil if there was none.
+func (h *Hold) cleanup() *Attempt {
+	if h.more == nil {
+		return nil
+	}
+	return h.more.cleanup
 }
 
 func (h *Hold) extra() *holdExtra {

@@ -112,7 +112,7 @@ func (o *oracle) bound(from, to int64) int64 {
 			}
 		}
 	}
-	return max(30, 5*(ttl+o.plan.ElectionMS/1000)) + back
+	return max(30, 5*(ttl+(o.plan.GraceMS+o.plan.ElectionMS)/1000)) + o.plan.LockDelayMS/1000 + back
 }
 
 // waited is how many of the seconds of a wait count, and whether plain writes succeed. What came before the service last

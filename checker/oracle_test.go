@@ -229,13 +229,36 @@ func (o *oracle) removedByAnother(h *fact, at int64) bool {
 				return true
 			}
 		}
+		if sent, told := o.tidied(q); sent >= q.done && sent > h.done && sent < at && o.unprotectedAt(q, -1, sent) &&
+			(o.plan.Release == history.ReleaseUnchecked || !o.serviceDisturbed(q.done, told)) {
+			return true
+		}
 	}
 	return false
 }
 
+// tidied is when the library of a hold, unasked, sent the request that removed something, and when it told of that; 0 if never.
+func (o *oracle) tidied(q *fact) (sent, told int64) {
+	for _, e := range o.events {
+		switch {
+		case e.Hold != q.id:
+		case e.F == history.Release:
+			return 0, 0
+		case e.F == history.Lost && e.Removed:
+			return e.SeenNS, e.TimeNS
+		case e.F == history.Lost:
+			return 0, 0
+		}
+	}
+	return 0, 0
+}
+
 // unprotected: the grant was not protected any more when one of its releases was sent, as far as was known then.
 func (o *oracle) unprotected(q *fact, release int) bool {
-	sent := q.attempts[release].sent()
+	return o.unprotectedAt(q, release, q.attempts[release].sent())
+}
+
+func (o *oracle) unprotectedAt(q *fact, release int, sent int64) bool {
 	until := min(o.promised(q), o.stopped(q, release))
 	if l := o.lost(q); l != 0 && l <= sent {
 		until = min(until, max(o.believed(q), q.done))

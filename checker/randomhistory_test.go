@@ -257,6 +257,10 @@ func (s *scribe) other(c *scribbler) {
 		e := s.event(c, history.Info, history.Lost)
 		e.Session = h.session
 		s.confirm(&e, h)
+		if s.plan.Release != history.ReleaseChecked && s.chance(0.3) { // its library tidies up, unasked
+			e.Removed, e.SeenNS = true, s.somewhen(h.grantedNS, s.now)
+			s.owner = nil
+		}
 		h.lost = true
 		s.add(e)
 	case n < 16 && (s.owner != h || s.wrong()):

@@ -40,6 +40,8 @@ const (
 	removes = `
 		3.00 a release h0
 		3.02 a release:ok h0 owned=true seen=3.01`
+	tidies = `
+		3.02 a lost h0 session=sa removed=true seen=3.01 held=1.4`
 )
 
 func TestReleaseByOwnerNeedsProof(t *testing.T) {
@@ -73,6 +75,15 @@ func TestReleaseByOwnerNeedsProof(t *testing.T) {
 		"its outcome is unknown":                          {unchecked, victim + strings.Replace(removes, "release:ok h0 owned=true", "release:info h0", 1), EarlyExpiry},
 		"it removed another lock":                         {unchecked, strings.Replace(victim, "acquire h0", "acquire h0 key=other", 1) + removes, EarlyExpiry},
 		"a release after a grant that had no answer here": {unchecked, victim + "\n0.30 d acquire h9\n0.40 d acquire:info h9\n3.00 d.2 release h9\n3.02 d.2 release:ok h9 owned=true", EarlyExpiry},
+		"its library tidied up, unasked, before it told":  {unchecked, victim + tidies, ReleaseByOwner},
+		"undeclared, and it tidied up":                    {"", victim + tidies, ReleaseByOwner},
+		"undeclared, disturbed, and it tidied up":         {"", victim + tidies + serverKill, EarlyExpiry},
+		"checked, and it tidied up":                       {checked, victim + tidies, EarlyExpiry},
+		"it tidied up before the lost grant was read":     {unchecked, victim + strings.Replace(tidies, "seen=3.01", "seen=2.05", 1), EarlyExpiry},
+		"it tidied up once the loss was seen":             {unchecked, victim + strings.NewReplacer("3.02", "3.52", "3.01", "3.51").Replace(tidies), EarlyExpiry},
+		"it tidied up while its own lease may still run":  {unchecked, strings.Replace(victim, "ttl=1", "ttl=4", 1) + tidies, EarlyExpiry},
+		"it told of a loss, and of nothing that it did":   {unchecked, victim + strings.Replace(tidies, "removed=true", "", 1), EarlyExpiry},
+		"a release had been asked for before":             {unchecked, victim + tidies + "\n2.90 a release h0\n3.60 a release:info h0", EarlyExpiry},
 		"the next holder gave its own lock back": {unchecked, `
 			1.00 a acquire h1
 			1.01 a lease:ok session=sa ttl=2 seen=1.00
@@ -203,6 +214,70 @@ func TestARemovalSaysWhyItsOwnGrantWasUnprotected(t *testing.T) {
 				t.Errorf("the story does not say so: %v", findings[0].Story)
 			}
 		})
+	}
+}
+
+func TestWhatALibraryTidiesUpIsToldAsThat(t *testing.T) {
+	plan := plainPlan()
+	plan.Release = history.ReleaseUnchecked
+	result, _ := judgeText(t, plan, scenario(victim+tidies))
+	findings := result.of(ReleaseByOwner).Findings
+	if len(findings) != 1 || !strings.Contains(findings[0].Summary, "what the library of a tidied up, unasked, removed it") {
+		t.Fatalf("%d findings: %v", len(findings), findings)
+	}
+	if story := fmt.Sprint(findings[0].Story); !strings.Contains(story, "a was told of its loss, and its library had been answered that a record was removed") {
+		t.Errorf("the story does not say so: %s", story)
+	}
+}
+
+// As far as a recording goes on: a grant with an older token may be read later than the loss. What its
+// library tidied up before that proves nothing.
+func TestALossMayTurnOutToBeOfAGrantThatIsReadLater(t *testing.T) {
+	plan := plainPlan()
+	plan.Release = history.ReleaseUnchecked
+	whole := scenario(strings.Replace(strings.Replace(victim, "0.20 a acquire:ok", "6.60 a acquire:ok", 1), "5.90 b exit h1 held=4.00", "3.50 b release h1 held=3.49\n3.55 b release:ok h1 owned=false seen=3.50", 1),
+		"3.60 c release h2\n3.70 c release:ok h2 owned=true seen=3.60\n6.40 d acquire h8\n6.50 d acquire h9\n6.70 a lost h0 session=sa removed=true seen=3.01")
+	result, _ := judgeText(t, plan, whole)
+	so, _, _ := strings.Cut(whole, "6.60 a acquire:ok")
+	events, requests := parse(t, so)
+	part, _, err := Check(again(plan, events[:len(events)-1], requests), Options{SoFar: true, Unconfirmed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if so, end := serviceVerdicts(part), serviceVerdicts(result); so != string(EarlyExpiry) || end != so {
+		t.Errorf("it is %q so far, and %q in the end", so, end)
+	}
+}
+
+// Its witness is judged like the whole run: the same property, in the same words, by the line with which the loss was told.
+func TestWhatALibraryTidiesUpIsWitnessed(t *testing.T) {
+	plan := plainPlan()
+	plan.Release = history.ReleaseUnchecked
+	result, _ := judgeText(t, plan, scenario(victim+tidies))
+	want := result.of(ReleaseByOwner).Findings[0]
+	shown := false
+	for _, w := range witnessesOf(t, plan, scenario(victim+tidies)) {
+		if w.Finding != want.ID {
+			continue
+		}
+		if w.Missing != "" {
+			t.Fatalf("no witness: %s", w.Missing)
+		}
+		got, _, err := Check(throughFiles(t, &w), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := got.of(ReleaseByOwner).Findings
+		if len(found) != 1 || found[0].Summary != want.Summary || storyText(found[0]) != storyText(want) || serviceVerdicts(got) != string(ReleaseByOwner) {
+			t.Errorf("its witness comes to %s: %v, want %s", serviceVerdicts(got), found, want.Summary)
+		}
+		if !strings.Contains(w.outline(), "lost") {
+			t.Errorf("the loss is not in it:\n%s", w.outline())
+		}
+		shown = true
+	}
+	if !shown {
+		t.Error("there is no witness")
 	}
 }
 

@@ -10,10 +10,12 @@ import (
 
 // removal is a release that removed a record which cannot have been its own hold's (J5): it says that it removed one, its
 // deleting request was sent after another grant had been read that was certainly made later than its own, its own hold was
-// not protected any more, and its client does not compare and delete in one step.
+// not protected any more, and its client does not compare and delete in one step. What a library tidies up by itself, before it tells
+// its user of a loss, counts like a release that was asked for.
 type removal struct {
 	hold    *Hold
 	attempt *Attempt
+	unasked bool
 	sentNS  int64 // the request that deletes was sent no earlier
 	kind    history.ReleaseKind
 	// leaseOver: its own lease, as acknowledged, had run out by then.
@@ -33,6 +35,12 @@ func (j *judge) removals(k *keyView, lost []premature) {
 	for _, h := range k.grants {
 		for _, a := range h.Attempts {
 			if r, ok := j.removalBy(h, a); ok {
+				all = append(all, r)
+			}
+		}
+		if a := h.cleanup(); a != nil {
+			if r, ok := j.removalBy(h, a); ok {
+				r.unasked = true
 				all = append(all, r)
 			}
 		}
@@ -148,6 +156,9 @@ func (r *removal) words(removed string) string {
 	if r.kind == "" {
 		how = "does not declare that it looks whose record it deletes"
 	}
+	if r.unasked {
+		return fmt.Sprintf("what the library of %s tidied up, unasked, removed %s: %s %s, and removed a record at a time when %s, before %s was told of the loss", r.hold.Client, removed, r.hold.Client, how, r.own(), r.hold.Client)
+	}
 	return fmt.Sprintf("the release of %s removed %s: %s %s, and its release removed a record at a time when %s", r.hold.Client, removed, r.hold.Client, how, r.own())
 }
 
@@ -172,5 +183,9 @@ func (s *storyteller) removal(r *removal) {
 	s.f.Events = append(s.f.Events, r.hold.Event, r.hold.DoneEvent, a.Event, a.DoneEvent)
 	s.add(r.hold.DoneNS, &r.hold.DoneEvent, 0, "%s acquired %s%s", r.hold.Client, r.hold.Key, withToken(r.hold))
 	s.add(r.sentNS, &a.Event, 0, "%s sent the request that deletes the record of %s, when %s", r.hold.Client, r.hold.Key, r.own())
+	if r.unasked {
+		s.add(a.DoneNS, &a.DoneEvent, 0, "%s was told of its loss, and its library had been answered that a record was removed", r.hold.Client)
+		return
+	}
 	s.add(a.DoneNS, &a.DoneEvent, 0, "the answer to %s said that a record was removed", r.hold.Client)
 }

@@ -93,6 +93,19 @@ var excuses = []struct {
 		3.99 harness leader n2
 		!5.00 c release:ok h0 owned=true seen=1.9`, `
 		5.00 c release:fail h0 code=not-owned`},
+	{"what a library tidied up turns out to have removed it", plainPlan, "early-expiry h1 h2", `
+		0.50 c acquire h0
+		0.60 c acquire:ok h0 token=1
+		1.00 a acquire h1
+		1.01 a lease:ok h1 ttl=2 seen=1.00
+		1.02 a acquire:ok h1 token=2 seen=1.00
+		1.50 b acquire h2
+		2.00 b acquire:ok h2 token=3
+		2.60 a renew h1 held=2.5
+		2.98 harness leader n1
+		3.99 harness leader n2
+		!5.00 c lost h0 removed=true seen=1.9`, `
+		5.00 c lost h0`},
 	{"a lease turns out to have protected the hold whose release removed it", plainPlan, "release-by-owner h0 h1 h2", `
 		0.50 c acquire h0
 		0.60 c acquire:ok h0 token=1

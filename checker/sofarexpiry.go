@@ -10,7 +10,7 @@ import (
 // stableEarlyExpiry: the grant of another client that was asked for later, or the service's own word, while the client's
 // own confirmation keeps the lease a promise; and no release can turn out to have removed it.
 func (j *judge) stableEarlyExpiry() func(*Finding) bool {
-	releases := map[string]releaseLog{}
+	releases, cleanups := map[string]releaseLog{}, map[string][]*Hold{}
 	return func(f *Finding) bool {
 		holds := j.soFar.named(j.m, f)
 		h, c := holds[0], j.m.Clients[holds[0].Client]
@@ -26,8 +26,9 @@ func (j *judge) stableEarlyExpiry() func(*Finding) bool {
 		if !known {
 			log = j.keyNamed(f.Key).releases()
 			releases[f.Key] = log
+			cleanups[f.Key] = j.keyNamed(f.Key).cleanupsSoFar()
 		}
-		return !log.mayHaveRemoved(h, f.AtNS)
+		return !log.mayHaveRemoved(h, f.AtNS) && !j.mayHaveTidied(f.Key, cleanups[f.Key], h, f.AtNS)
 	}
 }
 
@@ -85,4 +86,29 @@ func (l releaseLog) mayHaveRemoved(h *Hold, atNS int64) bool {
 		return r.latestOfOthers > h.DoneNS
 	}
 	return r.latestNS > h.DoneNS
+}
+
+// cleanupsSoFar are the holds whose library has tidied up unasked, or may turn out to have: those whose loss is not told yet, and
+// whose release was not asked for. In a long history they are few.
+func (k *keyView) cleanupsSoFar() (all []*Hold) {
+	for _, h := range k.grants {
+		if h.cleanup() != nil || h.ReleaseNS == 0 && (h.more == nil || !h.more.told) {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// mayHaveTidied reports whether the library of an older hold may turn out to have removed h's record after h was read.
+func (j *judge) mayHaveTidied(key string, cleanups []*Hold, h *Hold, atNS int64) bool {
+	k := j.keyNamed(key)
+	return slices.ContainsFunc(cleanups, func(g *Hold) bool {
+		if g == h || !j.certainlyLater(k, g, h) {
+			return false
+		}
+		if a := g.cleanup(); a != nil {
+			return a.SentNS() > h.DoneNS && a.SentNS() < atNS
+		}
+		return g.ExitNS == 0 || g.ExitNS > h.DoneNS
+	})
 }

@@ -20,7 +20,9 @@ type Starvation struct {
 const starvedLeases = 3
 
 // Long reports whether it is worth a warning: longer than any dead holder's record can last.
-func (s Starvation) Long(p history.Plan) bool { return s.NS > starvedLeases*p.EffectiveMS*1e6 }
+func (s Starvation) Long(p history.Plan) bool {
+	return s.NS > (starvedLeases*(p.EffectiveMS+p.GraceMS)+p.LockDelayMS)*1e6
+}
 
 // starvation looks at every lock, from the beginning of the load to the final phase.
 func (j *judge) starvation() (longest Starvation) {
@@ -62,7 +64,7 @@ func (m *Model) recovering() []Span {
 }
 
 // recoveryNS is how long one lease and one election may take.
-func (m *Model) recoveryNS() int64 { return (m.Plan.EffectiveMS + m.Plan.ElectionMS) * 1e6 }
+func (m *Model) recoveryNS() int64 { return m.Plan.RecoveryMS() * 1e6 }
 
 // starving looks at one lock in a single pass over its grants and its acquires, each in their order. It keeps the acquires that
 // still wait: no more than there are clients.

@@ -142,7 +142,7 @@ func grantAt(m *Model, s int64) bool {
 
 // disturbedAt reports whether, in a second, the lock is held, or a fault or a clock that was set back may still matter.
 func disturbedAt(m *Model, s int64) bool {
-	recovery := (m.Plan.EffectiveMS + m.Plan.ElectionMS) * 1e6
+	recovery := (m.Plan.EffectiveMS + m.Plan.GraceMS + m.Plan.ElectionMS + m.Plan.LockDelayMS) * 1e6
 	in := func(from, to int64) bool { return from < s+aSecond && to > s }
 	for _, g := range m.Holds {
 		if g.Outcome == history.OK && in(g.DoneNS, max(g.BelievedNS, g.ProvenNS)) {

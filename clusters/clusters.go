@@ -6,6 +6,7 @@ package clusters
 
 import (
 	"context"
+	"io"
 	"net"
 	"os"
 	"time"
@@ -27,6 +28,7 @@ type SiteSpec struct {
 	Run      string   // the run's id
 	LogDir   string   // nodes/<host>/<log>.log go below this directory
 	Software Software // of the backend's servers
+	Program  string   // a program of this machine that clients are, and that hosts have to have; "" for none
 }
 
 // Site is the private network of one run.
@@ -171,8 +173,19 @@ type LockClient struct {
 	Name  string
 	About string
 	New   client.Factory
+	// Program is instead of New for a client on a library that lockcheck does not depend on.
+	Program ClientProgram
 	// NoTokens is why its grants carry no ordered token, as it says itself when it is ready; "" if they carry one.
 	NoTokens string
+}
+
+// ClientProgram is a program of its own for Linux that is a lock client: it is started with the client's name as its argument, and
+// speaks the client protocol. Errors wrap ErrUnavailable.
+type ClientProgram interface {
+	// Obtain finds the program for a processor or builds it, when a run is to be made and before anything is started.
+	Obtain(ctx context.Context, arch string, progress io.Writer) (path string, err error)
+	// Describe says where it is, or that it can be built.
+	Describe(ctx context.Context, arch string) (string, error)
 }
 
 // Options are what a user asks of a backend.
@@ -185,11 +198,14 @@ type Options struct {
 // Layout is a backend's servers and what follows from their settings.
 type Layout struct {
 	Nodes        []string      // their names, in order: "n1"
+	Fronts       []string      // of servers before these: clients speak with them, and no quorum counts them
 	TTL          time.Duration // asked for
 	EffectiveTTL time.Duration // that the servers will grant
+	Grace        time.Duration // for how long after its end the servers may still count a lease, by their design
+	LockDelay    time.Duration // for how long they then grant its lock to no client
 	Election     time.Duration // without a leader after one fault, at most; 0 where none ever leads
 	Settings     map[string]string
-	LeaseClock   history.Clock // of a server, by which leases are counted: only words of causes depend on it
+	LeaseClock   history.Clock // by which leases are counted: only words of causes depend on it
 }
 
 // Cluster is a running service and the harness's connections to it.
@@ -216,6 +232,11 @@ type Standing interface {
 // ClientOptions is a cluster whose lock clients need more than addresses (client.Init.Options).
 type ClientOptions interface {
 	ClientOptions() map[string]string
+}
+
+// Fronted is a cluster with servers before those that keep its data. They are the last of its Nodes.
+type Fronted interface {
+	Fronts() []Node
 }
 
 // Node is one server, whether lockcheck runs it or others do.

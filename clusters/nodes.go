@@ -28,6 +28,14 @@ func Hosts(ctx context.Context, site Site, names []string) ([]Host, error) {
 	return hosts, nil
 }
 
+// Each lists something of every node, such as where it is reached.
+func Each[N, T any](nodes []N, what func(N) T) (all []T) {
+	for _, n := range nodes {
+		all = append(all, what(n))
+	}
+	return all
+}
+
 // Named is the node of a name, the zero N if there is none.
 func Named[N Node](nodes []N, name string) (none N) {
 	for _, n := range nodes {

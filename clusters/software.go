@@ -16,6 +16,7 @@ type Software struct {
 	Image     string   // the official image, with a pinned tag; used unless the user names another
 	InImage   []string // starts a server in it, before its arguments: "redis-server"
 	ImageData string   // the directory that the image keeps its data in: "/data"
+	BuiltIn   []string // the data of servers that are lockcheck's own binary although there is an image for others (Command.Data)
 
 	// OnMachine finds what starts a server on this machine, before its arguments. The error wraps ErrUnavailable and gives
 	// the install command. Nil: lockcheck's own binary is the server ("node", Backend).

@@ -81,14 +81,14 @@ func (a *act) group(ctx context.Context) map[string]bool {
 	if role.clients && a.Target.Name != "clients" {
 		return own
 	}
-	if a.Target.Name == roleLeader || a.Target.Name == "follower" || a.Target.Name == roleOne {
+	if a.Target.Name == roleLeader || a.Target.Name == "follower" || a.Target.Name == roleOne || a.Target.Name == roleAPIServer {
 		return own
 	}
 	for _, t := range role.find(ctx, aim{env: a.env, role: a.Target, pick: a.pick}) {
 		own[t.Name()] = true
 	}
 	if a.Target.Name == roleBridge {
-		nodes := a.env.Nodes()
+		nodes := members(a.env)
 		shuffle(nodes, a.pick)
 		own[nodes[len(nodes)-1].Name()] = true
 	}

@@ -7,7 +7,7 @@ import (
 // failover asks the backend to change its leader.
 var failover = Kind{
 	Name:     "failover",
-	About:    "asks the backend to change its leader: etcd move-leader, Sentinel failover, ZooKeeper leader restart",
+	About:    "asks the backend to change its leader: etcd move-leader, Sentinel failover, ZooKeeper and Consul leader restart",
 	Default:  "failover@work",
 	needs:    CapabilityFailover,
 	defaults: defaults{of: ttls(0.3, 1)},

@@ -14,6 +14,9 @@ import (
 // SIGCONT for this long will not.
 const healTimeout = 10 * time.Second
 
+// errOvertaken says why a fault that was begun in the last moment of the load counts as none.
+var errOvertaken = errors.New("the load ended before it was seen to take effect")
+
 // injection is one fault on its way through the history: decided, seen to work, taken back, seen to be gone.
 type injection struct {
 	env   Env
@@ -50,6 +53,9 @@ func inject(ctx context.Context, env Env, a *act) *injection {
 	i.undo, i.took = a.undo, err == nil
 	i.event.Detail, i.event.SkewNS = a.event.Detail, a.event.SkewNS
 	if err != nil {
+		if ctx.Err() != nil { // what was asked last is innocent, and its words would send the reader to it
+			err = fmt.Errorf("%w: %w", errOvertaken, err)
+		}
 		i.record(history.Fail, false, err)
 		return i
 	}

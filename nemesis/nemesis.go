@@ -51,6 +51,8 @@ type Plan struct {
 	Limit time.Duration // how long the load lasts
 	// How many there will be, so that a number of one that will not be there is refused; 0 if that is not known.
 	Servers, Clients int
+	// Fronts is how many servers there are before these: no quorum counts them. They are numbered after the others.
+	Fronts int
 	// Leaderless says that no server of the service leads: faults aimed at one are refused, and left out of default mixes.
 	Leaderless bool
 }
@@ -133,8 +135,10 @@ type Env interface {
 	Clients() []Target
 	// Waiters are the clients that wait for a lock.
 	Waiters() []Target
-	// Nodes are the servers, in their order.
+	// Nodes are the servers, in their order, those before the others last.
 	Nodes() []Target
+	// Fronts are the servers before those that keep the service's data; most services have none.
+	Fronts() []Target
 	// Resource is the protected resource.
 	Resource() Target
 	// Leader is the name of the server that leads, "" while none does or that is unknown.
@@ -161,6 +165,9 @@ func New(spec string, plan Plan) (Nemesis, error) {
 	if err := parsed.checkFailover(plan); err != nil {
 		return nil, err
 	}
+	if err := parsed.checkFronts(plan); err != nil {
+		return nil, err
+	}
 	if plan.Leaderless {
 		if parsed, err = parsed.leaderless(); err != nil {
 			return nil, err
@@ -174,7 +181,7 @@ func (s Spec) checkNumbers(plan Plan) error {
 	for _, mix := range s {
 		for _, f := range mix {
 			for _, role := range []Role{f.Target, f.Peer} {
-				there, called := plan.Servers, "servers"
+				there, called := plan.Servers+plan.Fronts, "servers"
 				if roles[role.Name].clients {
 					there, called = plan.Clients, "clients"
 				}
@@ -199,6 +206,23 @@ func (s Spec) checkFailover(plan Plan) error {
 			if kindNamed(f.Kind).needs == CapabilityFailover {
 				return fmt.Errorf("%q: this service has no leader to change, with %s: leave failover out, or take another --backend or --nodes",
 					f.String(), history.Counted(int64(plan.Servers), "server", "servers"))
+			}
+		}
+	}
+	return nil
+}
+
+// checkFronts refuses a fault of servers that the service does not have.
+func (s Spec) checkFronts(plan Plan) error {
+	if plan.Servers == 0 || plan.Fronts > 0 {
+		return nil
+	}
+	for _, mix := range s {
+		for _, f := range mix {
+			for _, role := range []Role{f.Target, f.Peer} {
+				if roles[role.Name].front {
+					return fmt.Errorf("%q: this service has no %s; kubernetes has", f.String(), role.Name)
+				}
 			}
 		}
 	}

@@ -12,6 +12,7 @@ type role struct {
 	clients  bool // clients, not servers
 	numbered bool // node(1,2)
 	leads    bool // means something only where a server leads
+	front    bool // means something only where there are servers before others
 	peerOnly bool // no fault is aimed at it; partitions may have it on their other side
 	// many is how many of so many servers it means at once; nil for one.
 	many func(servers int) int
@@ -42,6 +43,7 @@ const (
 	roleOne        = "one"
 	roleLeader     = "leader"
 	roleServers    = "servers"
+	roleAPIServer  = "apiserver"
 	roleResource   = "resource"
 	roleEverything = "everything"
 	roleBridge     = "bridge"
@@ -65,8 +67,9 @@ func init() {
 		"follower":     {about: "a server that does not lead", leads: true, find: findFollower},
 		"minority":     {about: "as many servers as a quorum can do without", many: minority, find: some(minority)},
 		"majority":     {about: "as many servers as a quorum needs", many: majority, find: some(majority)},
-		"all":          {about: "all servers", many: all, find: func(_ context.Context, a aim) []Target { return a.env.Nodes() }},
+		"all":          {about: "all servers", many: all, find: func(_ context.Context, a aim) []Target { return members(a.env) }},
 		roleBridge:     {about: "two halves of the servers that only one server connects", many: minority, find: some(minority)},
+		roleAPIServer:  {about: "an API server (kubernetes), which no quorum counts", front: true, find: findFront},
 		roleServers:    {about: "other side: the other servers", peerOnly: true},
 		roleResource:   {about: "other side: the protected resource", peerOnly: true},
 		roleEverything: {about: "other side: all others", peerOnly: true},
@@ -138,10 +141,19 @@ func findClient(_ context.Context, a aim) []Target {
 	return pickOne(a.free(a.env.Clients()), a.pick)
 }
 
+// members are the servers that quorums are counted of.
+func members(env Env) []Target {
+	nodes := env.Nodes()
+	return nodes[:len(nodes)-len(env.Fronts())]
+}
+
+func findFront(_ context.Context, a aim) []Target { return pickOne(a.free(a.env.Fronts()), a.pick) }
+
+// findServer is any of the members, or all that are named by their numbers.
 func findServer(_ context.Context, a aim) []Target {
 	nodes := a.env.Nodes()
 	if len(a.role.Numbers) == 0 {
-		return pickOne(a.free(nodes), a.pick)
+		return pickOne(a.free(members(a.env)), a.pick)
 	}
 	return numbered(a.role.Numbers, func(n int) Target {
 		if n > len(nodes) {
@@ -153,7 +165,7 @@ func findServer(_ context.Context, a aim) []Target {
 
 func findLeader(ctx context.Context, a aim) []Target {
 	leader := a.env.Leader(ctx)
-	return slices.DeleteFunc(a.env.Nodes(), func(t Target) bool { return leader == "" || t.Name() != leader })
+	return slices.DeleteFunc(members(a.env), func(t Target) bool { return leader == "" || t.Name() != leader })
 }
 
 func findFollower(ctx context.Context, a aim) []Target {
@@ -161,14 +173,14 @@ func findFollower(ctx context.Context, a aim) []Target {
 	if leader == "" {
 		return nil
 	}
-	followers := slices.DeleteFunc(a.env.Nodes(), func(t Target) bool { return t.Name() == leader })
+	followers := slices.DeleteFunc(members(a.env), func(t Target) bool { return t.Name() == leader })
 	return pickOne(a.free(followers), a.pick)
 }
 
 // some finds so many of the servers, leading or not.
 func some(of func(n int) int) func(context.Context, aim) []Target {
 	return func(_ context.Context, a aim) []Target {
-		nodes := a.env.Nodes()
+		nodes := members(a.env)
 		wanted := of(len(nodes))
 		shuffle(nodes, a.pick)
 		nodes = a.free(nodes)

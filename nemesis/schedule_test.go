@@ -18,6 +18,7 @@ type scene struct {
 	moment         Moment // what Next returns
 	notWorking     int    // so many workers have finished by the time that they are looked at
 	clients, nodes []Target
+	fronts         int // of the nodes, the last
 	leader         string
 
 	mu     sync.Mutex
@@ -46,6 +47,7 @@ func (s *scene) ClientNumber(n int) Target      { return s.Client(fmt.Sprintf("c
 func (s *scene) Clients() []Target              { return slices.Clone(s.clients) }
 func (s *scene) Waiters() []Target              { return s.clients[1:] }
 func (s *scene) Nodes() []Target                { return slices.Clone(s.nodes) }
+func (s *scene) Fronts() []Target               { return s.Nodes()[len(s.nodes)-s.fronts:] }
 func (s *scene) Resource() Target               { return &victim{name: "resource"} }
 func (s *scene) Leader(context.Context) string  { return s.leader }
 func (s *scene) Failover(context.Context) error { return errors.New("no leader") }
@@ -335,5 +337,48 @@ func TestAFaultThatCannotBeHealedEndsTheSchedule(t *testing.T) {
 	}
 	if want := "heal fail pause c1 h9"; len(s.events) != 4 || s.events[3] != want {
 		t.Errorf("recorded %q, want one fault, and at last %q", s.events, want)
+	}
+}
+
+// slowToPause is paused only once its caller has given up.
+type slowToPause struct {
+	victim
+	asked chan struct{}
+}
+
+func (s *slowToPause) Pause(ctx context.Context) error {
+	close(s.asked)
+	<-ctx.Done()
+	return errors.New("no answer")
+}
+
+// failures are the words of the faults that failed.
+type failures struct {
+	*scene
+	words []string
+}
+
+func (f *failures) Record(e history.Event) int64 {
+	if e.Type == history.Fail {
+		f.words = append(f.words, e.Error)
+	}
+	return f.scene.Record(e)
+}
+
+// What was asked last is not to blame for a fault that the end of the load overtook.
+func TestAFaultThatTheEndOfTheLoadOvertakesSaysSo(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	client := &slowToPause{victim: victim{name: "c1"}, asked: make(chan struct{})}
+	go func() {
+		<-client.asked
+		cancel()
+	}()
+	env := &failures{scene: &scene{clients: []Target{client}}}
+	round := drawSchedule(mustParse(t, "pause:client(1),1h"), Plan{Seed: 1, TTL: time.Second, Limit: time.Millisecond}).rounds[0]
+	if err := round.run(ctx, env, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"the load ended before it was seen to take effect: no answer"}; !slices.Equal(env.words, want) {
+		t.Errorf("failed: %q, want %q", env.words, want)
 	}
 }

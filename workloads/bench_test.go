@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
+	"lockcheck/checker/history"
 	"lockcheck/workloads/driver"
 )
 
@@ -32,7 +32,7 @@ func startHarness(b *testing.B, clients int, role string) *benched {
 	}
 	run := New(Config{})
 	run.recorder = recorder
-	run.timeouts = newTimeouts(time.Second, clients, nil)
+	run.timeouts = newTimeouts(history.Plan{EffectiveMS: 1000, Clients: clients}, nil)
 	recorder.Watch(run.monitor.watch)
 	recorder.Watch(run.timeouts.watch)
 	h := &benched{run: run}

@@ -86,6 +86,17 @@ func (e *faultEnv) Nodes() []nemesis.Target {
 	return targets
 }
 
+func (e *faultEnv) Fronts() (targets []nemesis.Target) {
+	fronted, ok := e.run.cluster.(clusters.Fronted)
+	if !ok {
+		return nil
+	}
+	for _, node := range fronted.Fronts() {
+		targets = append(targets, e.nodeTarget(node))
+	}
+	return targets
+}
+
 func (e *faultEnv) Resource() nemesis.Target {
 	return resourceTarget{"resource", link{e.run.agents, e.run.resourceHost}}
 }

@@ -36,7 +36,7 @@ func askedOf(t *testing.T) (w *worker, tick chan time.Time, heard chan string) {
 		}
 	}()
 	run := &Run{recorder: recorder, stopping: make(chan struct{}), waited: make(chan struct{})}
-	run.timeouts = newTimeouts(time.Second, 1, nil)
+	run.timeouts = newTimeouts(history.Plan{EffectiveMS: 1000, Clients: 1}, nil)
 	run.timeouts.limit, run.timeouts.queue = -time.Hour, 0 // any operation has been waited for long enough
 	w = newWorker(run, 1, &member{name: "c1", driver: driver.New("c1", stdin, stdout, recorder, nil)})
 	tick = make(chan time.Time)
@@ -204,7 +204,7 @@ func TestAWaitIsOverAfterTheCheckersBound(t *testing.T) {
 	}
 	defer recorder.Close()
 	recorder.epoch = recorder.epoch.Add(-time.Hour) // so that there is a time before the wait
-	run := &Run{recorder: recorder, timeouts: newTimeouts(time.Second, 1, []string{"n1"})}
+	run := &Run{recorder: recorder, timeouts: newTimeouts(history.Plan{EffectiveMS: 1000, Clients: 1}, []string{"n1"})}
 	clock := history.Event{Process: history.NemesisProcess, F: history.ClockFault, Type: history.OK, Op: 1, Target: "n1", SkewNS: 90e9}
 	healed := clock
 	healed.Heal = true

@@ -25,7 +25,7 @@ const clientTimeout = 20 * time.Second
 // setUp starts everything that has to be there before the first operation.
 func (r *Run) setUp(ctx context.Context) (err error) {
 	r.site, err = r.config.Provider.Open(ctx, clusters.SiteSpec{
-		Run: r.plan.Run, LogDir: r.config.NodesDir, Software: r.config.Backend.Software(),
+		Run: r.plan.Run, LogDir: r.config.NodesDir, Software: r.config.Backend.Software(), Program: r.config.ClientCommand.Program,
 	})
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	r.faultEnv = &faultEnv{run: r, moments: newMoments(), activeSkews: newActiveSkews(), failed: map[string]bool{}}
-	r.timeouts = newTimeouts(time.Duration(r.plan.EffectiveMS)*time.Millisecond, r.plan.Clients, servers)
+	r.timeouts = newTimeouts(r.plan, servers)
 	r.recorder.Watch(r.monitor.watch)
 	r.recorder.Watch(r.timeouts.watch)
 	bounded, cancel := context.WithTimeout(ctx, clientTimeout)

@@ -13,7 +13,7 @@ import (
 // operation it meets into one of unknown outcome, and a history full of those proves nothing.
 type timeouts struct {
 	limit time.Duration // also the grace period
-	queue time.Duration // what a whole round of all clients may take, for those who wait for their turn
+	queue time.Duration // what a whole round of all clients may take, and a lock delay before it, for those who wait for their turn
 
 	mu      sync.Mutex
 	active  map[int64]string // fault -> target
@@ -21,9 +21,10 @@ type timeouts struct {
 	servers map[string]bool  // and the service as a whole: their faults touch all clients
 }
 
-func newTimeouts(ttl time.Duration, clients int, servers []string) *timeouts {
+func newTimeouts(plan history.Plan, servers []string) *timeouts {
+	ttl := time.Duration(plan.EffectiveMS+plan.GraceMS) * time.Millisecond
 	p := &timeouts{
-		limit: max(10*time.Second, 5*ttl), queue: time.Duration(clients) * 2 * longestWork,
+		limit: max(10*time.Second, 5*ttl), queue: time.Duration(plan.Clients)*2*longestWork + time.Duration(plan.LockDelayMS)*time.Millisecond,
 		active: map[int64]string{}, touched: map[string]int64{}, servers: map[string]bool{},
 	}
 	for _, name := range append([]string{nemesis.Service}, servers...) {

@@ -39,7 +39,7 @@ func TestNoOperationTimesOutWhileAFaultTouchesItsClient(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			p := newTimeouts(2*time.Second, 100, []string{"n1", "n2"})
+			p := newTimeouts(history.Plan{EffectiveMS: 2000, Clients: 100}, []string{"n1", "n2"})
 			for _, event := range c.faults {
 				p.watch(event)
 			}
@@ -47,5 +47,19 @@ func TestNoOperationTimesOutWhileAFaultTouchesItsClient(t *testing.T) {
 				t.Errorf("over is %v, want %v", got, c.over)
 			}
 		})
+	}
+}
+
+// A client that waits for a lock whose holder died waits for its lease, the lease's grace and the lock delay.
+func TestAWaitMayLastForALockDelay(t *testing.T) {
+	p := newTimeouts(history.Plan{EffectiveMS: 2000, GraceMS: 2000, Clients: 5, LockDelayMS: 60_000}, nil)
+	for _, c := range []struct {
+		waits bool
+		atS   int64
+		over  bool
+	}{{true, 81, false}, {true, 83, true}, {false, 19, false}, {false, 21, true}} {
+		if got := p.expired("c1", c.waits, 0, c.atS*int64(time.Second)); got != c.over {
+			t.Errorf("waits %v, after %d s: over is %v, want %v", c.waits, c.atS, got, c.over)
+		}
 	}
 }

@@ -2,14 +2,17 @@ package history
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
 // Bound is how long a lock may take to come free once nothing disturbs it, and what that is made of (rule J8).
 type Bound struct {
-	TTLNS      int64 // of the longest lease that was acknowledged and may still run; at least the plan's
-	ElectionNS int64 // how long the service may be without a leader
-	SetBack    SetBack
+	TTLNS       int64 // of the longest lease that was acknowledged and may still run; at least the plan's
+	GraceNS     int64 // for how long after its end the service may still count it
+	ElectionNS  int64 // how long the service may be without a leader
+	LockDelayNS int64 // for how long the service grants a lock to no client whose holder's lease has ended
+	SetBack     SetBack
 }
 
 // SetBack is a wall clock that was set back, and has not shown again the latest time that it had shown before: a record that
@@ -26,20 +29,30 @@ const (
 )
 
 // NS is the bound, in nanoseconds: the lease has to run out and the service to find a leader, five times over, and never
-// less than 30 s; and what a clock was set back by.
+// less than 30 s; what the service then waits before it grants the lock again; and what a clock was set back by.
 func (b Bound) NS() int64 {
-	recovery := min(b.TTLNS+b.ElectionNS, MaxNS/boundFactor) // no run is longer
-	return min(max(minBoundNS, boundFactor*recovery)+b.SetBack.ByNS, MaxNS)
+	recovery := min(b.TTLNS+b.GraceNS+b.ElectionNS, MaxNS/boundFactor) // no run is longer
+	return min(max(minBoundNS, boundFactor*recovery)+b.LockDelayNS+b.SetBack.ByNS, MaxNS)
 }
 
 // String says what the bound is made of: "5 × (lease 2.00 s + election 1.00 s), at least 30 s, and 90.0 s for the wall clock of
 // n1, set back at 41.200 s".
 func (b Bound) String() string {
-	words := fmt.Sprintf("%d × lease %s", boundFactor, Duration(b.TTLNS))
-	if b.ElectionNS > 0 {
-		words = fmt.Sprintf("%d × (lease %s + election %s)", boundFactor, Duration(b.TTLNS), Duration(b.ElectionNS))
+	parts := []string{"lease " + Duration(b.TTLNS)}
+	if b.GraceNS > 0 {
+		parts = append(parts, "grace "+Duration(b.GraceNS))
 	}
-	words += fmt.Sprintf(", at least %.0f s", time.Duration(minBoundNS).Seconds())
+	if b.ElectionNS > 0 {
+		parts = append(parts, "election "+Duration(b.ElectionNS))
+	}
+	recovery := strings.Join(parts, " + ")
+	if len(parts) > 1 {
+		recovery = "(" + recovery + ")"
+	}
+	words := fmt.Sprintf("%d × %s, at least %.0f s", boundFactor, recovery, time.Duration(minBoundNS).Seconds())
+	if b.LockDelayNS > 0 {
+		words += fmt.Sprintf(", and %s of lock delay", Duration(b.LockDelayNS))
+	}
 	if b.SetBack.ByNS > 0 {
 		words += fmt.Sprintf(", and %s for %s, set back at %s", Duration(b.SetBack.ByNS), b.SetBack.Clock(), Moment(b.SetBack.AtNS))
 	}
@@ -57,10 +70,10 @@ func (s SetBack) Clock() string {
 // Bounds gathers from the events of a run, as they come, what bounds are made of. The checker and the harness, which has
 // to wait for as long as the checker asks for, both use it.
 type Bounds struct {
-	ttlNS, electionNS int64
-	leases            []lease  // longer than the plan's, which is the least that was seen: in most runs none
-	changes           []change // of clocks, in the order of their ends
-	shifts            map[int64]change
+	plan    Bound    // what the plan says
+	leases  []lease  // longer than the plan's, which is the least that was seen: in most runs none
+	changes []change // of clocks, in the order of their ends
+	shifts  map[int64]change
 }
 
 type lease struct{ ackNS, ttlNS int64 }
@@ -77,14 +90,19 @@ const ClockFault F = "clock"
 
 // NewBounds starts with what the plan says.
 func NewBounds(plan Plan) *Bounds {
-	return &Bounds{ttlNS: plan.EffectiveMS * 1e6, electionNS: plan.ElectionMS * 1e6, shifts: map[int64]change{}}
+	return &Bounds{
+		plan: Bound{
+			TTLNS: plan.EffectiveMS * 1e6, GraceNS: plan.GraceMS * 1e6, ElectionNS: plan.ElectionMS * 1e6, LockDelayNS: plan.LockDelayMS * 1e6,
+		},
+		shifts: map[int64]change{},
+	}
 }
 
 // Take takes in the next event.
 func (b *Bounds) Take(e *Event) {
 	switch {
 	case e.F == Renew:
-		if e.Op == 0 && e.Type == OK && e.TTLNS > b.ttlNS {
+		if e.Op == 0 && e.Type == OK && e.TTLNS > b.plan.TTLNS {
 			b.leases = append(b.leases, lease{e.TimeNS, e.TTLNS})
 		}
 	case e.F == ClockStep && e.Process == HarnessProcess:
@@ -111,7 +129,8 @@ func (b *Bounds) takeFault(e *Event) {
 // Between is the bound of a wait that began at fromNS and has lasted until toNS. Client reports whether a fault's target is
 // one: no record is kept by a client's clock.
 func (b *Bounds) Between(fromNS, toNS int64, client func(name string) bool) Bound {
-	bound := Bound{TTLNS: b.ttlNS, ElectionNS: b.electionNS, SetBack: b.setBack("", fromNS, toNS)}
+	bound := b.plan
+	bound.SetBack = b.setBack("", fromNS, toNS)
 	seen := map[string]bool{"": true}
 	for _, c := range b.changes {
 		if seen[c.target] || client(c.target) {
@@ -156,7 +175,7 @@ func (b *Bounds) setBack(target string, fromNS, toNS int64) SetBack {
 // mayRun reports whether a lease may still run at a moment, by one of the clocks, which may have been set back since.
 func (b *Bounds) mayRun(l lease, ns int64, clocks map[string]bool) bool {
 	for target := range clocks {
-		left := l.ackNS + l.ttlNS - ns
+		left := l.ackNS + l.ttlNS + b.plan.GraceNS - ns
 		for _, c := range b.changes {
 			if (c.target == "" || c.target == target) && c.toNS >= l.ackNS && c.fromNS <= ns && c.byNS < 0 {
 				left = min(left-c.byNS, MaxNS)

@@ -73,3 +73,31 @@ func TestBoundOfAWait(t *testing.T) {
 		})
 	}
 }
+
+// Consul counts a lease for as long again after its end, and then grants its lock to no client for a while.
+func TestBoundOfAServiceThatIsSlowToGrantALockAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		plan  Plan
+		bound int64
+		words string
+	}{
+		"nothing of the kind": {Plan{EffectiveMS: 2000, ElectionMS: 5000}, 35, "5 × (lease 2.00 s + election 5.00 s), at least 30 s"},
+		"a grace":             {Plan{EffectiveMS: 2000, GraceMS: 2000, ElectionMS: 5000}, 45, "5 × (lease 2.00 s + grace 2.00 s + election 5.00 s), at least 30 s"},
+		"a lock delay": {Plan{EffectiveMS: 2000, GraceMS: 2000, ElectionMS: 5000, LockDelayMS: 15000}, 60,
+			"5 × (lease 2.00 s + grace 2.00 s + election 5.00 s), at least 30 s, and 15.0 s of lock delay"},
+		"a lock delay beside a short lease": {Plan{EffectiveMS: 1000, LockDelayMS: 60000}, 90, "5 × lease 1.00 s, at least 30 s, and 60.0 s of lock delay"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := NewBounds(test.plan).Between(50*second, 60*second, func(string) bool { return false })
+			if got.NS() != test.bound*second || got.String() != test.words {
+				t.Errorf("%d s, %q; want %d s, %q", got.NS()/second, got, test.bound, test.words)
+			}
+		})
+	}
+	graced := NewBounds(Plan{EffectiveMS: 2000, GraceMS: 2000})
+	longer := acknowledged(42, 7)
+	graced.Take(&longer)
+	if got := graced.Between(50*second, 60*second, func(string) bool { return false }); got.TTLNS != 7*second {
+		t.Errorf("a lease of 7 s that ended 1 s before, within its grace of 2 s: %+v", got)
+	}
+}

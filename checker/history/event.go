@@ -39,7 +39,8 @@ const (
 	Read F = "read"
 	// Write of the register, its invocation: Value, Base, WorkNS; its completion: HeldNS.
 	Write F = "write"
-	// Lost is the library telling its user that the lock is gone (Session or Hold, HeldNS). Always Info, no Op.
+	// Lost is the library telling its user that the lock is gone (Session or Hold, HeldNS). Always Info, no Op. Removed, SeenNS: before
+	// that it had removed a record without having been asked to, by a request sent no earlier.
 	Lost F = "lost"
 	// Exit is the end of a client. Invoke: it was asked to close its session and end. Info: its process has ended; one
 	// event for each hold it still believed in, at least one; Code is CodeDied if neither the harness nor a fault had ended it.
@@ -105,6 +106,9 @@ const (
 	ClockMonotonic Clock = "monotonic"
 )
 
+// ClockOfClients is instead of a server's clock where leases are counted by those of clients (Plan.LeaseClock).
+const ClockOfClients Clock = "clients"
+
 // Event is one line of history.jsonl. Index counts the lines from 0; time never goes back from one line to the next.
 //
 // A completion carries the Op of its invocation. Process is one thread of control in the sense of linearizability: a
@@ -136,7 +140,8 @@ type Event struct {
 	HeldNS int64 `json:"held_ns,omitempty"`
 	// Owned reports whether the request acted on this grant's own record (rule R6); nil when the answer did not say.
 	Owned *bool `json:"owned,omitempty"`
-	// Removed reports that a release removed a record, where the answer does not say whose (rule J5).
+	// Removed reports that a release, or what a library tidied up before it told of a loss, removed a record, where the answer does not
+	// say whose (rule J5).
 	Removed bool `json:"removed,omitempty"`
 	// Attempts is how many requests for the lock the client sent to the service in an acquire, as far as it sees them.
 	Attempts int64 `json:"attempts,omitempty"`

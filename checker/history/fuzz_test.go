@@ -195,7 +195,7 @@ func TestTimesThatNoRunCanHaveAreRefused(t *testing.T) {
 	if err := q.Validate(); !errors.Is(err, ErrMalformed) {
 		t.Error(err)
 	}
-	for _, p := range []Plan{{TTLMS: never}, {EffectiveMS: never / 10_000_000}, {ElectionMS: never}, {DriftMS: never}, {TimeLimitMS: never}} {
+	for _, p := range []Plan{{TTLMS: never}, {EffectiveMS: never / 10_000_000}, {ElectionMS: never}, {GraceMS: never}, {LockDelayMS: never}, {DriftMS: never}, {TimeLimitMS: never}} {
 		p.Version, p.Tokens = FormatVersion, TokensNone
 		if err := p.Validate(); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%+v: %v", p, err)

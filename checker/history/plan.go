@@ -19,8 +19,12 @@ type Plan struct {
 	TTLMS       int64  `json:"ttl_ms"`           // asked for
 	EffectiveMS int64  `json:"effective_ttl_ms"` // granted
 	ElectionMS  int64  `json:"election_ms"`      // how long the service may be without a leader after one fault
-	DriftMS     int64  `json:"drift_ms"`         // taken off every lease before it counts as protection (rule R5)
-	Fenced      bool   `json:"fenced"`           // whether the resource compares tokens
+	// GraceMS is for how long after its end the service may still count a lease, by its design.
+	GraceMS int64 `json:"grace_ms,omitempty"`
+	// LockDelayMS is for how long the service then grants the lock to no client.
+	LockDelayMS int64 `json:"lock_delay_ms,omitempty"`
+	DriftMS     int64 `json:"drift_ms"` // taken off every lease before it counts as protection (rule R5)
+	Fenced      bool  `json:"fenced"`   // whether the resource compares tokens
 
 	// What the lock client declared when it was started.
 	Tokens       Tokens `json:"tokens"`
@@ -28,8 +32,8 @@ type Plan struct {
 	TryAtomic    bool   `json:"try_atomic,omitempty"`    // a failed try proves that the lock was held (rule R7)
 	// Release says whether a release looks whose record it deletes (rule J5); "" if the client did not declare it.
 	Release ReleaseKind `json:"release,omitempty"`
-	// LeaseClock is the clock of a server that leases are counted by; "" if that is not known. It only decides how a cause
-	// is worded.
+	// LeaseClock is the clock of a server that leases are counted by, or that they are counted by those of clients; "" if that is not
+	// known. It only decides how a cause is worded.
 	LeaseClock Clock `json:"lease_clock,omitempty"`
 
 	// SameKernel says that harness, clients and servers share one clock (rule R10): boot ids were compared.
@@ -58,6 +62,10 @@ type Plan struct {
 	// Excerpt is there if the recording is only the part of the run that proves one finding.
 	Excerpt *Excerpt `json:"excerpt,omitempty"`
 }
+
+// RecoveryMS is for how long after one fault the service may grant a lock to no client: until the lease of its holder has ended, the
+// service has a leader, and it grants the lock again.
+func (p *Plan) RecoveryMS() int64 { return p.EffectiveMS + p.GraceMS + p.ElectionMS + p.LockDelayMS }
 
 // Image is a container image that servers or clients ran from.
 type Image struct {

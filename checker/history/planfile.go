@@ -60,11 +60,11 @@ func (p *Plan) Validate() error {
 		return mistakef("the plan's tokens are %q; known are %s", p.Tokens, list(worths))
 	case p.Release != "" && p.Release != ReleaseChecked && p.Release != ReleaseUnchecked:
 		return mistakef("the plan's release is %q; known are %s, %s", p.Release, ReleaseChecked, ReleaseUnchecked)
-	case p.LeaseClock != "" && !slices.Contains(clocks, p.LeaseClock):
-		return mistakef("the plan's lease_clock is %q; known are %s", p.LeaseClock, list(clocks))
-	case min(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.DriftMS) < 0:
+	case p.LeaseClock != "" && !slices.Contains(leaseClocks, p.LeaseClock):
+		return mistakef("the plan's lease_clock is %q; known are %s", p.LeaseClock, list(leaseClocks))
+	case min(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.GraceMS, p.LockDelayMS, p.DriftMS) < 0:
 		return mistakef("a time in the plan is negative")
-	case max(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.DriftMS) > maxPlanMS:
+	case max(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.GraceMS, p.LockDelayMS, p.DriftMS) > maxPlanMS:
 		return mistakef("a time in the plan is longer than %d ms", int64(maxPlanMS))
 	}
 	for _, r := range p.Exposure {

@@ -18,6 +18,8 @@ var (
 	outcomes = []Outcome{Applied, Rejected, Duplicate}
 	phases   = []string{PhaseLoad, PhaseHeal, PhaseWaiting, PhaseFinal, PhaseEnd, PhaseStopped}
 	clocks   = []Clock{ClockWall, ClockMonotonic}
+	// leaseClocks are what leases can be counted by.
+	leaseClocks = []Clock{ClockWall, ClockMonotonic, ClockOfClients}
 
 	// operations have an Op, an invocation and at most one completion.
 	operations = []F{Acquire, Release, Renew, Read, Write}

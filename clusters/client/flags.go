@@ -75,6 +75,13 @@ func (f *flags) ping(n int64) {
 	f.sayLocked(Report{Msg: MsgPong, N: n, Holds: slices.Sorted(maps.Keys(f.held))})
 }
 
+// nextPing is closed by the next ping.
+func (f *flags) nextPing() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.heard.awaitNext()
+}
+
 // removing prints that a release is about to delete. The channel is closed by the next ping: no ping is read between the
 // line and the beginning of the waiting.
 func (f *flags) removing(op int64) <-chan struct{} {
@@ -120,13 +127,14 @@ func (f *flags) answer(hold string, r Report) {
 }
 
 // lose prints the loss of a session and then clears the flags of its holds.
-func (f *flags) lose(session string, reason error) {
+func (f *flags) lose(session string, loss Report) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.lost[session] {
 		return
 	}
-	f.sayLocked(Report{Msg: MsgLost, Session: session, Error: text(reason)})
+	loss.Msg, loss.Session = MsgLost, session
+	f.sayLocked(loss)
 	f.lost[session] = true
 	delete(f.leases, session)
 	maps.DeleteFunc(f.held, func(_, of string) bool { return of == session })

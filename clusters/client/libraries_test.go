@@ -22,7 +22,7 @@ func TestLibrariesConform(t *testing.T) {
 	for _, library := range libraries.All {
 		t.Run(library.Name, func(t *testing.T) {
 			t.Parallel()
-			conform(t, library.Command(t), []string{servers[library.Backend](t)})
+			conform(t, append(library.Command(t), library.Steady...), []string{servers[library.Backend](t)})
 		})
 	}
 }

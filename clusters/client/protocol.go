@@ -100,7 +100,7 @@ type Report struct {
 	Value   string `json:"value,omitempty"`    // read
 	Held    bool   `json:"held,omitempty"`     // read, write: the flag of the hold as it stands when answering
 	Owned   *bool  `json:"owned,omitempty"`    // release, renew: whether the request acted on this grant's own record
-	Removed bool   `json:"removed,omitempty"`  // release: it removed a record, where the answer does not say whose
+	Removed bool   `json:"removed,omitempty"`  // release, lost: a record was removed, and the answer does not say whose
 	// Attempts is how many requests for the lock an acquire sent to the service, as far as the client sees them.
 	Attempts int64  `json:"attempts,omitempty"`
 	Stage    Stage  `json:"stage,omitempty"`

@@ -286,4 +286,6 @@ func (w watch) Ended(session string, reason error) {
 	w.s.flags.say(Report{Msg: MsgEnded, Session: session, Error: text(reason)})
 }
 
-func (w watch) Lost(session string, reason error) { w.s.flags.lose(session, reason) }
+func (w watch) Lost(session string, reason error) {
+	w.s.flags.lose(session, Report{Error: text(reason)})
+}

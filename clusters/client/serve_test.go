@@ -162,6 +162,43 @@ func TestGrantAfterTheLossOfItsSessionIsVoid(t *testing.T) {
 	}
 }
 
+// What was removed unasked was removed after the ping that its library had waited for.
+func TestALibraryThatTidiesUpSaysSoWithItsLoss(t *testing.T) {
+	c := start(t, &fakeLock{grant: &fakeGrant{session: "s"}})
+	c.send(acquireA)
+	c.want(MsgOK)
+	c.holds(1, "h1")
+	said := make(chan int64)
+	go func() {
+		seen, err := Tidying(t.Context(), c.lock.watch)
+		if err != nil {
+			t.Error(err)
+		}
+		said <- seen
+	}()
+	var seen int64
+	for n := 2; seen == 0; n++ { // it may begin to wait at any moment
+		c.send(fmt.Sprintf(`{"cmd":"ping","n":%d}`, n))
+		c.want(MsgPong)
+		select {
+		case seen = <-said:
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if seen < 2 {
+		t.Errorf("it had waited for ping %d", seen)
+	}
+	LostAfterRemoving(c.lock.watch, "s", seen, errors.New("given up"))
+	if lost := c.want(MsgLost); !lost.Removed || lost.Seen != seen || lost.Session != "s" || lost.Error != "given up" {
+		t.Errorf("lost %+v", lost)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Tidying(over, c.lock.watch); err == nil {
+		t.Error("it would have gone on without a ping")
+	}
+}
+
 func TestReleaseAfterTheLossIsSent(t *testing.T) {
 	no := false
 	c := start(t, &fakeLock{grant: &fakeGrant{session: "s", owned: &no}})

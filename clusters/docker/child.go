@@ -63,7 +63,7 @@ func (h *host) startChild(session *yamux.Session, cmd clusters.Command, capabili
 		opened = append(opened, stdio)
 	}
 	stream, err := h.open(session, sandbox.Header{Kind: sandbox.Start, ID: id, Spec: &sandbox.Spec{
-		Args: cmd.Args, Env: append([]string{"HOME=/tmp", "TMPDIR=/tmp"}, cmd.Env...), Pipes: cmd.Pipes, Capabilities: capabilities,
+		Program: inImage(cmd.Program), Args: cmd.Args, Env: append([]string{"HOME=/tmp", "TMPDIR=/tmp"}, cmd.Env...), Pipes: cmd.Pipes, Capabilities: capabilities,
 	}})
 	if err != nil {
 		return nil, err
@@ -92,6 +92,14 @@ func (h *host) startChild(session *yamux.Session, cmd clusters.Command, capabili
 	}()
 	go c.await(logged)
 	return c, nil
+}
+
+// inImage is where the clients' image has a program of this machine's, "" for lockcheck itself.
+func inImage(program string) string {
+	if program == "" {
+		return ""
+	}
+	return lockClientInImage
 }
 
 // attachPipes joins the stream to a pair of pipes: who reads them wants to ask how much is unread.
@@ -215,8 +223,10 @@ func (c *child) Kill(ctx context.Context) error {
 	}
 	select {
 	case <-c.done:
-		return nil
 	case <-ctx.Done():
+	}
+	if !isClosed(c.done) {
 		return fmt.Errorf("%s is still there after SIGKILL: %w", c.what, ctx.Err())
 	}
+	return nil
 }

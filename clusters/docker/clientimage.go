@@ -25,18 +25,23 @@ import (
 // clientRepository is where the image of the clients is kept in the engine, under a tag made from its content.
 const clientRepository = "lockcheck/client"
 
-// inClientImage is where the image has lockcheck's binary.
-const inClientImage = "/lockcheck"
+const (
+	// inClientImage is where the image has lockcheck's binary.
+	inClientImage = "/lockcheck"
+	// lockClientInImage is where it has a lock client that is a program of its own.
+	lockClientInImage = "/lockclient"
+)
 
-// ensureClientImage loads an image with the clients' program into the engine, unless it is there, and returns its tag. The
-// same program makes the same image, so runs that do this at the same time are not in each other's way.
-func ensureClientImage(ctx context.Context, engine *client.Client, arch string, progress io.Writer) (string, error) {
+// ensureClientImage loads an image with the clients' program into the engine, unless it is there, and returns its tag; with a lock
+// client that is a program of its own, if one is named. The same programs make the same image, so runs that do this at the same time
+// are not in each other's way.
+func ensureClientImage(ctx context.Context, engine *client.Client, arch, lockClient string, progress io.Writer) (string, error) {
 	program, done, err := obtainProgram(ctx, arch, progress)
 	if err != nil {
 		return "", err
 	}
 	defer done()
-	content, err := clientContent(program)
+	content, err := clientContent(program, lockClient)
 	if err != nil {
 		return "", err
 	}
@@ -49,7 +54,7 @@ func ensureClientImage(ctx context.Context, engine *client.Client, arch string, 
 	if err := content.load(ctx, engine, tag); err != nil {
 		return "", fmt.Errorf("%w: load the clients' image %s into the engine: %w%s", clusters.ErrUnavailable, tag, err, diskHint(err))
 	}
-	removeOldClientImages(ctx, engine, tag)
+	removeOldClientImages(ctx, engine, kindOfImage(lockClient), tag)
 	return tag, nil
 }
 
@@ -78,8 +83,16 @@ type imageFile struct {
 	size     int64
 }
 
+// kindOfImage is the value of labelClient: an image with a lock client's program does not replace the one without.
+func kindOfImage(lockClient string) string {
+	if lockClient != "" {
+		return "with a lock client"
+	}
+	return "1"
+}
+
 // clientContent finds what a program needs to start, and names the image after all that is in it.
-func clientContent(program string) (*imageContent, error) {
+func clientContent(program, lockClient string) (*imageContent, error) {
 	libraries, err := librariesOf(program)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the clients' image cannot be made from %s: %w; build it without cgo (CGO_ENABLED=0 go build)",
@@ -102,12 +115,38 @@ func clientContent(program string) (*imageContent, error) {
 			dirs = append(dirs, dir)
 		}
 	}
+	if err := c.addLockClient(lockClient); err != nil {
+		return nil, err
+	}
 	if len(dirs) > 0 { // the image has no cache of what is where
 		c.env = []string{"LD_LIBRARY_PATH=" + strings.Join(dirs, ":")}
 	}
 	return c, c.configure(map[string]any{
-		"Entrypoint": []string{inClientImage}, "Env": append([]string{"PATH=/"}, c.env...), "Labels": map[string]string{labelClient: "1"},
+		"Entrypoint": []string{inClientImage}, "Env": append([]string{"PATH=/"}, c.env...), "Labels": map[string]string{labelClient: kindOfImage(lockClient)},
 	})
+}
+
+// addLockClient adds a lock client that is a program of its own. lockcheck builds such programs without cgo, so that they need
+// nothing else.
+func (c *imageContent) addLockClient(program string) error {
+	if program == "" {
+		return nil
+	}
+	libraries, err := librariesOf(program)
+	if err == nil && len(libraries) > 0 {
+		err = fmt.Errorf("it needs %s: build it without cgo (CGO_ENABLED=0 go build)", strings.Join(libraries, ", "))
+	}
+	arch := ""
+	if err == nil {
+		arch, err = archOf(program)
+	}
+	if err == nil && arch != c.arch {
+		err = fmt.Errorf("it is for %s, and the engine's processor is %s", arch, c.arch)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: the clients' image cannot be made with %s: %w", clusters.ErrUnavailable, program, err)
+	}
+	return c.add(program, lockClientInImage)
 }
 
 func (c *imageContent) add(from, to string) error {
@@ -215,8 +254,8 @@ func (c *imageContent) writeArchive(to io.Writer, manifest []byte) error {
 
 // removeOldClientImages removes those of other builds that no container uses; one that is used, or that another run has
 // just taken into use, stays or is made again by that run.
-func removeOldClientImages(ctx context.Context, engine *client.Client, keep string) {
-	images, err := engine.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("label", labelClient))})
+func removeOldClientImages(ctx context.Context, engine *client.Client, kind, keep string) {
+	images, err := engine.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("label", labelClient+"="+kind))})
 	if err != nil {
 		return
 	}

@@ -3,10 +3,12 @@ package docker
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/docker/docker/api/types/volume"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/docker/sandbox"
 )
 
 // DataDir is where the image has its data: a volume of the host's is mounted there for each start with that name.
@@ -14,11 +16,20 @@ func (h *host) DataDir(name string) (string, error) {
 	if err := clusters.CheckName("data directory of host "+h.name, name); err != nil {
 		return "", err
 	}
+	if h.builtIn(name) {
+		return builtInData + name, nil
+	}
 	if h.site.software.ImageData == "" {
 		return "", fmt.Errorf("data directory %s of host %s: the servers of %s keep no data in their image", name, h.name, h.site.software.Backend)
 	}
 	return h.site.software.ImageData, nil
 }
+
+// builtInData is where servers that are lockcheck itself keep their data: in the sandbox, which lives as long as its host.
+const builtInData = "/tmp/"
+
+// builtIn reports whether data is that of a server that is lockcheck itself.
+func (h *host) builtIn(data string) bool { return slices.Contains(h.site.software.BuiltIn, data) }
 
 // volume makes the volume with that data, unless there is one, and returns its name. A new one gets what the image has
 // in that place, and its owner, from the engine.
@@ -34,10 +45,30 @@ func (h *host) volume(ctx context.Context, data string) (string, error) {
 	return name, nil
 }
 
+// wipeBuiltIn empties the data of a server that is lockcheck itself, as the user that it belongs to.
+func (h *host) wipeBuiltIn(ctx context.Context, name string) error {
+	p, err := h.Start(ctx, clusters.Command{Args: []string{sandbox.WipeCommand, builtInData + name}, Log: name})
+	if err != nil {
+		return err
+	}
+	select {
+	case <-p.Done():
+		return p.Err()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // Wipe removes the volume; the next start gets a new one.
 func (h *host) Wipe(ctx context.Context, name string) error {
 	if _, err := h.DataDir(name); err != nil {
 		return err
+	}
+	if h.builtIn(name) {
+		if err := h.wipeBuiltIn(ctx, name); err != nil {
+			return fmt.Errorf("wipe %s of host %s: %w", name, h.name, err)
+		}
+		return nil
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -95,7 +95,7 @@ func (h *host) create(ctx context.Context) error {
 	}
 	made, err := create()
 	if isNotFound(err) { // another run has just removed the image, as one that is not in use
-		if _, err = ensureClientImage(ctx, s.engine, s.facts.arch, io.Discard); err == nil {
+		if _, err = ensureClientImage(ctx, s.engine, s.facts.arch, s.program, io.Discard); err == nil {
 			made, err = create()
 		}
 	}
@@ -248,10 +248,10 @@ func (h *host) start(ctx context.Context, cmd clusters.Command, capabilities boo
 	switch {
 	case cmd.InImage:
 		return h.startServer(ctx, cmd)
-	case cmd.Program != "":
+	case cmd.Program != "" && cmd.Program != h.site.program:
 		return nil, fmt.Errorf("%w: %s is a program of this machine, which containers do not have: use %s, or a lock client that comes with the backend",
 			clusters.ErrUsage, cmd.Program, clusters.ChooseLocal)
-	case cmd.Data != "" || len(cmd.Files) > 0:
+	case cmd.Data != "" && !h.builtIn(cmd.Data) || len(cmd.Files) > 0:
 		return nil, errors.New("only servers from an image keep data and files here")
 	}
 	return h.startChild(session, cmd, capabilities)

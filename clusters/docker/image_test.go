@@ -22,7 +22,7 @@ const labelTest = "lockcheck.test"
 // testImage is a server image with the test binary, a shell with its libraries, and a data directory.
 func testImage(t *testing.T, engine *client.Client, user string) string {
 	t.Helper()
-	c, err := clientContent(selfPath)
+	c, err := clientContent(selfPath, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,24 +64,24 @@ func removeTestImages(engine *client.Client) {
 	for _, i := range images {
 		_, _ = engine.ImageRemove(ctx, i.ID, image.RemoveOptions{Force: true})
 	}
-	if c, err := clientContent(selfPath); err == nil { // that of the test binary
+	if c, err := clientContent(selfPath, ""); err == nil { // that of the test binary
 		_, _ = engine.ImageRemove(ctx, clientRepository+":"+c.id[:12], image.RemoveOptions{})
 	}
 }
 
 func TestTheSameProgramMakesTheSameImage(t *testing.T) {
-	first, err := clientContent(selfPath)
+	first, err := clientContent(selfPath, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := clientContent(selfPath)
+	again, err := clientContent(selfPath, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if first.id != again.id {
 		t.Errorf("%s, then %s", first.id, again.id)
 	}
-	other, err := clientContent("/bin/sh")
+	other, err := clientContent("/bin/sh", "")
 	if err != nil {
 		t.Fatal(err)
 	}

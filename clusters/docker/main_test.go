@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,10 +24,11 @@ import (
 
 // helpers are what the test binary does when it is started in a container, or as a harness of its own.
 var helpers = hosttest.Helpers{
-	sandbox.Command: func([]string) error { return sandbox.Main() },
-	"processes":     processes,
-	"sleep":         hosttest.Sleep,
-	"echo":          hosttest.Echo,
+	sandbox.Command:     func([]string) error { return sandbox.Main() },
+	sandbox.WipeCommand: sandbox.Wipe,
+	"processes":         processes,
+	"sleep":             hosttest.Sleep,
+	"echo":              hosttest.Echo,
 	"ask": func(args []string) error {
 		return hosttest.Ask(context.Background(), dialHere, args[0], hosttest.AskTimeout)
 	},
@@ -145,8 +147,11 @@ func beInit(args []string) error {
 	return cmd.Run()
 }
 
-// appendTo adds a line to a file, prints the file, and answers TCP on an address.
+// appendTo adds a line to a file, whose directory it makes, prints the file, and answers TCP on an address.
 func appendTo(args []string) error {
+	if err := os.MkdirAll(filepath.Dir(args[0]), 0o700); err != nil {
+		return err
+	}
 	file, err := os.OpenFile(args[0], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func TestAProgramIsBuiltForTheEnginesProcessor(t *testing.T) {
 	if err := checkProgram(path, otherArch()); err != nil {
 		t.Errorf("what was built is refused: %v", err)
 	}
-	content, err := clientContent(path)
+	content, err := clientContent(path, "")
 	if err != nil || !strings.Contains(string(content.config), `"architecture":"`+otherArch()+`"`) {
 		t.Errorf("its image: %v, %+v", err, content)
 	}
@@ -128,7 +128,7 @@ func TestContainersRunTheProgramThatWasNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(EnvLinuxBinary, named)
-	want, err := clientContent(named)
+	want, err := clientContent(named, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func (s *site) prepare(ctx context.Context, image string, progress io.Writer) er
 	}
 	tasks := []func() error{
 		func() (err error) {
-			if s.clientImage, err = ensureClientImage(ctx, s.engine, s.facts.arch, progress); err == nil {
+			if s.clientImage, err = ensureClientImage(ctx, s.engine, s.facts.arch, s.program, progress); err == nil {
 				s.clientImageID, err = imageID(ctx, s.engine, s.clientImage)
 			}
 			return err

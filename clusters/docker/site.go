@@ -32,6 +32,7 @@ type site struct {
 	since    time.Time
 	logs     string
 	software clusters.Software
+	program  string // a lock client that is a program of its own; "" for none
 	facts    facts
 
 	clientImage, clientImageID string
@@ -63,7 +64,7 @@ var unsafeInNames = regexp.MustCompile(`[^a-zA-Z0-9_.-]+`)
 
 func newSite(engine *client.Client, spec clusters.SiteSpec) *site {
 	s := &site{
-		engine: engine, run: spec.Run, logs: spec.LogDir, software: spec.Software, since: time.Now(),
+		engine: engine, run: spec.Run, logs: spec.LogDir, software: spec.Software, program: spec.Program, since: time.Now(),
 		name:  "lockcheck-" + unsafeInNames.ReplaceAllString(spec.Run, "-"),
 		hosts: map[string]*host{}, containerFS: newImageFS(), starting: make(chan struct{}, startingAtOnce), timeout: closeTimeout, memory: serverMemory,
 	}

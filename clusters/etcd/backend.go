@@ -1,96 +1,20 @@
-// Package etcd runs etcd as a lock service: members, which are etcd's own program from an image or inside this binary, and
-// the lock clients for them.
+// Package etcd runs etcd as a lock service: members (package server), and the lock clients for them.
 package etcd
 
 import (
-	"context"
-	"fmt"
-	"math"
-	"time"
-
-	"go.etcd.io/etcd/api/v3/version"
-
-	"lockcheck/checker/history"
 	"lockcheck/clusters"
+	"lockcheck/clusters/etcd/server"
 )
 
 // Name is what users call this backend.
-const Name = "etcd"
-
-const (
-	defaultNodes = 3
-	maxNodes     = 7 // more servers make etcd slower and no safer
-)
+const Name = server.Name
 
 // Backend is etcd. The zero value is ready to use.
-type Backend struct{}
+type Backend struct{ server.Members }
 
 var _ clusters.Backend = Backend{}
-
-// Name is "etcd".
-func (Backend) Name() string { return Name }
 
 // About describes the backend in a line.
 func (Backend) About() string {
 	return "etcd members (the program is built in), locked with leases and the create revision of a key"
 }
-
-// Software says that lockcheck's own binary is a member where servers run on this machine. The image has the same etcd. Other images may have any etcd
-// from 3.4.10 to 3.7: the flags are the same.
-func (Backend) Software() clusters.Software {
-	return clusters.Software{
-		Backend: Name, Image: "quay.io/coreos/etcd:v" + version.Version, InImage: []string{"etcd"}, ImageData: "/var/lib/etcd",
-		Version: func(context.Context, []string) (string, error) { return version.Version, nil },
-	}
-}
-
-// Layout decides on the members and their settings. Errors are ErrUsage: a number of members that makes no sense,
-// a setting that etcd would refuse, a TTL that it would change without telling.
-func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
-	var none clusters.Layout
-	nodes := opts.Nodes
-	if nodes == 0 {
-		nodes = defaultNodes
-	}
-	if nodes < 1 || nodes > maxNodes {
-		return none, fmt.Errorf("%w: %d etcd members: use 1 to %d, best an odd number (an even one survives no more faults "+
-			"than the odd one below it)", clusters.ErrUsage, nodes, maxNodes)
-	}
-	values, err := resolve(opts.Settings)
-	if err != nil {
-		return none, fmt.Errorf("%w: etcd: %w", clusters.ErrUsage, err)
-	}
-	times, err := values.times()
-	if err != nil {
-		return none, fmt.Errorf("%w: etcd: %w", clusters.ErrUsage, err)
-	}
-	granted := times.granted(opts.TTL)
-	if granted != opts.TTL {
-		return none, fmt.Errorf("%w: etcd cannot honour a TTL of %v: it grants whole seconds, with these settings at least %v "+
-			"(1.5 election timeouts, rounded up); the nearest it can is %v", clusters.ErrUsage, opts.TTL, times.minTTL(), granted)
-	}
-	return clusters.Layout{
-		LeaseClock: history.ClockMonotonic,
-		Nodes:      clusters.NodeNames(nodes), TTL: opts.TTL, EffectiveTTL: granted, Election: times.leaderless(), Settings: values,
-	}, nil
-}
-
-// times are the settings that decide how long things take.
-type times struct{ heartbeat, election time.Duration }
-
-// minTTL is the shortest lease that a member grants. It computes ceil(floor(3 × ticks / 2) × heartbeat), where ticks is
-// how many whole heartbeats fit into an election timeout; anything shorter is granted as this, and the answer says so.
-func (t times) minTTL() time.Duration {
-	ticks := int64(t.election / t.heartbeat)
-	shortest := time.Duration(3*ticks/2) * t.heartbeat
-	return time.Duration(math.Ceil(shortest.Seconds())) * time.Second
-}
-
-// granted is the lease nearest to the one asked for that can be honoured to the letter.
-func (t times) granted(ttl time.Duration) time.Duration {
-	return max(ttl.Round(time.Second), t.minTTL())
-}
-
-// leaderless bounds how long the members are without a leader after they lost one: they notice at random between one
-// and two election timeouts after its last heartbeat, and one split vote costs as much again.
-func (t times) leaderless() time.Duration { return 4 * t.election }

@@ -13,6 +13,7 @@ import (
 	"lockcheck/clusters"
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/client/clienttest"
+	"lockcheck/clusters/internal/backendtest"
 )
 
 // A candidate that was told that it leads, while its lease, and its key with it, had died in the queue.
@@ -63,7 +64,7 @@ func TestAWaiterWhoseLeaseEndsDoesNotQueueOn(t *testing.T) {
 }
 
 func TestLeaseIDsAreOrderedOnOneMemberOnly(t *testing.T) {
-	cluster := run(t, clusters.Options{TTL: 2 * time.Second})
+	cluster := backendtest.Start(t, Backend{}, clusters.Options{TTL: 2 * time.Second})
 	for _, test := range []struct {
 		name    string
 		seeds   [2]int64

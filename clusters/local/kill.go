@@ -49,18 +49,22 @@ func (p *process) freeze() {
 // descendants outside theirs.
 func (p *process) isTree(trees map[int]bool) bool { return trees[p.PID()] && !p.first }
 
-// awaitEnd waits for the end of a process that was sent SIGKILL.
+// awaitEnd waits for the end of a process that was sent SIGKILL. One that has ended is not said to be there, however late it is looked at.
 func (p *process) awaitEnd(ctx context.Context) error {
 	select {
 	case <-p.done:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%s (pid %d) is still there after SIGKILL: %w", p.what, p.PID(), ctx.Err())
 	}
+	if p.ended() {
+		return nil
+	}
+	return fmt.Errorf("%s (pid %d) is still there after SIGKILL: %w", p.what, p.PID(), ctx.Err())
 }
 
-// killAtOnce kills all of them before it waits for any, so that none sees others gone for long.
-func killAtOnce(ctx context.Context, all []*process) error {
+// killAtOnce kills all of them before it waits for any, so that none sees others gone for long. It waits for killGrace, counted from
+// when they were sent SIGKILL: to find what they forked takes its time on a busy machine.
+func killAtOnce(all []*process) error {
 	var pids []int
 	for _, p := range all {
 		_ = p.whileThere(func() error { p.freeze(); return nil })
@@ -73,6 +77,8 @@ func killAtOnce(ctx context.Context, all []*process) error {
 		}
 	}
 	errs := []error{err}
+	ctx, cancel := context.WithTimeout(context.Background(), killGrace)
+	defer cancel()
 	for _, p := range all {
 		if p.isTree(trees) {
 			errs = append(errs, p.Kill(ctx))

@@ -98,9 +98,7 @@ func (s *site) Close() error {
 	processes, hosts := s.procs, s.hosts
 	s.mu.Unlock()
 
-	ctx, cancel := context.WithTimeout(context.Background(), killGrace)
-	defer cancel()
-	errs := []error{killAtOnce(ctx, processes)}
+	errs := []error{killAtOnce(processes)}
 	if s.janitor == nil {
 		errs = append(errs, sweep(s.mark)) // what left its process group
 	}

@@ -23,16 +23,23 @@ var lockClients = []clusters.LockClient{
 		About: "SELECT FOR UPDATE in a transaction that stays open; a number of a sequence, drawn once the row is locked, is the token",
 		New:   forUpdate.factory,
 	},
+	{
+		Name:  "pglock",
+		About: "cirello.io/pglock: a row whose number each heartbeat (TTL/4) replaces; taken by who finds one number twice, a TTL apart; no token",
+		New:   newLibrary, NoTokens: noOrder,
+	},
 }
 
 // Clients are the lock clients for PostgreSQL.
 func (Backend) Clients() []clusters.LockClient { return lockClients }
 
-// version is that of the client library, for reports.
-func version() string {
+// version is that of pgx, for reports.
+func version() string { return versionOf("github.com/jackc/pgx/v5") }
+
+func versionOf(path string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range info.Deps {
-			if module.Path == "github.com/jackc/pgx/v5" {
+			if module.Path == path {
 				return module.Version
 			}
 		}

@@ -38,20 +38,12 @@ func (Backend) Connect(service clusters.Service) (clusters.Cluster, error) {
 	return newReplicated(c), nil
 }
 
-func (c *single) Nodes() (all []clusters.Node) {
-	for _, n := range c.nodes {
-		all = append(all, n.Node)
-	}
-	return all
+func (c *single) Nodes() []clusters.Node {
+	return clusters.Each(c.nodes, func(n *node) clusters.Node { return n.Node })
 }
 
 // Endpoints are those of all servers: clients look for the one that takes writes.
-func (c *single) Endpoints() (all []string) {
-	for _, n := range c.nodes {
-		all = append(all, n.endpoint())
-	}
-	return all
-}
+func (c *single) Endpoints() []string { return clusters.Each(c.nodes, (*node).endpoint) }
 
 // ClientOptions say for how long a session may be silent.
 func (c *single) ClientOptions() map[string]string {
@@ -68,7 +60,7 @@ func (c *single) Close() error { return nil }
 
 // Versions is one version, under the name "postgres", if all servers that answer run the same, else all of them by name.
 func (c *single) Versions(ctx context.Context) (map[string]string, error) {
-	version, err := clusters.OneVersion(ctx, "PostgreSQL server", c.nodes, func(ctx context.Context, n *node) (string, error) {
+	version, err := clusters.OneVersion(ctx, called, c.nodes, func(ctx context.Context, n *node) (string, error) {
 		return value[string](ctx, n, "select split_part(current_setting('server_version'), ' ', 1)")
 	})
 	if err != nil {
@@ -139,23 +131,7 @@ func (c *single) verify(ctx context.Context, primary *node) error {
 	return nil
 }
 
-// settled repeats a look until it finds nothing missing. It ends early when a server's process has ended.
+// settled waits until a look at the servers finds nothing missing.
 func (c *single) settled(ctx context.Context, look func(context.Context) error) error {
-	for {
-		// Not bound by ctx: the last answers are what the error is made of.
-		err := look(context.WithoutCancel(ctx))
-		if err == nil {
-			return nil
-		}
-		for _, n := range c.nodes {
-			if ended := n.alive(); ended != nil {
-				return ended
-			}
-		}
-		select {
-		case <-time.After(lookEvery):
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ctx.Err(), err)
-		}
-	}
+	return clusters.Settled(ctx, called, c.Nodes(), lookEvery, look, clusters.LastLook)
 }

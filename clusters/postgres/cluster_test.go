@@ -60,6 +60,22 @@ func TestFailoverOnRequest(t *testing.T) {
 	}
 }
 
+// That the standby is synchronous again has to be seen by those who refuse a failover before that, too.
+func TestServersAreNotReadyBeforeTheNextFailoverIsTaken(t *testing.T) {
+	c := startPair(t, synchronous)
+	c.catchingUp.Store(true)
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if err := c.Ready(ctx); !errors.Is(err, errCatchingUp) {
+		t.Errorf("ready: %v", err)
+	}
+	if err := c.Failover(t.Context()); !errors.Is(err, errCatchingUp) {
+		t.Errorf("failover: %v", err)
+	}
+	c.catchingUp.Store(false)
+	backendtest.Ready(t, c)
+}
+
 func TestAFailoverWithoutAStandbyIsRefused(t *testing.T) {
 	c := startPair(t, nil)
 	backendtest.Kill(t, c.node("n2"))

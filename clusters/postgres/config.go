@@ -23,12 +23,14 @@ var startScript []byte
 // What a server keeps for locks, made with its data: a server that comes back empty has it, too. One line each, as the
 // server reads them without a client.
 //
-// A lease's row stays when its lock is given back: its version has to go on.
+// locks is pglock's, as its documentation asks for. A lease's row stays when its lock is given back: its version has to go on.
 const tables = `create table lockcheck_lease (name text primary key, owner text not null, version bigint not null, expires_at timestamptz not null)
 create table lockcheck_row (name text primary key)
 create sequence lockcheck_token
 create table lockcheck_probe (one boolean primary key, value bigint not null)
 insert into lockcheck_probe values (true, 0)
+create table locks (name varchar(255) primary key, record_version_number bigint, data bytea, owner varchar(255))
+create sequence locks_rvn cycle owned by locks.record_version_number
 `
 
 // admission lets in every client of the run's private network.

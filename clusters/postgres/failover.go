@@ -9,7 +9,10 @@ import (
 	"lockcheck/clusters"
 )
 
-var errOthers = errors.New("failover: lockcheck does not run these servers")
+var (
+	errOthers     = errors.New("failover: lockcheck does not run these servers")
+	errCatchingUp = errors.New("the standby is not synchronous again since the last failover: what is acknowledged may be lost with the primary")
+)
 
 // The new primary has no standby yet: a commit that waited for one would hang. It waits for one again once it has it.
 const (
@@ -41,20 +44,20 @@ func (r *replicated) Failover(ctx context.Context) error {
 		return fmt.Errorf("failover: killing %s: %w", old.Name(), err)
 	}
 	err = r.promote(ctx, next)
+	r.waitForStandbyAgain(next)
 	if err == nil && restart {
 		err = retired.Restart(ctx, true)
 	}
 	if err != nil {
 		return fmt.Errorf("failover from %s, which was killed, to %s: %w", old.Name(), next.Name(), err)
 	}
-	r.waitForStandbyAgain(next)
 	return nil
 }
 
 // toReplace is the server beside a standby that answers, and can take its place: the primary, whether it answers or not.
 func (r *replicated) toReplace(ctx context.Context) (*node, error) {
 	if r.catchingUp.Load() {
-		return nil, errors.New("the standby is not synchronous again since the last one: what is acknowledged may be lost with the primary")
+		return nil, errCatchingUp
 	}
 	errs := []error{errors.New("no standby answers that could take the primary's place")}
 	var standby *node

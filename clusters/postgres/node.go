@@ -79,4 +79,7 @@ func (n *node) read(ctx context.Context) (int64, error) {
 }
 
 // alive is an error if the server's process has ended.
-func (n *node) alive() error { return clusters.Ended(n.Node, "PostgreSQL server") }
+func (n *node) alive() error { return clusters.Ended(n.Node, called) }
+
+// called is what errors call a server.
+const called = "PostgreSQL server"

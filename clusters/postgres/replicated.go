@@ -116,7 +116,11 @@ func (r *replicated) inStep(ctx context.Context, primary *node) error {
 		want = "sync"
 	}
 	got, err := standing(ctx, primary, standby)
-	if err == nil && got != "streaming "+want {
+	switch {
+	case err != nil:
+	case got == "streaming "+want && r.catchingUp.Load():
+		err = errCatchingUp // until that was seen a failover is refused
+	case got != "streaming "+want:
 		err = fmt.Errorf("its standby %s is %q, want %q", standby.Name(), got, "streaming "+want)
 	}
 	if err != nil {

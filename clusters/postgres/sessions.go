@@ -43,17 +43,23 @@ func newSessions(init client.Init, watch client.Watch, idle string) (*sessions, 
 		open: map[*session]bool{},
 	}
 	var err error
-	s.config, err = pgx.ParseConfig(fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable&target_session_attrs=read-write",
+	s.config, err = configOf(init, s.ttl)
+	return s, err
+}
+
+// configOf is how a client connects to whichever server takes writes.
+func configOf(init client.Init, ttl time.Duration) (*pgx.ConnConfig, error) {
+	config, err := pgx.ParseConfig(fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable&target_session_attrs=read-write",
 		user, strings.Join(init.Endpoints, ","), database))
 	if err != nil {
 		return nil, fmt.Errorf("the servers %v: %w", init.Endpoints, err)
 	}
 	// The next server is asked when one does not answer in time.
-	s.config.ConnectTimeout = requestTimeout(s.ttl)
+	config.ConnectTimeout = requestTimeout(ttl)
 	dialer := net.Dialer{KeepAliveConfig: keepAlive}
-	s.config.DialFunc = dialer.DialContext
-	s.config.DefaultQueryExecMode = pgx.QueryExecModeExec // a request is one round trip, and none depends on an earlier one
-	return s, nil
+	config.DialFunc = dialer.DialContext
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // a request is one round trip, and none depends on an earlier one
+	return config, nil
 }
 
 // requestTimeout is how long a request may take that is of no use after a part of the lease.

@@ -35,13 +35,7 @@ func (c *single) Standing(context.Context) (string, error) { return "one server 
 func (c *single) Nodes() []clusters.Node { return server.Nodes(c.servers) }
 
 // Endpoints are the servers' own addresses. Clients that follow a failover need those of the Sentinels: ClientOptions.
-func (c *single) Endpoints() []string {
-	var all []string
-	for _, s := range c.servers {
-		all = append(all, s.Endpoint())
-	}
-	return all
-}
+func (c *single) Endpoints() []string { return clusters.Each(c.servers, (*server.Server).Endpoint) }
 
 func (c *single) Versions(ctx context.Context) (map[string]string, error) {
 	return server.Versions(ctx, c.servers)

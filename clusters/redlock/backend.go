@@ -15,11 +15,7 @@ import (
 // Name is what users call this backend.
 const Name = "redlock"
 
-const (
-	defaultNodes = 5
-	minNodes     = 3
-	maxNodes     = 9
-)
+var servers = clusters.OddNumber{Of: "Redlock servers", Default: 5, Min: 3, Max: 9}
 
 // Backend is Redlock. The zero value is ready to use.
 type Backend struct{}
@@ -48,13 +44,9 @@ func settings() setting.Table {
 // setting that Redis would refuse, a TTL that cannot be honoured.
 func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 	var none clusters.Layout
-	nodes := opts.Nodes
-	if nodes == 0 {
-		nodes = defaultNodes
-	}
-	if nodes < minNodes || nodes > maxNodes || nodes%2 == 0 {
-		return none, fmt.Errorf("%w: %d Redlock servers: use an odd number from %d to %d (an even one survives no more faults "+
-			"than the odd one below it)", clusters.ErrUsage, nodes, minNodes, maxNodes)
+	nodes, err := servers.Choose(opts.Nodes)
+	if err != nil {
+		return none, err
 	}
 	values, err := settings().Resolve(opts.Settings)
 	if err != nil {

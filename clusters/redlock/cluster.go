@@ -44,13 +44,7 @@ func (Backend) Connect(service clusters.Service) (clusters.Cluster, error) {
 
 func (c *cluster) Nodes() []clusters.Node { return server.Nodes(c.servers) }
 
-func (c *cluster) Endpoints() []string {
-	var all []string
-	for _, s := range c.servers {
-		all = append(all, s.Endpoint())
-	}
-	return all
-}
+func (c *cluster) Endpoints() []string { return clusters.Each(c.servers, (*server.Server).Endpoint) }
 
 func (c *cluster) Versions(ctx context.Context) (map[string]string, error) {
 	return server.Versions(ctx, c.servers)

@@ -13,10 +13,8 @@ import (
 // Name is what users call this backend.
 const Name = "zookeeper"
 
-const (
-	defaultNodes = 3
-	maxNodes     = 7 // more voters make it slower and no safer
-)
+// More voters make it slower and no safer.
+var servers = clusters.OddNumber{Of: "ZooKeeper servers", Default: 3, Min: 1, MinIs: " (standalone)", Max: 7}
 
 // Backend is ZooKeeper. The zero value is ready to use.
 type Backend struct{}
@@ -35,13 +33,9 @@ func (Backend) About() string {
 // setting that ZooKeeper would refuse, a TTL that it would change without telling.
 func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 	var none clusters.Layout
-	nodes := opts.Nodes
-	if nodes == 0 {
-		nodes = defaultNodes
-	}
-	if nodes < 1 || nodes > maxNodes || nodes%2 == 0 {
-		return none, fmt.Errorf("%w: %d ZooKeeper servers: use an odd number from 1 (standalone) to %d (an even one survives no "+
-			"more faults than the odd one below it)", clusters.ErrUsage, nodes, maxNodes)
+	nodes, err := servers.Choose(opts.Nodes)
+	if err != nil {
+		return none, err
 	}
 	values, err := resolve(opts.Settings)
 	if err != nil {

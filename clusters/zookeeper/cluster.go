@@ -46,23 +46,14 @@ func (n *node) endpoint() string { return net.JoinHostPort(n.Addr(), clientPort)
 func (n *node) status(ctx context.Context) (status, error) { return srvr(ctx, n.dial, n.endpoint()) }
 
 // Nodes are the servers as they were given: one that lockcheck launched can be started again.
-func (c *cluster) Nodes() (all []clusters.Node) {
-	for _, n := range c.nodes {
-		all = append(all, n.Node)
-	}
-	return all
+func (c *cluster) Nodes() []clusters.Node {
+	return clusters.Each(c.nodes, func(n *node) clusters.Node { return n.Node })
 }
 
 // Standing names the leader.
 func (c *cluster) Standing(ctx context.Context) (string, error) { return clusters.Leads(ctx, c) }
 
-func (c *cluster) Endpoints() []string {
-	var all []string
-	for _, n := range c.nodes {
-		all = append(all, n.endpoint())
-	}
-	return all
-}
+func (c *cluster) Endpoints() []string { return clusters.Each(c.nodes, (*node).endpoint) }
 
 // answer is what one server said of itself, or why it did not.
 type answer = clusters.Answer[*node, status]
@@ -73,7 +64,7 @@ func (c *cluster) statuses(ctx context.Context) []answer {
 
 // Versions is one version if all servers that answer run the same, else all of them by name.
 func (c *cluster) Versions(ctx context.Context) (map[string]string, error) {
-	version, err := clusters.OneVersion(ctx, "ZooKeeper server", c.nodes, func(ctx context.Context, n *node) (string, error) {
+	version, err := clusters.OneVersion(ctx, called, c.nodes, func(ctx context.Context, n *node) (string, error) {
 		s, err := n.status(ctx)
 		return s.version, err
 	})
@@ -93,72 +84,18 @@ func (c *cluster) Leader(ctx context.Context) (string, error) {
 		switch {
 		case errors.Is(a.Err, errNotServing):
 		case a.Err != nil:
-			errs = append(errs, fmt.Errorf("ZooKeeper server %s: %w", a.Node.Name(), a.Err))
+			errs = append(errs, fmt.Errorf("%s %s: %w", called, a.Node.Name(), a.Err))
 		case (a.Value.mode == leading || a.Value.mode == standalone) && a.Value.epoch() > epoch:
 			leader, epoch = a.Node.Name(), a.Value.epoch()
 		}
 	}
 	if len(errs) == len(c.nodes) {
-		return "", fmt.Errorf("no ZooKeeper server told whether it leads: %w", errors.Join(errs...))
+		return "", fmt.Errorf("no %s told whether it leads: %w", called, errors.Join(errs...))
 	}
 	return leader, nil
 }
 
-// failoverTimeout is how long a leader may be missing, half of it for the election of another.
-const failoverTimeout = 20 * time.Second
-
-// restartable is a server that lockcheck launched.
-type restartable interface {
-	clusters.Hosted
-	clusters.Restarter
-}
-
-// Failover kills the leader's process, waits for another to lead, starts the killed server again and returns once the
-// ensemble is complete. ZooKeeper has no command that moves the leadership.
+// Failover kills the leader's process and starts it again once another leads. ZooKeeper has no command that moves the leadership.
 func (c *cluster) Failover(ctx context.Context) error {
-	if len(c.nodes) < 3 {
-		return fmt.Errorf("%w: a ZooKeeper server that stands alone has none to fail over to: use --%s=3 or more", clusters.ErrUsage, clusters.FlagNodes)
-	}
-	old, err := c.Leader(ctx)
-	if err != nil {
-		return fmt.Errorf("failover: %w", err)
-	}
-	if old == "" {
-		return errors.New("failover: there is no leader to take the leadership from")
-	}
-	own, ok := clusters.Named(c.nodes, old).Node.(restartable)
-	if !ok {
-		return fmt.Errorf("%w: failover: the leader %s is not run by lockcheck, which could kill it and start it again", clusters.ErrUsage, old)
-	}
-	// Once it was sent SIGKILL it is started again, even if ctx ends or the election fails: the ensemble may need it for one.
-	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), failoverTimeout)
-	defer cancel()
-	if err := own.Process().Kill(whole); err != nil {
-		return fmt.Errorf("failover: kill the leader %s: %w", old, err)
-	}
-	electing, cancel := context.WithTimeout(ctx, failoverTimeout/2)
-	defer cancel()
-	successor, err := c.awaitLeader(electing)
-	if err := errors.Join(err, own.Restart(whole, false)); err != nil {
-		return fmt.Errorf("failover: after the leader %s was killed: %w", old, err)
-	}
-	if err := c.Ready(ctx); err != nil {
-		return fmt.Errorf("failover: %s leads, but %s did not come back: %w", successor, old, err)
-	}
-	return nil
-}
-
-// awaitLeader waits until some server leads.
-func (c *cluster) awaitLeader(ctx context.Context) (string, error) {
-	for {
-		leader, err := c.Leader(ctx)
-		if err == nil && leader != "" {
-			return leader, nil
-		}
-		select {
-		case <-time.After(lookEvery):
-		case <-ctx.Done():
-			return "", errors.Join(fmt.Errorf("no other server leads: %w", ctx.Err()), err)
-		}
-	}
+	return clusters.FailOverByKill(ctx, c, called)
 }

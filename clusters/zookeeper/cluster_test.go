@@ -86,7 +86,7 @@ func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
 	}
 	resume := pauseFor(t, old)
 	begun := time.Now()
-	successor, err := c.awaitLeader(t.Context())
+	successor, err := clusters.AwaitOtherLeader(t.Context(), c, old.Name())
 	t.Logf("%s leads %v after %s was paused", successor, time.Since(begun), old.Name())
 	if err != nil || successor == old.Name() {
 		t.Fatalf("leader %q, %v", successor, err)

@@ -46,27 +46,22 @@ func (c *cluster) Ready(ctx context.Context) error {
 
 // settle waits until one server leads and all others follow it in sync, and returns the leader's name.
 func (c *cluster) settle(ctx context.Context) (string, error) {
-	for {
-		// Not bound by ctx: the last answers are what the error is made of.
-		answers := c.statuses(context.WithoutCancel(ctx))
-		leader, err := complete(answers)
+	var answers []answer
+	var leader *node
+	err := clusters.Settled(ctx, called, c.Nodes(), lookEvery, func(unbound context.Context) (err error) {
+		answers = c.statuses(unbound)
+		leader, err = complete(answers)
 		if err == nil && len(answers) > 1 {
 			err = c.inSync(ctx, leader)
 		}
-		if err == nil {
-			return leader.Name(), nil
-		}
-		for _, n := range c.nodes {
-			if err := n.alive(); err != nil {
-				return "", err
-			}
-		}
-		select {
-		case <-time.After(lookEvery):
-		case <-ctx.Done():
-			return "", c.unsettled(answers, errors.Join(err, ctx.Err()))
-		}
+		return err
+	}, func(missed, over error) error {
+		return c.unsettled(answers, errors.Join(missed, over))
+	})
+	if err != nil {
+		return "", err
 	}
+	return leader.Name(), nil
 }
 
 // complete finds the one leader that all others follow. The error says what is missing.
@@ -102,8 +97,8 @@ func (c *cluster) inSync(ctx context.Context, leader *node) error {
 	return nil
 }
 
-// alive is an error if the server's process has ended.
-func (n *node) alive() error { return clusters.Ended(n.Node, "ZooKeeper server") }
+// called is what errors call a server.
+const called = "ZooKeeper server"
 
 // unsettled says what each server was doing when time was up.
 func (c *cluster) unsettled(answers []answer, why error) error {

@@ -24,7 +24,7 @@ func TestMistakesOfComparisons(t *testing.T) {
 		file string
 		says []string
 	}{
-		"no matrix":                    {[]string{"compare"}, "", []string{"lockcheck.yaml", "lockcheck init", "--backends=etcd"}},
+		"no matrix":                    {[]string{"compare"}, "", []string{"lockcheck.yaml", "lockcheck init", "--backends=consul,etcd"}},
 		"unknown backend":              {[]string{"compare", "--backends=etcd,floppy"}, "", []string{"--backends: there is no backend \"floppy\"", "there is no backend"}},
 		"unknown nemesis":              {[]string{"compare", "--nemeses=none,comet"}, "", []string{"comet", "none, pause"}},
 		"unknown workload":             {[]string{"compare", "--workloads=sleep"}, "", []string{"sleep", "lock, fencing"}},
@@ -193,7 +193,11 @@ func TestFlagsGoBeforeTheFile(t *testing.T) {
 	}
 	for _, task := range tasks {
 		args := arguments(task.Flags)
-		for _, want := range []string{"--nemesis=pause", "--ttl=4s", "--time-limit=15s", "--set=a=1", "--set=b=2"} {
+		limit := "--time-limit=15s"
+		if slices.Contains(args, "--backend=consul") {
+			limit = "--time-limit=36s" // of its own
+		}
+		for _, want := range []string{"--nemesis=pause", "--ttl=4s", limit, "--set=a=1", "--set=b=2"} {
 			if !slices.Contains(args, want) {
 				t.Errorf("%v: %q lacks %s", task.Cell, args, want)
 			}

@@ -19,7 +19,7 @@ func TestCompletion(t *testing.T) {
 		want      string // all that is offered
 		directive cobra.ShellCompDirective
 	}{
-		{"run --backend=", "etcd postgres redis redlock zookeeper", noFiles},
+		{"run --backend=", "consul etcd kubernetes postgres redis redlock zookeeper", noFiles},
 		{"run --backend red", "redis redlock", noFiles},
 		{"run --backend=etcd --client=", "concurrency election lease-txn lease-id-token", noFiles},
 		{"run --backend=etcd --client=./", "", nothing},

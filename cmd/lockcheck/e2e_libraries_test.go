@@ -11,11 +11,6 @@ import (
 	"lockcheck/clusters/client/libraries"
 )
 
-// hangs are the libraries whose waiters are known to miss their wake-up now and then, where a machine is busy enough. In
-// rueidislock 1.0.79 a failed attempt takes its lock off the list of those that are waited for, if its goroutine runs before the
-// failure is counted.
-var hangs = map[string]bool{"rueidislock": true}
-
 // Without a fault no library's lock is accused of anything that it did not do.
 func TestEveryLibraryWithoutFaults(t *testing.T) {
 	t.Parallel()
@@ -26,7 +21,7 @@ func TestEveryLibraryWithoutFaults(t *testing.T) {
 				o := lockcheck(t, program, "run", "--provider=local", "--backend="+library.Backend, "--nodes=1", "--clients=3",
 					"--client="+libraries.CommandLine(library.Command(t)), "--nemesis=none", "--time-limit=5s", fmt.Sprintf("--seed=%d", seed))
 				violated := o.violated()
-				if hangs[library.Name] && slices.Equal(violated, []checker.Name{checker.Liveness}) {
+				if library.Steady != nil && slices.Equal(violated, []checker.Name{checker.Liveness}) {
 					t.Log("its waiters hang")
 					return
 				}

@@ -3,6 +3,7 @@
 package main_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,11 +22,20 @@ import (
 )
 
 // hasTokens says of every backend whether its default client has a fencing token.
-var hasTokens = map[string]bool{"etcd": true, "postgres": false, "zookeeper": true, "redis": false, "redlock": false}
+var hasTokens = map[string]bool{"consul": true, "etcd": true, "kubernetes": true, "postgres": false, "zookeeper": true, "redis": false, "redlock": false}
 
 // hasLease says of every backend whether a lock of its default client ends while its holder is paused. A session of PostgreSQL lasts as
-// long as its connection, which a paused client's kernel keeps.
-var hasLease = map[string]bool{"etcd": true, "postgres": false, "zookeeper": true, "redis": true, "redlock": true}
+// long as its connection, which a paused client's kernel keeps. One of Consul ends, and for 15 s after that the lock is granted to no client.
+var hasLease = map[string]bool{"consul": false, "etcd": true, "kubernetes": true, "postgres": false, "zookeeper": true, "redis": true, "redlock": true}
+
+// longer is how long the load lasts under pauses where 12 s are too few: a pause that meets a client that has just asked to release its lock
+// costs a lock delay, and the next pause of a holder comes after that.
+var longer = map[string]string{"consul": "36s"}
+
+// freesOthers are the properties that the default client of a backend violates when its holder was paused: client-go's release replaces
+// the record that it finds, and does not look whose it is. That is release-by-owner where it is proven (J5). Where the client woke at
+// the very moment at which the next grant was read, nobody can say which came first, and it is early-expiry.
+var freesOthers = map[string][]checker.Name{"kubernetes": {checker.ReleaseByOwner, checker.EarlyExpiry, checker.LockLinearizability}}
 
 var everyBackend = harness.BackendNames()
 
@@ -58,9 +68,9 @@ func TestEveryBackendOnEveryProvider(t *testing.T) {
 		args  []string
 		judge func(*testing.T, string, outcome)
 	}{
-		{"calm", []string{"--nemesis=none", "--workload=lock", "--time-limit=5s"}, calmPasses},
-		{"pause", []string{"--nemesis=pause", "--workload=lock", "--time-limit=12s"}, pauseHarms},
-		{"pause, fenced", []string{"--nemesis=pause", "--workload=fencing", "--time-limit=12s"}, pauseMeetsTheFence},
+		{"calm", []string{"--nemesis=none", "--workload=lock"}, calmPasses},
+		{"pause", []string{"--nemesis=pause", "--workload=lock"}, pauseHarms},
+		{"pause, fenced", []string{"--nemesis=pause", "--workload=fencing"}, pauseMeetsTheFence},
 	}
 	for _, provider := range []string{"local", "docker"} {
 		for _, backend := range everyBackend {
@@ -71,7 +81,11 @@ func TestEveryBackendOnEveryProvider(t *testing.T) {
 						if provider == "docker" {
 							needDocker(t)
 						}
-						o := lockcheck(t, program, slices.Concat([]string{"run", "--backend=" + backend, "--provider=" + provider, fmt.Sprintf("--seed=%d", seed)}, cell.args)...)
+						limit := "--time-limit=5s"
+						if cell.name != "calm" {
+							limit = "--time-limit=" + cmp.Or(longer[backend], "12s")
+						}
+						o := lockcheck(t, program, slices.Concat([]string{"run", "--backend=" + backend, "--provider=" + provider, limit, fmt.Sprintf("--seed=%d", seed)}, cell.args)...)
 						cell.judge(t, backend, o)
 						if provider == "docker" {
 							nothingLeft(t, o)
@@ -109,7 +123,7 @@ func pauseHarms(t *testing.T, backend string, o outcome) {
 		}
 	}
 	for _, name := range serviceProperties {
-		if p := o.of(t, name); p.Verdict == checker.Violation {
+		if p := o.of(t, name); p.Verdict == checker.Violation && !slices.Contains(freesOthers[backend], name) {
 			t.Errorf("%s is violated (%d): pauses of clients make no service grant twice", name, p.Count)
 		}
 	}
@@ -142,7 +156,12 @@ func pauseMeetsTheFence(t *testing.T, backend string, o outcome) {
 		}
 		return
 	}
-	if o.code != 0 {
+	if !hasLease[backend] {
+		pauseHarms(t, backend, o)
+		return
+	}
+	others := slices.DeleteFunc(o.violated(), func(name checker.Name) bool { return slices.Contains(freesOthers[backend], name) })
+	if len(others) > 0 || o.code != 0 && len(freesOthers[backend]) == 0 {
 		t.Errorf("exit %d, violated %v, want 0", o.code, o.violated())
 	}
 	if p := o.of(t, checker.MutualExclusion); p.Verdict != checker.Masked || p.Count == 0 {
@@ -207,9 +226,11 @@ func TestEveryClient(t *testing.T) {
 		{"etcd", "lease-id-token", none, []checker.Name{checker.TokenMonotonicity}},
 		{"zookeeper", "election", none, nil}, {"zookeeper", "election", pause, lost},
 		{"zookeeper", "go-zookeeper", none, nil}, {"zookeeper", "go-zookeeper", pause, lost},
+		{"kubernetes", "no-release", none, nil}, {"kubernetes", "no-release", pause, lost},
 		{"postgres", "row-lease", none, nil}, {"postgres", "row-lease", pause, lost},
 		// The lock lasts as long as the transaction: no other client has it while its holder is paused.
 		{"postgres", "for-update", none, nil}, {"postgres", "for-update", pause, nil},
+		{"postgres", "pglock", pause, lost},
 		{"redis", "setnx-incr", none, nil}, {"redis", "setnx-incr", pause, lost},
 		{"redis", "get-del", none, nil}, {"redis", "get-del", pause, lost},
 		{"redis", "setnx-norenew", none, nil}, {"redis", "setnx-norenew", pause, lost},

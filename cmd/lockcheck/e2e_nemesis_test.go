@@ -3,14 +3,10 @@
 package main_test
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
@@ -150,6 +146,13 @@ var aimedRows = []aimed{
 		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: belief,
 	},
 	{
+		name: "a client that is cut off is given up", backend: "postgres",
+		args: []string{"--set=tcp_user_timeout=2000", "--set=tcp_keepalives_idle=1", "--set=tcp_keepalives_interval=1", "--set=tcp_keepalives_count=1",
+			"--nemesis=partition:holder@work,3ttl", "--time-limit=15s"},
+		why:     "the server's kernel ends the connection, whether or not data is on its way; what the holder sends waits in TCP until another has the lock",
+		exposed: history.PastLease("partitions"), violates: []checker.Name{checker.StaleWrite}, may: belief,
+	},
+	{
 		name: "a silent transaction is ended, fenced", backend: "postgres",
 		args:    []string{"--workload=fencing", "--client=for-update", "--set=idle_in_transaction_session_timeout=2000", "--nemesis=pause:holder@work", "--time-limit=12s"},
 		why:     "the token was drawn when the row was locked, so that the next holder's is greater: the late write is rejected",
@@ -162,13 +165,104 @@ var aimedRows = []aimed{
 		exposed: history.PastLease("pauses"), also: masks,
 	},
 	{
+		name: "waiters that look once in a lease", backend: "postgres", args: []string{"--client=pglock", "--clients=20", "--nemesis=none", "--time-limit=6s"},
+		why:     "without a fault nothing is lost; with few waiters one client would have the lock again and again",
+		exposed: "contended-grants",
+	},
+	{
 		name: "servers crash", backend: "postgres", args: []string{"--client=row-lease", "--nemesis=" + crashes, "--time-limit=12s"},
 		why:     "what was acknowledged is in the primary's log; a holder that cannot reach it in time may believe too long",
 		exposed: history.OfServers("kills"), may: belief,
 	},
+	{
+		name: "a lease outlived without a lock delay", backend: "consul",
+		args:    []string{"--set=lock-delay=0s", "--nemesis=pause:holder@work", "--time-limit=16s"},
+		why:     "the session ends while its holder is paused, and the lock is another's when it writes",
+		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: belief,
+	},
+	{
+		name: "a lease outlived without a lock delay, fenced", backend: "consul",
+		args:    []string{"--workload=fencing", "--set=lock-delay=0s", "--nemesis=pause:holder@work", "--time-limit=16s"},
+		why:     "LockIndex counts the grants of a key: the late write is rejected",
+		exposed: history.PastLease("pauses"), also: masks,
+	},
+	{
+		// 2 s until the session ends, 3 s of delay, up to 5 s until a waiter looks again.
+		name: "a lease and a lock delay outlived", backend: "consul",
+		args:    []string{"--ttl=1s", "--set=lock-delay=3s", "--nemesis=pause:holder@work,6..6.5ttl", "--time-limit=16s"},
+		why:     "a lock delay moves the moment at which another has the lock, and a pause can last longer",
+		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: belief,
+	},
+	{
+		name: "a holder dies", backend: "consul", args: []string{"--nemesis=kill:holder@work", "--time-limit=24s"},
+		why:     "the price of the lock delay: the next client has the lock once the session has ended and 15 s more are over",
+		exposed: history.OfHolders("kills"), also: takenOverAfter(15 * time.Second),
+	},
+	{
+		name: "clocks of servers jump", backend: "consul", args: []string{"--set=lock-delay=0s", "--nemesis=" + clockJumps, "--time-limit=8s"},
+		why:     "sessions count on the leader's monotonic clock",
+		exposed: history.OfServers("clock-skews"), also: seenWithin10MS,
+	},
+	{
+		name: "servers crash", backend: "consul", args: []string{"--set=lock-delay=0s", "--nemesis=" + crashes, "--time-limit=12s"},
+		why:     "what was acknowledged is on a majority's disks; a holder that cannot reach the service in time may believe too long",
+		exposed: history.OfServers("kills"), may: belief,
+	},
+	{
+		name: "servers are cut off from each other", backend: "consul", args: []string{"--set=lock-delay=0s", "--nemesis=" + splits, "--time-limit=12s"},
+		why:     "a minority grants nothing; a holder connected to it may believe too long",
+		exposed: history.OfServers("partitions"), may: belief,
+	},
+	lateWithoutDelay(),
+	{
+		name: "a release frees another's lock", backend: "kubernetes",
+		args:    []string{"--clients=9", "--nemesis=pause:holder@release,1.6..2.4ttl", "--time-limit=24s"},
+		why:     "client-go's elector goes by what it saw before the pause, so that its release replaces the record of the leader that there is now",
+		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.ReleaseByOwner}, may: anything,
+	},
+	{
+		name: "two leaders, fenced", backend: "kubernetes",
+		args:    []string{"--workload=fencing", "--client=no-release", "--nemesis=pause:holder@work", "--time-limit=24s"},
+		why:     "leaseTransitions is a token: the late write is rejected; and what is never released frees no other's lock",
+		exposed: history.PastLease("pauses"), also: masks,
+	},
+	{
+		name: "a leader that is cut off, and releases nothing, is told in time", backend: "kubernetes",
+		args:    []string{"--client=no-release", "--guard=before-write", "--nemesis=" + lateWrite, "--time-limit=20s"},
+		why:     "it gives up two thirds of the lease after it began to fail; what it had sent before that lands late all the same",
+		exposed: history.PastLease("partitions"), violates: []checker.Name{checker.StaleWrite}, may: []checker.Name{checker.LostUpdate, checker.ResourceLinearizability},
+	},
+	{
+		name: "the monotonic clock of a waiter runs fast", backend: "kubernetes",
+		args:    []string{"--client=no-release", "--nemesis=pause:holder@work;clock:waiter,drift=400%,monotonic,0.7..0.9ttl", "--time-limit=20s"},
+		why:     "a waiter counts the lease by its own monotonic clock, and takes one that runs still",
+		exposed: "clock-skews", violates: []checker.Name{checker.MutualExclusion, checker.EarlyExpiry}, may: anything,
+	},
+	{
+		name: "the wall clock of a waiter jumps", backend: "kubernetes",
+		args:    []string{"--client=no-release", "--nemesis=pause:holder@work;clock:waiter+1.5..2.5ttl,0.7..0.9ttl", "--time-limit=20s"},
+		why:     "the times in a Lease are for people: no elector compares them with its wall clock",
+		exposed: "clock-skews", also: seenWithin10MS,
+	},
+	{
+		name: "clocks of servers jump", backend: "kubernetes", args: []string{"--nemesis=" + clockJumps + ",clock:apiserver+90s", "--time-limit=12s"},
+		why:     "no server counts a Lease's time",
+		exposed: history.OfServers("clock-skews"), also: seenWithin10MS,
+	},
+	{
+		name: "servers crash", backend: "kubernetes", args: []string{"--nemesis=" + crashes + ",kill:apiserver", "--time-limit=16s"},
+		why:     "what was acknowledged is on a majority's disks; a holder whose API server is gone may believe too long, and give up what is not its own any more",
+		exposed: history.OfServers("kills"), may: slices.Concat(belief, freesOthers["kubernetes"]),
+	},
+	{
+		name: "an API server stands still", backend: "kubernetes", args: []string{"--client=no-release", "--nemesis=pause:apiserver,1.5..2.2ttl", "--time-limit=16s"},
+		why:     "its clients cannot renew, and give up at the renew deadline, before the lease has run out for the others",
+		exposed: history.OfServers("pauses"),
+	},
 	// An etcd client is told by its own clock, some time before or after the server grants the lock to the next; one of
-	// ZooKeeper is told once it is connected again, which is always too late.
+	// ZooKeeper is told once it is connected again, which is always too late. client-go tries to release before it tells its user.
 	late("etcd"), late("zookeeper", checker.MutualExclusion), lateAtTheFence("etcd"), lateAtTheFence("zookeeper"),
+	late("kubernetes", checker.MutualExclusion), lateAtTheFence("kubernetes"),
 }
 
 // late is the write that no care of the client's could have held back: cut off from everything while it works, it looks
@@ -191,6 +285,26 @@ func late(backend string, certain ...checker.Name) aimed {
 	}
 }
 
+// lateWithoutDelay is the same with Consul, whose library looks at its lock by a question that is open for minutes: a client that was cut off
+// hears of its loss when TCP has got through again, long after the next grant.
+func lateWithoutDelay() aimed {
+	row := late("consul", checker.MutualExclusion)
+	row.args = append(row.args, "--set=lock-delay=0s")
+	return row
+}
+
+// takenOverAfter looks how long after a holder's death the next client has the lock.
+func takenOverAfter(least time.Duration) func(*testing.T, outcome) {
+	return func(t *testing.T, o outcome) {
+		t.Helper()
+		took := o.results.Stats.TakeOver
+		t.Logf("taken over %v after a holder's death (median of %d)", time.Duration(took.P50NS), took.Count)
+		if took.Count == 0 || time.Duration(took.P50NS) < least {
+			t.Errorf("want at least %v", least)
+		}
+	}
+}
+
 func lateAtTheFence(backend string) aimed {
 	return aimed{
 		name: "the late write, fenced", backend: backend,
@@ -209,129 +323,4 @@ func masks(t *testing.T, o outcome) {
 	if o.results.Stats.Rejected == 0 {
 		t.Error("no stale write was rejected")
 	}
-}
-
-// nemesisProviders are where the table is run: local, or what LOCKCHECK_PROVIDERS names (scripts/soak).
-func nemesisProviders() []string {
-	if named := os.Getenv("LOCKCHECK_PROVIDERS"); named != "" {
-		return strings.Split(named, ",")
-	}
-	return []string{"local"}
-}
-
-func TestAimedFaults(t *testing.T) {
-	t.Parallel()
-	for _, provider := range nemesisProviders() {
-		t.Run(provider, func(t *testing.T) {
-			if provider == "docker" {
-				needDocker(t)
-			}
-			for _, row := range aimedRows {
-				for _, seed := range seeds() {
-					t.Run(fmt.Sprintf("%s/%s/%d", row.backend, row.name, seed), func(t *testing.T) {
-						t.Parallel() // a run waits most of its time
-						if provider == "docker" {
-						}
-						on := []string{"run", "--workload=lock", "--backend=" + row.backend, "--provider=" + provider, fmt.Sprintf("--seed=%d", seed)}
-						row.judge(t, lockcheck(t, program, slices.Concat(on, row.args)...))
-					})
-				}
-			}
-		})
-	}
-}
-
-func (row aimed) judge(t *testing.T, o outcome) {
-	t.Helper()
-	defer func() {
-		if t.Failed() {
-			t.Logf("expected: %s", row.why)
-		}
-	}()
-	t.Log(figures(t, o))
-	if row.exposed != "" {
-		if n := exposure(o, row.exposed); n == 0 {
-			t.Errorf("no %s: %+v", row.exposed, o.results.Exposure)
-		}
-		if o.code != 1 && o.code != 0 {
-			t.Errorf("exit %d", o.code)
-		}
-	}
-	found := o.violated()
-	if violation := len(found) > 0; violation != (o.code == 1) || o.code == 0 && len(row.violates) > 0 {
-		t.Errorf("exit %d with %v violated", o.code, found)
-	}
-	for _, name := range row.violates {
-		if p := o.of(t, name); p.Verdict != checker.Violation || p.Count == 0 {
-			t.Errorf("%s is %s, want violation", name, p.Verdict)
-		}
-	}
-	if row.forgets != nil {
-		if lost := row.forgets(o); lost != nil {
-			t.Logf("the servers lost what they had acknowledged, so that any property may be violated; found: %v; their logs:\n%s", found, strings.Join(lost, "\n"))
-			return
-		}
-	}
-	for _, name := range found {
-		if !slices.Contains(row.violates, name) && !slices.Contains(row.may, name) {
-			t.Errorf("%s is violated", name)
-		}
-	}
-	if p := o.of(t, checker.Liveness); p.Verdict != checker.Pass {
-		t.Errorf("liveness is %s: %s", p.Verdict, p.Reason)
-	}
-	if row.also != nil {
-		row.also(t, o)
-	}
-}
-
-// How much harm each guard lets through when a holder is paused at work.
-func TestStaleWritesPerOutlivedLease(t *testing.T) {
-	t.Parallel()
-	for _, guard := range []string{"none", "before-work", "before-write"} {
-		for _, seed := range seeds() {
-			t.Run(fmt.Sprintf("%s/%d", guard, seed), func(t *testing.T) {
-				t.Parallel()
-				o := lockcheck(t, program, "run", "--backend=etcd", "--workload=lock", "--nemesis=pause:holder@work", "--guard="+guard,
-					"--provider=local", "--time-limit=10s", fmt.Sprintf("--seed=%d", seed))
-				staleWritesPerLease(t, o)
-				if guard != "before-write" && o.results.Stats.StaleAccepted == 0 {
-					t.Error("no client looks after the work, and no stale write was accepted")
-				}
-			})
-		}
-	}
-}
-
-// A mix of all faults as a user who owns nothing.
-func TestFaultsAsAnUnprivilegedUser(t *testing.T) {
-	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("a part of all other tests of this run, which is that of an unprivileged user")
-	}
-	o := outcome{out: filepath.Join(t.TempDir(), "out")}
-	for _, dir := range []string{filepath.Dir(filepath.Dir(o.out)), filepath.Dir(o.out)} {
-		if err := os.Chmod(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.Command(program, "run", "--backend=etcd", "--workload=lock", "--provider=local", "--seed=5", "--time-limit=16s", "--out="+o.out,
-		"--nemesis=pause:holder@work,0.1..0.3ttl,partition:client,0.1..0.3ttl,kill:one,0.1..0.3ttl,clock:one+90s,0.1..0.3ttl,loss:client,0.1..0.3ttl")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	cmd.Dir = "/"
-	o = finish(t, cmd, o)
-	t.Log(figures(t, o))
-	took := map[history.F]int{}
-	for _, f := range faults(t, o) {
-		if f.ended.Type != history.OK || f.healed.Type != history.OK {
-			t.Errorf("%s of %s: %s %s, healed: %s %s", f.invoked.F, f.invoked.Target, f.ended.Type, f.ended.Error, f.healed.Type, f.healed.Error)
-		}
-		took[f.invoked.F]++
-	}
-	for _, kind := range []history.F{"pause", "partition", "kill", "clock", "loss"} {
-		if took[kind] == 0 {
-			t.Errorf("no %s: %v", kind, took)
-		}
-	}
-	mustPass(t, o, serviceProperties...)
 }

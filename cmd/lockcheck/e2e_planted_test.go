@@ -16,7 +16,7 @@ func TestPlantedDefectsAreCaught(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		plant    string
-		args     []string
+		args     []string // of --backend=etcd, where they name no other
 		violated []checker.Name
 	}{
 		{
@@ -42,6 +42,36 @@ func TestPlantedDefectsAreCaught(t *testing.T) {
 		{
 			"a client that swallows lost",
 			[]string{"--client=concurrency+swallow-lost", "--workload=lock", "--nemesis=pause", "--time-limit=10s"},
+			[]checker.Name{checker.MutualExclusion, checker.StaleWrite},
+		},
+		{
+			"an elector that does not stand for election",
+			[]string{"--backend=kubernetes", "--client=leaderelection+ignore-lock", "--workload=lock", "--nemesis=none"},
+			[]checker.Name{checker.MutualExclusion},
+		},
+		{
+			"a leader that presents a stale token",
+			[]string{"--backend=kubernetes", "--client=leaderelection+stale-token", "--workload=fencing", "--nemesis=none"},
+			[]checker.Name{checker.TokenMonotonicity},
+		},
+		{
+			"a session of Consul that is given up before the write",
+			[]string{"--backend=consul", "--client=lock+early-release", "--workload=lock", "--nemesis=none"},
+			[]checker.Name{checker.MutualExclusion, checker.StaleWrite},
+		},
+		{
+			"a client of Consul that presents a stale token",
+			[]string{"--backend=consul", "--client=lock+stale-token", "--workload=fencing", "--nemesis=none"},
+			[]checker.Name{checker.TokenMonotonicity},
+		},
+		{
+			"an advisory lock that is never taken",
+			[]string{"--backend=postgres", "--client=advisory+ignore-lock", "--workload=lock", "--nemesis=none"},
+			[]checker.Name{checker.MutualExclusion},
+		},
+		{
+			"a row that is given back before the write",
+			[]string{"--backend=postgres", "--client=row-lease+early-release", "--workload=lock", "--nemesis=none"},
 			[]checker.Name{checker.MutualExclusion, checker.StaleWrite},
 		},
 	}

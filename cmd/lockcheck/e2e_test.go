@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -52,6 +51,10 @@ func build(m *testing.M) int {
 			fmt.Fprintf(os.Stderr, "go %v: %v\n%s", args, err, out)
 			return 1
 		}
+	}
+	if err := buildElectors(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
 	return m.Run()
 }
@@ -105,7 +108,7 @@ func lockcheck(t *testing.T, binary string, args ...string) outcome {
 	t.Helper()
 	for again := 2; ; again-- {
 		o := outcome{out: t.TempDir()}
-		cmd := exec.Command(binary, append(args, "--out="+o.out)...)
+		cmd := command(binary, append(args, "--out="+o.out)...)
 		o = finish(t, cmd, o)
 		by := time.Duration(o.results.Stats.ClockSteppedNS)
 		if again == 0 || by < time.Duration(o.results.EffectiveMS)*time.Millisecond/4 || by == 0 {
@@ -349,29 +352,6 @@ func TestPauseWithoutNamespaces(t *testing.T) {
 	if o = finish(t, cmd, o); o.code != 1 {
 		t.Errorf("exit %d, want 1", o.code)
 	}
-}
-
-// nobody is the user that owns nothing.
-const nobody = 65534
-
-func TestPauseAsAnUnprivilegedUser(t *testing.T) {
-	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("a part of all other tests of this run, which is that of an unprivileged user")
-	}
-	o := outcome{out: filepath.Join(t.TempDir(), "out")}
-	for _, dir := range []string{filepath.Dir(filepath.Dir(o.out)), filepath.Dir(o.out)} {
-		if err := os.Chmod(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.Command(program, slices.Concat(pauseRun, []string{"--seed=4", "--time-limit=10s", "--out=" + o.out})...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	cmd.Dir = "/"
-	if o = finish(t, cmd, o); o.code != 1 {
-		t.Errorf("exit %d, want 1", o.code)
-	}
-	mustPass(t, o, serviceProperties...)
 }
 
 // A run that the user stops leaves with 130 and keeps what it has.

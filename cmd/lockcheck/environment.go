@@ -13,6 +13,8 @@ var environment = []variable{
 	{"LOCKCHECK_IMAGE_<BACKEND>", "docker: the image of a backend's servers, such as LOCKCHECK_IMAGE_REDIS; --image goes before it"},
 	{"LOCKCHECK_LINUX_BINARY", "docker, from another system: the Linux program of lockcheck that containers run"},
 	{"LOCKCHECK_NAMESPACES", "local: off keeps all processes on the loopback network (default: auto)"},
+	{"LOCKCHECK_KUBERNETES_CLIENT", "kubernetes: the lock clients' program, built before (default: built from lockcheck's source, and kept)"},
+	{"KUBEBUILDER_ASSETS", "kubernetes, local: a directory with kube-apiserver, where it is not on PATH"},
 	{"DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, DOCKER_API_VERSION", "docker: the engine, as the docker command finds it"},
 	{"DOCKER_CONTEXT, DOCKER_CONFIG", "docker: only to say that contexts are not looked at"},
 	{"NO_COLOR", "no colours, whatever else is set"},

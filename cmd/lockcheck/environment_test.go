@@ -21,6 +21,8 @@ var named = map[string][]string{
 	"envInside":              nil, // lockcheck sets it for a process of its own
 	"EnvNamespaces":          {"LOCKCHECK_NAMESPACES"},
 	"EnvLinuxBinary":         {"LOCKCHECK_LINUX_BINARY"},
+	"EnvClient":              {"LOCKCHECK_KUBERNETES_CLIENT"},
+	"assets":                 {"KUBEBUILDER_ASSETS"},
 }
 
 // Every environment variable that the program reads is in --help. What it reads is found in its source: all folders that it is

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -49,6 +51,25 @@ func examineLocal(ctx context.Context, at harness.Where) (all []symptom) {
 		if s.OK = err == nil; s.OK {
 			s.Found = words
 		} else {
+			s.Found = err.Error()
+		}
+		all = append(all, s)
+		all = append(all, examineClients(ctx, b)...)
+	}
+	return all
+}
+
+// examineClients looks for the programs of a backend's lock clients that are programs of their own; several may share one.
+func examineClients(ctx context.Context, b clusters.Backend) (all []symptom) {
+	var seen []clusters.ClientProgram
+	for _, c := range b.Clients() {
+		if c.Program == nil || slices.Contains(seen, c.Program) {
+			continue
+		}
+		seen = append(seen, c.Program)
+		words, err := c.Program.Describe(ctx, runtime.GOARCH)
+		s := symptom{Name: "client " + b.Name(), OK: err == nil, Found: words, Without: "runs of " + b.Name()}
+		if err != nil {
 			s.Found = err.Error()
 		}
 		all = append(all, s)

@@ -42,7 +42,7 @@ func planCommand() *cobra.Command {
 				encoder.SetIndent("", "  ")
 				return encoder.Encode(config.Plan)
 			}
-			printPlan(cmd.OutOrStdout(), config.Plan, config.Layout.Nodes)
+			printPlan(cmd.OutOrStdout(), config.Plan, slices.Concat(config.Layout.Nodes, config.Layout.Fronts))
 			return nil
 		},
 	}
@@ -60,6 +60,12 @@ func printPlan(out io.Writer, plan history.Plan, nodes []string) {
 	fmt.Fprintf(out, "backend   %s: %s\n", plan.Backend, strings.Join(nodes, ", "))
 	fmt.Fprintf(out, "clients   %d of %s on %s, workload %s, guard %s\n", plan.Clients, plan.LockClient, history.Counted(plan.Keys, "lock", "locks"), plan.Workload, plan.Guard)
 	fmt.Fprintf(out, "lease     %d ms asked for, %d ms granted\n", plan.TTLMS, plan.EffectiveMS)
+	if plan.GraceMS > 0 {
+		fmt.Fprintf(out, "          ended by the service up to %d ms later; faults are measured by both\n", plan.GraceMS)
+	}
+	if plan.LockDelayMS > 0 {
+		fmt.Fprintf(out, "          a lock that was lost so is granted to no client for %d ms\n", plan.LockDelayMS)
+	}
 	fmt.Fprintf(out, "seed      %d\n", plan.Seed)
 	for i, name := range slices.Sorted(maps.Keys(plan.Settings)) {
 		fmt.Fprintf(out, "%-9s %s=%s\n", first(i, "settings"), name, plan.Settings[name])

@@ -86,6 +86,12 @@ func leaseFacts(j rundir.Judgement) []fact {
 	if j.Plan.DriftMS > 0 {
 		facts = append(facts, fact{"taken off for drift", words.Milliseconds(j.Plan.DriftMS), "before a lease counts as protection"})
 	}
+	if j.Plan.GraceMS > 0 {
+		facts = append(facts, fact{"grace", words.Milliseconds(j.Plan.GraceMS), "for how long after its end the service may still count a lease; faults are measured by both"})
+	}
+	if j.Plan.LockDelayMS > 0 {
+		facts = append(facts, fact{"lock delay", words.Milliseconds(j.Plan.LockDelayMS), "for how long a lock whose lease has ended is granted to no client"})
+	}
 	if j.Plan.ElectionMS > 0 {
 		facts = append(facts, fact{"election", words.Milliseconds(j.Plan.ElectionMS), "how long the service may be without a leader after one fault"})
 	}

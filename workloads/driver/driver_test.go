@@ -187,6 +187,34 @@ func TestALateReadLossDoesNotProlongTheHold(t *testing.T) {
 	}
 }
 
+func TestWhatALibraryTidiedUpIsRecordedWithItsLoss(t *testing.T) {
+	p := newPuppet(t)
+	p.grant("h1")
+	sent := p.ping()
+	p.say(`{"msg":"pong","n":1,"holds":["h1"]}`)
+	p.say(`{"msg":"lost","session":"s1","seen":1,"removed":true}`)
+	p.settle()
+	if lost := p.tape.find(history.Lost, history.Info); !lost.Removed || lost.SeenNS != sent || lost.Hold != "h1" {
+		t.Errorf("lost %+v, want one that removed something after %d", lost, sent)
+	}
+}
+
+// One record was removed. A loss that ends the holds of two locks does not say which of them it was.
+func TestWhatWasTidiedUpOfManyIsOfNone(t *testing.T) {
+	p := newPuppet(t)
+	p.grant("h1")
+	done := p.driver.Begin(client.Command{Cmd: client.CmdAcquire, Op: 2, Hold: "h2", Key: "k2"})
+	p.hear()
+	p.say(`{"msg":"ok","op":2,"session":"s1","token":"34"}`)
+	<-done
+	p.ping()
+	p.say(`{"msg":"lost","session":"s1","seen":1,"removed":true}`)
+	p.settle()
+	if lost := p.tape.find(history.Lost, history.Info); lost.Hold != "h1" || lost.Removed {
+		t.Errorf("lost %+v, which says that its record was removed", lost)
+	}
+}
+
 func TestALossVoidsALaterGrantOfItsSession(t *testing.T) {
 	p := newPuppet(t)
 	p.say(`{"msg":"lost","session":"s1","error":"session done"}`)

@@ -175,6 +175,9 @@ func (d *Driver) takeLost(report client.Report) error {
 	event := history.Event{
 		Process: d.process, Client: d.name, Type: history.Info, F: history.Lost, Session: report.Session, Error: report.Error,
 	}
+	if report.Removed && len(holds) == 1 { // of which of many the record was, nothing says: their locks may be others
+		event.Removed, event.SeenNS = true, d.pings.stamp(report.Seen)
+	}
 	if len(holds) == 0 {
 		d.recorder.Record(event)
 	}

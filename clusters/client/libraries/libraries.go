@@ -16,15 +16,19 @@ type Library struct {
 	Name    string // of the folder
 	Backend string
 	prepare func(t *testing.T, folder string) []string
+	// Steady are arguments for a library whose waiters are known to miss their wake-up now and then (README.md says why): with them
+	// they do not. None: they never do.
+	Steady []string
 }
 
 // All is the table of them.
 var All = []Library{
-	{"kazoo", "zookeeper", python("kazoo", "python3-kazoo")},
-	{"curator", "zookeeper", java("CuratorClient", "libcurator-recipes-java", "curator-recipes.jar", "jackson-databind.jar", "slf4j-simple.jar")},
-	{"redis-py", "redis", python("redis", "python3-redis")},
-	{"bsm-redislock", "redis", built},
-	{"rueidislock", "redis", built},
+	{Name: "kazoo", Backend: "zookeeper", prepare: python("kazoo", "python3-kazoo")},
+	{Name: "curator", Backend: "zookeeper",
+		prepare: java("CuratorClient", "libcurator-recipes-java", "curator-recipes.jar", "jackson-databind.jar", "slf4j-simple.jar")},
+	{Name: "redis-py", Backend: "redis", prepare: python("redis", "python3-redis")},
+	{Name: "bsm-redislock", Backend: "redis", prepare: built},
+	{Name: "rueidislock", Backend: "redis", prepare: built, Steady: []string{"-poll"}},
 }
 
 // Command is how the client is started, which is built first if it has to be. Where something is missing the test is skipped;

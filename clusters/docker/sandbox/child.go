@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func (l *lines) write(a Answer) {
 
 func (b *sandbox) spawn(spec Spec, stdio, output *yamux.Stream) (*child, error) {
 	c := &child{cmd: &exec.Cmd{
-		Path: b.self, Args: append([]string{"lockcheck"}, spec.Args...), Env: append(os.Environ(), spec.Env...), Dir: "/",
+		Path: cmp.Or(spec.Program, b.self), Args: append([]string{"lockcheck"}, spec.Args...), Env: append(os.Environ(), spec.Env...), Dir: "/",
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}}
 	if !spec.Capabilities {

@@ -64,10 +64,11 @@ const (
 	Dial Kind = "dial"
 )
 
-// Spec is a process to start: this program again.
+// Spec is a process to start: this program again, or another of the image.
 type Spec struct {
-	Args []string `json:"args"`
-	Env  []string `json:"env,omitempty"`
+	Program string   `json:"program,omitempty"` // its path; "" for this one
+	Args    []string `json:"args"`
+	Env     []string `json:"env,omitempty"`
 	// Pipes asks for standard input and output as a Stdio stream.
 	Pipes bool `json:"pipes,omitempty"`
 	// Capabilities leaves the process the capabilities that the container has. Without it, it has none.

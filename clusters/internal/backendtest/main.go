@@ -21,8 +21,12 @@ var provider *local.Provider
 
 // Main is TestMain. Without the server's program the tests are skipped, unless CI=true.
 func Main(m *testing.M, backend clusters.Backend) {
-	provider = localtest.Harness(nil)
-	if _, err := backend.Software().OnMachine(clusters.ServerPaths{}); err != nil {
+	helpers := hosttest.Helpers{}
+	if runner, ok := backend.(nodeRunner); ok {
+		helpers["node"] = func(args []string) error { return runner.RunNode(context.Background(), args[1:]) }
+	}
+	provider = localtest.Harness(helpers)
+	if err := found(backend.Software()); err != nil {
 		fmt.Fprintln(os.Stderr, "skipped:", err)
 		if os.Getenv("CI") == "true" {
 			local.Exit(1)
@@ -30,6 +34,20 @@ func Main(m *testing.M, backend clusters.Backend) {
 		local.Exit(0)
 	}
 	local.Exit(m.Run())
+}
+
+// nodeRunner is a backend that has servers inside lockcheck's own binary.
+type nodeRunner interface {
+	RunNode(ctx context.Context, args []string) error
+}
+
+// found says why the server's program is not there.
+func found(software clusters.Software) error {
+	if software.OnMachine == nil {
+		return nil
+	}
+	_, err := software.OnMachine(clusters.ServerPaths{})
+	return err
 }
 
 // Site opens a site for a backend's servers.

@@ -53,11 +53,8 @@ func ConnectAll(service clusters.Service) (all []*Server) {
 }
 
 // Nodes are the servers as they were given: one that lockcheck launched can be started again.
-func Nodes(of []*Server) (all []clusters.Node) {
-	for _, s := range of {
-		all = append(all, s.Node)
-	}
-	return all
+func Nodes(of []*Server) []clusters.Node {
+	return clusters.Each(of, func(s *Server) clusters.Node { return s.Node })
 }
 
 // Process is a redis-server process to start.
@@ -156,6 +153,3 @@ func (s *Server) Await(ctx context.Context) error {
 		return nil
 	})
 }
-
-// Alive is an error if the process of a node has ended.
-func Alive(n clusters.Node) error { return clusters.Ended(n, "redis server or Sentinel of") }

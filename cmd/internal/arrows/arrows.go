@@ -57,6 +57,8 @@ var inside = map[string]neighbours{
 		all:   slices.Concat(ofBackends, []string{"clusters/redis/server", "clusters/redis/record"}),
 		tests: ofTheirTests,
 	},
+	// Another: Kubernetes keeps its data in etcd, whose members are started and asked as the backend etcd does.
+	"clusters/kubernetes": {all: slices.Concat(ofBackends, []string{"clusters/etcd/server"}), tests: ofTheirTests},
 	// For tests: the hosts of a provider; what tests of several backends share.
 	"clusters/hosttest": {all: []string{"clusters"}},
 	"clusters/internal": {all: slices.Concat(ofBackends, ofTheirTests)},

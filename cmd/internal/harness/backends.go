@@ -1,22 +1,30 @@
 package harness
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
+	"lockcheck/clusters/consul"
 	"lockcheck/clusters/etcd"
+	"lockcheck/clusters/kubernetes"
 	"lockcheck/clusters/postgres"
 	"lockcheck/clusters/redis"
 	"lockcheck/clusters/redlock"
 	"lockcheck/clusters/zookeeper"
+	"lockcheck/workloads"
 )
 
 // Backends is the table of lock services: adding one is one line here and a folder below clusters.
 var Backends = []clusters.Backend{
+	consul.Backend{},
 	etcd.Backend{},
+	kubernetes.Backend{},
 	postgres.Backend{},
 	redis.Backend{},
 	redlock.Backend{},
@@ -53,7 +61,30 @@ func clientProgram(backend clusters.Backend, client string) (name string, comman
 		return client, clusters.Command{Program: absolute(program), Args: words[1:]}, nil
 	}
 	builtIn, err := clientNamed(backend, client)
+	if builtIn.Program != nil { // which is not looked for before a run is made
+		return builtIn.Name, clusters.Command{Args: []string{builtIn.Name}}, err
+	}
 	return builtIn.Name, clusters.Command{Args: []string{"client", backend.Name(), builtIn.Name}}, err
+}
+
+// obtainClient finds or builds the program of a lock client that is one of its own. That may take minutes: whether the servers are there
+// is looked at before.
+func obtainClient(ctx context.Context, config *workloads.Config, on Provider, at Where) error {
+	if isProgram(config.Plan.LockClient) {
+		return nil
+	}
+	chosen, err := clientNamed(config.Backend, config.Plan.LockClient)
+	if err != nil || chosen.Program == nil {
+		return err
+	}
+	if err := on.available(ctx, at, config.Backend.Software()); err != nil {
+		return err
+	}
+	config.ClientCommand.Program, err = chosen.Program.Obtain(ctx, runtime.GOARCH, os.Stderr)
+	if err != nil {
+		return fmt.Errorf("the lock client %s of %s: %w", chosen.Name, config.Backend.Name(), err)
+	}
+	return nil
 }
 
 // clientNamed finds one of a backend's lock clients, or one that was added; "" is the backend's first.

@@ -52,6 +52,9 @@ func runClient(ctx context.Context, args []string) error {
 	if err != nil {
 		return Usage(err)
 	}
+	if lockClient.New == nil {
+		return Usage(fmt.Errorf("the lock client %s of %s is a program of its own", lockClient.Name, backend.Name()))
+	}
 	err = client.Serve(ctx, os.Stdin, os.Stdout, lockClient.New)
 	switch {
 	case errors.Is(err, client.ErrProtocol):

@@ -15,6 +15,9 @@ func TestEveryBuiltInClientDeclaresItsReleases(t *testing.T) {
 	for _, b := range Backends {
 		for _, c := range b.Clients() {
 			name := b.Name() + " " + c.Name
+			if c.New == nil { // a program of its own, whose own tests look
+				continue
+			}
 			// None of them connects before it is asked for a lock.
 			lock, ready, err := c.New(t.Context(), client.Init{Protocol: client.ProtocolVersion, Name: "c1", Endpoints: []string{"127.0.0.1:1"}, TTLMS: 2000}, ears{})
 			if err != nil {

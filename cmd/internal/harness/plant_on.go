@@ -29,7 +29,11 @@ func (b plantedBackend) Clients() []clusters.LockClient {
 	all := clients[:len(clients):len(clients)]
 	for _, c := range clients {
 		for _, p := range plant.Plants {
-			all = append(all, clusters.LockClient{Name: c.Name + "+" + p.Name, About: c.About + "; " + p.About, New: p.Wrap(c.New)})
+			broken := clusters.LockClient{Name: c.Name + "+" + p.Name, About: c.About + "; " + p.About, Program: c.Program}
+			if c.New != nil { // a program of its own has to be built with the same tag
+				broken.New = p.Wrap(c.New)
+			}
+			all = append(all, broken)
 		}
 	}
 	return all

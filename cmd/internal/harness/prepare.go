@@ -37,7 +37,7 @@ func Prepare(o Options) (workloads.Config, error) {
 		return config, err
 	}
 	disturb, err := nemesis.New(o.Nemesis, nemesis.Plan{
-		Seed: o.Seed, TTL: layout.EffectiveTTL, Limit: o.TimeLimit, Servers: len(layout.Nodes), Clients: o.Clients,
+		Seed: o.Seed, TTL: layout.EffectiveTTL + layout.Grace, Limit: o.TimeLimit, Servers: len(layout.Nodes), Fronts: len(layout.Fronts), Clients: o.Clients,
 		Leaderless: layout.Election == 0,
 	})
 	if err != nil {
@@ -49,9 +49,9 @@ func Prepare(o Options) (workloads.Config, error) {
 	plan := history.Plan{
 		Version: history.FormatVersion, Run: runID(o.Seed), Command: o.ReproduceCommand(lockClient),
 		Backend: o.Backend, LockClient: lockClient, Workload: o.Workload, Nemesis: o.Nemesis, Guard: o.Guard,
-		Seed: o.Seed, Nodes: len(layout.Nodes), Clients: o.Clients, Keys: o.Keys,
+		Seed: o.Seed, Nodes: len(layout.Nodes) + len(layout.Fronts), Clients: o.Clients, Keys: o.Keys,
 		TimeLimitMS: o.TimeLimit.Milliseconds(), TTLMS: o.TTL.Milliseconds(), EffectiveMS: layout.EffectiveTTL.Milliseconds(),
-		ElectionMS: layout.Election.Milliseconds(), Fenced: workload.Fenced, LeaseClock: layout.LeaseClock,
+		GraceMS: layout.Grace.Milliseconds(), LockDelayMS: layout.LockDelay.Milliseconds(), ElectionMS: layout.Election.Milliseconds(), Fenced: workload.Fenced, LeaseClock: layout.LeaseClock,
 		Until: UntilWords(o.Until), Expected: o.Expected, Exposure: disturb.Requirements(), Steps: disturb.Steps(), Settings: layout.Settings,
 		Versions: map[string]string{"lockcheck": Version(), "go": strings.TrimPrefix(runtime.Version(), "go")},
 		Host:     HostFacts(),

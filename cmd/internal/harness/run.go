@@ -56,6 +56,9 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 	// process that is not prepared for it.
 	ctx, stop := UntilEnded(ctx)
 	defer stop()
+	if err := obtainClient(ctx, &config, chosen, o.Where); err != nil {
+		return Outcome{}, err
+	}
 	o.Where.keep = []string{out, config.ClientCommand.Program, o.Where.ServerPaths.Bin, o.Where.ServerPaths.Jar}
 	provider, code, err := chosen.open(o.Where)
 	switch {

@@ -1,12 +1,14 @@
 // Command rueidislock is github.com/redis/rueidis/rueidislock as a lock client, as its README shows: SET NX PXAT in a script,
 // extended at half of its time to live, compared and deleted in a script; the context that comes with a lock is cancelled
-// when the lock is lost. Who waits is woken by the server's notices for client side caching.
+// when the lock is lost. Who waits is woken by the server's notices for client side caching; with -poll it asks again every
+// 20 ms, as the library does where caching is switched off.
 package main
 
 import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -23,7 +25,11 @@ import (
 	"lockcheck/clusters/client/libraries/lockclient"
 )
 
+// poll switches the notices off, of which the library misses some (README.md beside this folder).
+var poll = flag.Bool("poll", false, "wait without client side caching: ask again every 20 ms")
+
 func main() {
+	flag.Parse()
 	if err := client.Serve(context.Background(), os.Stdin, os.Stdout, newLocks); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -44,7 +50,7 @@ func newLocks(_ context.Context, init client.Init, watch client.Watch) (client.L
 	ttl, sentinels := time.Duration(init.TTLMS)*time.Millisecond, init.Options["sentinels"]
 	l := &locks{requests: &requests{watch: watch, ttl: ttl, alone: sentinels == "", records: map[string]*record{}}}
 	l.option = rueidislock.LockerOption{
-		ClientOption:  rueidis.ClientOption{InitAddress: init.Endpoints[:1], DialCtxFn: l.requests.dial},
+		ClientOption:  rueidis.ClientOption{InitAddress: init.Endpoints[:1], DialCtxFn: l.requests.dial, DisableCache: *poll},
 		ClientBuilder: l.requests.client, KeyPrefix: "lockcheck", KeyValidity: ttl, KeyMajority: 1, NoLoopTracking: true,
 	}
 	if sentinels != "" {

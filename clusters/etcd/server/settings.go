@@ -1,4 +1,4 @@
-package etcd
+package server
 
 import (
 	"errors"
@@ -15,12 +15,12 @@ const (
 	electionTimeout   = "election-timeout"
 )
 
-// settings are etcd's own flags: all that a member does not do as etcd does it by default, and what is useful to change.
+// Settings are etcd's own flags: all that a member does not do as etcd does it by default, and what is useful to change.
 // Every etcd from 3.4.10 to 3.7 has them. Heartbeat and election are chosen so that a lease of 1 s and up is honoured, that
 // a machine with a busy processor does not look like a lost leader, and that members seldom stand for election at the same
 // moment: they do if they draw the same of election / heartbeat ticks, and each split vote costs an election timeout of the
 // start-up.
-var settings = setting.Table{
+var Settings = setting.Table{
 	{Name: heartbeatInterval, Default: "50", About: "interval of the leader's heartbeats, in ms", Check: setting.Number(10, 10_000)},
 	{Name: electionTimeout, Default: "600", About: "election timeout in ms, at least 5 heartbeats", Check: setting.Number(50, 50_000)},
 	{Name: "pre-vote", Default: "true", About: "ask before an election whether it could be won", Check: setting.Choice("true", "false")},
@@ -34,7 +34,7 @@ var settings = setting.Table{
 type values map[string]string
 
 // resolve completes what was asked for with the defaults.
-func resolve(asked map[string]string) (values, error) { return settings.Resolve(asked) }
+func resolve(asked map[string]string) (values, error) { return Settings.Resolve(asked) }
 
 // times reads the settings that decide how long things take. etcd refuses the same combinations when it starts;
 // by then the user has waited for it.
@@ -53,7 +53,7 @@ func (v values) times() (times, error) {
 // flags are etcd's own for these settings.
 func (v values) flags() []string {
 	var flags []string
-	for _, s := range settings {
+	for _, s := range Settings {
 		flags = append(flags, "--"+s.Name+"="+v[s.Name])
 	}
 	return flags

@@ -1,7 +1,8 @@
-package etcd
+package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -16,33 +17,39 @@ import (
 
 const (
 	lookEvery = 10 * time.Millisecond // while they do
-	logName   = "etcd"                // etcd.log
+	// DataName names a member's data and its log: etcd.log.
+	DataName = "etcd"
 )
 
-// Launch starts the members' processes, each once the one before answers its peers. A new member asks all others
-// whether they know it already; started at once, they all listen but do not answer yet, and each waits out a fixed
-// second for each other. One after the other takes a tenth of a second each.
-func (Backend) Launch(ctx context.Context, site clusters.Site, layout clusters.Layout) ([]clusters.Node, error) {
+// Launch starts the members on hosts of their own.
+func (Members) Launch(ctx context.Context, site clusters.Site, layout clusters.Layout) ([]clusters.Node, error) {
 	command, err := site.Server(ctx)
 	if err != nil {
 		return nil, err
 	}
-	command.Log, command.Data = logName, logName
 	hosts, err := clusters.Hosts(ctx, site, layout.Nodes)
 	if err != nil {
 		return nil, err
 	}
+	return LaunchOn(ctx, site.Dial, hosts, command, layout.Settings)
+}
+
+// LaunchOn starts a member on each host, once the one before answers its peers; command is what starts etcd's program. A new
+// member asks all others whether they know it already; started at once, they all listen but do not answer yet, and each waits out
+// a fixed second for each other. One after the other takes a tenth of a second each.
+func LaunchOn(ctx context.Context, dial clusters.Dialer, hosts []clusters.Host, command clusters.Command, settings map[string]string) ([]clusters.Node, error) {
+	command.Log, command.Data = DataName, DataName
 	var peers []peer
 	for _, host := range hosts {
 		peers = append(peers, peer{host.Name(), host.Addr()})
 	}
 	var nodes []clusters.Node
 	for _, host := range hosts {
-		n, err := launch(ctx, host, command, member{name: host.Name(), addr: host.Addr(), peers: peers, values: layout.Settings})
+		n, err := launch(ctx, host, command, member{name: host.Name(), addr: host.Addr(), peers: peers, values: settings})
 		if err != nil {
 			return nil, err
 		}
-		if err := awaitPeerPort(ctx, site.Dial, n); err != nil {
+		if err := awaitPeerPort(ctx, dial, n); err != nil {
 			return nil, err
 		}
 		nodes = append(nodes, n)
@@ -55,11 +62,11 @@ type launched struct {
 	*clusters.Server
 	member  member           // what its process was told
 	command clusters.Command // starts a server, to be completed with that
-	cluster *cluster         // that it belongs to, once there are connections
+	cluster *Cluster         // that it belongs to, once there are connections
 }
 
 func launch(ctx context.Context, host clusters.Host, command clusters.Command, m member) (*launched, error) {
-	dir, err := host.DataDir(logName)
+	dir, err := host.DataDir(DataName)
 	if err != nil {
 		return nil, err
 	}
@@ -75,20 +82,15 @@ func launch(ctx context.Context, host clusters.Host, command clusters.Command, m
 // awaitPeerPort waits until the member answers its peers, with any answer.
 func awaitPeerPort(ctx context.Context, dial clusters.Dialer, n clusters.Node) error {
 	ask := http.Client{Timeout: askTimeout, Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
-	for {
+	return clusters.Settled(ctx, called, []clusters.Node{n}, lookEvery, func(context.Context) error {
 		answer, err := ask.Get("http://" + net.JoinHostPort(n.Addr(), peerPort) + "/members")
 		if err == nil {
-			return answer.Body.Close()
+			err = answer.Body.Close()
 		}
-		if err := clusters.Ended(n, called); err != nil {
-			return err
-		}
-		select {
-		case <-time.After(lookEvery):
-		case <-ctx.Done():
-			return fmt.Errorf("etcd member %s does not answer its peers: %w%s", n.Name(), err, clusters.LastWords(n))
-		}
-	}
+		return err
+	}, func(missed, _ error) error {
+		return fmt.Errorf("etcd member %s does not answer its peers: %w%s", n.Name(), missed, clusters.LastWords(n))
+	})
 }
 
 // called is what errors call a member.
@@ -98,46 +100,44 @@ const called = "etcd member"
 func (n *node) alive() error { return clusters.Ended(n.Node, called) }
 
 // settle waits until all members name one of them as leader, and returns its name.
-func (c *cluster) settle(ctx context.Context) (string, error) {
+func (c *Cluster) settle(ctx context.Context) (string, error) {
 	begun := time.Now()
-	for {
-		// Not bound by ctx: the last answers are what the error is made of.
-		answers := c.statuses(context.WithoutCancel(ctx))
-		if leader, agreed := c.agreed(answers); agreed {
-			return leader, nil
-		}
-		for _, n := range c.nodes {
-			if err := n.alive(); err != nil {
-				return "", err
-			}
-		}
-		select {
-		case <-time.After(lookEvery):
-		case <-ctx.Done():
-			return "", c.unsettled(answers, time.Since(begun), ctx.Err())
-		}
-	}
+	var answers []answer
+	var leader string
+	err := clusters.Settled(ctx, called, c.Nodes(), lookEvery, func(unbound context.Context) (err error) {
+		answers = c.statuses(unbound)
+		leader, err = c.agreed(answers)
+		return err
+	}, func(_, over error) error {
+		return c.unsettled(answers, time.Since(begun), over)
+	})
+	return leader, err
 }
 
-func (c *cluster) agreed(answers []answer) (string, bool) {
+var errNotAgreed = errors.New("the members do not all answer and name the same leader")
+
+func (c *Cluster) agreed(answers []answer) (string, error) {
 	for _, a := range answers {
 		if a.Err != nil {
-			return "", false
+			return "", errNotAgreed
 		}
 		c.learn(a.Value.Header.MemberId, a.Node.Name())
 	}
 	first := answers[0].Value.Leader
 	for _, a := range answers {
 		if a.Value.Leader == 0 || a.Value.Leader != first {
-			return "", false
+			return "", errNotAgreed
 		}
 	}
 	leader := c.nameOf(first)
-	return leader, leader != ""
+	if leader == "" {
+		return "", errNotAgreed
+	}
+	return leader, nil
 }
 
 // unsettled says what each member was doing when time was up.
-func (c *cluster) unsettled(answers []answer, after time.Duration, why error) error {
+func (c *Cluster) unsettled(answers []answer, after time.Duration, why error) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "they did not agree on a leader within %.1f s", after.Seconds())
 	for _, a := range answers {
@@ -153,7 +153,7 @@ func (c *cluster) unsettled(answers []answer, after time.Duration, why error) er
 
 // verify writes through every member, reads it back through the next one's quorum, and looks at the lease that the
 // servers grant: the faults are scaled by it.
-func (c *cluster) verify(ctx context.Context, ttl time.Duration) error {
+func (c *Cluster) verify(ctx context.Context, ttl time.Duration) error {
 	for i, n := range c.nodes {
 		value := fmt.Sprintf("%s %d", n.Name(), time.Now().UnixNano())
 		if _, err := pb.NewKVClient(n.conn).Put(ctx, &pb.PutRequest{Key: []byte(probeKey), Value: []byte(value)}); err != nil {

@@ -1,4 +1,4 @@
-package etcd
+package server
 
 import (
 	"bytes"
@@ -24,19 +24,25 @@ var provider *local.Provider
 
 func TestMain(m *testing.M) {
 	provider = localtest.Harness(hosttest.Helpers{
-		"node": func(args []string) error { return Backend{}.RunNode(context.Background(), args[1:]) },
+		"node": func(args []string) error { return testBackend{}.RunNode(context.Background(), args[1:]) },
 	})
 	local.Exit(m.Run())
 }
 
+// testBackend is the members without lock clients.
+type testBackend struct{ Members }
+
+func (testBackend) About() string                  { return "" }
+func (testBackend) Clients() []clusters.LockClient { return nil }
+
 func open(t *testing.T) clusters.Site {
 	t.Helper()
-	return hosttest.Open(t, provider, Backend{}.Software())
+	return hosttest.Open(t, provider, testBackend{}.Software())
 }
 
 func layout(t *testing.T, opts clusters.Options) clusters.Layout {
 	t.Helper()
-	l, err := Backend{}.Layout(opts)
+	l, err := testBackend{}.Layout(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,13 +58,13 @@ func (n *node) Restart(ctx context.Context, empty bool) error {
 }
 
 // run starts a cluster for a test.
-func run(t *testing.T, opts clusters.Options) *cluster {
+func run(t *testing.T, opts clusters.Options) *Cluster {
 	t.Helper()
-	started, err := clusters.Start(t.Context(), Backend{}, open(t), layout(t, opts), io.Discard)
+	started, err := clusters.Start(t.Context(), testBackend{}, open(t), layout(t, opts), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := started.(*cluster)
+	c := started.(*Cluster)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -75,7 +81,7 @@ func TestThreeMembersGetReadyInTime(t *testing.T) {
 	alone := one()
 	var progress bytes.Buffer
 	begun := time.Now()
-	started, err := clusters.Start(t.Context(), Backend{}, open(t), layout(t, clusters.Options{TTL: 2 * time.Second}), &progress)
+	started, err := clusters.Start(t.Context(), testBackend{}, open(t), layout(t, clusters.Options{TTL: 2 * time.Second}), &progress)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +91,7 @@ func TestThreeMembersGetReadyInTime(t *testing.T) {
 	if bound := 3*alone + layout(t, clusters.Options{TTL: 2 * time.Second}).Election; took > bound {
 		t.Errorf("ready after %v, want at most %v", took, bound)
 	}
-	c := started.(*cluster)
+	c := started.(*Cluster)
 	t.Cleanup(func() { _ = c.Close() })
 	if !strings.Contains(progress.String(), "etcd: started n1 on ") || !strings.Contains(progress.String(), " leads") {
 		t.Errorf("progress: %q", &progress)
@@ -122,7 +128,7 @@ func TestGrantedTTL(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, refused := Backend{}.Layout(clusters.Options{TTL: time.Duration(ttl) * time.Second, Settings: c.settings})
+				_, refused := testBackend{}.Layout(clusters.Options{TTL: time.Duration(ttl) * time.Second, Settings: c.settings})
 				if honoured := got.TTL == ttl; honoured != (refused == nil) {
 					t.Errorf("asked for %d s, granted %d s, but Layout says %v", ttl, got.TTL, refused)
 				}
@@ -185,7 +191,7 @@ func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
 	}
 }
 
-func waitForLeader(t *testing.T, c *cluster, want func(string) bool) string {
+func waitForLeader(t *testing.T, c *Cluster, want func(string) bool) string {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < 10*time.Second; time.Sleep(20 * time.Millisecond) {
 		leader, err := c.Leader(t.Context())
@@ -219,7 +225,7 @@ func TestAMemberThatCannotStartIsNamed(t *testing.T) {
 	l := layout(t, clusters.Options{TTL: 2 * time.Second})
 	l.Settings["heartbeat-interval"] = "no"
 	begun := time.Now()
-	_, err := clusters.Start(t.Context(), Backend{}, site, l, io.Discard)
+	_, err := clusters.Start(t.Context(), testBackend{}, site, l, io.Discard)
 	if err == nil {
 		t.Fatal("it started")
 	}
@@ -238,15 +244,15 @@ func TestMembersThatDoNotAgreeAreDescribed(t *testing.T) {
 	l := layout(t, clusters.Options{TTL: 2 * time.Second})
 	starting, started := context.WithTimeout(t.Context(), time.Minute)
 	defer started()
-	nodes, err := Backend{}.Launch(starting, site, l)
+	nodes, err := testBackend{}.Launch(starting, site, l)
 	if err != nil {
 		t.Fatal(err)
 	}
-	connected, err := Backend{}.Connect(clusters.Service{Nodes: nodes, Dial: site.Dial, Layout: l})
+	connected, err := testBackend{}.Connect(clusters.Service{Nodes: nodes, Dial: site.Dial, Layout: l})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := connected.(*cluster)
+	c := connected.(*Cluster)
 	defer c.Close()
 	if err := c.nodes[1].Process().(clusters.Pauser).Pause(t.Context()); err != nil {
 		t.Fatal(err)
@@ -264,5 +270,5 @@ func TestMembersThatDoNotAgreeAreDescribed(t *testing.T) {
 }
 
 func TestAnAttachedServiceGetsReady(t *testing.T) {
-	hosttest.ReadyAlone(t, Backend{}, open(t), layout(t, clusters.Options{TTL: 2 * time.Second}))
+	hosttest.ReadyAlone(t, testBackend{}, open(t), layout(t, clusters.Options{TTL: 2 * time.Second}))
 }

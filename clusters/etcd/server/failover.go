@@ -1,4 +1,4 @@
-package etcd
+package server
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 	"lockcheck/clusters"
 )
 
-var _ clusters.FailoverTrigger = (*cluster)(nil)
+var _ clusters.FailoverTrigger = (*Cluster)(nil)
 
 // Failover moves the leadership to the next member that answers, by the leader's own hand, and returns once the members
 // name another leader.
-func (c *cluster) Failover(ctx context.Context) error {
+func (c *Cluster) Failover(ctx context.Context) error {
 	old, err := c.Leader(ctx)
 	if err != nil {
 		return fmt.Errorf("moving the leadership of etcd: %w", err)
@@ -45,7 +45,7 @@ func (c *cluster) Failover(ctx context.Context) error {
 }
 
 // after is the next member in order that answers, and its id; nil if there is none.
-func (c *cluster) after(ctx context.Context, n *node) (*node, uint64) {
+func (c *Cluster) after(ctx context.Context, n *node) (*node, uint64) {
 	var first int
 	for i := range c.nodes {
 		if c.nodes[i] == n {

@@ -1,4 +1,4 @@
-package etcd
+package server
 
 import (
 	"slices"
@@ -31,8 +31,8 @@ func TestLayout(t *testing.T) {
 		{"election too short", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-timeout": "200"}}, 0, "less than 5 times"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			layout := layouttest.Check(t, Backend{}, c.opts, c.nodes, c.wrong)
-			if layout != nil && len(layout.Settings) != len(settings) {
+			layout := layouttest.Check(t, testBackend{}, c.opts, c.nodes, c.wrong)
+			if layout != nil && len(layout.Settings) != len(Settings) {
 				t.Errorf("settings are not complete: %v", layout.Settings)
 			}
 		})

@@ -1,4 +1,4 @@
-package etcd
+package server
 
 import (
 	"context"
@@ -28,9 +28,9 @@ const (
 // probeKey is written by probes. Lock clients put their keys below other prefixes.
 const probeKey = "lockcheck-probe"
 
-// cluster is the running members. It asks each over a connection of its own, without any client library's choice of
+// Cluster is the running members. It asks each over a connection of its own, without any client library's choice of
 // member and repeated tries: what one member says is what is to be known.
-type cluster struct {
+type Cluster struct {
 	nodes []*node
 	ttl   time.Duration // that the members were asked to grant
 
@@ -39,7 +39,7 @@ type cluster struct {
 }
 
 // learn takes a member's id. It has one at a time.
-func (c *cluster) learn(id uint64, name string) {
+func (c *Cluster) learn(id uint64, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.names, func(_ uint64, of string) bool { return of == name })
@@ -47,21 +47,26 @@ func (c *cluster) learn(id uint64, name string) {
 }
 
 // nameOf is the name of the member with an id, "" if there is none.
-func (c *cluster) nameOf(id uint64) string {
+func (c *Cluster) nameOf(id uint64) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.names[id]
 }
 
 var (
-	_ clusters.Cluster        = (*cluster)(nil)
-	_ clusters.Standing       = (*cluster)(nil)
-	_ clusters.LeaderReporter = (*cluster)(nil)
+	_ clusters.Cluster        = (*Cluster)(nil)
+	_ clusters.Standing       = (*Cluster)(nil)
+	_ clusters.LeaderReporter = (*Cluster)(nil)
 )
 
 // Connect prepares a connection to each member, which is made when it is first used and again whenever it broke.
-func (Backend) Connect(service clusters.Service) (clusters.Cluster, error) {
-	c := &cluster{ttl: service.Layout.EffectiveTTL, names: map[uint64]string{}}
+func (Members) Connect(service clusters.Service) (clusters.Cluster, error) {
+	return Connect(service)
+}
+
+// Connect is that of Members.
+func Connect(service clusters.Service) (*Cluster, error) {
+	c := &Cluster{ttl: service.Layout.EffectiveTTL, names: map[uint64]string{}}
 	for _, at := range service.Nodes {
 		n := &node{Node: at}
 		c.nodes = append(c.nodes, n)
@@ -81,7 +86,7 @@ type node struct {
 	conn *grpc.ClientConn
 }
 
-func (n *node) endpoint() string { return net.JoinHostPort(n.Addr(), clientPort) }
+func (n *node) endpoint() string { return net.JoinHostPort(n.Addr(), ClientPort) }
 
 func (n *node) connect(dial clusters.Dialer) (err error) {
 	n.conn, err = grpc.NewClient("passthrough:///"+n.endpoint(),
@@ -102,27 +107,18 @@ func (n *node) status(ctx context.Context) (*pb.StatusResponse, error) {
 }
 
 // Nodes are the members as they were given: one that lockcheck launched can be started again.
-func (c *cluster) Nodes() (all []clusters.Node) {
-	for _, n := range c.nodes {
-		all = append(all, n.Node)
-	}
-	return all
+func (c *Cluster) Nodes() []clusters.Node {
+	return clusters.Each(c.nodes, func(n *node) clusters.Node { return n.Node })
 }
 
 // Standing names the leader.
-func (c *cluster) Standing(ctx context.Context) (string, error) { return clusters.Leads(ctx, c) }
+func (c *Cluster) Standing(ctx context.Context) (string, error) { return clusters.Leads(ctx, c) }
 
-func (c *cluster) Endpoints() []string {
-	var all []string
-	for _, n := range c.nodes {
-		all = append(all, n.endpoint())
-	}
-	return all
-}
+func (c *Cluster) Endpoints() []string { return clusters.Each(c.nodes, (*node).endpoint) }
 
 // Ready returns once all members name the same leader, each took a write that is then read through another's quorum,
 // and the lease asked for was granted.
-func (c *cluster) Ready(ctx context.Context) error {
+func (c *Cluster) Ready(ctx context.Context) error {
 	if _, err := c.settle(ctx); err != nil {
 		return err
 	}
@@ -130,7 +126,7 @@ func (c *cluster) Ready(ctx context.Context) error {
 }
 
 // Close ends the connections to the members, not the members.
-func (c *cluster) Close() error {
+func (c *Cluster) Close() error {
 	var errs []error
 	for _, n := range c.nodes {
 		if n.conn != nil {
@@ -143,12 +139,12 @@ func (c *cluster) Close() error {
 // answer is what one member said of itself, or why it did not.
 type answer = clusters.Answer[*node, *pb.StatusResponse]
 
-func (c *cluster) statuses(ctx context.Context) []answer {
+func (c *Cluster) statuses(ctx context.Context) []answer {
 	return clusters.AskAll(ctx, c.nodes, func(ctx context.Context, n *node) (*pb.StatusResponse, error) { return n.status(ctx) })
 }
 
 // Versions is one version if all members that answer run the same, else all of them by name.
-func (c *cluster) Versions(ctx context.Context) (map[string]string, error) {
+func (c *Cluster) Versions(ctx context.Context) (map[string]string, error) {
 	version, err := clusters.OneVersion(ctx, "etcd member", c.nodes, func(ctx context.Context, n *node) (string, error) {
 		status, err := n.status(ctx)
 		return status.GetVersion(), err
@@ -160,7 +156,7 @@ func (c *cluster) Versions(ctx context.Context) (map[string]string, error) {
 }
 
 // Probe puts one key, through whichever member takes it, and gives up when ctx is done or after probeTimeout.
-func (c *cluster) Probe(ctx context.Context) error {
+func (c *Cluster) Probe(ctx context.Context) error {
 	return clusters.WriteToAny(ctx, probeTimeout, probeTry, "etcd member", c.nodes, func(ctx context.Context, n *node) error {
 		_, err := pb.NewKVClient(n.conn).Put(ctx, &pb.PutRequest{Key: []byte(probeKey), Value: []byte(n.Name())})
 		return err
@@ -169,7 +165,7 @@ func (c *cluster) Probe(ctx context.Context) error {
 
 // Leader believes the members with the highest term: a leader that was stopped or cut off keeps its old one. While
 // the others have not noticed, they name a leader that is stopped, and so does this.
-func (c *cluster) Leader(ctx context.Context) (string, error) {
+func (c *Cluster) Leader(ctx context.Context) (string, error) {
 	var term, leader uint64
 	var errs []error
 	for _, a := range c.statuses(ctx) {

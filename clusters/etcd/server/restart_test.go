@@ -1,4 +1,4 @@
-package etcd
+package server
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func has(t *testing.T, n *node, key string) bool {
 	return len(got.Kvs) == 1
 }
 
-func ready(t *testing.T, c *cluster) {
+func ready(t *testing.T, c *Cluster) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

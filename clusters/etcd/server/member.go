@@ -1,4 +1,4 @@
-package etcd
+package server
 
 import (
 	"context"
@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	clientPort = "2379"
+	// ClientPort is where a member answers clients.
+	ClientPort = "2379"
 	peerPort   = "2380"
 )
 
@@ -47,7 +48,7 @@ func (m member) flags() []string {
 	if m.joins {
 		state = "existing"
 	}
-	peer, client := peer{m.name, m.addr}.url(), "http://"+net.JoinHostPort(m.addr, clientPort)
+	peer, client := peer{m.name, m.addr}.url(), "http://"+net.JoinHostPort(m.addr, ClientPort)
 	return append([]string{
 		"--name=" + m.name, "--data-dir=" + m.data,
 		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer,
@@ -64,7 +65,7 @@ const segmentBytes = 8_000_000
 
 // RunNode is one member: etcd's own program, as the image has it, with args as its flags. It ends the process when the
 // member ends; ctx has no say, the program listens to signals itself.
-func (Backend) RunNode(_ context.Context, args []string) error {
+func (Members) RunNode(_ context.Context, args []string) error {
 	wal.SegmentSizeBytes = segmentBytes
 	etcdmain.Main(append([]string{"etcd"}, args...))
 	return nil

@@ -1,4 +1,4 @@
-package etcd
+package server
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func (n *node) awaitJoined(ctx context.Context) error {
 }
 
 // running is how many members' processes are there.
-func (c *cluster) running() (there int) {
+func (c *Cluster) running() (there int) {
 	for _, n := range c.nodes {
 		if n.alive() == nil {
 			there++
@@ -81,13 +81,13 @@ func (c *cluster) running() (there int) {
 }
 
 // node is the member that was launched as it.
-func (c *cluster) node(as *launched) *node {
+func (c *Cluster) node(as *launched) *node {
 	return c.nodes[slices.IndexFunc(c.nodes, func(n *node) bool { return n.Node == as })]
 }
 
 // replace has the other members forget one and expect a new one at its address. It looks at the list of members before
 // each step, so that a step whose answer was lost, or that an earlier call made, is not made again.
-func (c *cluster) replace(ctx context.Context, gone *node) error {
+func (c *Cluster) replace(ctx context.Context, gone *node) error {
 	var others []*node
 	for _, n := range c.nodes {
 		if n != gone {
@@ -113,7 +113,7 @@ func (c *cluster) replace(ctx context.Context, gone *node) error {
 }
 
 // replaceStep makes one step through one member and reports whether it was found that none is left.
-func (c *cluster) replaceStep(ctx context.Context, gone, by *node) (done bool, err error) {
+func (c *Cluster) replaceStep(ctx context.Context, gone, by *node) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTry)
 	defer cancel()
 	asked := pb.NewClusterClient(by.conn)

@@ -1,4 +1,4 @@
-package etcd
+package server
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 // The built-in member and the image that containers are made from are one etcd, the one of go.mod.
 func TestTheImageHasTheVersionThatIsBuiltIn(t *testing.T) {
-	text, err := os.ReadFile("../../go.mod")
+	text, err := os.ReadFile("../../../go.mod")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -16,7 +16,7 @@ func TestTheImageHasTheVersionThatIsBuiltIn(t *testing.T) {
 	if found == nil {
 		t.Fatal("go.mod names no etcd server")
 	}
-	software := Backend{}.Software()
+	software := testBackend{}.Software()
 	if want := "quay.io/coreos/etcd:v" + found[1]; software.Image != want {
 		t.Errorf("the image is %s, want %s", software.Image, want)
 	}

@@ -1,0 +1,156 @@
+package consul
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/client/clienttest"
+	"lockcheck/clusters/internal/backendtest"
+)
+
+func TestThreeServers(t *testing.T) {
+	c := startThree(t)
+	if len(c.Nodes()) != 3 || len(c.Endpoints()) != 3 {
+		t.Errorf("nodes %v, endpoints %v", c.Nodes(), c.Endpoints())
+	}
+	versions, err := c.Versions(t.Context())
+	if err != nil || strings.Count(versions[Name], ".") != 2 {
+		t.Errorf("versions %v, %v", versions, err)
+	}
+	leader, err := c.Leader(t.Context())
+	if err != nil || c.node(leader) == nil {
+		t.Fatalf("leader %q, %v", leader, err)
+	}
+	if how, err := c.Standing(t.Context()); err != nil || how != leader+" leads" {
+		t.Errorf("it stands so: %q, %v", how, err)
+	}
+	if err := c.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func leaderOf(t *testing.T, c *cluster) string {
+	t.Helper()
+	leader, err := c.Leader(t.Context())
+	if err != nil || leader == "" {
+		t.Fatalf("leader %q, %v", leader, err)
+	}
+	return leader
+}
+
+func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
+	c := startThree(t)
+	old := leaderOf(t, c)
+	backendtest.Pause(t, c.node(old))
+	begun := time.Now()
+	next, err := clusters.AwaitOtherLeader(t.Context(), c, old)
+	t.Logf("%s leads %v after %s was paused", next, time.Since(begun), old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
+	bounded, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if err := c.Ready(bounded); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), old) {
+		t.Errorf("ready with a paused server: %v", err)
+	}
+	backendtest.Resume(t, c.node(old))
+	for range 20 { // the old one wakes up believing that it leads: the higher term wins
+		if leader := leaderOf(t, c); leader == old {
+			t.Fatalf("%s leads, which was paused while %s was elected", old, next)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	backendtest.Ready(t, c)
+}
+
+func TestFailoverOnRequest(t *testing.T) {
+	c := startThree(t)
+	for range 2 {
+		old := leaderOf(t, c)
+		if err := c.Failover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if leader := leaderOf(t, c); leader == old {
+			t.Errorf("%s leads as before", old)
+		}
+		if err := c.Probe(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAServerAloneHasNoneToFailOverTo(t *testing.T) {
+	c := startAlone(t, nil)
+	if err := c.Failover(t.Context()); !errors.Is(err, clusters.ErrUsage) || !strings.Contains(err.Error(), "stands alone") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRestartedServersAreReadyAgain(t *testing.T) {
+	c := startThree(t)
+	for _, empty := range []bool{false, true} {
+		for _, name := range []string{leaderOf(t, c), "n1", "n2"} {
+			begun := time.Now()
+			backendtest.Restart(t, c.node(name), empty)
+			backendtest.Ready(t, c)
+			t.Logf("%s restarted, empty %t: ready after %v", name, empty, time.Since(begun))
+		}
+	}
+}
+
+// Each is waited for until it has what the others have: the last of them has not lost what the first one had.
+func TestServersThatLoseTheirDataOneAfterTheOther(t *testing.T) {
+	c := startThree(t)
+	lock, _ := newClient(t, c, ttl)
+	g := clienttest.Acquire(t, lock, "k")
+	clienttest.Release(t, g)
+	for _, n := range c.Nodes() {
+		begun := time.Now()
+		backendtest.Restart(t, n, true)
+		t.Logf("%s has all after %v", n.Name(), time.Since(begun))
+	}
+	backendtest.Ready(t, c)
+	if _, index := ownerOf(t, c, "k"); strconv.FormatUint(index, 10) != g.Token() {
+		t.Errorf("the LockIndex is %d, and the last grant had token %s", index, g.Token())
+	}
+}
+
+func TestASingleServerForgetsAndRemembers(t *testing.T) {
+	c := startAlone(t, nil)
+	if err := c.nodes[0].write(t.Context(), "kept"); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		empty bool
+		kept  bool
+	}{{false, true}, {true, false}} {
+		backendtest.Restart(t, c.Nodes()[0], test.empty)
+		clienttest.Eventually(t, "it leads", func() bool {
+			leader, err := c.Leader(t.Context())
+			return err == nil && leader == "n1"
+		})
+		var got string
+		clienttest.Eventually(t, "it answers", func() bool {
+			var err error
+			got, err = c.nodes[0].read(t.Context())
+			return err == nil || strings.Contains(err.Error(), "404")
+		})
+		if kept := got == "kept"; kept != test.kept {
+			t.Errorf("restarted empty %t: %q is read", test.empty, got)
+		}
+	}
+}
+
+func TestReadinessIsSeenFromOutside(t *testing.T) {
+	for name, nodes := range map[string]int{"three": 3, "alone": 1} {
+		t.Run(name, func(t *testing.T) { backendtest.ReadyAlone(t, Backend{}, clusters.Options{TTL: ttl, Nodes: nodes}) })
+	}
+}

@@ -1,0 +1,224 @@
+package consul
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
+	"lockcheck/clusters/client/clienttest/wire"
+	"lockcheck/clusters/internal/backendtest"
+)
+
+func TestItExcludesAndItsTokenIsTheLockIndex(t *testing.T) {
+	c := startAlone(t, nil)
+	a, _ := newClient(t, c, ttl)
+	b, wb := newClient(t, c, ttl)
+	first := clienttest.Acquire(t, a, "k")
+	if owner, index := ownerOf(t, c, "k"); owner != first.Session() || strconv.FormatUint(index, 10) != first.Token() {
+		t.Errorf("session %s with token %s; the entry has %s and %d", first.Session(), first.Token(), owner, index)
+	}
+	_, err := b.Acquire(t.Context(), "k", true)
+	clienttest.WantCode(t, err, history.CodeBusy)
+	waiting := clienttest.Acquiring(context.Background(), b, "k")
+	select {
+	case <-waiting:
+		t.Fatal("granted while held")
+	case <-time.After(5 * time.Second): // past two TTLs: the session is renewed
+	}
+	before := wb.Seen()
+	clienttest.WantOwned(t, clienttest.Release(t, first), "true")
+	second := clienttest.Granted(t, waiting)
+	clienttest.WantAnew(t, second, first)
+	if second.Seen() <= before { // what wins is sent once the lock is free
+		t.Errorf("seen %d, want one after %d", second.Seen(), before)
+	}
+	clienttest.WantOwned(t, clienttest.Release(t, second), "true")
+	if owner, _ := ownerOf(t, c, "k"); owner != "" {
+		t.Errorf("%s has it still", owner)
+	}
+	clienttest.Eventually(t, "all sessions are ended", func() bool { return len(sessions(t, c)) == 0 })
+	wb.WantNoLoss(t)
+}
+
+func TestASessionIsAskedForAsSetAndEachRenewalReported(t *testing.T) {
+	for value, settings := range map[string]map[string]string{"15s": nil, "0s": noDelay, "3s": {lockDelay: "3s"}} {
+		t.Run(value, func(t *testing.T) {
+			c := startAlone(t, settings)
+			lock, w := newClient(t, c, ttl)
+			g := clienttest.Acquire(t, lock, "k")
+			if s := sessions(t, c)[g.Session()]; s == nil || duration(s.TTL) != ttl || s.LockDelay != duration(value) || s.Behavior != "release" {
+				t.Errorf("the session is %+v", s)
+			}
+			clienttest.Eventually(t, "three leases", func() bool { return len(w.Leases(g.Session())) >= 3 })
+			var last int64
+			for i, l := range w.Leases(g.Session()) {
+				if l.TTL != ttl || l.Seen <= last {
+					t.Errorf("report %d is %+v after seen %d", i+1, l, last)
+				}
+				last = l.Seen
+			}
+			clienttest.Release(t, g)
+			w.WantNoLoss(t)
+		})
+	}
+}
+
+func TestASessionThatIsEndedIsALossAndNotOwned(t *testing.T) {
+	c := startAlone(t, noDelay)
+	a, w := newClient(t, c, ttl)
+	b, _ := newClient(t, c, ttl)
+	g := clienttest.Acquire(t, a, "k")
+	destroy(t, c, g.Session())
+	w.WantLoss(t, g.Session())
+	if !w.SaidEnded(g.Session()) {
+		t.Error("that the server said so was not reported before")
+	}
+	next := clienttest.Acquire(t, b, "k")
+	clienttest.WantAnew(t, next, g)
+	clienttest.WantOwned(t, clienttest.Release(t, g), "false")
+	if owner, _ := ownerOf(t, c, "k"); owner != next.Session() {
+		t.Errorf("the lock is %q's, want the other's", owner)
+	}
+	clienttest.WantOwned(t, clienttest.Release(t, next), "true")
+}
+
+// A lock that was lost is granted to no client for the lock delay; one that was released is granted at once.
+func TestTheLockDelay(t *testing.T) {
+	const delay = 3 * time.Second
+	c := startAlone(t, map[string]string{lockDelay: delay.String()})
+	a, _ := newClient(t, c, ttl)
+	b, _ := newClient(t, c, ttl)
+	g := clienttest.Acquire(t, a, "k")
+	destroy(t, c, g.Session())
+	ended := time.Now()
+	_, err := b.Acquire(t.Context(), "k", true)
+	clienttest.WantCode(t, err, history.CodeBusy)
+	next := clienttest.Acquire(t, b, "k")
+	if after := time.Since(ended); after < delay {
+		t.Errorf("granted %v after the session ended", after)
+	}
+	clienttest.WantOwned(t, clienttest.Release(t, next), "true")
+}
+
+// The library's channel closes when its look at the lock fails, long before the session ends, and the library renews the
+// session on. It is left to run out by a user who does not release.
+func TestALossOfWhichTheServerSaidNothing(t *testing.T) {
+	c := startAlone(t, noDelay)
+	lock, w := newClient(t, c, 5*time.Second)
+	g := clienttest.Acquire(t, lock, "k")
+	backendtest.Restart(t, c.Nodes()[0], false)
+	w.WantLoss(t, g.Session())
+	if w.SaidEnded(g.Session()) {
+		t.Error("the server said nothing, so nothing proves that the session ended")
+	}
+	backendtest.Ready(t, c)
+	if owner, _ := ownerOf(t, c, "k"); owner != g.Session() {
+		t.Errorf("the lock is %q's, want the session's", owner)
+	}
+	clienttest.Eventually(t, "the session runs out", func() bool { return sessions(t, c)[g.Session()] == nil })
+}
+
+func TestALossThatIsReleasedFreesTheLock(t *testing.T) {
+	c := startAlone(t, nil)
+	lock, w := newClient(t, c, 30*time.Second)
+	g := clienttest.Acquire(t, lock, "k")
+	backendtest.Restart(t, c.Nodes()[0], false)
+	w.WantLoss(t, g.Session())
+	backendtest.Ready(t, c)
+	clienttest.WantOwned(t, clienttest.Release(t, g), "true")
+	clienttest.Release(t, clienttest.Acquire(t, lock, "k"))
+}
+
+func TestGivingUpEndsTheWaitAndItsSession(t *testing.T) {
+	c := startAlone(t, nil)
+	a, _ := newClient(t, c, ttl)
+	b, w := newClient(t, c, ttl)
+	g := clienttest.Acquire(t, a, "k")
+	ctx, cancel := context.WithCancel(t.Context())
+	waiting := clienttest.Acquiring(ctx, b, "k")
+	clienttest.Eventually(t, "two sessions", func() bool { return len(sessions(t, c)) == 2 })
+	time.Sleep(100 * time.Millisecond)
+	begun := time.Now()
+	cancel()
+	clienttest.WantCode(t, (<-waiting).Err, history.CodeCancelled)
+	if took := time.Since(begun); took > 5*time.Second { // the library looks at its channel each 15 s
+		t.Errorf("it took %v", took)
+	}
+	clienttest.Eventually(t, "one session", func() bool { return len(sessions(t, c)) == 1 })
+	clienttest.WantOwned(t, clienttest.Release(t, g), "true")
+	w.WantNoLoss(t)
+}
+
+func TestAnAcquireWithoutAnAnswerIsUnknown(t *testing.T) {
+	c := startAlone(t, nil)
+	w := clienttest.NewWire(t, c.Endpoints()[0])
+	init := backendtest.InitFor(c, 30*time.Second)
+	init.Endpoints = []string{w.Addr}
+	lock, _, _ := clienttest.Client(t, newLocks, init)
+	owner := ""
+	var asked <-chan clienttest.Outcome
+	wire.CutReply([]*wire.Wire{w}, 500*time.Millisecond, func() { asked = clienttest.Acquiring(t.Context(), lock, "k") }, func() bool {
+		owner, _ = ownerOf(t, c, "k")
+		return owner != ""
+	})
+	got := <-asked
+	clienttest.WantUnknown(t, got.Err)
+	if under := client.SessionOf(got.Err); under != owner {
+		t.Errorf("under %q, and the owner was %q", under, owner)
+	}
+	// The library ends the session.
+	clienttest.Eventually(t, "the lock is free", func() bool {
+		owner, _ := ownerOf(t, c, "k")
+		return owner == ""
+	})
+}
+
+func TestWithoutAListenerNothingWasSent(t *testing.T) {
+	lock, _, _ := clienttest.Client(t, newLocks, client.Init{Endpoints: []string{"127.0.0.1:1"}, TTLMS: 2000}) // below the ports that the kernel gives away
+	_, err := lock.Acquire(t.Context(), "k", false)
+	clienttest.WantCode(t, err, history.CodeRefused)
+}
+
+func TestAReleaseThatNoServerTakesIsUnknown(t *testing.T) {
+	c := startAlone(t, nil)
+	lock, w := newClient(t, c, ttl)
+	g := clienttest.Acquire(t, lock, "k")
+	backendtest.Kill(t, c.Nodes()[0])
+	w.WantLoss(t, g.Session())
+	_, err := g.Release(t.Context())
+	clienttest.WantUnknown(t, err)
+	_, err = g.Release(t.Context())
+	clienttest.WantCode(t, err, history.CodeRefused) // the library sends no second one
+}
+
+func TestAReleaseWhoseReplyIsLost(t *testing.T) {
+	clienttest.WantLostReplyUnknown(t, newLocks, backendtest.InitFor(startAlone(t, nil), 30*time.Second))
+}
+
+func TestItCountsItsRequests(t *testing.T) {
+	init := backendtest.InitFor(startAlone(t, nil), 10*time.Second)
+	clienttest.WantAttempts(t, clienttest.Serve(t, newLocks, init), clienttest.Serve(t, newLocks, init), "k", 2) // a look, and a request
+}
+
+func TestClosingGivesLocksBack(t *testing.T) {
+	c := startAlone(t, nil)
+	lock, w := newClient(t, c, 10*time.Second)
+	for i := range 3 {
+		clienttest.Acquire(t, lock, strconv.Itoa(i))
+	}
+	if err := lock.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.WantNoLoss(t)
+	for i := range 3 {
+		if owner, _ := ownerOf(t, c, strconv.Itoa(i)); owner != "" {
+			t.Errorf("%q has a lock still", owner)
+		}
+	}
+	_, err := lock.Acquire(t.Context(), "k", false)
+	clienttest.WantCode(t, err, history.CodeRefused)
+}

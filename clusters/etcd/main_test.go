@@ -1,0 +1,9 @@
+package etcd
+
+import (
+	"testing"
+
+	"lockcheck/clusters/internal/backendtest"
+)
+
+func TestMain(m *testing.M) { backendtest.Main(m, Backend{}) }

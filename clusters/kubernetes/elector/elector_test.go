@@ -1,0 +1,390 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	coordination "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/clienttest"
+)
+
+// envServer names a real API server, which the tests of the folder above start: TestTheElectorsOwnTests.
+const envServer = "LOCKCHECK_TEST_APISERVER"
+
+const ttl = 3 * time.Second
+
+var held, unheld = variants["leaderelection"], variants["no-release"]
+
+func initOf(t *testing.T) client.Init {
+	t.Helper()
+	server := os.Getenv(envServer)
+	if server == "" {
+		t.Skipf("%s names no API server: go test .. starts one", envServer)
+	}
+	return client.Init{Name: "c1", Endpoints: []string{server}, TTLMS: ttl.Milliseconds(), Options: map[string]string{optionToken: "lockcheck"}}
+}
+
+func newClient(t *testing.T, v variant) (client.Lock, *clienttest.Watched) {
+	t.Helper()
+	lock, w, ready := clienttest.Client(t, renewed(v), initOf(t))
+	if ready.Tokens != string(history.TokensOrdered) || ready.Release != string(v.release) || ready.Client == "" {
+		t.Errorf("declares %+v", ready)
+	}
+	return lock, w
+}
+
+// key is a lock of the test's own.
+func key(t *testing.T) string {
+	t.Helper()
+	return fmt.Sprintf("k%d", time.Now().UnixNano())
+}
+
+// leaseOf is a lock's Lease, past any elector.
+func leaseOf(t *testing.T, key string) *coordination.Lease {
+	t.Helper()
+	c, err := connect(initOf(t), ttl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := c.Leases(namespace).Get(t.Context(), prefix+key, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return is
+}
+
+func holderOf(t *testing.T, key string) string { return *leaseOf(t, key).Spec.HolderIdentity }
+
+// take makes a lock's Lease another's, as an elector does when it has run out.
+func take(t *testing.T, key, by string) {
+	t.Helper()
+	c, err := connect(initOf(t), ttl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clienttest.Eventually(t, "the Lease is taken", func() bool { // its holder may renew it at the same time
+		is := leaseOf(t, key)
+		transitions, now := *is.Spec.LeaseTransitions+1, metav1.NowMicro()
+		is.Spec.HolderIdentity, is.Spec.LeaseTransitions, is.Spec.RenewTime = &by, &transitions, &now
+		_, err := c.Leases(namespace).Update(t.Context(), is, metav1.UpdateOptions{})
+		return err == nil
+	})
+}
+
+func TestALeaseExcludesAndItsTransitionsGrow(t *testing.T) {
+	a, _ := newClient(t, held)
+	b, _ := newClient(t, held)
+	k := key(t)
+	first := clienttest.Acquire(t, a, k)
+	if holder := holderOf(t, k); holder != first.Session() {
+		t.Errorf("the holder is %q, the session %q", holder, first.Session())
+	}
+	asked := clienttest.Acquiring(context.Background(), b, k)
+	select {
+	case <-asked:
+		t.Fatal("granted while held")
+	case <-time.After(ttl + ttl/2): // past the first lease: it is renewed
+	}
+	clienttest.WantOwned(t, clienttest.Release(t, first), "true")
+	second := clienttest.Granted(t, asked)
+	clienttest.WantAnew(t, second, first)
+	clienttest.WantOwned(t, clienttest.Release(t, second), "true")
+	third := clienttest.Acquire(t, b, k) // the same client, and another identity
+	clienttest.WantAnew(t, third, second)
+	clienttest.WantOwned(t, clienttest.Release(t, third), "true")
+	if holder := holderOf(t, k); holder != "" {
+		t.Errorf("%q has it still", holder)
+	}
+}
+
+func TestEachRenewalIsReported(t *testing.T) {
+	lock, w := newClient(t, held)
+	g := clienttest.Acquire(t, lock, key(t))
+	clienttest.Eventually(t, "five leases", func() bool { return len(w.Leases(g.Session())) >= 5 })
+	var last int64
+	for i, l := range w.Leases(g.Session()) {
+		if l.TTL != ttl || l.Seen <= last {
+			t.Errorf("report %d is %+v after seen %d", i+1, l, last)
+		}
+		last = l.Seen
+	}
+	if g.Seen() != w.Leases(g.Session())[0].Seen {
+		t.Errorf("granted by the request after ping %d, first lease after %+v", g.Seen(), w.Leases(g.Session())[0])
+	}
+	clienttest.Release(t, g)
+	w.WantNoLoss(t)
+}
+
+// The reply is held up until another ping was read: the request was sent before that.
+func TestSeenIsFromBeforeTheRequest(t *testing.T) {
+	init, k := initOf(t), key(t)
+	w := clienttest.NewWire(t, init.Endpoints[0])
+	init.Endpoints = []string{w.Addr}
+	c := clienttest.Serve(t, held.newLocks, init)
+	c.Send(`{"cmd":"ping","n":1}`)
+	c.Await(client.MsgPong, 0)
+	w.Hold(clienttest.ToClient)
+	c.Acquire(1, k)
+	clienttest.Eventually(t, "the Lease is made", func() bool {
+		if isThere(t, k) {
+			return true
+		}
+		time.Sleep(50 * time.Millisecond)
+		w.Pass(clienttest.ToClient)
+		return false
+	})
+	c.Send(`{"cmd":"ping","n":2}`)
+	c.Await(client.MsgPong, 0)
+	w.LetGo(clienttest.ToClient)
+	if granted := c.Await(client.MsgOK, 1); granted.Seen > 1 {
+		t.Errorf("granted by a request after ping %d", granted.Seen)
+	}
+	for _, said := range c.Value {
+		if said.Msg == client.MsgLease && said.Seen > 1 {
+			t.Errorf("the first lease was asked for after ping %d", said.Seen)
+		}
+	}
+}
+
+func isThere(t *testing.T, key string) bool {
+	t.Helper()
+	c, err := connect(initOf(t), ttl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Leases(namespace).Get(t.Context(), prefix+key, metav1.GetOptions{})
+	return err == nil
+}
+
+func TestALeadershipCannotBeTried(t *testing.T) {
+	lock, _ := newClient(t, held)
+	_, err := lock.Acquire(t.Context(), key(t), true)
+	clienttest.WantCode(t, err, history.CodeRefused)
+}
+
+func TestAWaiterThatGivesUpLeavesNothing(t *testing.T) {
+	a, _ := newClient(t, held)
+	b := clienttest.Serve(t, held.newLocks, initOf(t))
+	k := key(t)
+	g := clienttest.Acquire(t, a, k)
+	b.Acquire(1, k)
+	b.Await(client.MsgStage, 1)
+	b.Send(`{"cmd":"cancel","op":1}`)
+	if answer := b.Await(client.MsgFail, 1); answer.Code != history.CodeCancelled {
+		t.Errorf("answered %+v", answer)
+	}
+	clienttest.WantOwned(t, clienttest.Release(t, g), "true")
+}
+
+// The elector reads the record, sees that it is another's, and goes on to try for its renew deadline before it tells its user.
+func TestALeaseThatAnotherTookIsALossToldLate(t *testing.T) {
+	lock, w := newClient(t, held)
+	k := key(t)
+	g := clienttest.Acquire(t, lock, k)
+	take(t, k, "another")
+	clienttest.Eventually(t, "the server said that it is another's", func() bool { return w.SaidEnded(g.Session()) })
+	w.WantNoLoss(t)
+	w.WantLoss(t, g.Session())
+	clienttest.WantCode(t, releaseError(t, g), history.CodeNotOwned)
+	if holder := holderOf(t, k); holder != "another" {
+		t.Errorf("the holder is %q", holder)
+	}
+}
+
+func releaseError(t *testing.T, g client.Grant) error {
+	t.Helper()
+	_, err := g.Release(t.Context())
+	return err
+}
+
+// That is why its releases are declared unchecked: an elector that is cancelled before it has seen that the record is another's
+// reads it, and replaces it.
+func TestAReleaseRemovesAnothersRecord(t *testing.T) {
+	c := clienttest.Serve(t, held.newLocks, initOf(t))
+	for op := int64(1); op < 100; op += 2 { // the elector may look in between
+		k := key(t)
+		c.Acquire(op, k)
+		c.Await(client.MsgOK, op)
+		take(t, k, "another")
+		c.Release(op+1, op)
+		c.Await(client.MsgStage, op+1)
+		c.Send(`{"cmd":"ping","n":%d}`, op)
+		answer := c.Await(client.MsgOK, op+1)
+		if answer.Owned != nil {
+			t.Fatalf("it answered %+v of a record that was another's", answer)
+		}
+		if answer.Removed {
+			if holder := holderOf(t, k); holder != "" {
+				t.Errorf("the holder is %q", holder)
+			}
+			return
+		}
+	}
+	t.Error("it never removed another's record")
+}
+
+// An elector whose request gets no answer until its renew deadline gives up by itself. It reads the record, replaces it, whosever it
+// is, and only then tells its user.
+func TestAnElectorThatGivesUpRemovesAnothersRecord(t *testing.T) {
+	init := initOf(t)
+	w := clienttest.NewWire(t, init.Endpoints[0])
+	init.Endpoints = []string{w.Addr}
+	for op := int64(1); op < 10; op++ { // the deadline may come between two requests, or the question after it go unanswered, too
+		c, k := servePinged(t, held.newLocks, init), key(t)
+		c.Acquire(op, k)
+		granted := c.Await(client.MsgOK, op)
+		w.Hold(clienttest.ToClient)
+		take(t, k, "another")
+		time.Sleep(timesOf(ttl).renewDeadline + timesOf(ttl).retryPeriod)
+		w.LetGo(clienttest.ToClient)
+		lost := c.Await(client.MsgLost, 0)
+		if lost.Session != granted.Session {
+			t.Fatalf("lost %+v, granted %+v", lost, granted)
+		}
+		if !lost.Removed {
+			continue
+		}
+		if holder := holderOf(t, k); holder != "" || lost.Seen == 0 {
+			t.Errorf("it says that it removed a record after ping %d; the holder is %q", lost.Seen, holder)
+		}
+		return
+	}
+	t.Error("it never removed another's record")
+}
+
+// An elector that sees that its record was given back by another takes it again, under the same identity, and tells nobody.
+func TestALeadershipThatIsTakenAgainExtendsNothing(t *testing.T) {
+	lock, w := newClient(t, held)
+	k := key(t)
+	g := clienttest.Acquire(t, lock, k)
+	take(t, k, "")
+	clienttest.Eventually(t, "the elector took it again", func() bool { return holderOf(t, k) == g.Session() })
+	leases := len(w.Leases(g.Session()))
+	if !w.SaidEnded(g.Session()) {
+		t.Error("that the server said that it was another's was not reported")
+	}
+	time.Sleep(ttl)
+	if got := len(w.Leases(g.Session())); got != leases {
+		t.Errorf("%d leases more were reported of a grant that had ended", got-leases)
+	}
+	w.WantNoLoss(t)
+	clienttest.WantOwned(t, clienttest.Release(t, g), "unknown") // a record was removed, and it was not this grant's
+}
+
+func TestWithoutReleaseOnCancelTheLeaseRunsOut(t *testing.T) {
+	a, _ := newClient(t, unheld)
+	k := key(t)
+	g := clienttest.Acquire(t, a, k)
+	clienttest.WantOwned(t, clienttest.Release(t, g), "unknown")
+	if holder := holderOf(t, k); holder != g.Session() {
+		t.Errorf("the holder is %q", holder)
+	}
+	begun := time.Now()
+	next := clienttest.Acquire(t, a, k)
+	if took := time.Since(begun); took < ttl {
+		t.Errorf("granted again after %v", took)
+	}
+	clienttest.WantAnew(t, next, g)
+	clienttest.Release(t, next)
+}
+
+// A free lock's record is read and written.
+func TestRequestsAreCounted(t *testing.T) {
+	clienttest.WantAttempts(t, serve(t), serve(t), key(t), 2)
+}
+
+// serve is a client whose releases find a ping when they wait for one.
+func serve(t *testing.T) *clienttest.Served {
+	t.Helper()
+	return servePinged(t, renewed(held), initOf(t))
+}
+
+func servePinged(t *testing.T, factory client.Factory, init client.Init) *clienttest.Served {
+	t.Helper()
+	s := clienttest.Serve(t, factory, init)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	t.Cleanup(func() {
+		close(stop)
+		<-stopped
+	})
+	go func() {
+		defer close(stopped)
+		for n := 1; ; n++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+				s.Send(`{"cmd":"ping","n":%d}`, n)
+			}
+		}
+	}()
+	return s
+}
+
+func TestALostReplyProvesNothing(t *testing.T) {
+	init := initOf(t)
+	init.TTLMS = 20_000
+	clienttest.WantLostReplyUnknown(t, renewed(held), init)
+}
+
+// A waiter sees that a Lease was renewed by the second of its renewTime. That is why a TTL of one second is refused: between two
+// changes that a waiter sees such a lease runs out, however often its holder renews.
+func TestARenewalWithinTheSameSecondIsNotSeen(t *testing.T) {
+	lock, _ := newClient(t, held)
+	k := key(t)
+	clienttest.Release(t, clienttest.Acquire(t, lock, k)) // now there is a Lease
+	take(t, k, "another")
+	asked := clienttest.Acquiring(t.Context(), lock, k)
+	second := time.Now().Truncate(time.Second)
+	late := time.After(clienttest.Timeout)
+	for n := 1; ; n++ {
+		select {
+		case got := <-asked:
+			if got.Err != nil {
+				t.Fatal(got.Err)
+			}
+			if n < 3 {
+				t.Errorf("granted after %d renewals: that shows nothing", n)
+			}
+			clienttest.Release(t, got.Grant)
+			return
+		case <-late:
+			t.Fatalf("not granted after %d renewals, so they were seen", n)
+		case <-time.After(100 * time.Millisecond):
+			renewAt(t, k, "another", second.Add(time.Duration(n)*time.Millisecond))
+		}
+	}
+}
+
+// renewAt renews the Lease of a holder past any elector, if it has it still.
+func renewAt(t *testing.T, key, holder string, at time.Time) {
+	t.Helper()
+	c, err := connect(initOf(t), ttl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := leaseOf(t, key)
+	if *is.Spec.HolderIdentity != holder {
+		return
+	}
+	is.Spec.RenewTime = &metav1.MicroTime{Time: at}
+	if _, err := c.Leases(namespace).Update(t.Context(), is, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) {
+		t.Fatal(err)
+	}
+}
+
+func TestATTLOfPartsOfASecondIsRefused(t *testing.T) {
+	init := initOf(t)
+	init.TTLMS = 1500
+	if _, _, err := held.newLocks(t.Context(), init, clienttest.NewWatched()); err == nil {
+		t.Error("a TTL of 1.5 s was taken")
+	}
+}

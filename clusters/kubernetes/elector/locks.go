@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
+)
+
+// namespace is where the Leases are. The API server makes it when it starts.
+const namespace = "default"
+
+// prefix is that of the Leases' names.
+const prefix = "lockcheck-"
+
+// variant is a way in which programs use the elector.
+type variant struct {
+	name            string
+	releaseOnCancel bool
+	// release: the elector reads the record and replaces it, and does not look whose it is that it read: it goes by what it
+	// itself saw last, which may be older (LeaderElector.release in client-go 0.34).
+	release history.ReleaseKind
+}
+
+var variants = map[string]variant{
+	"leaderelection": {name: "leaderelection", releaseOnCancel: true, release: history.ReleaseUnchecked},
+	// What is never sent removes nothing.
+	"no-release": {name: "no-release", release: history.ReleaseChecked},
+}
+
+// factories are what the program can be started as.
+var factories = map[string]client.Factory{}
+
+func init() {
+	for name, v := range variants {
+		factories[name] = v.newLocks
+	}
+}
+
+// locks is client-go's elector as a client.Lock: one elector for each acquire, as a program that begins anew has one.
+type locks struct {
+	variant
+	client coordinationv1.CoordinationV1Interface
+	watch  client.Watch
+	times  times
+	owner  string // how identities begin
+
+	mu      sync.Mutex
+	running map[*term]bool // electors that have not ended
+}
+
+// times are the elector's, in the proportions of Kubernetes' own components: 15 s, 10 s and 2 s.
+type times struct{ lease, renewDeadline, retryPeriod time.Duration }
+
+func timesOf(ttl time.Duration) times { return times{ttl, ttl * 10 / 15, ttl * 2 / 15} }
+
+func (v variant) newLocks(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
+	ttl := time.Duration(init.TTLMS) * time.Millisecond
+	if ttl < time.Second || ttl%time.Second != 0 {
+		return nil, client.Ready{}, fmt.Errorf("a Lease lasts whole seconds, not %v", ttl)
+	}
+	l := &locks{variant: v, watch: watch, times: timesOf(ttl), owner: init.Name, running: map[*term]bool{}}
+	var err error
+	if l.client, err = connect(init, l.times.renewDeadline); err != nil {
+		return nil, client.Ready{}, err
+	}
+	return l, client.Ready{
+		Client: "client-go " + version() + " " + v.name, Tokens: string(history.TokensOrdered), Release: string(v.release),
+	}, nil
+}
+
+// version is that of client-go, without the v.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, module := range info.Deps {
+			if module.Path == "k8s.io/client-go" {
+				return strings.TrimPrefix(module.Version, "v")
+			}
+		}
+	}
+	return "of unknown version"
+}
+
+var errNoTry = errors.New("leadership cannot be tried: client-go has no such call")
+
+// Acquire runs an elector until it leads. Given up, it waits for the elector's end: only then it is known what was sent.
+func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant, error) {
+	if try {
+		return nil, client.Definite(history.CodeRefused, "%w", errNoTry)
+	}
+	t, err := l.newTerm(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-t.started:
+		return t, nil
+	case <-t.ended:
+		return nil, client.Under(t.identity, t.judgeAcquire(errors.New("the elector ended without being asked to")))
+	case <-ctx.Done():
+	}
+	if t.record.leads() { // the grant came first
+		return t, nil
+	}
+	t.cancel()
+	<-t.ended
+	return nil, client.Under(t.identity, t.judgeAcquire(ctx.Err()))
+}
+
+// Close cancels all electors at once, as a program does that is asked to end, and waits for their ends.
+func (l *locks) Close(ctx context.Context) error {
+	l.mu.Lock()
+	var running []*term
+	for t := range l.running {
+		running = append(running, t)
+	}
+	l.mu.Unlock()
+	for _, t := range running {
+		t.releasing.Store(true)
+		t.cancel()
+	}
+	for _, t := range running {
+		select {
+		case <-t.ended:
+		case <-ctx.Done():
+			return fmt.Errorf("giving up leadership: %w", ctx.Err())
+		}
+	}
+	return nil
+}

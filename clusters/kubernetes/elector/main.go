@@ -1,0 +1,33 @@
+// Command elector is client-go's leader election on a Lease as a lock client: to acquire is to run an elector until it leads, to
+// release is to cancel it.
+//
+// It is a module of its own: client-go comes with every API group of Kubernetes, and lockcheck itself needs none of it.
+//
+//	elector leaderelection | no-release
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"lockcheck/clusters/client"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("elector takes the name of one variant, not %q", args)
+	}
+	factory, ok := factories[args[0]]
+	if !ok {
+		return fmt.Errorf("elector has no variant %q", args[0])
+	}
+	return client.Serve(context.Background(), os.Stdin, os.Stdout, factory)
+}

@@ -1,0 +1,105 @@
+//go:build e2e
+
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockcheck/checker"
+)
+
+// nemesisProviders are where the table is run: local, or what LOCKCHECK_PROVIDERS names (scripts/soak).
+func nemesisProviders() []string {
+	if named := os.Getenv("LOCKCHECK_PROVIDERS"); named != "" {
+		return strings.Split(named, ",")
+	}
+	return []string{"local"}
+}
+
+func TestAimedFaults(t *testing.T) {
+	t.Parallel()
+	for _, provider := range nemesisProviders() {
+		t.Run(provider, func(t *testing.T) {
+			if provider == "docker" {
+				needDocker(t)
+			}
+			for _, row := range aimedRows {
+				for _, seed := range seeds() {
+					t.Run(fmt.Sprintf("%s/%s/%d", row.backend, row.name, seed), func(t *testing.T) {
+						t.Parallel() // a run waits most of its time
+						if provider == "docker" {
+						}
+						on := []string{"run", "--workload=lock", "--backend=" + row.backend, "--provider=" + provider, fmt.Sprintf("--seed=%d", seed)}
+						row.judge(t, lockcheck(t, program, slices.Concat(on, row.args)...))
+					})
+				}
+			}
+		})
+	}
+}
+
+func (row aimed) judge(t *testing.T, o outcome) {
+	t.Helper()
+	defer func() {
+		if t.Failed() {
+			t.Logf("expected: %s", row.why)
+		}
+	}()
+	t.Log(figures(t, o))
+	if row.exposed != "" {
+		if n := exposure(o, row.exposed); n == 0 {
+			t.Errorf("no %s: %+v", row.exposed, o.results.Exposure)
+		}
+		if o.code != 1 && o.code != 0 {
+			t.Errorf("exit %d", o.code)
+		}
+	}
+	found := o.violated()
+	if violation := len(found) > 0; violation != (o.code == 1) || o.code == 0 && len(row.violates) > 0 {
+		t.Errorf("exit %d with %v violated", o.code, found)
+	}
+	for _, name := range row.violates {
+		if p := o.of(t, name); p.Verdict != checker.Violation || p.Count == 0 {
+			t.Errorf("%s is %s, want violation", name, p.Verdict)
+		}
+	}
+	if row.forgets != nil {
+		if lost := row.forgets(o); lost != nil {
+			t.Logf("the servers lost what they had acknowledged, so that any property may be violated; found: %v; their logs:\n%s", found, strings.Join(lost, "\n"))
+			return
+		}
+	}
+	for _, name := range found {
+		if !slices.Contains(row.violates, name) && !slices.Contains(row.may, name) {
+			t.Errorf("%s is violated", name)
+		}
+	}
+	if p := o.of(t, checker.Liveness); p.Verdict != checker.Pass {
+		t.Errorf("liveness is %s: %s", p.Verdict, p.Reason)
+	}
+	if row.also != nil {
+		row.also(t, o)
+	}
+}
+
+// How much harm each guard lets through when a holder is paused at work.
+func TestStaleWritesPerOutlivedLease(t *testing.T) {
+	t.Parallel()
+	for _, guard := range []string{"none", "before-work", "before-write"} {
+		for _, seed := range seeds() {
+			t.Run(fmt.Sprintf("%s/%d", guard, seed), func(t *testing.T) {
+				t.Parallel()
+				o := lockcheck(t, program, "run", "--backend=etcd", "--workload=lock", "--nemesis=pause:holder@work", "--guard="+guard,
+					"--provider=local", "--time-limit=10s", fmt.Sprintf("--seed=%d", seed))
+				staleWritesPerLease(t, o)
+				if guard != "before-write" && o.results.Stats.StaleAccepted == 0 {
+					t.Error("no client looks after the work, and no stale write was accepted")
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,112 @@
+//go:build e2e
+
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"lockcheck/checker"
+	"lockcheck/checker/history"
+	"lockcheck/clusters"
+	"lockcheck/clusters/consul"
+	"lockcheck/clusters/kubernetes"
+	"lockcheck/clusters/postgres"
+)
+
+// nobody is the user that owns nothing.
+const nobody = 65534
+
+// asNobody runs the command as a user who owns nothing but the directory of the output.
+func asNobody(t *testing.T, args ...string) outcome {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("a part of all other tests of this run, which is that of an unprivileged user")
+	}
+	o := outcome{out: filepath.Join(t.TempDir(), "out")}
+	for _, dir := range []string{filepath.Dir(filepath.Dir(o.out)), filepath.Dir(o.out)} {
+		if err := os.Chmod(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(program, append(args, "--out="+o.out)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	cmd.Dir = "/"
+	return finish(t, cmd, o)
+}
+
+func TestPauseAsAnUnprivilegedUser(t *testing.T) {
+	t.Parallel()
+	o := asNobody(t, slices.Concat(pauseRun, []string{"--seed=4", "--time-limit=10s"})...)
+	if o.code != 1 {
+		t.Errorf("exit %d, want 1", o.code)
+	}
+	mustPass(t, o, serviceProperties...)
+}
+
+// A mix of all faults as a user who owns nothing, nor the programs of the servers.
+func TestFaultsAsAnUnprivilegedUser(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name string
+		of   clusters.Backend // whose server's program is in this user's own directories; nil where every user reaches it
+		args []string
+	}{
+		{"etcd", nil, nil},
+		{consul.Name, consul.Backend{}, []string{"--set=lock-delay=0s"}}, // else one lost lock takes the time of the run
+		{kubernetes.Name, kubernetes.Backend{}, nil},
+		{postgres.Name, nil, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			args := slices.Concat([]string{"run", "--backend=" + row.name, "--workload=lock", "--provider=local", "--seed=5", "--time-limit=16s",
+				"--nemesis=pause:holder@work,0.1..0.3ttl,partition:client,0.1..0.3ttl,kill:one,0.1..0.3ttl,clock:one+90s,0.1..0.3ttl,loss:client,0.1..0.3ttl"}, row.args)
+			if row.of != nil {
+				args = append(args, "--server-bin="+forAll(t, row.of))
+			}
+			o := asNobody(t, args...)
+			t.Log(figures(t, o))
+			took := map[history.F]int{}
+			for _, f := range faults(t, o) {
+				if strings.Contains(f.ended.Error, "the load ended before it was seen to take effect") && f.healed.Type != history.Fail {
+					continue
+				}
+				if f.ended.Type != history.OK || f.healed.Type != history.OK {
+					t.Errorf("%s of %s: %s %s, healed: %s %s", f.invoked.F, f.invoked.Target, f.ended.Type, f.ended.Error, f.healed.Type, f.healed.Error)
+				}
+				took[f.invoked.F]++
+			}
+			for _, kind := range []history.F{"pause", "partition", "kill", "clock", "loss"} {
+				if took[kind] == 0 {
+					t.Errorf("no %s: %v", kind, took)
+				}
+			}
+			mustPass(t, o, slices.DeleteFunc(slices.Clone(serviceProperties), func(name checker.Name) bool {
+				return slices.Contains(freesOthers[row.name], name)
+			})...)
+		})
+	}
+}
+
+// forAll copies the program of a backend's server to where every user reaches it: this user's own directories may be closed to others.
+func forAll(t *testing.T, backend clusters.Backend) string {
+	t.Helper()
+	found, err := backend.Software().OnMachine(clusters.ServerPaths{})
+	if err != nil {
+		skip(t, "%v", err)
+	}
+	text, err := os.ReadFile(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(filepath.Dir(program), filepath.Base(found[0]))
+	if err := os.WriteFile(path, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
