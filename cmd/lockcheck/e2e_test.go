@@ -207,7 +207,7 @@ func mustPass(t *testing.T, o outcome, names ...checker.Name) {
 	t.Helper()
 	for _, name := range names {
 		if p := o.of(t, name); p.Verdict != checker.Pass {
-			t.Errorf("%s is %s (%s), want pass: no fault of this run can make a correct etcd break it", name, p.Verdict, p.Reason)
+			t.Errorf("%s is %s (%s), want pass: no fault of this run can make a correct service break it", name, p.Verdict, p.Reason)
 		}
 	}
 }
