@@ -38,6 +38,9 @@ const (
 	crashes    = "kill:leader@work,kill:one"
 	splits     = "partition:leader,1.2..1.6ttl,partition:minority,1.2..1.6ttl"
 	lateWrite  = "partition:holder@work"
+	// halves lets c1 reach servers 1, 2, 3, and c2 3, 4, 5. c2 is cut off while it holds, so that its records on 1 and 2 keep c1 waiting
+	// until none of c1's own is left on 4 and 5, where they would keep c2 waiting for a whole lease.
+	halves = "partition:client(1)-node(4,5);partition:client(2)-node(1,2)@work;partition:client(1)-resource@work"
 )
 
 var aimedRows = []aimed{
@@ -56,14 +59,14 @@ var aimedRows = []aimed{
 	},
 	{
 		name: "the clock of one server jumps", backend: "redlock",
-		args:    []string{"--clients=2", "--nemesis=partition:client(1)-node(4,5);partition:client(2)-node(1,2);partition:client(1)-resource@work;clock:node(3)+2ttl,0.5..0.8ttl", "--time-limit=12s"},
+		args:    []string{"--clients=2", "--nemesis=" + halves + ";clock:node(3)+2ttl,0.5..0.8ttl", "--time-limit=16s"},
 		why:     "c1 holds 1, 2, 3, c2 reaches 3, 4, 5: once server 3 expires c1's key, c2 has a majority, while c1's write is on its way",
 		exposed: history.OfServers("clock-skews"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: anything,
 		also: seenWithin10MS,
 	},
 	{
 		name: "one server restarts without its data", backend: "redlock",
-		args:    []string{"--ttl=5s", "--clients=2", "--nemesis=partition:client(1)-node(4,5);partition:client(2)-node(1,2);partition:client(1)-resource@work;kill:node(3),empty,at-once,0.5..0.8ttl", "--time-limit=14s"},
+		args:    []string{"--ttl=5s", "--clients=2", "--nemesis=" + halves + ";kill:node(3),empty,at-once,0.5..0.8ttl", "--time-limit=26s"},
 		why:     "the same, with server 3 forgetting c1's key",
 		exposed: history.OfServers("kills"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: anything,
 	},
