@@ -32,7 +32,7 @@ const (
 func (j *judge) staleWrite() outcome {
 	var o outcome
 	if j.m.Plan.Compares() == history.CompareBases {
-		o.notApplicable = "the resource orders writes by compare-and-set, not by who holds the lock: a write of a superseded holder is accepted only if nothing was written since what it was built on"
+		o.notApplicable = "what order writes must have is decided by compare-and-set, not by who holds the lock"
 		return o
 	}
 	for _, w := range j.stale() {

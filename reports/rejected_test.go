@@ -18,7 +18,7 @@ func TestRejectedWritesAreListed(t *testing.T) {
 			j.Model.Requests.Set(i, q)
 		}
 	}
-	first, all := words.RejectedWrites(j.Model)
+	first, all := words.RejectedWrites(j.Plan, j.Model)
 	if want := int64(j.Model.Requests.Len()+1) / 2; all != want || len(first) != int(min(want, words.MaxRejected)) {
 		t.Errorf("%d of %d rejected writes are counted, %d listed", all, want, len(first))
 	}
@@ -28,5 +28,39 @@ func TestRejectedWritesAreListed(t *testing.T) {
 	printed := said(t, j)
 	if !strings.Contains(printed, "wrote k1 with token 34 after token 9999") || strings.Count(printed, "\nrejected ") != 5 {
 		t.Errorf("the terminal says\n%s", printed)
+	}
+}
+
+// Under compare-and-set what a rejected write was built on is told beside the value that was there.
+func TestWritesRejectedByCompareAndSetAreListed(t *testing.T) {
+	j := madeup.EtcdPauseRun()
+	j.Plan.Resource, j.Plan.Fenced = history.ResourceCAS, false
+	value, old := "", 0
+	for i := range j.Model.Requests.Len() {
+		q := j.Model.Requests.At(i)
+		switch {
+		case q.Kind != history.KindWrite || q.Outcome != history.Applied || q.Key != "k1":
+		case value == "" || old > 0:
+			value = q.Value
+		default:
+			q.Outcome, q.Base, old = history.Rejected, "h1.1", i
+			j.Model.Requests.Set(i, q)
+		}
+	}
+	first, all := words.RejectedWrites(j.Plan, j.Model)
+	if all != 1 || first[0].Offered != "h1.1" || first[0].Had == "" || first[0].Words() != ", built on h1.1, but the value was "+first[0].Had {
+		t.Fatalf("%d, %+v", all, first)
+	}
+	page := shown(t, j)
+	for _, want := range []string{"writes built on old values that the resource rejected", `<th scope="col">built on</th><th scope="col">the value was</th>`, ">h1.1</td>", "kept from the data by compare-and-set"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	printed := said(t, j)
+	for _, want := range []string{"wrote k1, built on h1.1, but the value was " + first[0].Had, "acknowledged updates lost over "} {
+		if !strings.Contains(printed, want) {
+			t.Errorf("the terminal lacks %q:\n%s", want, printed)
+		}
 	}
 }

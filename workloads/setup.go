@@ -140,10 +140,10 @@ func (r *Run) startResource(ctx context.Context) (string, error) {
 	}
 	args := []string{
 		"resource", "--listen", host.Addr() + ":" + strconv.Itoa(resourcePort), "--log", log,
-		"--epoch-ns", strconv.FormatInt(r.recorder.EpochNS(), 10),
+		"--epoch-ns", strconv.FormatInt(r.recorder.EpochNS(), 10), "--kind", string(r.plan.ResourceKind().Name),
 	}
-	if r.plan.Fenced {
-		args = append(args, "--fenced")
+	if !r.plan.Fenced && r.plan.ResourceKind().Compares == history.CompareTokens {
+		args = append(args, "--without-tokens")
 	}
 	r.resource, err = host.Start(ctx, clusters.Command{Args: args, Log: "resource", Pipes: true})
 	if err != nil {

@@ -333,8 +333,11 @@ func (sc *scene) drawRequests(s *Sheet, ix *Index) {
 func requestTitle(r history.Request) string {
 	title := fmt.Sprintf("request %d at %s: %s of %q with token %s: %s", r.Seq, history.Moment(r.TimeNS), r.Kind, words.Clip(r.Value, 40),
 		words.Clip(cmp.Or(r.Token, "none"), words.MaxName), r.Outcome)
-	if r.Outcome == history.Rejected {
+	switch {
+	case r.Outcome == history.Rejected && r.Mark != "":
 		title += " (highest token seen: " + words.Clip(r.Mark, words.MaxName) + ")"
+	case r.Outcome == history.Rejected:
+		title += " (built on " + words.Clip(cmp.Or(r.Base, "the initial value"), 40) + ")"
 	}
 	return title
 }
