@@ -139,6 +139,19 @@ func TestARejectionUnderCompareAndSetIsTold(t *testing.T) {
 	}
 }
 
+// An excerpt lacks most writes: what a rejected one was compared with is not known there, and is neither judged nor told.
+func TestAnExcerptDoesNotSayWhatWasCompared(t *testing.T) {
+	plan := casPlan()
+	plan.Excerpt = &history.Excerpt{Finding: "mutual-exclusion-1", Property: string(MutualExclusion)}
+	result, model := judgeText(t, plan, casOverlap+bIsRejected)
+	if p := result.of(MutualExclusion); p.Verdict != Violation {
+		t.Errorf("%s: %s", p.Verdict, p.Reason)
+	}
+	if why := newJudge(model, Options{}).rejectedWhy(model.Requests.At(2)); why != ", the value was another by then" {
+		t.Errorf("the story says %q", why)
+	}
+}
+
 // An overlap that compare-and-set may turn out to have masked is no violation yet; one on a key where an update was lost is.
 func TestOverlapsUnderCompareAndSetAreOpenUntilTheEnd(t *testing.T) {
 	const later = "\n2.5 c acquire h8\n9.0 d acquire h9\ncut"

@@ -35,20 +35,20 @@ func TestRejectedWritesAreListed(t *testing.T) {
 func TestWritesRejectedByCompareAndSetAreListed(t *testing.T) {
 	j := madeup.EtcdPauseRun()
 	j.Plan.Resource, j.Plan.Fenced = history.ResourceCAS, false
-	value, old := "", 0
+	before, rejected := "", false // what was written before the one that is rejected
 	for i := range j.Model.Requests.Len() {
 		q := j.Model.Requests.At(i)
 		switch {
-		case q.Kind != history.KindWrite || q.Outcome != history.Applied || q.Key != "k1":
-		case value == "" || old > 0:
-			value = q.Value
+		case q.Kind != history.KindWrite || q.Outcome != history.Applied || q.Key != "k1" || rejected:
+		case before == "":
+			before = q.Value
 		default:
-			q.Outcome, q.Base, old = history.Rejected, "h1.1", i
+			q.Outcome, q.Base, rejected = history.Rejected, "h1.1", true
 			j.Model.Requests.Set(i, q)
 		}
 	}
 	first, all := words.RejectedWrites(j.Plan, j.Model)
-	if all != 1 || first[0].Offered != "h1.1" || first[0].Had == "" || first[0].Words() != ", built on h1.1, but the value was "+first[0].Had {
+	if all != 1 || first[0].Offered != "h1.1" || first[0].Had != before || first[0].Words() != ", built on h1.1, but the value was "+first[0].Had {
 		t.Fatalf("%d, %+v", all, first)
 	}
 	page := shown(t, j)
@@ -58,7 +58,7 @@ func TestWritesRejectedByCompareAndSetAreListed(t *testing.T) {
 		}
 	}
 	printed := said(t, j)
-	for _, want := range []string{"wrote k1, built on h1.1, but the value was " + first[0].Had, "acknowledged updates lost over "} {
+	for _, want := range []string{"wrote k1, built on h1.1, but the value was " + first[0].Had, " lost over 3 outlived leases (guard before-work); "} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("the terminal lacks %q:\n%s", want, printed)
 		}

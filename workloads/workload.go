@@ -52,11 +52,11 @@ func Names() []string {
 	return names
 }
 
-// DefaultResources says which resource each workload has where none is named: "lock plain, fencing fenced".
+// DefaultResources says which resource each workload has where none is named: "plain for lock, fenced for fencing".
 func DefaultResources() string {
 	var words []string
 	for _, w := range All {
-		words = append(words, w.Name+" "+string(w.Resource))
+		words = append(words, string(w.Resource)+" for "+w.Name)
 	}
 	return strings.Join(words, ", ")
 }
