@@ -32,8 +32,8 @@ type ResourceKind struct {
 	Compares Comparison
 	// About is what the resource does: "takes every write".
 	About string
-	// RejectedOne and RejectedMany are what the writes are called that it rejects; what of such a write was compared (Offered)
-	// with what it had (Had).
+	// RejectedOne and RejectedMany are what the writes are called that it rejects (a plain one has none; reports say so in the words
+	// of fencing), Offered what of such a write was compared, and Had what with.
 	RejectedOne, RejectedMany string
 	Offered, Had              string
 	// Means is by what it keeps late writes from the data: "fencing".
@@ -44,7 +44,7 @@ type ResourceKind struct {
 var Resources = []ResourceKind{
 	{
 		Name: ResourcePlain, Compares: CompareNothing, About: "takes every write",
-		RejectedOne: "stale write", RejectedMany: "stale writes", Offered: "token", Had: "highest token seen", // of which there are none
+		RejectedOne: "stale write", RejectedMany: "stale writes", Offered: "token", Had: "highest token seen",
 	},
 	{
 		Name: ResourceFenced, Compares: CompareTokens, About: "rejects a request whose token is lower than the highest it has served on the key",
