@@ -64,3 +64,20 @@ func TestWritesRejectedByCompareAndSetAreListed(t *testing.T) {
 		}
 	}
 }
+
+// An excerpt leaves writes out: what the value was that a rejected write was compared with is not known from it.
+func TestAnExcerptDoesNotSayWhatARejectedWriteFound(t *testing.T) {
+	j := madeup.EtcdPauseRun()
+	j.Plan.Resource, j.Plan.Fenced = history.ResourceCAS, false
+	j.Plan.Excerpt = &history.Excerpt{Finding: "liveness-1", Property: "liveness"}
+	for i := range j.Model.Requests.Len() {
+		if q := j.Model.Requests.At(i); q.Kind == history.KindWrite {
+			q.Outcome, q.Base = history.Rejected, "h1.1"
+			j.Model.Requests.Set(i, q)
+		}
+	}
+	first, _ := words.RejectedWrites(j.Plan, j.Model)
+	if got := first[0]; got.Had != "another by then" || got.Words() != ", built on h1.1, but the value was another by then" {
+		t.Errorf("it had %q: %q", got.Had, got.Words())
+	}
+}

@@ -28,6 +28,12 @@ const MaxRejected = 200
 // RejectedWrites are the first writes that the resource rejected, at most MaxRejected, and how many there are in all.
 func RejectedWrites(plan history.Plan, m *checker.Model) (first []RejectedWrite, all int64) {
 	values := map[string]string{} // by key
+	current := func(key string) string {
+		if plan.Excerpt != nil { // it leaves writes out
+			return "another by then"
+		}
+		return valueWords(values[key])
+	}
 	for i := range m.Requests.Len() {
 		r := m.Requests.At(i)
 		if r.Kind == history.KindWrite && r.Outcome == history.Applied {
@@ -43,15 +49,15 @@ func RejectedWrites(plan history.Plan, m *checker.Model) (first []RejectedWrite,
 		if h := m.Requester(i); h != nil {
 			client = h.Client
 		}
-		first = append(first, rejectedBy(plan.Compares(), r, client, values[r.Key]))
+		first = append(first, rejectedBy(plan.Compares(), r, client, current(r.Key)))
 	}
 	return first, all
 }
 
-func rejectedBy(compares history.Comparison, r history.Request, client, value string) RejectedWrite {
+func rejectedBy(compares history.Comparison, r history.Request, client, current string) RejectedWrite {
 	w := RejectedWrite{Request: r, Client: client, Offered: cmp.Or(r.Token, "none"), Had: cmp.Or(r.Mark, "?")}
 	if compares == history.CompareBases {
-		w.Offered, w.Had = valueWords(r.Base), valueWords(value)
+		w.Offered, w.Had = valueWords(r.Base), current
 		w.words = fmt.Sprintf(", built on %s, but the value was %s", w.Offered, w.Had)
 	} else {
 		w.words = fmt.Sprintf(" with token %s after token %s", w.Offered, w.Had)
