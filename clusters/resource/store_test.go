@@ -166,6 +166,21 @@ func TestUnknownResourceIsRefused(t *testing.T) {
 	}
 }
 
+// By the time that a packet comes once more, its base may have passed, or come.
+func TestARepeatedWriteIsNotComparedAgain(t *testing.T) {
+	store, _ := newStore(t, cas)
+	applied, early := Ask{Request: "1", Hold: "a", Key: "k", Value: "v1"}, Ask{Request: "2", Hold: "b", Key: "k", Value: "v2", Base: "v3"}
+	want := map[string]history.Outcome{"1": history.Applied, "2": history.Rejected, "3": history.Applied}
+	for _, ask := range []Ask{applied, early, applied, {Request: "3", Hold: "c", Key: "k", Value: "v3", Base: "v1"}, early, applied} {
+		if answer, err := store.Handle(history.KindWrite, ask); err != nil || answer.Outcome != want[ask.Request] {
+			t.Errorf("request %s: %+v, %v", ask.Request, answer, err)
+		}
+	}
+	if got, err := store.Handle(history.KindRead, Ask{Request: "4", Hold: "c", Key: "k"}); err != nil || got.Value != "v3" {
+		t.Errorf("the repeats changed the register: %+v, %v", got, err)
+	}
+}
+
 func TestRepeatedRequestGetsTheFirstAnswerAndDoesNothing(t *testing.T) {
 	store, log := newStore(t, fenced)
 	first := Ask{Request: "1", Hold: "hA", Key: "k", Token: "5", Value: "a"}
