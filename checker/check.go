@@ -193,39 +193,6 @@ func (j *judge) property(p property, o *outcome) Property {
 	return out
 }
 
-// masked is J10: belief overlaps on a key are no harm if the fencing let nothing stale through on that key, and had
-// something to compare there: requests with the tokens of two clients at least.
-func (j *judge) masked(hits []hit) (Verdict, string) {
-	if !j.m.Plan.Fenced || j.m.Plan.Tokens != history.TokensOrdered {
-		return Violation, ""
-	}
-	if j.m.Plan.Excerpt != nil {
-		return Violation, "not masked in the run that this is an excerpt of"
-	}
-	overlapped := map[string]bool{}
-	for _, h := range hits {
-		overlapped[h.key] = true
-	}
-	for _, k := range j.keys {
-		if overlapped[k.name] && !k.tokened.several() {
-			return Violation, fmt.Sprintf("not masked: the resource handled requests with the tokens of %s on %s, so fencing had nothing to compare",
-				history.Counted(k.tokened.count(), "client", "clients"), k.name)
-		}
-	}
-	for _, name := range []Name{StaleWrite, TokenMonotonicity, LostUpdate, ResourceLinearizability} {
-		o := j.outcome(name)
-		if o.inconclusive != "" || o.notApplicable != "" {
-			return Violation, fmt.Sprintf("not masked: %s did not pass", name)
-		}
-		for _, h := range o.hits {
-			if overlapped[h.key] {
-				return Violation, fmt.Sprintf("not masked: %s is violated on %s", name, h.key)
-			}
-		}
-	}
-	return Masked, "clients believed in one lock at the same time, and the fencing tokens let nothing stale through"
-}
-
 // verdict is the run's: a violation is never hidden by an unknown, and a run that tested nothing does not pass.
 func (j *judge) verdict(r *Result) (Verdict, string) {
 	var violated, unknown, inapplicable []string

@@ -76,16 +76,38 @@ var seconds = []second{
 	{StaleWrite, taste{wild: 0.9, accesses: 0.9, late: 0.2}, nil, nil},
 	{StaleWrite + " without tokens", taste{wild: 0.9, accesses: 0.9, late: 0.25, plain: true}, nil, nil},
 	{LostUpdate, taste{wild: 0.9, accesses: 0.9, late: 0.15}, func(o *oracle) string { return sorted(o.lostUpdate()) },
-		func(j *judge) string {
-			found := map[string]bool{}
-			for _, h := range j.outcome(LostUpdate).hits {
-				var value string
-				fmt.Sscanf(h.finding().Summary, "the update %s of", &value)
-				found[value] = true
+		func(j *judge) string { return lostValues(j.outcome(LostUpdate)) }},
+	{LostUpdate + " under compare-and-set", taste{wild: 0.9, accesses: 0.95, late: 0.15, cas: true},
+		func(o *oracle) string {
+			if found := o.lostUpdate(); len(found) > 0 {
+				return sorted(found)
 			}
-			return sorted(found)
+			return o.misplaced()
+		},
+		func(j *judge) string {
+			o := j.outcome(LostUpdate)
+			if o.defect != nil {
+				o.defect = nil
+				return misplacedWrite
+			}
+			return lostValues(o)
 		}},
+	{ResourceLinearizability + " under compare-and-set", taste{wild: 1, accesses: 0.95, late: 0.15, cas: true},
+		inWords((*oracle).registerExplained), verdictOf(ResourceLinearizability)},
 	{ResourceLinearizability, taste{wild: 1, accesses: 0.95, late: 0.15}, inWords((*oracle).registerExplained), verdictOf(ResourceLinearizability)},
+}
+
+// misplacedWrite is that compare-and-set accepted what it had to reject, and nothing that was acknowledged was lost.
+const misplacedWrite = "defect"
+
+func lostValues(o *outcome) string {
+	found := map[string]bool{}
+	for _, h := range o.hits {
+		var value string
+		fmt.Sscanf(h.finding().Summary, "the update %s of", &value)
+		found[value] = true
+	}
+	return sorted(found)
 }
 
 // staleAgrees compares J3: writes proven stale by (a) or (b) have to be the same. Of interleaved holds, of which one is

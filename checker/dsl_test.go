@@ -57,6 +57,12 @@ func fencedPlan() history.Plan {
 	return p
 }
 
+func casPlan() history.Plan {
+	p := untokened()
+	p.Resource = history.ResourceCAS
+	return p
+}
+
 func parse(t *testing.T, text string) (events []history.Event, requests []history.Request) {
 	t.Helper()
 	s := &script{t: t, ops: map[string][]int64{}, keys: map[string]string{}, writes: map[int64]history.Event{}, register: map[string]string{}, found: map[int64]string{}}

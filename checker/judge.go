@@ -41,7 +41,7 @@ type keyView struct {
 	grants   []*Hold   // acquires that were answered ok, in the order of those answers
 	handled  []*Access // those that were applied, in the resource's order
 	writes   int       // how many there are, applied or not
-	tokened  distinct  // clients of which the resource handled a request that carried a token
+	compared distinct  // clients of which the resource handled a request in which it had something to compare
 
 	orderOnce sync.Once
 	order     tokenOrder

@@ -11,8 +11,10 @@ import (
 // write since that value, and those that were acknowledged to their clients are lost.
 func (j *judge) lostUpdate() outcome {
 	var o outcome
+	var misplaced *Access // the first write that compare-and-set had to reject, and did not
 	for _, k := range j.keys {
 		log := standing{handled: k.handled}
+		var current *Access // the last write so far; nil for the initial value
 		for at, w := range k.handled {
 			if w.F != history.Write {
 				continue
@@ -22,6 +24,10 @@ func (j *judge) lostUpdate() outcome {
 				o.defect = defectf("the write of %q to %s (seq %d) was built on %q, a value that no client had written", w.Value, k.name, w.Seq(), w.Base)
 				return o
 			}
+			if w.built != current && misplaced == nil {
+				misplaced = w
+			}
+			current = w
 			for _, u := range log.write(at, base) {
 				if by := w; u.Outcome == history.OK {
 					old, _ := j.older(k, by.Hold, u.Hold)
@@ -29,6 +35,12 @@ func (j *judge) lostUpdate() outcome {
 				}
 			}
 		}
+	}
+	// Where no acknowledged update was lost by it, it is a bug of the resource and nothing else. A run that goes on may still
+	// acknowledge one.
+	if misplaced != nil && len(o.hits) == 0 && j.soFar == nil && j.m.Plan.Compares() == history.CompareBases {
+		o.defect = defectf("the resource accepted request %d (seq %d), which was built on %s, and not on the value that %s had",
+			misplaced.Op, misplaced.Seq(), valueName(misplaced.Base), misplaced.Hold.Key)
 	}
 	return o
 }

@@ -52,6 +52,17 @@ func fenced(o simulated.Options) simulated.Options {
 	return o
 }
 
+func cas(o simulated.Options) simulated.Options {
+	o.CAS, o.OneWrite = true, true
+	return o
+}
+
+// careless is a world whose clients never look at their lock before they write.
+func careless(o simulated.Options) simulated.Options {
+	o.Guard = simulated.GuardNone
+	return o
+}
+
 // mutants are worlds with one defect each, and exactly what is violated in them: never anything else, and all of it in
 // some run. Masked overlaps of belief (J10) are no violation.
 var mutants = []struct {
@@ -70,6 +81,10 @@ var mutants = []struct {
 	{"", fenced(on(simulated.Polling, cuts)), nil, "late writes are rejected"},
 	{"", on(simulated.Queue, stops), names(MutualExclusion, ResourceLinearizability),
 		"a stopped client cannot be told; it looks before it writes, so no write of it is stale, but what it reads may be another's work half done"},
+	{"", cas(on(simulated.Queue, calm)), nil, "a correct lock, undisturbed"},
+	{"", cas(on(simulated.Polling, kills)), nil, "the dead write nothing"},
+	{"", careless(cas(on(simulated.Queue, cuts))), nil, "late writes are rejected, or nothing was written in between"},
+	{"", careless(cas(on(simulated.Polling, stops))), nil, "the same, and belief overlaps, which is masked"},
 	{"", on(simulated.Queue, cuts), harm, "a write waits behind the cut and lands after the next grant; belief ends in time by the client's own clock"},
 
 	// The service.
@@ -102,6 +117,9 @@ var mutants = []struct {
 	{simulated.OldRead, fenced(on(simulated.Polling, calm)), names(LostUpdate, ResourceLinearizability), "what is read, and built on, is not what was written last"},
 	{simulated.WriteForgotten, on(simulated.Queue, calm), names(defective), "acknowledged, and not in the log"},
 	{simulated.AppliedTwice, on(simulated.Polling, calm), names(defective), "a request id is handled once"},
+	{simulated.BaseIgnored, careless(cas(on(simulated.Polling, stops))), names(MutualExclusion, LostUpdate, ResourceLinearizability), "as if it were plain"},
+	{simulated.FreshRejected, cas(on(simulated.Polling, calm)), names(defective), "it was built on the value"},
+	{simulated.RejectedStored, cas(on(simulated.Queue, cuts)), names(defective), "the client was told that it certainly did not happen, and the log says it did"},
 	{simulated.RejectedStored, fenced(on(simulated.Queue, cuts)), names(defective), "the client was told that it certainly did not happen, and the log says it did"},
 	{simulated.AppliedDenied, on(simulated.Queue, calm), names(defective), "the client was told that it certainly did not happen, and the log says it did"},
 
@@ -127,6 +145,9 @@ func TestMutantsAreFoundByTheirPropertiesAlone(t *testing.T) {
 	}
 	for _, m := range mutants {
 		name := fmt.Sprintf("%s, service %d, fenced %v", cmp.Or(m.defect, "no defect"), m.world.Service, m.world.Fenced)
+		if m.world.CAS {
+			name += ", cas"
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			union := map[Name]int{}

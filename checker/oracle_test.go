@@ -160,6 +160,22 @@ func (o *oracle) lostUpdate() map[string]bool {
 	return found
 }
 
+// misplaced: compare-and-set accepted a write that was not built on the value.
+func (o *oracle) misplaced() string {
+	for n, w := range o.requests {
+		value := ""
+		for _, q := range o.requests[:n] {
+			if q.Key == w.Key && q.Kind == history.KindWrite && q.Outcome == history.Applied {
+				value = q.Value
+			}
+		}
+		if w.Kind == history.KindWrite && w.Outcome == history.Applied && w.Base != value {
+			return misplacedWrite
+		}
+	}
+	return ""
+}
+
 // premature is J5: grants lost too early, by the earliest evidence, and whether the release of another hold is proven to
 // have removed them.
 func (o *oracle) premature() map[string]bool {

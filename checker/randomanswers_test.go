@@ -131,10 +131,13 @@ func (s *scribe) completeAttempt(c *scribbler, e *history.Event, unknown bool) {
 func (s *scribe) completeAccess(c *scribbler) {
 	op, h := *c.op, c.hold
 	var value string
+	var rejected bool
 	handle := func() {
 		q := history.Request{Seq: int64(len(s.requests) + 1), Request: strconv.FormatInt(op.Op, 10), Key: "k", Kind: history.Kind(op.F), Hold: h.id,
 			Value: op.Value, Base: op.Base, Outcome: history.Applied, TimeNS: s.now}
-		if op.F == history.Write {
+		if rejected = s.cas && op.F == history.Write && op.Base != s.register && !s.wrong(); rejected {
+			q.Outcome = history.Rejected
+		} else if op.F == history.Write {
 			s.register = op.Value
 			s.values = append(s.values, op.Value)
 		} else if q.Value = s.register; s.wrong() {
@@ -156,6 +159,10 @@ func (s *scribe) completeAccess(c *scribbler) {
 		handle()
 		if s.chance(0.1) {
 			e.Type = history.Info
+			break
+		}
+		if rejected {
+			e.Type, e.Code = history.Fail, history.CodeRejected
 			break
 		}
 		if op.F == history.Read {

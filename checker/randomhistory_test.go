@@ -20,6 +20,7 @@ type taste struct {
 	session  bool    // clients keep their session over several holds
 	plain    bool    // tokens prove nothing
 	try      bool    // tries are evidence
+	cas      bool    // the resource compares the base of a write with its value
 }
 
 // scribe writes a small history step by step. A lock service that is usually right runs beside it.
@@ -74,6 +75,9 @@ func historyFrom(source rand.Source, t taste) *scribe {
 	s.plan = history.Plan{Version: history.FormatVersion, TTLMS: tickTTL / 1e6, EffectiveMS: tickTTL / 1e6, Tokens: history.TokensOrdered, SameKernel: true, TryAtomic: t.try}
 	if t.plain {
 		s.plan.Tokens = history.TokensNone
+	}
+	if t.cas {
+		s.plan.Resource = history.ResourceCAS
 	}
 	if s.r.IntN(3) == 0 {
 		s.plan.DriftMS = tick / 1e6

@@ -14,7 +14,7 @@ import (
 func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 	m := b.m
 	m.Requests.of = make([]*Access, 0, b.accesses+b.accesses/32)
-	fenced := fence{}
+	log := newReplay(&m.Plan)
 	lines, beyond := int64(0), false
 	var defect error // the first; a log that cannot be read to its end is that before anything else
 	for q, err := range requests {
@@ -37,7 +37,7 @@ func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 			continue
 		}
 		if defect = handled(&q, op); defect == nil {
-			defect = fenced.handled(&q)
+			defect = log.handled(&q)
 		}
 		if defect != nil {
 			continue

@@ -144,10 +144,11 @@ type Stats struct {
 	LossSignal Quantiles  `json:"loss_signal"`
 	TakeOver   Quantiles  `json:"take_over"`
 	Starved    Starvation `json:"starved"`
-	// Rejected counts the writes that the fenced resource refused as stale; Guarded those the client itself held back.
+	// Rejected counts the writes that the resource compared and refused; Guarded those the client itself held back.
 	Rejected int64 `json:"rejected_writes"`
 	Guarded  int64 `json:"guarded_writes"`
-	// OutlivedLeases counts faults that outlived a holder's lease; StalePerOutlived is stale writes accepted for each.
+	// OutlivedLeases counts faults that outlived a holder's lease; StalePerOutlived is stale writes accepted for each;
+	// 0 where compare-and-set rules stale writes out.
 	OutlivedLeases   int64   `json:"outlived_leases"`
 	StaleAccepted    int64   `json:"stale_writes_accepted"`
 	StalePerOutlived float64 `json:"stale_writes_per_outlived_lease"`

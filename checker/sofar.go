@@ -31,7 +31,8 @@ import (
 //     the holds have to be over; longer chains of updates are the whole history's.
 //   - J8: a plain write to the service fails before any client is granted the lock, or a client gets a new session. So
 //     nothing is reported of liveness.
-//   - J10: the resource handles requests with tokens of a second client, and overlaps that nothing had masked are masked.
+//   - J10: the resource handles requests of a second client in which it has something to compare, and overlaps that nothing had
+//     masked are masked.
 //
 // Everything else stays: a grant that was read, its token and its session; a belief that was confirmed (R4); the order and
 // the contents of the resource's log (J3 by time, J4). New facts have later stamps than all lines before them, so nothing
@@ -112,22 +113,4 @@ func (j *judge) withhold(p property, o *outcome) {
 	if left := found - len(o.hits); left > 0 && o.inconclusive == "" {
 		o.inconclusive = fmt.Sprintf("%s left out, because what is recorded later may excuse it", history.Counted(int64(left), "finding", "findings"))
 	}
-}
-
-// maskedSoFar is J10. As long as fencing let nothing stale through, it may still turn out to have masked an overlap.
-func (j *judge) maskedSoFar(hits []hit) (Verdict, string) {
-	verdict, why := j.masked(hits)
-	if j.soFar == nil || verdict != Violation || !j.m.Plan.Fenced || j.m.Plan.Tokens != history.TokensOrdered {
-		return verdict, why
-	}
-	overlapped := map[string]bool{}
-	for _, h := range hits {
-		overlapped[h.key] = true
-	}
-	for _, name := range []Name{StaleWrite, TokenMonotonicity, LostUpdate, ResourceLinearizability} {
-		if slices.ContainsFunc(j.outcome(name).hits, func(h hit) bool { return overlapped[h.key] }) {
-			return verdict, why
-		}
-	}
-	return Inconclusive, "clients believed in one lock at the same time; whether fencing masked it is known at the end of the run"
 }

@@ -189,4 +189,5 @@ var soFarTastes = []taste{
 	{wild: 0.15, accesses: 0.6, linger: 0.3, late: 0.3, held: 0.6, promises: 0.6, session: true},
 	{wild: 0.3, accesses: 0.5, linger: 0.4, late: 0.2, held: 0.8, promises: 0.8, plain: true},
 	{wild: 0.2, accesses: 0.2, linger: 0.6, late: 0.1, held: 0.9, promises: 0.9, try: true},
+	{wild: 0.3, accesses: 0.7, linger: 0.3, late: 0.2, held: 0.9, promises: 0.5, cas: true},
 }

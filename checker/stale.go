@@ -31,14 +31,22 @@ const (
 // staleWrite is J3. Which request came first is the resource's own order, without any clock.
 func (j *judge) staleWrite() outcome {
 	var o outcome
+	if j.m.Plan.Compares() == history.CompareBases {
+		o.notApplicable = "what order writes must have is decided by compare-and-set, not by who holds the lock"
+		return o
+	}
 	for _, w := range j.stale() {
 		o.hits = append(o.hits, hit{w.key, w.write.handledNS, w.hold.ID, func() Finding { return j.staleFinding(w) }})
 	}
 	return o
 }
 
+// stale are the stale writes; none where compare-and-set gives writes their order.
 func (j *judge) stale() []staleWrite {
 	j.staleOnce.Do(func() {
+		if j.m.Plan.Compares() == history.CompareBases {
+			return
+		}
 		for _, k := range j.keys {
 			j.staleWrites = append(j.staleWrites, j.staleOn(k)...)
 		}

@@ -101,7 +101,7 @@ func (s *storyteller) accessedAs(a *Access, so string) {
 	if !known {
 		at = len(s.lines)
 		s.lineOf[q.Seq] = at
-		s.add(q.TimeNS, &a.Event, q.Seq, "%s", requestWords(a.Hold, q))
+		s.add(q.TimeNS, &a.Event, q.Seq, "%s", s.requestWords(a, q))
 		s.f.Requests = append(s.f.Requests, q.Seq)
 	}
 	if so != "" {
@@ -109,22 +109,46 @@ func (s *storyteller) accessedAs(a *Access, so string) {
 	}
 }
 
-func requestWords(h *Hold, q history.Request) string {
-	with := ""
+func (s *storyteller) requestWords(a *Access, q history.Request) string {
+	with, client := "", a.Hold.Client
 	if q.Token != "" {
 		with = " with token " + q.Token
 	}
 	outcome := map[history.Outcome]string{history.Applied: "accepted", history.Rejected: "rejected", history.Duplicate: "a duplicate, ignored"}[q.Outcome]
-	if q.Outcome == history.Rejected && q.Mark != "" {
-		outcome += fmt.Sprintf(", token %s had been seen", q.Mark)
+	if q.Outcome == history.Rejected {
+		outcome += s.j.rejectedWhy(q)
 	}
 	if q.Kind == history.KindRead {
 		if q.Outcome == history.Applied {
-			return fmt.Sprintf("%s read %s%s: found %s", h.Client, q.Key, with, valueName(q.Value))
+			return fmt.Sprintf("%s read %s%s: found %s", client, q.Key, with, valueName(q.Value))
 		}
-		return fmt.Sprintf("%s tried to read %s%s: %s", h.Client, q.Key, with, outcome)
+		return fmt.Sprintf("%s tried to read %s%s: %s", client, q.Key, with, outcome)
 	}
-	return fmt.Sprintf("%s wrote %s%s, built on %s: %s", h.Client, q.Value, with, valueName(q.Base), outcome)
+	return fmt.Sprintf("%s wrote %s%s, built on %s: %s", client, q.Value, with, valueName(q.Base), outcome)
+}
+
+// rejectedWhy is what the resource had that a request it rejected was compared with, as far as the recording says it.
+func (j *judge) rejectedWhy(q history.Request) string {
+	switch {
+	case j.m.Plan.Compares() == history.CompareBases && j.m.Plan.Excerpt != nil: // it leaves writes out
+		return ", the value was another by then"
+	case j.m.Plan.Compares() == history.CompareBases:
+		return ", the value was " + valueName(j.keyNamed(q.Key).valueBefore(int32(q.Seq)))
+	case q.Mark != "":
+		return fmt.Sprintf(", token %s had been seen", q.Mark)
+	}
+	return ""
+}
+
+// valueBefore is what a register held before a line of the resource's log.
+func (k *keyView) valueBefore(seq int32) string {
+	at, _ := slices.BinarySearchFunc(k.handled, seq, func(a *Access, seq int32) int { return cmp.Compare(a.handled, seq) })
+	for _, a := range slices.Backward(k.handled[:at]) {
+		if a.F == history.Write {
+			return a.Value
+		}
+	}
+	return ""
 }
 
 // updated adds the requests of a whole update.

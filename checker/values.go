@@ -42,6 +42,7 @@ func (all *registers) of(key string) *register {
 // access to the write whose value it found or was built on. From here on no code compares values: a write is its value.
 func (m *Model) resolve(accesses int) error {
 	all := registers{byKey: map[string]*register{}, sizes: accesses / 2}
+	bases := m.Plan.Compares() == history.CompareBases
 	for _, h := range m.Holds {
 		r := all.of(h.Key)
 		h.at = int32(len(r.acquires))
@@ -67,8 +68,8 @@ func (m *Model) resolve(accesses int) error {
 			continue
 		}
 		r := all.of(a.Hold.Key)
-		if !r.tokened.several() && a.Hold.Token != "" && m.Requests.token(i) == a.Hold.Token {
-			r.tokened.add(a.Hold.client)
+		if !r.compared.several() && (bases && a.F == history.Write || !bases && a.Hold.Token != "" && m.Requests.token(i) == a.Hold.Token) {
+			r.compared.add(a.Hold.client)
 		}
 		if !a.applied {
 			continue

@@ -308,7 +308,10 @@ func TestRandomHistoriesAreWitnessed(t *testing.T) {
 func witnessedAll(h *scribe) error {
 	opts := Options{MaxFindings: 1}
 	result, model, err := Check(h.recording(), opts)
-	if err != nil {
+	switch {
+	case h.cas && errors.Is(err, ErrDefect) && newOracle(h.plan, h.events, h.requests).misplaced() != "":
+		return nil // judged elsewhere
+	case err != nil:
 		return err
 	}
 	witnesses, err := Witnesses(h.recording(), result, model, opts)

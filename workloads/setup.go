@@ -142,9 +142,7 @@ func (r *Run) startResource(ctx context.Context) (string, error) {
 		"resource", "--listen", host.Addr() + ":" + strconv.Itoa(resourcePort), "--log", log,
 		"--epoch-ns", strconv.FormatInt(r.recorder.EpochNS(), 10),
 	}
-	if r.plan.Fenced {
-		args = append(args, "--fenced")
-	}
+	args = append(args, resourceKind(r.plan)...)
 	r.resource, err = host.Start(ctx, clusters.Command{Args: args, Log: "resource", Pipes: true})
 	if err != nil {
 		return "", fmt.Errorf("starting the resource: %w", err)
@@ -178,6 +176,17 @@ func (r *Run) startResource(ctx context.Context) (string, error) {
 		}
 	}
 	return "http://" + ready.Listening, nil
+}
+
+// resourceKind tells the resource what to compare. One that compares tokens is shown none where the workload has none: clients
+// send that of their grant with every request, whatever the workload is.
+func resourceKind(plan history.Plan) []string {
+	kind := plan.ResourceKind()
+	args := []string{"--kind", string(kind.Name)}
+	if kind.Compares == history.CompareTokens && plan.Compares() == history.CompareNothing {
+		args = append(args, "--without-tokens")
+	}
+	return args
 }
 
 // startClients starts all clients at once and notes what they declare of themselves.

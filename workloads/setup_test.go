@@ -77,3 +77,16 @@ func TestANemesisThatNeedsANetworkIsRefusedWithoutOne(t *testing.T) {
 		})
 	}
 }
+
+func TestTheResourceIsToldWhatToCompare(t *testing.T) {
+	for want, plan := range map[string]history.Plan{
+		"--kind plain":                   {Resource: history.ResourcePlain},
+		"--kind fenced":                  {Resource: history.ResourceFenced, Fenced: true},
+		"--kind fenced --without-tokens": {Resource: history.ResourceFenced},
+		"--kind cas":                     {Resource: history.ResourceCAS},
+	} {
+		if got := strings.Join(resourceKind(plan), " "); got != want {
+			t.Errorf("%s, fenced %v: %q, want %q", plan.Resource, plan.Fenced, got, want)
+		}
+	}
+}

@@ -12,6 +12,7 @@ package workloads
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"lockcheck/checker/history"
@@ -21,14 +22,16 @@ import (
 type Workload struct {
 	Name  string
 	About string
-	// Fenced has the resource compare tokens.
-	Fenced bool
+	// Tokens says that requests to the resource carry the tokens of their grants, for it to compare.
+	Tokens bool
+	// Resource is the one that they go to where no other is named.
+	Resource history.Resource
 }
 
 // All are the workloads there are.
 var All = []Workload{
-	{Name: "lock", About: "holders read, work and write a plain resource: does the lock alone protect it?"},
-	{Name: "fencing", About: "the same on a resource that rejects tokens lower than the highest seen: does fencing?", Fenced: true},
+	{Name: "lock", About: "holders read, work and write a plain resource: does the lock alone protect it?", Resource: history.ResourcePlain},
+	{Name: "fencing", About: "the same on a resource that rejects tokens lower than the highest seen: does fencing?", Tokens: true, Resource: history.ResourceFenced},
 }
 
 // Named finds a workload.
@@ -47,6 +50,15 @@ func Names() []string {
 		names = append(names, w.Name)
 	}
 	return names
+}
+
+// DefaultResources says which resource each workload has where none is named: "plain for lock, fenced for fencing".
+func DefaultResources() string {
+	var words []string
+	for _, w := range All {
+		words = append(words, string(w.Resource)+" for "+w.Name)
+	}
+	return strings.Join(words, ", ")
 }
 
 // How long a holder works and how long it rests between two holds. The work is where faults are aimed at, so it is most

@@ -87,7 +87,7 @@ const (
 // Codes of definite failures. An error's text is for people; its code is for the checker.
 const (
 	CodeGuard     = "guard"     // the client looked at its lock and did not send the request
-	CodeRejected  = "rejected"  // the fenced resource refused the token
+	CodeRejected  = "rejected"  // the resource compared the request with what it had, and refused it
 	CodeNotOwned  = "not-owned" // the service no longer held this grant
 	CodeBusy      = "busy"      // a try-acquire found the lock held
 	CodeCancelled = "cancelled" // given up, and the removal of the request was acknowledged

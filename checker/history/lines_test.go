@@ -238,10 +238,13 @@ func TestPlanMistakes(t *testing.T) {
 		t.Error(err)
 	}
 	for name, change := range map[string]func(*Plan){
-		"version":  func(p *Plan) { p.Version = 99 },
-		"tokens":   func(p *Plan) { p.Tokens = "some" },
-		"time":     func(p *Plan) { p.TTLMS = -1 },
-		"exposure": func(p *Plan) { p.Exposure = []Requirement{{Min: 1}} },
+		"version":                               func(p *Plan) { p.Version = 99 },
+		"tokens":                                func(p *Plan) { p.Tokens = "some" },
+		"time":                                  func(p *Plan) { p.TTLMS = -1 },
+		"exposure":                              func(p *Plan) { p.Exposure = []Requirement{{Min: 1}} },
+		"resource":                              func(p *Plan) { p.Resource = "cass" },
+		"tokens that a plain resource compares": func(p *Plan) { p.Resource, p.Fenced = ResourcePlain, true },
+		"tokens that cas compares":              func(p *Plan) { p.Resource, p.Fenced = ResourceCAS, true },
 	} {
 		p := fine
 		change(&p)

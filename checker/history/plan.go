@@ -24,7 +24,10 @@ type Plan struct {
 	// LockDelayMS is for how long the service then grants the lock to no client.
 	LockDelayMS int64 `json:"lock_delay_ms,omitempty"`
 	DriftMS     int64 `json:"drift_ms"` // taken off every lease before it counts as protection (rule R5)
-	Fenced      bool  `json:"fenced"`   // whether the resource compares tokens
+	// Resource is what holders write to: a name of Resources. "" in recordings from before plans named it: see ResourceKind.
+	Resource Resource `json:"resource,omitempty"`
+	// Fenced says whether the resource compares tokens: the workload sends them, and this resource looks at them.
+	Fenced bool `json:"fenced"`
 
 	// What the lock client declared when it was started.
 	Tokens       Tokens `json:"tokens"`

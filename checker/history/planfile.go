@@ -72,6 +72,9 @@ func (p *Plan) Validate() error {
 			return mistakef("the plan requires exposure %q at least %d times: a name and a number from 0 are needed", r.Name, r.Min)
 		}
 	}
+	if err := p.validateResource(); err != nil {
+		return err
+	}
 	return p.Excerpt.validate()
 }
 

@@ -15,7 +15,7 @@ type Outcome string
 // The outcomes of a request.
 const (
 	Applied   Outcome = "applied"   // read or written
-	Rejected  Outcome = "rejected"  // a lower token than the highest seen on this key (fenced resource only)
+	Rejected  Outcome = "rejected"  // a token lower than the highest served on the key, or a base that is not the value (see Resources)
 	Duplicate Outcome = "duplicate" // this request id was handled before: nothing done, the first answer given again
 )
 

@@ -139,7 +139,7 @@ func register(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := resource.NewStore(resource.Fenced, log, resource.MonotonicSince(0))
+	store, err := resource.NewStore(resource.Mode{Kind: history.ResourceFenced}, log, resource.MonotonicSince(0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ var (
 	ErrNotSent = errors.New("not sent to the resource")
 	// ErrRefused: the resource says that it did not handle the request (status 4xx but 409): a bug of the client.
 	ErrRefused = errors.New("refused by the resource")
-	// ErrRejected: the fenced resource saw a higher token on this key before.
+	// ErrRejected: the resource compared the request with what it had, and took it for too old.
 	ErrRejected = errors.New("rejected by the resource")
 )
 
@@ -100,7 +100,7 @@ func understand(resp *http.Response, ask Ask) (Answer, error) {
 	case resp.StatusCode == http.StatusOK && answer.Outcome == history.Applied:
 		return answer, nil
 	case resp.StatusCode == http.StatusConflict && answer.Outcome == history.Rejected:
-		return answer, fmt.Errorf("%w: request %s with token %s, which is lower than %s", ErrRejected, ask.Request, ask.Token, answer.Mark)
+		return answer, fmt.Errorf("%w: request %s: %s", ErrRejected, ask.Request, answer.Error)
 	case resp.StatusCode >= 400 && resp.StatusCode < 500:
 		return answer, fmt.Errorf("%w: request %s: %s: %s", ErrRefused, ask.Request, resp.Status, answer.Error)
 	default:

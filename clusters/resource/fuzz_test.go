@@ -19,13 +19,10 @@ func FuzzRequests(f *testing.F) {
 		``, `{}`, `null`, `[]`, `{"request":"01"}`, `{"request":"1","key":"k1","token":"x"}`, `{"request":"1","key":""}`, `{"unknown":1}`,
 		`{"request":"1","key":"k1"} {"request":"2","key":"k1"}`, "{\"request\":\"1\",\"key\":\"\xff\"}", `{"request":"` + strings.Repeat("9", 90) + `","key":"k"}`,
 	} {
-		f.Add(body, `{"request":"7","hold":"h2","token":"34","key":"k1","value":"v2","base":"v1"}`, true)
+		f.Add(body, `{"request":"7","hold":"h2","token":"34","key":"k1","value":"v2","base":"v1"}`, byte(1))
 	}
-	f.Fuzz(func(t *testing.T, first, second string, fenced bool) {
-		mode := Plain
-		if fenced {
-			mode = Fenced
-		}
+	f.Fuzz(func(t *testing.T, first, second string, kind byte) {
+		mode := Mode{Kind: history.Resources[int(kind)%len(history.Resources)].Name}
 		name := filepath.Join(t.TempDir(), "resource.jsonl")
 		log, err := OpenLog(name)
 		if err != nil {

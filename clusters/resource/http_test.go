@@ -14,7 +14,7 @@ import (
 )
 
 func TestClientAndServer(t *testing.T) {
-	base, _ := serve(t, Fenced)
+	base, _ := serve(t, fenced)
 	c := NewClient(base)
 	defer c.Close()
 	ctx := t.Context()
@@ -36,7 +36,7 @@ func TestClientAndServer(t *testing.T) {
 }
 
 func TestServerRefusesWhatIsNoRequest(t *testing.T) {
-	base, log := serve(t, Plain)
+	base, log := serve(t, plain)
 	for name, test := range map[string]struct {
 		method, path, body string
 		status             int
@@ -71,7 +71,7 @@ func TestServerRefusesWhatIsNoRequest(t *testing.T) {
 }
 
 func TestLineIsWrittenBeforeTheReply(t *testing.T) {
-	base, log := serve(t, Plain)
+	base, log := serve(t, plain)
 	c := NewClient(base)
 	defer c.Close()
 	for i, id := range []string{"1", "2", "3"} {
@@ -99,7 +99,7 @@ func (l *stuckLog) Write(p []byte) (int, error) {
 func TestNoReplyWhileTheLineIsNotWritten(t *testing.T) {
 	inner, _ := openLog(t)
 	log := &stuckLog{Log: inner, reached: make(chan struct{}), letGo: make(chan struct{})}
-	base := serveStore(t, Plain, log)
+	base := serveStore(t, plain, log)
 	c := NewClient(base)
 	defer c.Close()
 	replied := make(chan error, 1)
@@ -184,7 +184,7 @@ func TestClientNeverRetries(t *testing.T) {
 
 func TestServeEndsWhenTheLogFails(t *testing.T) {
 	inner, _ := openLog(t)
-	store, err := NewStore(Plain, &failingLog{Log: inner}, func() int64 { return 0 })
+	store, err := NewStore(plain, &failingLog{Log: inner}, func() int64 { return 0 })
 	if err != nil {
 		t.Fatal(err)
 	}

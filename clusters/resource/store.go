@@ -14,14 +14,42 @@ import (
 	"lockcheck/checker/history"
 )
 
-// Mode is what a Store does about tokens.
-type Mode string
+// Mode is what a Store compares before it takes a request.
+type Mode struct {
+	Kind history.Resource
+	// WithoutTokens leaves the tokens of requests out, as if none had been sent: those of a workload that sends none, whatever
+	// its clients do.
+	WithoutTokens bool
+}
 
-// The modes.
-const (
-	Plain  Mode = "plain"  // accepts every write
-	Fenced Mode = "fenced" // rejects a request whose token is lower than the highest it has seen on the key
-)
+// comparison is what a Store compares of a request with what it has.
+type comparison struct {
+	rejects func(history.Kind, Ask, register) bool
+	why     func(history.Request) string // the answer says it
+}
+
+// comparisons is the whole difference between the kinds of a resource.
+//
+// A read with a token raises the mark as a write does: otherwise an older holder's write could slip in between the new
+// holder's read and its first write, and the update would be built on a value that is no longer there. A request
+// without a token has nothing to compare, so fenced accepts it.
+var comparisons = map[history.Resource]comparison{
+	history.ResourcePlain: {
+		rejects: func(history.Kind, Ask, register) bool { return false },
+	},
+	history.ResourceFenced: {
+		rejects: func(_ history.Kind, ask Ask, reg register) bool { return ask.Token != "" && lower(ask.Token, reg.mark) },
+		why:     func(q history.Request) string { return fmt.Sprintf("token %s is lower than %s", q.Token, q.Mark) },
+	},
+	history.ResourceCAS: {
+		rejects: func(kind history.Kind, ask Ask, reg register) bool {
+			return kind == history.KindWrite && ask.Base != reg.value
+		},
+		why: func(q history.Request) string {
+			return fmt.Sprintf("the value %q that it was built on is not the current one", q.Base)
+		},
+	},
+}
 
 // Log keeps the lines of resource.jsonl. A line is written with one Write call, so that a reader of the file, or a run
 // that is killed, sees whole lines only.
@@ -37,6 +65,7 @@ var ErrLog = errors.New("the resource's log failed")
 // Store is the registers and their log. It is safe for concurrent use; requests are handled one at a time.
 type Store struct {
 	mode  Mode
+	with  comparison
 	clock func() int64
 
 	mu     sync.Mutex
@@ -59,10 +88,11 @@ type register struct {
 
 // NewStore makes an empty store. The log must be empty; clock gives nanoseconds since the run's start, for display only.
 func NewStore(mode Mode, log Log, clock func() int64) (*Store, error) {
-	if mode != Plain && mode != Fenced {
-		return nil, fmt.Errorf("resource mode %q: want %s or %s", mode, Plain, Fenced)
+	with, known := comparisons[mode.Kind]
+	if !known {
+		return nil, history.Unknown("resource", string(mode.Kind), history.ResourceNames())
 	}
-	return &Store{mode: mode, clock: clock, log: log, keys: map[string]*register{}, handled: map[uint64]int64{}}, nil
+	return &Store{mode: mode, with: with, clock: clock, log: log, keys: map[string]*register{}, handled: map[uint64]int64{}}, nil
 }
 
 // Handle decides a request, logs it, and only then lets it have its effect and its answer. The error is a bad request,
@@ -71,6 +101,9 @@ func (s *Store) Handle(kind history.Kind, ask Ask) (Answer, error) {
 	id, err := ask.check(kind)
 	if err != nil {
 		return Answer{}, err
+	}
+	if s.mode.WithoutTokens {
+		ask.Token = ""
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,20 +125,16 @@ func (s *Store) Handle(kind history.Kind, ask Ask) (Answer, error) {
 	*reg = next
 	s.keys[ask.Key] = reg
 	s.handled[id] = offset
-	return answerOf(line), nil
+	return s.answer(line), nil
 }
 
 // decide is the whole semantics of the resource: what becomes of a request, and of its register.
-//
-// A read with a token raises the mark as a write does: otherwise an older holder's write could slip in between the new
-// holder's read and its first write, and the update would be built on a value that is no longer there. A request
-// without a token has nothing to compare, so fenced accepts it.
 func (s *Store) decide(kind history.Kind, ask Ask, reg register) (history.Request, register) {
 	line := history.Request{
 		Request: ask.Request, Key: ask.Key, Kind: kind, Hold: ask.Hold, Token: ask.Token,
 		Value: ask.Value, Base: ask.Base, Outcome: history.Applied,
 	}
-	if s.mode == Fenced && ask.Token != "" && lower(ask.Token, reg.mark) {
+	if s.with.rejects(kind, ask, reg) {
 		line.Outcome, line.Mark = history.Rejected, reg.mark
 		return line, reg
 	}
@@ -143,7 +172,7 @@ func (s *Store) repeat(kind history.Kind, ask Ask, offset int64) (Answer, error)
 	if err := s.append(line); err != nil {
 		return Answer{}, err
 	}
-	return answerOf(first), nil
+	return s.answer(first), nil
 }
 
 // append numbers a line and writes it with one call.
@@ -161,10 +190,13 @@ func (s *Store) append(line history.Request) error {
 	return nil
 }
 
-func answerOf(line history.Request) Answer {
+func (s *Store) answer(line history.Request) Answer {
 	a := Answer{Outcome: line.Outcome, Mark: line.Mark}
-	if line.Outcome == history.Applied {
+	switch line.Outcome {
+	case history.Applied:
 		a.Value = line.Value
+	case history.Rejected:
+		a.Error = s.with.why(line)
 	}
 	return a
 }

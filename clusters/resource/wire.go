@@ -18,7 +18,8 @@ type Ask struct {
 	Base    string `json:"base,omitempty"`  // write: the value it was built on; absent for the initial value
 }
 
-// Answer is the body of a reply. A request that could not be handled has an Error and nothing else.
+// Answer is the body of a reply. A request that could not be handled has an Error and nothing else; one that was rejected has the
+// reason as its Error.
 type Answer struct {
 	Outcome history.Outcome `json:"outcome,omitempty"` // applied (status 200) or rejected (status 409)
 	Value   string          `json:"value,omitempty"`   // what a read returned or a write wrote

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
@@ -20,7 +22,11 @@ func noTokensNote(flags []compare.Flag) string {
 	}
 	workload, err := workloads.Named(value["workload"])
 	at := slices.IndexFunc(harness.Backends, func(b clusters.Backend) bool { return b.Name() == value["backend"] })
-	if err != nil || !workload.Fenced || at < 0 {
+	if err != nil || at < 0 {
+		return ""
+	}
+	kind, _ := history.ResourceNamed(cmp.Or(history.Resource(value["resource"]), workload.Resource))
+	if !workload.Tokens || kind.Compares != history.CompareTokens {
 		return ""
 	}
 	clients := harness.Backends[at].Clients()

@@ -12,6 +12,9 @@ import (
 func TestFencingWithoutTokensIsSaid(t *testing.T) {
 	const note = "gives no tokens: fencing rejects nothing; setnx-incr has them"
 	for name, test := range map[string]struct{ backend, client, workload, want string }{
+		"on a resource that looks at none":  {"redis", "", "fencing --resource=plain", ""},
+		"on one that compares bases":        {"redis", "", "fencing --resource=cas", ""},
+		"a lock before a fenced resource":   {"redis", "", "lock --resource=fenced", ""},
 		"the default client":                {"redis", "", "fencing", "setnx " + note},
 		"another one":                       {"redis", "get-del", "fencing", "get-del " + note},
 		"one that has tokens":               {"redis", "setnx-incr", "fencing", ""},
@@ -20,7 +23,11 @@ func TestFencingWithoutTokensIsSaid(t *testing.T) {
 		"no client of the backend has them": {"redlock", "", "fencing", ""},
 		"all clients have them":             {"etcd", "", "fencing", ""},
 	} {
-		flags := []compare.Flag{{Name: "backend", Value: test.backend}, {Name: "workload", Value: test.workload}}
+		workload, resource, named := strings.Cut(test.workload, " --resource=")
+		flags := []compare.Flag{{Name: "backend", Value: test.backend}, {Name: "workload", Value: workload}}
+		if named {
+			flags = append(flags, compare.Flag{Name: "resource", Value: resource})
+		}
 		if test.client != "" {
 			flags = append(flags, compare.Flag{Name: "client", Value: test.client})
 		}

@@ -25,6 +25,8 @@ func TestCompletion(t *testing.T) {
 		{"run --backend=etcd --client=./", "", nothing},
 		{"plan --workload=", "lock fencing", noFiles},
 		{"run --guard=before-", "before-work before-write", noFiles},
+		{"run --resource=", "plain fenced cas", noFiles},
+		{"compare --resource=", "plain fenced cas", noFiles},
 		{"run --provider=", "auto local docker", noFiles},
 		{"run --nemesis=p", "pause partition", list},
 		{"run --nemesis=pause:h", "pause:holder", list},

@@ -58,6 +58,17 @@ var aimedRows = []aimed{
 		exposed: history.OfServers("kills"), violates: []checker.Name{checker.MutualExclusion, checker.EarlyExpiry, checker.StaleWrite}, may: anything,
 	},
 	{
+		name: "a lease outlived, compare-and-set", backend: "redis", args: []string{"--resource=cas", "--nemesis=pause", "--time-limit=12s"},
+		why:     "a late write was built on a value that is not there any more: the resource rejects it, without any token",
+		exposed: history.PastLease("pauses"), also: masksByComparing,
+	},
+	{
+		name: "a lease outlived, tokens that a plain resource ignores", backend: "etcd",
+		args:    []string{"--workload=fencing", "--resource=plain", "--nemesis=pause", "--time-limit=12s"},
+		why:     "the tokens grow, and the resource takes every write",
+		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: belief,
+	},
+	{
 		name: "the clock of one server jumps", backend: "redlock",
 		args:    []string{"--clients=2", "--nemesis=" + halves + ";clock:node(3)+2ttl,0.5..0.8ttl", "--time-limit=16s"},
 		why:     "c1 holds 1, 2, 3, c2 reaches 3, 4, 5: once server 3 expires c1's key, c2 has a majority, while c1's write is on its way",
@@ -314,6 +325,21 @@ func lateAtTheFence(backend string) aimed {
 		args:    []string{"--workload=fencing", "--guard=before-write", "--nemesis=" + lateWrite, "--time-limit=12s"},
 		why:     "a resource that checks tokens rejects it",
 		exposed: history.PastLease("partitions"), also: masks,
+	}
+}
+
+// masksByComparing looks for the same where the base of a write is compared, for which no write is stale.
+func masksByComparing(t *testing.T, o outcome) {
+	t.Helper()
+	masks(t, o)
+	if p := o.of(t, checker.StaleWrite); p.Verdict != checker.NotApplicable || !strings.Contains(p.Reason, "compare-and-set") {
+		t.Errorf("stale-write is %s: %s", p.Verdict, p.Reason)
+	}
+	if p := o.of(t, checker.LostUpdate); p.Verdict != checker.Pass {
+		t.Errorf("lost-update is %s with %d", p.Verdict, p.Count)
+	}
+	if o.code != 0 || o.results.Resource != history.ResourceCAS {
+		t.Errorf("exit %d, resource %s", o.code, o.results.Resource)
 	}
 }
 

@@ -5,9 +5,11 @@ package main_test
 import (
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"lockcheck/checker"
+	"lockcheck/checker/history"
 )
 
 // A client that takes no lock at all never passes, with any use of the resource: requests that the resource refuses
@@ -21,20 +23,27 @@ func TestAClientThatTakesNoLockNeverPasses(t *testing.T) {
 	for _, test := range []struct {
 		mode, workload, guard string
 		want                  checker.Verdict
+		resource              history.Resource
 	}{
-		{"refused", "lock", "none", checker.Violation},
-		{"refused", "fencing", "before-work", checker.Violation},
-		{"silent", "lock", "before-write", checker.Inconclusive},
-		{"silent", "fencing", "none", checker.Inconclusive},
-		{"handled", "lock", "before-work", checker.Violation},
-		{"handled", "fencing", "before-work", checker.Inconclusive},
-		{"handled", "fencing", "before-write", checker.Inconclusive},
-		{"handled", "fencing", "none", checker.Inconclusive},
+		{"refused", "lock", "none", checker.Violation, history.ResourceCAS},
+		{"handled", "lock", "before-work", checker.Inconclusive, history.ResourceCAS},
+		{"refused", "lock", "none", checker.Violation, ""},
+		{"refused", "fencing", "before-work", checker.Violation, ""},
+		{"silent", "lock", "before-write", checker.Inconclusive, ""},
+		{"silent", "fencing", "none", checker.Inconclusive, ""},
+		{"handled", "lock", "before-work", checker.Violation, ""},
+		{"handled", "fencing", "before-work", checker.Inconclusive, ""},
+		{"handled", "fencing", "before-write", checker.Inconclusive, ""},
+		{"handled", "fencing", "none", checker.Inconclusive, ""},
 	} {
-		t.Run(test.mode+"/"+test.workload+"/"+test.guard, func(t *testing.T) {
+		t.Run(strings.TrimSuffix(test.mode+"/"+test.workload+"/"+test.guard+"/"+string(test.resource), "/"), func(t *testing.T) {
 			t.Parallel()
-			o := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--time-limit=3s",
-				"--client="+nolock+" "+test.mode, "--workload="+test.workload, "--guard="+test.guard)
+			args := []string{"run", "--backend=etcd", "--provider=local", "--nemesis=none", "--time-limit=3s",
+				"--client=" + nolock + " " + test.mode, "--workload=" + test.workload, "--guard=" + test.guard}
+			if test.resource != "" {
+				args = append(args, "--resource="+string(test.resource))
+			}
+			o := lockcheck(t, program, args...)
 			if o.code == 0 || o.results.Verdict != test.want {
 				t.Errorf("exit %d, %s (%s); want %s", o.code, o.results.Verdict, o.results.Reason, test.want)
 			}

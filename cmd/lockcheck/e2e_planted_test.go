@@ -31,8 +31,13 @@ func TestPlantedDefectsAreCaught(t *testing.T) {
 		},
 		{
 			"a resource that ignores the token",
-			[]string{"--set-resource=ignore-token", "--workload=fencing", "--nemesis=pause", "--time-limit=10s"},
+			[]string{"--set-resource=compare-nothing", "--workload=fencing", "--nemesis=pause", "--time-limit=10s"},
 			[]checker.Name{checker.StaleWrite},
+		},
+		{
+			"a compare-and-set that compares nothing",
+			[]string{"--set-resource=compare-nothing", "--workload=lock", "--resource=cas", "--nemesis=pause", "--time-limit=10s"},
+			[]checker.Name{checker.LostUpdate, checker.ResourceLinearizability, checker.MutualExclusion},
 		},
 		{
 			"a client that presents a stale token",
@@ -79,7 +84,7 @@ func TestPlantedDefectsAreCaught(t *testing.T) {
 		t.Run(c.plant, func(t *testing.T) {
 			t.Parallel()
 			binary, args := planted, slices.Concat([]string{"run", "--backend=etcd", "--time-limit=5s", "--seed=5"}, c.args)
-			if i := slices.Index(args, "--set-resource=ignore-token"); i >= 0 {
+			if i := slices.Index(args, "--set-resource=compare-nothing"); i >= 0 {
 				binary, args = plantedResource, slices.Delete(args, i, i+1)
 			}
 			o := lockcheck(t, binary, args...)

@@ -45,7 +45,7 @@ func build(m *testing.M) int {
 	for _, args := range [][]string{
 		{"build", "-o", program, "."},
 		{"build", "-tags", "planted", "-o", planted, "."},
-		{"build", "-tags", "planted", "-ldflags", "-X lockcheck/cmd/internal/harness.resourcePlant=ignore-token", "-o", plantedResource, "."},
+		{"build", "-tags", "planted", "-ldflags", "-X lockcheck/cmd/internal/harness.resourcePlant=compare-nothing", "-o", plantedResource, "."},
 	} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go %v: %v\n%s", args, err, out)

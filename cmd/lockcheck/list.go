@@ -28,6 +28,7 @@ type listed struct {
 type menu struct {
 	Backends  []listed `json:"backends"`
 	Workloads []listed `json:"workloads"`
+	Resources []listed `json:"resources"`
 	Nemeses   []listed `json:"nemeses"`
 	Targets   []listed `json:"targets"`  // of a nemesis
 	Triggers  []listed `json:"triggers"` // of a nemesis
@@ -64,6 +65,15 @@ func everything() menu {
 	}
 	for _, w := range workloads.All {
 		m.Workloads = append(m.Workloads, listed{Name: w.Name, About: w.About})
+	}
+	for _, r := range history.Resources {
+		resource := listed{Name: string(r.Name), About: r.About}
+		for _, w := range workloads.All {
+			if w.Resource == r.Name {
+				resource.About += " (default of workload " + w.Name + ")"
+			}
+		}
+		m.Resources = append(m.Resources, resource)
 	}
 	for _, k := range nemesis.Kinds {
 		m.Nemeses = append(m.Nemeses, listed{Name: k.Name, About: k.About, Default: k.Default})
@@ -102,7 +112,7 @@ func (m menu) print(out io.Writer) error {
 		flag string
 		of   []listed
 	}{
-		{"--workload", m.Workloads}, {"--nemesis: KIND[:TARGET[-OTHER SIDE]][+SHIFT][@TRIGGER][,OPTION...], mixed by commas, in sequence by semicolons", m.Nemeses},
+		{"--workload", m.Workloads}, {"--resource", m.Resources}, {"--nemesis: KIND[:TARGET[-OTHER SIDE]][+SHIFT][@TRIGGER][,OPTION...], mixed by commas, in sequence by semicolons", m.Nemeses},
 		{"--nemesis: targets", m.Targets}, {"--nemesis: triggers", m.Triggers}, {"--guard", m.Guards}, {"--provider", m.Providers},
 	} {
 		fmt.Fprintf(w, "\n%s\n", section.flag)

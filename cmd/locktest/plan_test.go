@@ -90,7 +90,7 @@ func TestAPlanHasAFieldForEveryFlag(t *testing.T) {
 func TestThePlansDocumentationListsWhatThereIs(t *testing.T) {
 	documented := fieldComments(t)
 	for name, there := range map[string][]string{
-		"Backend": harness.BackendNames(), "Workload": workloads.Names(), "Guard": history.GuardNames(), "Provider": harness.ProviderNames(),
+		"Backend": harness.BackendNames(), "Workload": workloads.Names(), "Resource": history.ResourceNames(), "Guard": history.GuardNames(), "Provider": harness.ProviderNames(),
 	} {
 		defaults := harness.Default()
 		flag, _ := harness.FlagNamed(strings.ToLower(name))
@@ -98,7 +98,8 @@ func TestThePlansDocumentationListsWhatThereIs(t *testing.T) {
 		if i := slices.Index(want, *flag.At(&defaults).(*string)); i >= 0 {
 			want[i] += " (default)"
 		}
-		got := strings.Split(strings.ReplaceAll(documented[name], ", or ", ", "), ", ")
+		words, _, _ := strings.Cut(documented[name], "; default: the workload's")
+		got := strings.Split(strings.ReplaceAll(words, ", or ", ", "), ", ")
 		if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 			t.Errorf("%s is documented as %q, want %q", name, got, want)
 		}

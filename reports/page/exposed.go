@@ -52,7 +52,7 @@ func newExposed(j rundir.Judgement) exposed {
 			x.Sentences = append(x.Sentences, phrase)
 		}
 	}
-	x.Harm = harmWords(j.Plan, j.Result.Stats)
+	x.Harm = harmWords(j.Plan, j.Result)
 	return x
 }
 
@@ -104,17 +104,19 @@ func neverWords(e checker.Exposure) string {
 	return "no " + words.Exposure(e)
 }
 
-func harmWords(p history.Plan, s checker.Stats) []string {
+func harmWords(p history.Plan, r *checker.Result) []string {
+	s, harm, rate := r.Stats, words.Harm(p, r), words.HarmRate(p, r.Stats)
 	guard := "guard " + cmp.Or(p.Guard, "unknown")
 	if note := guardNote(p); note != "" {
 		guard += ": " + note
 	}
-	sentences := []string{fmt.Sprintf("%s accepted over %s: %.2f for each (%s).", history.Counted(s.StaleAccepted, "stale write", "stale writes"),
-		history.Counted(s.OutlivedLeases, "outlived lease", "outlived leases"), s.StalePerOutlived, guard)}
+	if rate != "" {
+		rate = ": " + rate + " for each"
+	}
+	sentences := []string{fmt.Sprintf("%s over %s%s (%s).", harm, history.Counted(s.OutlivedLeases, "outlived lease", "outlived leases"), rate, guard)}
 	if s.OutlivedLeases == 0 {
-		sentences[0] = fmt.Sprintf("%s accepted. No holder's lease was outlived by a fault, so there is no rate for the %s.",
-			history.Counted(s.StaleAccepted, "stale write", "stale writes"), guard)
+		sentences[0] = fmt.Sprintf("%s. No holder's lease was outlived by a fault, so there is no rate for the %s.", harm, guard)
 	}
 	return append(sentences, fmt.Sprintf("%s rejected by the resource, %s held back by the client's own look at its lock.",
-		history.Counted(s.Rejected, "stale write", "stale writes"), history.Counted(s.Guarded, "write", "writes")))
+		words.Rejected(p, s.Rejected), history.Counted(s.Guarded, "write", "writes")))
 }

@@ -27,7 +27,8 @@ func planFacts(p history.Plan) []fact {
 	return append(facts, []fact{
 		{"backend", p.Backend, history.Counted(int64(p.Nodes), "server", "servers")},
 		{"lock client", p.LockClient, history.Counted(int64(p.Clients), "process", "processes")},
-		{"workload", p.Workload, map[bool]string{true: "the resource compares tokens", false: "the resource takes every write"}[p.Fenced]},
+		{"workload", p.Workload, ""},
+		{"resource", string(p.ResourceKind().Name), words.ResourceNote(p)},
 		{"nemesis", p.Nemesis, ""},
 		{"guard", p.Guard, guardNote(p)},
 		{"lease", words.Milliseconds(p.EffectiveMS), note},

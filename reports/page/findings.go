@@ -99,13 +99,14 @@ func othersOf(incident []shownFinding, f checker.Finding, of checker.Name) (ids 
 
 // refused are the rejected writes as the page lists them.
 type refused struct {
+	By     history.ResourceKind
 	Listed []words.RejectedWrite
 	All    int64
 }
 
-func newRefused(m *checker.Model) refused {
-	first, all := words.RejectedWrites(m)
-	return refused{first, all}
+func newRefused(plan history.Plan, m *checker.Model) refused {
+	first, all := words.RejectedWrites(plan, m)
+	return refused{plan.ResourceKind(), first, all}
 }
 
 // evidence is what advice about a finding goes by.

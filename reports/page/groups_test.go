@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lockcheck/checker"
+	"lockcheck/checker/history"
 	"lockcheck/reports/internal/dom"
 	"lockcheck/reports/internal/madeup"
 	"lockcheck/reports/rundir"
@@ -50,7 +51,7 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 		t.Error("not only the first story is open")
 	}
 	r.Incidents = 5
-	if o := newOverview(r); o.All != 73 || o.Here != 6 || o.Found != "5 incidents, 73 findings" || o.ByName != "3 stale writes accepted, 70 overlaps of two holders" {
+	if o := newOverview(history.Plan{Fenced: true}, r); o.All != 73 || o.Here != 6 || o.Found != "5 incidents, 73 findings" || o.ByName != "3 stale writes accepted, 70 overlaps of two holders" {
 		t.Errorf("the overview is %+v", o)
 	}
 }
@@ -103,7 +104,7 @@ func TestMaskedFindingsStandApart(t *testing.T) {
 	if len(groups) != 2 || groups[0].Verdict != checker.Violation || groups[1].Verdict != checker.Masked {
 		t.Fatalf("groups %+v", groups)
 	}
-	if o := newOverview(r); !slices.Equal(o.Others, []string{"1 incident masked by fencing (2 overlaps of two holders)"}) || strings.Contains(o.ByName, "overlap") {
+	if o := newOverview(history.Plan{Fenced: true}, r); !slices.Equal(o.Others, []string{"1 incident masked by fencing (2 overlaps of two holders)"}) || strings.Contains(o.ByName, "overlap") {
 		t.Errorf("the overview is %+v", o)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"lockcheck/checker"
+	"lockcheck/checker/history"
 	"lockcheck/reports/words"
 )
 
@@ -15,7 +16,7 @@ type overview struct {
 	Others    []string // of each property that has findings and is not violated, such as one that is masked
 }
 
-func newOverview(r *checker.Result) overview {
+func newOverview(plan history.Plan, r *checker.Result) overview {
 	var o overview
 	var names []string
 	for _, p := range words.InHarmsOrder(r) {
@@ -26,7 +27,7 @@ func newOverview(r *checker.Result) overview {
 		case p.Verdict == checker.Violation:
 			names = append(names, words.Counted(p))
 		case p.Verdict == checker.Masked:
-			o.Others = append(o.Others, words.Masked(p))
+			o.Others = append(o.Others, words.Masked(plan, p))
 		default:
 			o.Others = append(o.Others, words.FoundOf(p)+" of "+string(p.Name)+", which is "+string(p.Verdict))
 		}

@@ -41,6 +41,15 @@ func TestWhatWouldHavePreventedIt(t *testing.T) {
 		}, []string{"gives none (a value is no number)"}, []string{"had been used"}},
 		"the fence let it through": {checker.StaleWrite, checker.Violation, "a", [2]string{"10", "9"}, func(j *rundir.Judgement, _ *checker.Finding) { j.Plan.Fenced = true },
 			[]string{"had seen none that was greater"}, []string{"(--workload=fencing)"}},
+		"compare-and-set that took it all the same": {checker.LostUpdate, checker.Violation, "a", [2]string{"9", "10"}, func(j *rundir.Judgement, _ *checker.Finding) { j.Plan.Resource = history.ResourceCAS },
+			[]string{"took one that differs all the same: the last write was built on a, and the value was b by then"}, []string{"--resource=cas", "fencing tokens"}},
+		"compare-and-set, and a hold that wrote twice": {checker.ResourceLinearizability, checker.Violation, "b", [2]string{"9", "10"}, func(j *rundir.Judgement, _ *checker.Finding) { j.Plan.Resource = history.ResourceCAS },
+			[]string{"One write for what belongs together"}, []string{"all the same", "fencing tokens"}},
+		"tokens that a plain resource ignores": {checker.StaleWrite, checker.Violation, "a", [2]string{"9", "10"}, func(j *rundir.Judgement, _ *checker.Finding) {
+			j.Plan.Workload, j.Plan.Resource = "fencing", history.ResourcePlain
+		}, []string{"(--resource=fenced): token 10 had been used", "(compare and set, --resource=cas)"}, []string{"--workload=fencing"}},
+		"belief, masked by compare-and-set": {checker.MutualExclusion, checker.Masked, "a", [2]string{"9", "10"}, func(j *rundir.Judgement, _ *checker.Finding) { j.Plan.Resource = history.ResourceCAS },
+			[]string{"Nothing had to", "only if its base was still the current value"}, []string{"compared their tokens"}},
 		"the client had looked": {checker.StaleWrite, checker.Violation, "a", [2]string{"9", "10"}, func(j *rundir.Judgement, _ *checker.Finding) { j.Plan.Guard = "before-write" },
 			[]string{"the client had looked just before it sent the write, and believed that it held it"}, []string{"Another look", "No care", "No more care"}},
 		"belief within both validities": {checker.MutualExclusion, checker.Violation, "a", [2]string{"9", "10"}, func(_ *rundir.Judgement, f *checker.Finding) { f.Unavoidable = true },

@@ -20,6 +20,7 @@ type Results struct {
 	Backend     string            `json:"backend"`
 	LockClient  string            `json:"client"`
 	Workload    string            `json:"workload"`
+	Resource    history.Resource  `json:"resource"`
 	Nemesis     string            `json:"nemesis"`
 	Guard       string            `json:"guard"`
 	Provider    string            `json:"provider"`
@@ -40,6 +41,7 @@ func NewResults(j Judgement, now time.Time) Results {
 		Backend:     j.Plan.Backend,
 		LockClient:  j.Plan.LockClient,
 		Workload:    j.Plan.Workload,
+		Resource:    j.Plan.ResourceKind().Name,
 		Nemesis:     j.Plan.Nemesis,
 		Guard:       j.Plan.Guard,
 		Provider:    j.Plan.Provider,

@@ -304,8 +304,8 @@ func (sc *scene) drawRequests(s *Sheet, ix *Index) {
 				s.line("sent "+class, x, sc.barY(h.Client)+barHeight, x, y-6, "")
 			}
 		}
-		title := requestTitle(r)
-		if note := string(r.Outcome) + " " + words.Clip(cmp.Or(r.Token, "no token"), 20); named && r.Kind == history.KindWrite && x-textWidth(note)/2 > noted {
+		title := requestTitle(r, ix.compares)
+		if note := requestNote(r, ix.compares); named && r.Kind == history.KindWrite && x-textWidth(note)/2 > noted {
 			centre := min(x, drawingWidth-margin-textWidth(note)/2)
 			s.text("note", centre, y+19, "middle", note)
 			noted = centre + textWidth(note)/2
@@ -330,11 +330,22 @@ func (sc *scene) drawRequests(s *Sheet, ix *Index) {
 	}
 }
 
-func requestTitle(r history.Request) string {
+// requestNote stands below a request. Under compare-and-set no token decides, nor that there is none.
+func requestNote(r history.Request, by history.Comparison) string {
+	if by == history.CompareBases {
+		return string(r.Outcome)
+	}
+	return string(r.Outcome) + " " + words.Clip(cmp.Or(r.Token, "no token"), 20)
+}
+
+func requestTitle(r history.Request, by history.Comparison) string {
 	title := fmt.Sprintf("request %d at %s: %s of %q with token %s: %s", r.Seq, history.Moment(r.TimeNS), r.Kind, words.Clip(r.Value, 40),
 		words.Clip(cmp.Or(r.Token, "none"), words.MaxName), r.Outcome)
-	if r.Outcome == history.Rejected {
+	switch {
+	case r.Outcome == history.Rejected && by != history.CompareBases:
 		title += " (highest token seen: " + words.Clip(r.Mark, words.MaxName) + ")"
+	case r.Outcome == history.Rejected:
+		title += " (built on " + words.Clip(cmp.Or(r.Base, "the initial value"), 40) + ")"
 	}
 	return title
 }

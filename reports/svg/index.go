@@ -20,6 +20,7 @@ type Index struct {
 	Clients map[string]bool          // that ever asked for a lock
 	Faults  map[int64]*checker.Fault // by Op
 
+	compares     history.Comparison // by the resource, and what it rejects requests for
 	disturbances []words.Disturbance
 }
 
@@ -36,7 +37,8 @@ type keyIndex struct {
 // NewIndex reads a judgement once.
 func NewIndex(j rundir.Judgement) *Index {
 	m := j.Model
-	ix := &Index{model: m, Holds: map[string]*checker.Hold{}, keys: map[string]*keyIndex{}, Clients: map[string]bool{}, Faults: map[int64]*checker.Fault{}, disturbances: words.Disturbances(m)}
+	ix := &Index{model: m, Holds: map[string]*checker.Hold{}, keys: map[string]*keyIndex{}, Clients: map[string]bool{}, Faults: map[int64]*checker.Fault{},
+		compares: j.Plan.Compares(), disturbances: words.Disturbances(m)}
 	for _, p := range j.Result.Properties {
 		for _, f := range p.Findings {
 			ix.keys[f.Key] = &keyIndex{inTime: true}

@@ -3,7 +3,6 @@
 package terminal
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -113,9 +112,12 @@ func writeFigures(w io.Writer, j rundir.Judgement) {
 		fmt.Fprintf(w, "queue     %s\n", phrase)
 	}
 	if s.OutlivedLeases > 0 {
-		fmt.Fprintf(w, "harm      %s accepted over %s (guard %s: %.2f each); %s rejected, %s held back by the guard\n",
-			history.Counted(s.StaleAccepted, "stale write", "stale writes"),
-			history.Counted(s.OutlivedLeases, "outlived lease", "outlived leases"), words.Plain(j.Plan.Guard), s.StalePerOutlived,
+		rate := words.HarmRate(j.Plan, s)
+		if rate != "" {
+			rate = ": " + rate + " each"
+		}
+		fmt.Fprintf(w, "harm      %s over %s (guard %s%s); %s rejected, %s held back by the guard\n",
+			words.Harm(j.Plan, j.Result), history.Counted(s.OutlivedLeases, "outlived lease", "outlived leases"), words.Plain(j.Plan.Guard), rate,
 			history.Grouped(s.Rejected), history.Grouped(s.Guarded))
 	}
 	if phrase := words.Starved(j.Plan, s.Starved); phrase != "" {
@@ -171,13 +173,12 @@ func writeDeaths(w io.Writer, j rundir.Judgement, d *rundir.Dir) {
 }
 
 func writeRejected(w io.Writer, j rundir.Judgement) {
-	first, all := words.RejectedWrites(j.Model)
+	first, all := words.RejectedWrites(j.Plan, j.Model)
 	for i, r := range first {
 		if i == maxRejectedLines {
 			fmt.Fprintf(w, "          ... and %s more, in the report\n", history.Grouped(all-int64(i)))
 			return
 		}
-		fmt.Fprintf(w, "rejected  %s  %s wrote %s with token %s after token %s\n", history.Moment(r.TimeNS), words.Plain(r.Client), words.Plain(words.Clip(r.Key, 40)),
-			words.Plain(cmp.Or(r.Token, "none")), words.Plain(cmp.Or(r.Mark, "?")))
+		fmt.Fprintf(w, "rejected  %s  %s wrote %s%s\n", history.Moment(r.TimeNS), words.Plain(r.Client), words.Plain(words.Clip(r.Key, 40)), words.Plain(r.Words()))
 	}
 }

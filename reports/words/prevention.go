@@ -59,6 +59,8 @@ var remedies = map[checker.Advice]func(*circumstance) []string{
 
 func (c *circumstance) belief() []string {
 	switch {
+	case c.Verdict == checker.Masked && c.Plan.Compares() == history.CompareBases:
+		return []string{"Nothing had to: two clients believed, and the resource took a write only if its base was still the current value, so no update was lost. It protects each write by itself: what a holder does in several writes another may see half done."}
 	case c.Verdict == checker.Masked:
 		return []string{"Nothing had to: two clients believed, and the resource compared their tokens and let nothing stale through. That is what fencing is for."}
 	case c.Finding.Unavoidable:
@@ -86,9 +88,13 @@ func (c *circumstance) silenced() string {
 // harm is what would have kept a stale write from the data.
 func (c *circumstance) harm() []string {
 	words := []string{c.fencing()}
+	if c.Plan.Compares() == history.CompareBases {
+		words = nil // which it is an alternative to
+	}
 	if current, differs := c.overwritten(); differs {
-		words = append(words, fmt.Sprintf("A resource that takes a write only if its base is still the current value (compare and set): the last write was built on %s, and the value was %s by then.",
-			valueWords(c.late.Base), valueWords(current)))
+		words = append(words, c.comparing(current))
+	} else if c.Plan.Compares() == history.CompareBases {
+		words = append(words, "One write for what belongs together: compare-and-set protects each write by itself, and of a hold that writes twice another may read what is half done.")
 	}
 	switch {
 	case !c.atOlder: // the lock was lost before its time, or it is not known why it was
@@ -97,6 +103,15 @@ func (c *circumstance) harm() []string {
 		return append(words, "Not another look at the lock: the client had looked just before it sent the write, and believed that it held it.")
 	}
 	return append(words, "Another look at the lock just before the write (--guard=before-write) makes this rarer. It cannot rule it out: a client can be stopped between the look and the write, and a packet can come late.")
+}
+
+// comparing says what compare-and-set would have done with the last write, or did.
+func (c *circumstance) comparing(current string) string {
+	built := fmt.Sprintf("the last write was built on %s, and the value was %s by then.", valueWords(c.late.Base), valueWords(current))
+	if c.Plan.Compares() == history.CompareBases {
+		return "The resource compares the base of a write with the value (compare and set), and took one that differs all the same: " + built
+	}
+	return "A resource that takes a write only if its base is still the current value (compare and set, --resource=cas): " + built
 }
 
 // fencing says what tokens would have done, or why they did not.
@@ -109,9 +124,20 @@ func (c *circumstance) fencing() string {
 	case c.Plan.Fenced:
 		return "Tokens that grow with every grant: the resource compared them, and had seen none that was greater."
 	case higher != "":
-		return fmt.Sprintf("A resource that compares fencing tokens (--workload=fencing): token %s had been used before the write with token %s came, which would have been rejected.", higher, c.late.Token)
+		return fmt.Sprintf("A resource that compares fencing tokens (%s): token %s had been used before the write with token %s came, which would have been rejected.", c.fencingFlags(), higher, c.late.Token)
 	}
-	return "A resource that compares fencing tokens (--workload=fencing) rejects what comes with a lower token than it has seen."
+	return "A resource that compares fencing tokens (" + c.fencingFlags() + ") rejects what comes with a lower token than it has seen."
+}
+
+// fencingFlags make of the run one whose resource compares tokens.
+func (c *circumstance) fencingFlags() string {
+	switch kind := c.Plan.ResourceKind(); {
+	case c.Plan.Workload == "fencing": // and another resource was named
+		return "--resource=fenced"
+	case kind.Name == history.ResourceCAS:
+		return "--workload=fencing --resource=fenced"
+	}
+	return "--workload=fencing"
 }
 
 // superseding is the token of a request before the late write that was greater than the write's own; "" if there is none.

@@ -26,11 +26,12 @@ func Counted(p *checker.Property) string {
 }
 
 // Masked are such as "2 incidents masked by fencing (14 overlaps of two holders)".
-func Masked(p *checker.Property) string {
+func Masked(plan history.Plan, p *checker.Property) string {
+	by := " masked by " + plan.ResourceKind().Means
 	if p.Incidents == 0 {
-		return Counted(p) + " masked by fencing"
+		return Counted(p) + by
 	}
-	return Incidents(p.Incidents) + " masked by fencing (" + Counted(p) + ")"
+	return Incidents(p.Incidents) + by + " (" + Counted(p) + ")"
 }
 
 // Headline is the violated property that a reader has to hear of first; nil if there is none.

@@ -37,7 +37,7 @@ func sentence(plan history.Plan, r *checker.Result) string {
 	case checker.Inconclusive:
 		return Plain("INCONCLUSIVE: " + what + ": " + cmp.Or(r.Reason, "what was to be tested did not happen") + judgedWords(r))
 	case checker.Pass:
-		return Plain("PASS" + passedWords(r) + ": " + what + ": " + passWords(r))
+		return Plain("PASS" + passedWords(r) + ": " + what + ": " + passWords(plan, r))
 	}
 	return Plain(strings.ToUpper(string(r.Verdict)) + ": " + what + ": " + r.Reason)
 }
@@ -117,18 +117,18 @@ func names(list []checker.Name) string {
 	return strings.Join(words, ", ")
 }
 
-func passWords(r *checker.Result) string {
+func passWords(plan history.Plan, r *checker.Result) string {
 	words := "no violation in " + history.Counted(r.Stats.Ops, "operation", "operations")
 	if len(r.NotJudged) > 0 {
 		words = "none violated in " + history.Counted(r.Stats.Ops, "operation", "operations")
 	}
 	for _, p := range r.Properties {
 		if p.Verdict == checker.Masked {
-			words += "; " + Masked(&p)
+			words += "; " + Masked(plan, &p)
 		}
 	}
 	if r.Stats.Rejected > 0 {
-		words += "; " + history.Counted(r.Stats.Rejected, "stale write", "stale writes") + " rejected"
+		words += "; " + Rejected(plan, r.Stats.Rejected) + " rejected"
 	}
 	if n := r.Stats.ClientDeaths; n > 0 {
 		words += "; " + deathWords(n, false)

@@ -14,7 +14,8 @@ func TestSentence(t *testing.T) {
 	unsafe := func(incidents int64, properties ...checker.Property) checker.Result {
 		return checker.Result{Verdict: checker.Violation, Incidents: incidents, Properties: properties}
 	}
-	etcd := history.Plan{Backend: "etcd", Nemesis: "pause"}
+	etcd := history.Plan{Backend: "etcd", Nemesis: "pause", Fenced: true}
+	cas := history.Plan{Backend: "redis", Nemesis: "pause", Resource: history.ResourceCAS}
 	for name, test := range map[string]struct {
 		plan   history.Plan
 		result checker.Result
@@ -37,6 +38,9 @@ func TestSentence(t *testing.T) {
 		"masked": {etcd, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 1204, Rejected: 9}, Properties: []checker.Property{
 			{Name: checker.MutualExclusion, Verdict: checker.Masked, Count: 14, Incidents: 2}}},
 			"PASS: etcd under pause: no violation in 1,204 operations; 2 incidents masked by fencing (14 overlaps of two holders); 9 stale writes rejected"},
+		"masked by compare-and-set": {cas, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 1204, Rejected: 9}, Properties: []checker.Property{
+			{Name: checker.MutualExclusion, Verdict: checker.Masked, Count: 14, Incidents: 2}}},
+			"PASS: redis under pause: no violation in 1,204 operations; 2 incidents masked by compare-and-set (14 overlaps of two holders); 9 writes built on old values rejected"},
 		"nothing happened": {etcd, checker.Result{Verdict: checker.Inconclusive, Reason: "no pause outlived a lease"},
 			"INCONCLUSIVE: etcd under pause: no pause outlived a lease"},
 		"no faults": {history.Plan{Backend: "etcd", Nemesis: "none"}, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 1}},

@@ -28,7 +28,8 @@ const (
 	FenceIgnored   Defect = "stale write accepted"     // the resource does not compare tokens
 	FenceOfWrites  Defect = "reads do not raise"       // only writes raise the mark, so an older writer slips in
 	FenceAsText    Defect = "tokens compared as text"  // "9" is greater than "10"
-	FreshRejected  Defect = "fresh write rejected"     // although its token is the highest
+	FreshRejected  Defect = "fresh write rejected"     // although its token is the highest, or it is built on the value
+	BaseIgnored    Defect = "base not compared"        // compare-and-set without the comparison
 	UpdateDropped  Defect = "update lost"              // acknowledged and logged, never stored
 	OldRead        Defect = "read returns old value"   // as from a replica that lags
 	WriteForgotten Defect = "in-flight write missing"  // acknowledged, not in the log

@@ -213,7 +213,11 @@ func (w *world) critical(t *task, h *hold) history.Event {
 		return w.finish(t, w.start(h, e, func(t *task, o *op) { c.access(t, h, o, q, e.WorkNS) }), 5000*ms)
 	}
 	value := ""
-	for n := range 1 + w.r.IntN(3) {
+	accesses := 1 + w.r.IntN(3)
+	if w.OneWrite {
+		accesses = min(accesses, 2)
+	}
+	for n := range accesses {
 		if n == 0 {
 			e := do(history.Event{F: history.Read}, history.Request{Kind: history.KindRead})
 			value = e.Value

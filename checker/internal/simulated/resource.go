@@ -41,7 +41,7 @@ func (s *resource) handle(q history.Request, op int64, h *hold) resourceAnswer {
 	}
 	var a resourceAnswer
 	switch {
-	case w.Fenced && q.Token != "" && (s.lower(q.Token, s.marks[h.key]) && w.Defect != FenceIgnored || w.flawed(FreshRejected, 0.1)):
+	case s.rejects(&q, h):
 		q.Outcome, a.rejected = history.Rejected, true
 		if q.Kind == history.KindWrite && w.Defect == RejectedStored {
 			q.Outcome = history.Applied
@@ -71,6 +71,18 @@ func (s *resource) handle(q history.Request, op int64, h *hold) resourceAnswer {
 	}
 	s.log(q)
 	return a
+}
+
+// rejects compares a request with what the resource has.
+func (s *resource) rejects(q *history.Request, h *hold) bool {
+	w := s.w
+	switch {
+	case w.CAS && q.Kind == history.KindWrite:
+		return q.Base != s.values[h.key] && w.Defect != BaseIgnored || w.flawed(FreshRejected, 0.1)
+	case w.Fenced && q.Token != "":
+		return s.lower(q.Token, s.marks[h.key]) && w.Defect != FenceIgnored || w.flawed(FreshRejected, 0.1)
+	}
+	return false
 }
 
 func (s *resource) log(q history.Request) {

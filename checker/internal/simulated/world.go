@@ -64,13 +64,16 @@ type Options struct {
 	Service Service
 	Tokens  bool // grants carry ordered tokens; Queue gives them when queueing, Polling when granting
 	Fenced  bool // the resource compares them
-	Guard   Guard
-	Faults  Faults
-	Clients int   // from 2
-	Keys    int   // from 1
-	LoadNS  int64 // of virtual time
-	CalmNS  int64 // of it, the last part, in which no fault begins
-	Losses  Losses
+	CAS     bool // the resource compares the base of a write with its value
+	// OneWrite: holders read once and write once. Without it some write twice, and others may read what is half done.
+	OneWrite bool
+	Guard    Guard
+	Faults   Faults
+	Clients  int   // from 2
+	Keys     int   // from 1
+	LoadNS   int64 // of virtual time
+	CalmNS   int64 // of it, the last part, in which no fault begins
+	Losses   Losses
 	// Undeclared: clients compare before they delete, as all do without a defect, and do not declare it.
 	Undeclared bool
 	Defect     Defect
@@ -133,6 +136,12 @@ func Simulate(o Options) *Run {
 	}
 	if o.Fenced {
 		w.Plan.Workload = "fencing"
+	}
+	switch {
+	case o.CAS:
+		w.Plan.Resource = history.ResourceCAS
+	case o.Fenced:
+		w.Plan.Resource = history.ResourceFenced
 	}
 	w.Plan.Release = history.ReleaseChecked
 	switch {

@@ -32,6 +32,11 @@ var Flags = []Flag{
 		Help: "what clients do: " + strings.Join(workloads.Names(), ", "),
 	},
 	{
+		Name: "resource", At: func(o *Options) any { return &o.Resource }, Where: InFile | InCompare,
+		Help: "what holders write to: " + strings.Join(history.ResourceNames(), ", ") + " (default: " + workloads.DefaultResources() + ")",
+		Rule: oneOf("resource", history.ResourceNames()),
+	},
+	{
 		Name: "nemesis", At: func(o *Options) any { return &o.Nemesis }, Default: history.NoNemesis,
 		Help: "what disturbs them: " + strings.Join(nemesis.Names(), ", ") + "; with targets, triggers and magnitudes (lockcheck list)",
 	},

@@ -2,15 +2,18 @@ package harness
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"lockcheck/checker"
 	"lockcheck/checker/history"
 )
 
 // Options is what a user asks of a run: the values of Flags, which say what they may be.
 type Options struct {
 	Backend, Client, Workload, Nemesis, Guard string
+	Resource                                  string // "": what the workload implies
 	Where                                     Where
 	Clients                                   int
 	Keys                                      int
@@ -46,7 +49,20 @@ func (o *Options) Check() error {
 			}
 		}
 	}
+	if err := o.checkUntilResource(); err != nil {
+		return Usage(err)
+	}
 	return o.place()
+}
+
+// checkUntilResource refuses to wait for what the resource rules out: it would never end the load.
+func (o *Options) checkUntilResource() error {
+	kind, _ := history.ResourceNamed(history.Resource(o.Resource))
+	if kind.Compares == history.CompareBases && slices.Contains(UntilWords(o.Until), string(checker.StaleWrite)) {
+		return fmt.Errorf("--until=%s: with --resource=%s, %s does not apply, so it would never end the run; %s does",
+			o.Until, o.Resource, checker.StaleWrite, checker.LostUpdate)
+	}
+	return nil
 }
 
 // ReproduceCommand is the command that makes this run once more.

@@ -7,15 +7,16 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/clusters/client/plant"
 	"lockcheck/clusters/resource"
 )
 
 // Built with the tag "planted", lockcheck can be broken on purpose: every lock client NAME also exists as NAME+PLANT
-// (package plant), and the resource takes --plant=ignore-token, which can be made its default when linking:
+// (package plant), and the resource takes --plant=compare-nothing, which can be made its default when linking:
 //
-//	go build -tags planted -ldflags '-X lockcheck/cmd/internal/harness.resourcePlant=ignore-token' ./cmd/lockcheck
+//	go build -tags planted -ldflags '-X lockcheck/cmd/internal/harness.resourcePlant=compare-nothing' ./cmd/lockcheck
 func init() {
 	for i, backend := range Backends {
 		Backends[i] = plantedBackend{backend}
@@ -47,13 +48,14 @@ func (b plantedBackend) RunNode(ctx context.Context, args []string) error {
 // resourcePlant is the default of --plant.
 var resourcePlant string
 
-// plantResource adds --plant: ignore-token makes a resource that is asked to be fenced plain.
+// plantResource adds --plant: compare-nothing makes a resource plain, whatever it is asked to compare.
 func plantResource(flags *pflag.FlagSet, mode func() resource.Mode) func() resource.Mode {
-	flag := flags.String("plant", resourcePlant, "break it on purpose: ignore-token")
+	flag := flags.String("plant", resourcePlant, "break it on purpose: compare-nothing")
 	return func() resource.Mode {
-		if *flag == "ignore-token" {
-			return resource.Plain
+		m := mode()
+		if *flag == "compare-nothing" {
+			m.Kind = history.ResourcePlain
 		}
-		return mode()
+		return m
 	}
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -32,6 +33,10 @@ func Prepare(o Options) (workloads.Config, error) {
 	if err != nil {
 		return config, Usage(fmt.Errorf("--workload: %w", err))
 	}
+	kind, known := history.ResourceNamed(cmp.Or(history.Resource(o.Resource), workload.Resource))
+	if !known {
+		return config, Usage(fmt.Errorf("--resource: %w", history.Unknown("resource", o.Resource, history.ResourceNames())))
+	}
 	layout, err := backend.Layout(clusters.Options{Nodes: o.Nodes, TTL: o.TTL, Settings: o.Set})
 	if err != nil {
 		return config, err
@@ -49,9 +54,10 @@ func Prepare(o Options) (workloads.Config, error) {
 	plan := history.Plan{
 		Version: history.FormatVersion, Run: runID(o.Seed), Command: o.ReproduceCommand(lockClient),
 		Backend: o.Backend, LockClient: lockClient, Workload: o.Workload, Nemesis: o.Nemesis, Guard: o.Guard,
+		Resource: kind.Name, Fenced: workload.Tokens && kind.Compares == history.CompareTokens,
 		Seed: o.Seed, Nodes: len(layout.Nodes) + len(layout.Fronts), Clients: o.Clients, Keys: o.Keys,
 		TimeLimitMS: o.TimeLimit.Milliseconds(), TTLMS: o.TTL.Milliseconds(), EffectiveMS: layout.EffectiveTTL.Milliseconds(),
-		GraceMS: layout.Grace.Milliseconds(), LockDelayMS: layout.LockDelay.Milliseconds(), ElectionMS: layout.Election.Milliseconds(), Fenced: workload.Fenced, LeaseClock: layout.LeaseClock,
+		GraceMS: layout.Grace.Milliseconds(), LockDelayMS: layout.LockDelay.Milliseconds(), ElectionMS: layout.Election.Milliseconds(), LeaseClock: layout.LeaseClock,
 		Until: UntilWords(o.Until), Expected: o.Expected, Exposure: disturb.Requirements(), Steps: disturb.Steps(), Settings: layout.Settings,
 		Versions: map[string]string{"lockcheck": Version(), "go": strings.TrimPrefix(runtime.Version(), "go")},
 		Host:     HostFacts(),

@@ -8,17 +8,19 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters/resource"
 )
 
 // resourceReady is the line that the resource prints once it listens.
 type resourceReady struct {
-	Msg       string        `json:"msg"`       // "ready"
-	Listening string        `json:"listening"` // host and port
-	Mode      resource.Mode `json:"mode"`
+	Msg       string           `json:"msg"`       // "ready"
+	Listening string           `json:"listening"` // host and port
+	Kind      history.Resource `json:"kind"`
 }
 
 // runResource is the protected resource. It serves until its standard input closes, so that it does not outlive the
@@ -28,12 +30,10 @@ func runResource(ctx context.Context, args []string) error {
 	listen := flags.String("listen", "127.0.0.1:0", "address and port")
 	log := flags.String("log", "", "the file to make for the log of handled requests; - prints it on standard output")
 	epochNS := flags.Int64("epoch-ns", 0, "the run's start on the kernel's monotonic clock")
-	fenced := flags.Bool("fenced", false, "reject tokens lower than the highest seen")
+	kind := flags.String("kind", string(history.ResourcePlain), "what it compares: "+strings.Join(history.ResourceNames(), ", "))
+	withoutTokens := flags.Bool("without-tokens", false, "leave the tokens of requests out, as if none had been sent")
 	mode := plantResource(flags, func() resource.Mode {
-		if *fenced {
-			return resource.Fenced
-		}
-		return resource.Plain
+		return resource.Mode{Kind: history.Resource(*kind), WithoutTokens: *withoutTokens}
 	})
 	if err := flags.Parse(args); err != nil {
 		return Usage(err)
@@ -65,7 +65,7 @@ func serveResource(ctx context.Context, listen, log string, epochNS int64, mode 
 		stop()
 	}()
 	// Connections that arrive from here on wait in the listener until it is served.
-	if err := json.NewEncoder(os.Stdout).Encode(resourceReady{"ready", l.Addr().String(), mode}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(resourceReady{"ready", l.Addr().String(), mode.Kind}); err != nil {
 		return fmt.Errorf("telling that the resource listens: %w", err)
 	}
 	return resource.Serve(ctx, l, store)

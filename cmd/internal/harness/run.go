@@ -74,8 +74,8 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 		return Outcome{}, AsUsage(err)
 	}
 	status := terminal.NewStatus(os.Stderr, terminal.IsTerminal(os.Stderr), quiet)
-	status.Line("lockcheck: %s, client %s, workload %s, nemesis %s, guard %s, provider %s, seed %d, in %s", o.Backend, config.Plan.LockClient,
-		o.Workload, o.Nemesis, o.Guard, chosen.Name, o.Seed, dir.Path())
+	status.Line("lockcheck: %s, client %s, workload %s, resource %s, nemesis %s, guard %s, provider %s, seed %d, in %s", o.Backend, config.Plan.LockClient,
+		o.Workload, config.Plan.Resource, o.Nemesis, o.Guard, chosen.Name, o.Seed, dir.Path())
 	if passedOver != nil {
 		status.Line("provider %s, because it cannot be %v", chosen.Name, passedOver)
 	}

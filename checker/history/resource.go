@@ -1,0 +1,108 @@
+package history
+
+import "slices"
+
+// Resource names what the protected resource does with the requests of holders.
+type Resource string
+
+// The resources.
+const (
+	ResourcePlain  Resource = "plain"
+	ResourceFenced Resource = "fenced"
+	ResourceCAS    Resource = "cas"
+)
+
+// Comparison is what of a request a resource compares before it takes it. Recordings are judged by this, not by the name of
+// the resource.
+type Comparison int
+
+// What can be compared.
+const (
+	// CompareNothing takes every request.
+	CompareNothing Comparison = iota
+	// CompareTokens rejects a request whose token is lower than the highest that was served on the key.
+	CompareTokens
+	// CompareBases rejects a write unless the value that it was built on is the current one.
+	CompareBases
+)
+
+// ResourceKind is one resource and how it is spoken of, everywhere: in the help, in stories, in the report.
+type ResourceKind struct {
+	Name     Resource
+	Compares Comparison
+	// About is what the resource does: "takes every write".
+	About string
+	// RejectedOne and RejectedMany are what the writes are called that it rejects (a plain one has none; reports say so in the words
+	// of fencing), Offered what of such a write was compared, and Had what with.
+	RejectedOne, RejectedMany string
+	Offered, Had              string
+	// Means is by what it keeps late writes from the data: "fencing".
+	Means string
+}
+
+// Resources is the table of resources.
+var Resources = []ResourceKind{
+	{
+		Name: ResourcePlain, Compares: CompareNothing, About: "takes every write",
+		RejectedOne: "stale write", RejectedMany: "stale writes", Offered: "token", Had: "highest token seen",
+	},
+	{
+		Name: ResourceFenced, Compares: CompareTokens, About: "rejects a request whose token is lower than the highest it has served on the key",
+		RejectedOne: "stale write", RejectedMany: "stale writes", Offered: "token", Had: "highest token seen", Means: "fencing",
+	},
+	{
+		Name: ResourceCAS, Compares: CompareBases, About: "rejects a write unless the value that it was built on is still the current one (compare-and-set)",
+		RejectedOne: "write built on an old value", RejectedMany: "writes built on old values", Offered: "built on", Had: "the value was",
+		Means: "compare-and-set",
+	},
+}
+
+// ResourceNamed finds a resource.
+func ResourceNamed(name Resource) (kind ResourceKind, known bool) {
+	if i := slices.IndexFunc(Resources, func(r ResourceKind) bool { return r.Name == name }); i >= 0 {
+		return Resources[i], true
+	}
+	return ResourceKind{Name: name}, false
+}
+
+// ResourceNames lists the resources.
+func ResourceNames() []string {
+	names := make([]string, len(Resources))
+	for i, r := range Resources {
+		names[i] = string(r.Name)
+	}
+	return names
+}
+
+// ResourceKind is the resource of the run. One recorded before plans named it had what its workload implied.
+func (p *Plan) ResourceKind() ResourceKind {
+	name := p.Resource
+	if name == "" {
+		name = map[bool]Resource{true: ResourceFenced, false: ResourcePlain}[p.Fenced]
+	}
+	kind, _ := ResourceNamed(name)
+	return kind
+}
+
+// Compares is what the resource had to compare in the run: a fenced one that was sent no tokens compared nothing.
+func (p *Plan) Compares() Comparison {
+	kind := p.ResourceKind()
+	if kind.Compares == CompareTokens && !p.Fenced {
+		return CompareNothing
+	}
+	return kind.Compares
+}
+
+// validateResource refuses a plan whose resource and Fenced contradict each other.
+func (p *Plan) validateResource() error {
+	kind, known := ResourceNamed(p.Resource)
+	switch {
+	case p.Resource == "": // recorded before plans named it
+		return nil
+	case !known:
+		return mistakef("the plan's resource is %q; known are %s", p.Resource, list(ResourceNames()))
+	case p.Fenced && kind.Compares != CompareTokens:
+		return mistakef("the plan says that the resource compares tokens (fenced), and that it is %s, which does not", p.Resource)
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package words
+
+import (
+	"fmt"
+
+	"lockcheck/checker"
+	"lockcheck/checker/history"
+)
+
+// Resource says what holders write to: "fenced: rejects a request whose token is lower than the highest it has served on the key".
+func Resource(p history.Plan) string { return string(p.ResourceKind().Name) + ": " + ResourceNote(p) }
+
+// ResourceNote says what the resource of a run does.
+func ResourceNote(p history.Plan) string {
+	kind := p.ResourceKind()
+	if kind.Compares == history.CompareTokens && p.Compares() == history.CompareNothing {
+		return "workload " + p.Workload + " shows it no tokens, so it takes every write"
+	}
+	return kind.About
+}
+
+// Harm is what reached the data although another client was granted the lock: stale writes, or, where compare-and-set orders
+// writes, the updates that were lost.
+func Harm(p history.Plan, r *checker.Result) string {
+	if p.Compares() != history.CompareBases {
+		return history.Counted(r.Stats.StaleAccepted, "stale write", "stale writes") + " accepted"
+	}
+	lost := checker.Property{Name: checker.LostUpdate}
+	if judged := r.Property(checker.LostUpdate); judged != nil {
+		lost = *judged
+	}
+	return Counted(&lost)
+}
+
+// HarmRate is how much of it there was for each lease that a holder outlived; "" where that says nothing.
+func HarmRate(p history.Plan, s checker.Stats) string {
+	if p.Compares() == history.CompareBases {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", s.StalePerOutlived)
+}
+
+// Rejected is how many writes the resource rejected: "2 stale writes".
+func Rejected(p history.Plan, n int64) string {
+	kind := p.ResourceKind()
+	return history.Counted(n, kind.RejectedOne, kind.RejectedMany)
+}
