@@ -26,6 +26,7 @@ import (
 var helpers = hosttest.Helpers{
 	sandbox.Command:     func([]string) error { return sandbox.Main() },
 	sandbox.WipeCommand: sandbox.Wipe,
+	JanitorCommand:      Janitor,
 	"processes":         processes,
 	"sleep":             hosttest.Sleep,
 	"echo":              hosttest.Echo,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -51,3 +52,9 @@ func processGone(pid int, start uint64) (gone, known bool) {
 
 // mayUse reports whether this user may use a socket.
 func mayUse(path string) bool { return unix.Access(path, unix.R_OK|unix.W_OK) == nil }
+
+// ownSession keeps a process from what is for this one's terminal.
+func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// ownPath is this program, also where its file was replaced.
+func ownPath() (string, error) { return selfPath, nil }

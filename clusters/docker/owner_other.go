@@ -39,3 +39,9 @@ func mayUse(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
+
+// ownSession is nothing here: a janitor ignores what is for the terminal.
+func ownSession() *syscall.SysProcAttr { return nil }
+
+// ownPath is this program's file.
+func ownPath() (string, error) { return os.Executable() }

@@ -19,8 +19,8 @@
 // that. The price: an image that insists on being process 1, as those with systemd or s6-overlay do, cannot be used.)
 //
 // Nothing of a run outlives the harness for long: a sandbox ends when its control stream does, the kernel kills all that
-// is in its PID namespace, and the engine removes containers that have ended. Networks and volumes bear labels, and the
-// next start or Sweep removes them.
+// is in its PID namespace, and the engine removes containers that have ended. A janitor, a process on the harness's machine,
+// removes networks and volumes. They bear labels, and where it was killed, too, the next start or Sweep removes them.
 package docker
 
 import (
@@ -70,6 +70,9 @@ func (p *Provider) Open(ctx context.Context, spec clusters.SiteSpec) (clusters.S
 // prepare does at once what does not depend on each other.
 func (s *site) prepare(ctx context.Context, image string, progress io.Writer) error {
 	var err error
+	if s.janitor, err = startJanitor(s.run, s.owner); err != nil {
+		return err
+	}
 	if s.facts, err = learn(ctx, s.engine); err != nil {
 		return err
 	}

@@ -41,6 +41,7 @@ type site struct {
 	net                        *privateNetwork
 	relay                      *host
 	starting                   chan struct{} // as many as may start at the same time
+	janitor                    *janitor      // nil where there is none
 	timeout                    time.Duration // closeTimeout
 	memory                     int64         // serverMemory
 
@@ -231,7 +232,9 @@ func (s *site) Close() error {
 			late = time.After(0)
 		}
 	}
-	if _, err := removeRun(context.Background(), s.engine, s.run, s.owner); err != nil {
+	_, err := removeRun(context.Background(), s.engine, s.run, s.owner)
+	s.janitor.dismiss(err == nil)
+	if err != nil {
 		return fmt.Errorf("%w: in the container engine at %s: %w: %s", clusters.ErrLeft, where(s.engine), err, later)
 	}
 	return nil

@@ -145,8 +145,8 @@ func TestCloseLeavesNothing(t *testing.T) {
 	}
 }
 
-// A killed harness leaves a network and volumes; its containers end by themselves. Sweep removes all of it, and nothing
-// else: not another run that lives, not what does not bear our labels.
+// A harness that is killed with its janitor leaves a network and volumes; its containers end by themselves. Sweep removes all of
+// it, and nothing else: not another run that lives, not what does not bear our labels.
 func TestAKilledHarnessLeavesNothingAfterSweep(t *testing.T) {
 	engine := needEngine(t)
 	image := testImage(t, engine, "")
@@ -173,6 +173,7 @@ func TestAKilledHarnessLeavesNothingAfterSweep(t *testing.T) {
 		if all := things(t, engine, labelRun+"="+run); len(all) < 5 {
 			t.Errorf("the harness had only %v", all)
 		}
+		killJanitor(t, victim)
 		kill(t, victim)
 		begun := time.Now()
 		removed := sweepHere(t)
@@ -216,28 +217,6 @@ func kill(t *testing.T, harness *exec.Cmd) {
 		t.Fatal(err)
 	}
 	_ = harness.Wait()
-}
-
-// Without a sweep, the kernel and the engine end what a killed harness had running.
-func TestAKilledHarnessLeavesNoContainer(t *testing.T) {
-	engine := needEngine(t)
-	image := testImage(t, engine, "")
-	run := fmt.Sprintf("unswept-%d", os.Getpid())
-	kill(t, startHarness(t, image, run))
-	var all []string
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		all = things(t, engine, labelRun+"="+run)
-		if !hasContainer(all) {
-			break
-		}
-	}
-	for _, thing := range all {
-		if strings.HasPrefix(thing, "container ") {
-			t.Errorf("%s is still there", thing)
-		}
-	}
-	sweepHere(t)
-	left(t, engine, labelRun+"="+run, 0)
 }
 
 // A harness that dies while the engine starts its containers leaves an engine that still removes them: one whose input was
