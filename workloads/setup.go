@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -21,6 +22,9 @@ import (
 
 // clientTimeout bounds how long clients may take to get ready, and the resource to listen.
 const clientTimeout = 20 * time.Second
+
+// versionsEvery is how long servers that did not say their versions are left alone.
+const versionsEvery = 100 * time.Millisecond
 
 // setUp starts everything that has to be there before the first operation.
 func (r *Run) setUp(ctx context.Context) (err error) {
@@ -65,15 +69,8 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 	if err := r.prepareAgents(preparing); err != nil {
 		return asUnavailable(ctx, preparing, err)
 	}
-	if r.plan.Versions == nil {
-		r.plan.Versions = map[string]string{}
-	}
-	versions, err := r.cluster.Versions(bounded)
-	if err != nil {
-		return fmt.Errorf("asking the servers for their version: %w", err)
-	}
-	for name, version := range versions {
-		r.plan.Versions[name] = version
+	if err := r.askVersions(preparing); err != nil {
+		return asUnavailable(ctx, preparing, err)
 	}
 	if from, ok := r.site.(clusters.Provenance); ok {
 		r.plan.Images = nil
@@ -82,6 +79,22 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 		}
 	}
 	return r.config.SavePlan(r.plan)
+}
+
+// askVersions notes the servers' versions. Servers that are up may be slow to answer while all clients start: they are asked until
+// they did, or until ctx is done.
+func (r *Run) askVersions(ctx context.Context) error {
+	return clusters.Until(ctx, clientTimeout, versionsEvery, func(ctx context.Context) error {
+		versions, err := r.cluster.Versions(ctx)
+		if err != nil {
+			return fmt.Errorf("asking the servers for their version: %w", err)
+		}
+		if r.plan.Versions == nil {
+			r.plan.Versions = map[string]string{}
+		}
+		maps.Copy(r.plan.Versions, versions)
+		return nil
+	})
 }
 
 // asUnavailable makes what was not done within clientTimeout something that is not there: time.

@@ -90,3 +90,30 @@ func TestTheResourceIsToldWhatToCompare(t *testing.T) {
 		}
 	}
 }
+
+// slowToSay is a cluster whose servers say their version only when they were asked so many times.
+type slowToSay struct {
+	clusters.Cluster
+	silent int
+}
+
+func (c *slowToSay) Versions(context.Context) (map[string]string, error) {
+	if c.silent--; c.silent >= 0 {
+		return nil, errors.New("no answer in time")
+	}
+	return map[string]string{"server": "1.2"}, nil
+}
+
+// Servers that are up and busy are no reason to give a run up.
+func TestServersAreAskedForTheirVersionUntilTheyAnswer(t *testing.T) {
+	r := &Run{cluster: &slowToSay{silent: 2}, plan: history.Plan{}}
+	if err := r.askVersions(t.Context()); err != nil || r.plan.Versions["server"] != "1.2" {
+		t.Errorf("%v, %v", r.plan.Versions, err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	r = &Run{cluster: &slowToSay{silent: 2}, plan: history.Plan{}}
+	if err := r.askVersions(ended); err == nil || !strings.Contains(err.Error(), "asking the servers for their version: no answer in time") {
+		t.Errorf("out of time: %v", err)
+	}
+}
