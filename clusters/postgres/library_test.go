@@ -58,6 +58,19 @@ func (b *beats) at(session string) time.Time {
 	return b.last[session]
 }
 
+// holdBetween holds up what a client sends, at a moment when none of its heartbeats is on its way.
+func (b *beats) holdBetween(way *clienttest.Wire, session string, ttl time.Duration) {
+	for {
+		before := b.at(session)
+		way.Hold(clienttest.ToServer)
+		if !before.IsZero() && b.at(session).Equal(before) && time.Since(before) < ttl/heartbeats {
+			return
+		}
+		way.LetGo(clienttest.ToServer)
+		time.Sleep(time.Millisecond)
+	}
+}
+
 type releasedInTime struct {
 	client.Lock
 	beats *beats
@@ -130,10 +143,14 @@ func TestWhoFindsANumberTwiceTakesTheLock(t *testing.T) {
 	const lease = 500 * time.Millisecond
 	c := startAlone(t, nil)
 	way := clienttest.NewWire(t, c.Endpoints()[0])
-	a, watched, _ := clienttest.Client(t, newLibrary, initBehind(c, way.Addr, lease))
+	beats := &beats{last: map[string]time.Time{}}
+	a, watched, _ := clienttest.Client(t, func(ctx context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
+		beats.Watch = watch
+		return newLibrary(ctx, init, beats)
+	}, initBehind(c, way.Addr, lease))
 	b, _, _ := clienttest.Client(t, betweenHeartbeats, backendtest.InitFor(c, lease))
 	old := clienttest.Acquire(t, a, "k")
-	way.Hold(clienttest.ToServer)
+	beats.holdBetween(way, old.Session(), lease)
 	next := clienttest.Acquire(t, b, "k")
 	if owner := rowOf(t, c, "k"); owner != next.Session() {
 		t.Errorf("%q has the row, and %q was granted", owner, next.Session())
