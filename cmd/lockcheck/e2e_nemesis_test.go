@@ -46,8 +46,8 @@ const (
 var aimedRows = []aimed{
 	{
 		name: "clocks of a majority jump past the lease", backend: "redlock",
-		args:    []string{"--nemesis=clock:majority+1.5..3ttl@work", "--time-limit=14s"},
-		why:     "a majority of the servers expires the key of a holder at work: Redlock trusts wall clocks",
+		args:    []string{"--nemesis=partition:holder-resource@work;clock:majority+1.5..3ttl,0.8..1ttl", "--time-limit=14s"},
+		why:     "a majority of the servers expires the key of a holder whose write is on its way: Redlock trusts wall clocks",
 		exposed: history.OfServers("clock-skews"), violates: []checker.Name{checker.MutualExclusion, checker.EarlyExpiry}, may: anything,
 		also: func(t *testing.T, o outcome) { seenWithin10MS(t, o); blames(t, o, "clock skew of majority") },
 	},
@@ -230,7 +230,8 @@ var aimedRows = []aimed{
 	lateWithoutDelay(),
 	{
 		name: "a release frees another's lock", backend: "kubernetes",
-		args:    []string{"--clients=9", "--nemesis=pause:holder@release,1.6..2.4ttl", "--time-limit=24s"},
+		// The next holder's write is held back until just before the paused one wakes up, so that the lock is another's then.
+		args:    []string{"--nemesis=pause:holder@release;partition:holder-resource@work,1.1..1.5ttl", "--time-limit=24s"},
 		why:     "client-go's elector goes by what it saw before the pause, so that its release replaces the record of the leader that there is now",
 		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.ReleaseByOwner}, may: anything,
 	},
