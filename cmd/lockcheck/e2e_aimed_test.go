@@ -31,8 +31,6 @@ func TestAimedFaults(t *testing.T) {
 				for _, seed := range seeds() {
 					t.Run(fmt.Sprintf("%s/%s/%d", row.backend, row.name, seed), func(t *testing.T) {
 						t.Parallel() // a run waits most of its time
-						if provider == "docker" {
-						}
 						on := []string{"run", "--workload=lock", "--backend=" + row.backend, "--provider=" + provider, fmt.Sprintf("--seed=%d", seed)}
 						row.judge(t, lockcheck(t, program, slices.Concat(on, row.args)...))
 					})
