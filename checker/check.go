@@ -114,8 +114,10 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 	exposed := j.judgeAll()
 	result := &Result{Judged: []Name{}, Properties: []Property{}, OutcomeReading: reading}
 	for _, p := range properties {
-		if opts.Properties != nil && !slices.Contains(opts.Properties, p.Name) {
-			result.NotJudged = append(result.NotJudged, p.Name)
+		if !j.asked(&p) {
+			if p.applies(&m.Plan) {
+				result.NotJudged = append(result.NotJudged, p.Name)
+			}
 			continue
 		}
 		result.Judged = append(result.Judged, p.Name)
@@ -147,13 +149,21 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 func (j *judge) judgeAll() (exposed []Exposure) {
 	things := []func(){func() { exposed = j.exposure() }}
 	for _, p := range properties {
-		if j.opts.Properties == nil || slices.Contains(j.opts.Properties, p.Name) {
+		if j.asked(&p) {
 			things = append(things, func() { j.outcome(p.Name) })
 		}
 	}
 	slices.Reverse(things) // exposure takes the place of liveness, which is short
 	runParallel(things)
 	return exposed
+}
+
+// asked reports whether a property is judged: one that was asked for by its name even if it does not apply, as n/a.
+func (j *judge) asked(p *property) bool {
+	if j.opts.Properties == nil {
+		return p.applies(&j.m.Plan)
+	}
+	return slices.Contains(j.opts.Properties, p.Name)
 }
 
 // incidents counts those of all properties that are violated.

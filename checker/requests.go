@@ -105,6 +105,8 @@ func handled(q *history.Request, op operation) error {
 		q.Token = op.hold.Token
 	}
 	switch {
+	case q.First != "" && a.handled == 0: // by its key: the first answer of its slot was given
+		a.handled, a.handledNS, a.deduplicated = int32(q.Seq), q.TimeNS, true
 	case q.Outcome == history.Duplicate: // nothing was done: the first answer was given again
 	case a.handled != 0:
 		return defectf("request %d was handled twice by the resource (seq %d and %d)", number, a.Seq(), q.Seq)
@@ -118,7 +120,7 @@ func handled(q *history.Request, op operation) error {
 func (m *Model) contradiction(a *Access) error {
 	what := func() string { return string(a.F) + " " + strconv.FormatInt(a.Op, 10) + " of hold " + a.Hold.ID }
 	switch {
-	case a.Outcome == history.OK && !a.applied:
+	case a.Outcome == history.OK && !a.applied && !a.deduplicated:
 		return defectf("%s was answered ok (event %d), but the resource's log does not hold it; was resource.jsonl cut?", what(), a.Event)
 	case a.Outcome == history.Fail && a.applied:
 		return defectf("%s was reported as certainly not done (event %d), but the resource did it (seq %d)", what(), a.Event, a.Seq())

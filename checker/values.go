@@ -42,7 +42,7 @@ func (all *registers) of(key string) *register {
 // access to the write whose value it found or was built on. From here on no code compares values: a write is its value.
 func (m *Model) resolve(accesses int) error {
 	all := registers{byKey: map[string]*register{}, sizes: accesses / 2}
-	bases := m.Plan.Compares() == history.CompareBases
+	writes := m.Plan.Compares().OrdersWrites() // they are what is compared, tokens elsewhere
 	for _, h := range m.Holds {
 		r := all.of(h.Key)
 		h.at = int32(len(r.acquires))
@@ -68,7 +68,7 @@ func (m *Model) resolve(accesses int) error {
 			continue
 		}
 		r := all.of(a.Hold.Key)
-		if !r.compared.several() && (bases && a.F == history.Write || !bases && a.Hold.Token != "" && m.Requests.token(i) == a.Hold.Token) {
+		if !r.compared.several() && (writes && a.F == history.Write || !writes && a.Hold.Token != "" && m.Requests.token(i) == a.Hold.Token) {
 			r.compared.add(a.Hold.client)
 		}
 		if !a.applied {
