@@ -196,8 +196,11 @@ func (r *Run) startResource(ctx context.Context) (string, error) {
 func resourceKind(plan history.Plan) []string {
 	kind := plan.ResourceKind()
 	args := []string{"--kind", string(kind.Name)}
-	if kind.Compares == history.CompareTokens && plan.Compares() == history.CompareNothing {
+	if kind.Compares == history.CompareTokens && !plan.Fenced {
 		args = append(args, "--without-tokens")
+	}
+	if plan.Keyed() {
+		args = append(args, "--keyed")
 	}
 	return args
 }

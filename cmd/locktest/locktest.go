@@ -72,10 +72,14 @@ import (
 type Plan struct {
 	Backend  string // etcd, zookeeper, redis, redlock, postgres, consul, kubernetes
 	Client   string // default: the backend's first
-	Workload string // lock (default), or fencing
+	Workload string // lock (default), fencing, or jobs
 	Resource string // plain, fenced, cas; default: the workload's
 	Nemesis  string // default: none
 	Guard    string // none, before-work (default), before-write
+	// Slot and Execution are of workload jobs: the time between two slots of its schedule, default 500 ms; and at-least-once (default),
+	// at-most-once, idempotent.
+	Slot      time.Duration
+	Execution string
 	Provider string // auto (default), local, docker
 
 	Clients   int               // 2 to 100; default 5
