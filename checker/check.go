@@ -55,9 +55,11 @@ type outcome struct {
 	windows []Window
 	// notApplicable or inconclusive say in a sentence why there is no plain verdict; hits outweigh inconclusive.
 	notApplicable, inconclusive string
-	confirmedBy                 string
-	unconfirmed                 string // why the independent judge did not get to its end
-	defect                      error  // the independent judge disagrees
+	// masked says in a sentence what kept all of the hits from the data.
+	masked      string
+	confirmedBy string
+	unconfirmed string // why the independent judge did not get to its end
+	defect      error  // the independent judge disagrees
 }
 
 // hit is one violation. Its finding is only written if it is among those kept.
@@ -184,6 +186,8 @@ func (j *judge) property(p property, o *outcome) Property {
 	switch {
 	case o.notApplicable != "":
 		out.Verdict, out.Reason = NotApplicable, o.notApplicable
+	case len(o.hits) > 0 && o.masked != "":
+		out.Verdict, out.Reason = Masked, o.masked
 	case len(o.hits) > 0:
 		out.Verdict, out.Reason = Violation, o.unconfirmed
 		if p.Name == MutualExclusion {

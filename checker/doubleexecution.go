@@ -11,7 +11,8 @@ import (
 const noSchedule = "the run had no schedule of jobs (workload jobs)"
 
 // doubleExecution is the first half of J12: two requests that record one slot of one key were both applied. The resource's log alone
-// proves it, without any clock. What was rejected, or answered as the first record was, is none.
+// proves it, without any clock. What was rejected is none. Where all that came second was answered as the first record was, because the
+// resource takes slots as idempotency keys, they are told as masked.
 //
 // It keeps the first record of each slot, which a later one of the same slot can always go against.
 func (j *judge) doubleExecution() outcome {
@@ -19,6 +20,7 @@ func (j *judge) doubleExecution() outcome {
 		return outcome{notApplicable: noSchedule}
 	}
 	var o outcome
+	var masked []hit
 	for _, k := range j.keys {
 		log := newLedger(j.m.Plan.Excerpt.Before(k.name))
 		for _, w := range k.handled {
@@ -35,8 +37,28 @@ func (j *judge) doubleExecution() outcome {
 				o.hits = append(o.hits, hit{k.name, w.handledNS, old.ID, func() Finding { return j.doubleFinding(k, d) }})
 			}
 		}
+		for _, d := range log.deduplicated(k) {
+			old, _ := j.older(k, d.second.Hold, d.first.Hold)
+			masked = append(masked, hit{k.name, d.second.handledNS, old.ID, func() Finding { return j.doubleFinding(k, d) }})
+		}
+	}
+	if len(o.hits) == 0 && len(masked) > 0 {
+		o.hits, o.masked = masked, "jobs were run twice, and the resource answered the second record of each slot as the first"
 	}
 	return o
+}
+
+// deduplicated are the records that the resource answered as the first of their slot.
+func (l *ledger) deduplicated(k *keyView) (all []double) {
+	for _, h := range k.acquires {
+		for _, a := range h.Accesses {
+			slot, _ := history.RecordedSlot(a.Value)
+			if first := l.records[slot]; a.deduplicated && first != nil {
+				all = append(all, double{slot: slot, first: first, second: a, broke: a, broken: first})
+			}
+		}
+	}
+	return all
 }
 
 // double is a slot that was recorded a second time.
@@ -109,6 +131,9 @@ func (j *judge) doubleFinding(k *keyView, d double) Finding {
 	f.FromNS, f.ToNS = min(old.DoneNS, young.DoneNS, first.DoneNS, second.DoneNS), max(d.second.handledNS, young.DoneNS)
 	f.Summary = fmt.Sprintf("slot %d of %s was run twice: %s recorded it at %s, and %s once more at %s", d.slot, k.name,
 		first.Client, history.Moment(d.first.handledNS), second.Client, history.Moment(d.second.handledNS))
+	if d.second.deduplicated {
+		f.Summary += ", which did nothing"
+	}
 	f.Cause = j.cause(old, young, f.AtNS)
 	s := j.story(&f, old, young)
 	for _, a := range []*Access{d.first, d.second} {

@@ -75,7 +75,7 @@ func (j *judge) masked(hits []hit) (Verdict, string) {
 		if o.inconclusive != "" || o.notApplicable != "" {
 			return Violation, fmt.Sprintf("not masked: %s did not pass", name)
 		}
-		for _, h := range o.hits {
+		for _, h := range o.harms() {
 			if overlapped[h.key] {
 				return Violation, fmt.Sprintf("not masked: %s is violated on %s", name, h.key)
 			}
@@ -94,11 +94,19 @@ func (j *judge) maskedSoFar(hits []hit) (Verdict, string) {
 	}
 	overlapped := keysOf(hits)
 	for _, name := range j.maskingNeeds(by) {
-		if slices.ContainsFunc(j.outcome(name).hits, func(h hit) bool { return overlapped[h.key] }) {
+		if slices.ContainsFunc(j.outcome(name).harms(), func(h hit) bool { return overlapped[h.key] }) {
 			return verdict, why
 		}
 	}
 	return Inconclusive, by.open
+}
+
+// harms are the hits that were not masked.
+func (o *outcome) harms() []hit {
+	if o.masked != "" {
+		return nil
+	}
+	return o.hits
 }
 
 func keysOf(hits []hit) map[string]bool {

@@ -19,6 +19,9 @@ const (
 	Idempotent  Execution = "idempotent"
 )
 
+// IdempotencyKeys is what the means of a keyed resource is called.
+const IdempotencyKeys = "idempotency keys"
+
 // ExecutionWords is one execution and how it is spoken of, everywhere: in the help, in stories, in the report.
 type ExecutionWords struct {
 	Name Execution

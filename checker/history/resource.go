@@ -105,7 +105,7 @@ func (p *Plan) Compares() Comparison {
 // Means is by what the resource of the run keeps late writes from the data: "fencing", "idempotency keys"; "" for nothing.
 func (p *Plan) Means() string {
 	if p.Compares() == CompareKeys {
-		return "idempotency keys"
+		return IdempotencyKeys
 	}
 	return p.ResourceKind().Means
 }

@@ -80,7 +80,7 @@ type Plan struct {
 	// at-most-once, idempotent.
 	Slot      time.Duration
 	Execution string
-	Provider string // auto (default), local, docker
+	Provider  string // auto (default), local, docker
 
 	Clients   int               // 2 to 100; default 5
 	Keys      int               // locks, 1 to 1000; default 1

@@ -61,7 +61,7 @@ var remedies = map[checker.Advice]func(*circumstance) []string{
 func (c *circumstance) belief() []string {
 	switch {
 	case c.Verdict == checker.Masked && c.Plan.Compares() == history.CompareKeys:
-		return []string{"Nothing had to: two clients believed, and the resource answered the second record of a slot as the first. The work itself was done twice: what a job does outside of the resource needs a key of its own."}
+		return []string{keyedWorkIsDoneTwice}
 	case c.Verdict == checker.Masked && c.Plan.Compares() == history.CompareBases:
 		return []string{"Nothing had to: two clients believed, and the resource took a write only if its base was still the current value, so no update was lost. It protects each write by itself: what a holder does in several writes another may see half done."}
 	case c.Verdict == checker.Masked:
@@ -108,9 +108,14 @@ func (c *circumstance) harm() []string {
 	return append(words, "Another look at the lock just before the write (--guard=before-write) makes this rarer. It cannot rule it out: a client can be stopped between the look and the write, and a packet can come late.")
 }
 
+const keyedWorkIsDoneTwice = "Nothing had to: the resource answers the second record of a slot as the first. The work itself was done twice: what a job does outside of the resource needs a key of its own."
+
 // jobs is what would have kept a job from being run twice. Of a keyed resource it is the resource's own mistake.
 func (c *circumstance) jobs() []string {
-	if c.Plan.Keyed() {
+	switch {
+	case c.Verdict == checker.Masked:
+		return []string{keyedWorkIsDoneTwice}
+	case c.Plan.Keyed():
 		return []string{"The resource takes the slot of a record as its idempotency key, and applied two records of one slot all the same."}
 	}
 	words := c.harm()

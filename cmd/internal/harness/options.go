@@ -15,7 +15,7 @@ type Options struct {
 	Where                                     Where
 	Clients                                   int
 	Keys                                      int
-	Nodes                                     int // 0: the backend's default number
+	Nodes                                     int           // 0: the backend's default number
 	Slot                                      time.Duration // of workload jobs; 0: the default
 	Execution                                 string        // of workload jobs; "": the default
 	TTL                                       time.Duration
