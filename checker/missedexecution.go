@@ -101,9 +101,10 @@ func (j *judge) missed(k *keyView, s idle, disturbed []Span, o *outcome) (missed
 			return false
 		}
 		missed = missedSlot{s, from, waiters[0], j.m.waited(from, to, lost)}
-		if !missed.works && missed.countedNS > missed.bound.NS() && o.inconclusive == "" {
-			o.inconclusive = fmt.Sprintf("no client ran slot %d of %s for %s, but no plain write to the service was seen to succeed in that time",
-				s.slot, k.name, history.Duration(missed.countedNS))
+		undisturbed := to - from - within(lost, from, to)
+		if !missed.tooLong() && undisturbed > missed.bound.NS() && o.inconclusive == "" {
+			o.inconclusive = fmt.Sprintf("no client ran slot %d of %s for %s, but plain writes to the service were not seen to succeed all that time",
+				s.slot, k.name, history.Duration(undisturbed))
 		}
 		return missed.tooLong()
 	}
