@@ -57,6 +57,12 @@ func cas(o simulated.Options) simulated.Options {
 	return o
 }
 
+// jobs is a world whose clients run the slots of a schedule.
+func jobs(execution history.Execution, o simulated.Options) simulated.Options {
+	o.Jobs = execution
+	return o
+}
+
 // careless is a world whose clients never look at their lock before they write.
 func careless(o simulated.Options) simulated.Options {
 	o.Guard = simulated.GuardNone
@@ -85,6 +91,13 @@ var mutants = []struct {
 	{"", cas(on(simulated.Polling, kills)), nil, "the dead write nothing"},
 	{"", careless(cas(on(simulated.Queue, cuts))), nil, "late writes are rejected, or nothing was written in between"},
 	{"", careless(cas(on(simulated.Polling, stops))), nil, "the same, and belief overlaps, which is masked"},
+	{"", jobs(history.AtLeastOnce, on(simulated.Queue, calm)), nil, "a correct lock, undisturbed"},
+	{"", jobs(history.AtMostOnce, on(simulated.Polling, kills)), nil, "the dead record nothing"},
+	{"", fenced(jobs(history.AtLeastOnce, on(simulated.Polling, cuts))), nil, "late records are rejected"},
+	{"", careless(cas(jobs(history.AtLeastOnce, on(simulated.Queue, cuts)))), nil, "the same"},
+	{"", careless(jobs(history.Idempotent, on(simulated.Queue, cuts))), nil, "a late record is answered as the first of its slot, or is the first"},
+	{"", careless(jobs(history.Idempotent, on(simulated.Polling, stops))), nil, "the same, and belief overlaps, which is masked"},
+	{"", jobs(history.AtLeastOnce, on(simulated.Queue, cuts)), names(harm, DoubleExecution), "a record waits behind the cut, and lands when another has run the slot"},
 	{"", on(simulated.Queue, cuts), harm, "a write waits behind the cut and lands after the next grant; belief ends in time by the client's own clock"},
 
 	// The service.
@@ -99,6 +112,7 @@ var mutants = []struct {
 	{simulated.ReleaseInvented, fenced(on(simulated.Polling, stops)), names(LockLinearizability), "the answer proves a grant that had run out, while the lock was another's"},
 	{simulated.NeverFree, on(simulated.Queue, kills), names(Liveness), "what the dead held stays taken"},
 	{simulated.NeverFree, on(simulated.Polling, kills), names(Liveness), "what the dead held stays taken"},
+	{simulated.LostWakeUp, patient(fenced(jobs(history.AtLeastOnce, on(simulated.Queue, cuts)))), names(Liveness, MissedExecution), "it waits for ever, others behind it, and the next slot is run by no client"},
 	{simulated.ZombieWaiter, patient(fenced(on(simulated.Queue, cuts))), names(Liveness), "it waits for ever under a session that is gone"},
 	{simulated.LostWakeUp, patient(fenced(on(simulated.Queue, cuts))), names(Liveness), "it waits for ever under a session that lives, and others behind it; once it is closed fresh sessions get the lock"},
 	{simulated.GrantToTheDead, patient(fenced(on(simulated.Queue, cuts))), names(LockLinearizability, Liveness), "granted under a session that the service had said is gone, and never free again if the client is gone, too"},
@@ -122,6 +136,9 @@ var mutants = []struct {
 	{simulated.RejectedStored, cas(on(simulated.Queue, cuts)), names(defective), "the client was told that it certainly did not happen, and the log says it did"},
 	{simulated.RejectedStored, fenced(on(simulated.Queue, cuts)), names(defective), "the client was told that it certainly did not happen, and the log says it did"},
 	{simulated.AppliedDenied, on(simulated.Queue, calm), names(defective), "the client was told that it certainly did not happen, and the log says it did"},
+
+	{simulated.KeyIgnored, careless(jobs(history.Idempotent, on(simulated.Queue, cuts))), names(LostUpdate, ResourceLinearizability, DoubleExecution), "as if it were plain"},
+	{simulated.UpdateDropped, jobs(history.AtLeastOnce, on(simulated.Polling, calm)), names(LostUpdate, ResourceLinearizability, DoubleExecution), "the next holder finds the slot before, and runs it again"},
 
 	// The clients.
 	{simulated.LossIgnored, on(simulated.Queue, cuts), names(MutualExclusion, harm), "belief goes on behind the cut; the harm is what a cut does anyway"},
@@ -147,6 +164,9 @@ func TestMutantsAreFoundByTheirPropertiesAlone(t *testing.T) {
 		name := fmt.Sprintf("%s, service %d, fenced %v", cmp.Or(m.defect, "no defect"), m.world.Service, m.world.Fenced)
 		if m.world.CAS {
 			name += ", cas"
+		}
+		if m.world.Jobs != "" {
+			name += ", jobs " + string(m.world.Jobs)
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
