@@ -76,11 +76,10 @@ type Plan struct {
 	Resource string // plain, fenced, cas; default: the workload's
 	Nemesis  string // default: none
 	Guard    string // none, before-work (default), before-write
-	// Slot and Execution are of workload jobs: the time between two slots of its schedule, default 500 ms; and at-least-once (default),
-	// at-most-once, idempotent.
-	Slot      time.Duration
-	Execution string
-	Provider  string // auto (default), local, docker
+	Provider string // auto (default), local, docker
+
+	Slot      time.Duration // of workload jobs: the time between two slots; 50 ms to 1 h, default 500 ms
+	Execution string        // of workload jobs: at-least-once (default), at-most-once, idempotent
 
 	Clients   int               // 2 to 100; default 5
 	Keys      int               // locks, 1 to 1000; default 1
