@@ -96,7 +96,7 @@ var properties = []property{
 	{Description{
 		Name: MissedExecution, Layer: LayerEffect, Harm: 2, Advice: AdviceLiveness,
 		One: "job that no client ran", Many: "jobs that no client ran",
-		Meaning: "Every slot of a job is recorded, late at worst: as soon as the lock has to be granted again.",
+		Meaning: "Every slot that is due is recorded, late or not, as soon as the lock can be granted.",
 	}, (*judge).missedExecution, (*history.Plan).Jobs, nil},
 	{Description{
 		Name: Liveness, Layer: LayerLiveness, Harm: 11, Advice: AdviceLiveness,
