@@ -23,14 +23,14 @@ var imageRows = []struct {
 	{
 		name: "kazoo, paused past its session", backend: "zookeeper", variable: "LOCKCHECK_CLIENT_IMAGE_KAZOO",
 		args:    []string{"--nemesis=pause:holder@work,2ttl", "--time-limit=10s"},
-		exposed: []string{history.PastLease("pauses")}, violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, cause: "pause",
+		exposed: []string{history.PastLease("pauses")}, violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, cause: "pause of holder",
 	},
 	{
 		// Cut off from all, its write waits in TCP until the lock is another's; bsm/redislock tells its user nothing of a loss.
 		name: "bsm-redislock, cut off past its lease, or killed", backend: "redis", variable: "LOCKCHECK_CLIENT_IMAGE_BSM_REDISLOCK",
 		args:     []string{"--nodes=1", "--nemesis=partition:holder@work,2ttl,kill:holder@work", "--time-limit=14s"},
 		exposed:  []string{history.PastLease("partitions"), history.OfHolders("kills")},
-		violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, cause: "partition",
+		violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, cause: "partition of holder",
 	},
 }
 
