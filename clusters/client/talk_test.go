@@ -22,8 +22,8 @@ type fakeLock struct {
 	watch  Watch
 	grant  *fakeGrant
 	as     func(*fakeGrant) Grant // if set: what is granted of it
-	wait   chan error            // if set: an acquire waits for it, or for its context
-	asking func(context.Context) // if set: what an acquire does first
+	wait   chan error             // if set: an acquire waits for it, or for its context
+	asking func(context.Context)  // if set: what an acquire does first
 
 	mu       sync.Mutex
 	releases int
