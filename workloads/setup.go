@@ -242,10 +242,15 @@ func (r *Run) startClients(ctx context.Context, resource string) error {
 
 // refused makes a defect of a lock client the user's mistake, where the client is the user's.
 func (r *Run) refused(err error) error {
-	if r.fleet.command.Program == "" {
+	if !r.usersClient() {
 		return err
 	}
 	return fmt.Errorf("%w: the lock client %s does not speak the client protocol (clusters/client/README.md): %w", clusters.ErrUsage, r.plan.LockClient, err)
+}
+
+// usersClient reports whether the lock client is none of lockcheck's own.
+func (r *Run) usersClient() bool {
+	return r.fleet.command.Program != "" || r.fleet.command.InClientImage
 }
 
 // declared takes over what the clients said of themselves, which is the same for all of them.

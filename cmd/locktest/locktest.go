@@ -89,6 +89,9 @@ type Plan struct {
 
 	Image, ServerBin, ServerJar string // where servers come from
 
+	ClientImage string   // of a lock client in containers (client protocol); instead of Client
+	ClientArg   []string // its command, instead of the image's own
+
 	// Out is the directory for run directories, in which all runs are kept. Default: lockcheck-out beside the test, in which
 	// only those are kept that did not pass.
 	Out string
