@@ -25,8 +25,10 @@ var narrowings = []struct {
 		"of a client that believed it held a lock", "hit a client that held a lock"},
 	{history.PastLease, func(j *judge, f *Fault) bool { return j.m.outlives(f) },
 		"of a holder that lasted past the end of its lease", "of a holder outlived its lease"},
-	{history.OfServers, func(j *judge, f *Fault) bool { return f.EffectiveNS != 0 && !j.m.ofClient(f) },
+	{history.OfServers, func(j *judge, f *Fault) bool { return f.EffectiveNS != 0 && j.m.ofService(f) },
 		"of a server", "hit a server"},
+	{history.OfResource, func(_ *judge, f *Fault) bool { return f.EffectiveNS != 0 && f.Target == history.ResourceTarget },
+		"of the resource", "hit the resource"},
 }
 
 // exposure counts the contended grants, the faults of each kind that the history or the plan knows, and says of what the
@@ -96,7 +98,7 @@ func (m *Model) writers() int64 {
 
 // answeredWrite reports whether it is a write that the resource handled and that was answered, rejected ones included.
 func (a *Access) answeredWrite() bool {
-	return a.F == history.Write && a.handled != 0 && (a.Outcome == history.OK || a.Outcome == history.Fail)
+	return a.F == history.Write && (a.handled != 0 || a.applied) && (a.Outcome == history.OK || a.Outcome == history.Fail)
 }
 
 // maxConcurrent is the largest number of faults of a name that were in effect together: a majority whose members suffer one
@@ -128,6 +130,9 @@ func (m *Model) met(name history.F) bool {
 
 // ofClient reports whether a fault's target is a client.
 func (m *Model) ofClient(f *Fault) bool { return m.Clients[f.Target] != nil }
+
+// ofService reports whether a fault's target is a server, or the service as a whole.
+func (m *Model) ofService(f *Fault) bool { return !m.ofClient(f) && f.Target != history.ResourceTarget }
 
 // contended counts the grants that another client's acquire of the same lock waited for while they were held: those that
 // kept the others out for as long, and those during which another was let in. A lock that lets all clients in is none, and a
