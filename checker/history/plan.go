@@ -30,8 +30,6 @@ type Plan struct {
 	Fenced bool `json:"fenced"`
 	// UnderTest is there if the resource is not lockcheck's own: a program, a URL or a storage server, which is judged, too.
 	UnderTest *UnderTest `json:"resource_under_test,omitempty"`
-	// KeyPrefix is what every key of the run begins with, so that it meets nothing that was there before.
-	KeyPrefix string `json:"key_prefix,omitempty"`
 
 	// What the lock client declared when it was started.
 	Tokens       Tokens `json:"tokens"`
