@@ -143,7 +143,7 @@ var beyondSchema = map[string][2]string{
 	"an entry for no cell":                {"{nemesis: none, expect", "{nemesis: none, backend: ours, expect"},
 	"a lease that is too long":            {"ttl: 2s", "ttl: 25h"},
 	"a lease that a backend cannot have":  {"ttl: 2s", "ttl: 2500ms"},
-	"a target that the fault cannot have": {"[none,", "[none, 'pause:resource',"},
+	"a target that the fault cannot have": {"[none,", "[none, 'clock:resource',"},
 	"a setting that a backend lacks":      {"etcd: ,", "etcd: {set: {colour: red}},"},
 	"a program that is not there":         {"client: setnx", "client: ./not/there"},
 }

@@ -55,6 +55,7 @@ var remedies = map[checker.Advice]func(*circumstance) []string{
 	checker.AdviceService:  (*circumstance).service,
 	checker.AdviceRelease:  (*circumstance).release,
 	checker.AdviceLiveness: (*circumstance).liveness,
+	checker.AdviceResource: (*circumstance).resource,
 }
 
 func (c *circumstance) belief() []string {

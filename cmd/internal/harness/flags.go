@@ -43,8 +43,11 @@ var Flags = []Flag{
 	},
 	{
 		Name: "resource", At: func(o *Options) any { return &o.Resource }, Where: InFile | InCompare,
-		Help: "what holders write to: " + strings.Join(history.ResourceNames(), ", ") + " (default: " + workloads.DefaultResources() + ")",
-		Rule: oneOf("resource", history.ResourceNames()),
+		Help: "what holders write to: " + strings.Join(history.ResourceNames(), ", ") + " (default: " + workloads.DefaultResources() +
+			"), or the path of a program of yours that is tested, too",
+		Rule:     resourceRule(),
+		Provider: Local, If: history.IsOwnResource,
+		Instead: "containers do not have this machine's programs: take one of lockcheck's own resources",
 	},
 	{
 		Name: "nemesis", At: func(o *Options) any { return &o.Nemesis }, Default: history.NoNemesis,
