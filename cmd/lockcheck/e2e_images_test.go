@@ -5,6 +5,7 @@ package main_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"lockcheck/checker"
@@ -64,6 +65,22 @@ func TestLockClientsOfImages(t *testing.T) {
 				blames(t, o, row.cause)
 				nothingLeft(t, o)
 			})
+		}
+	}
+}
+
+// A container that ends before it has said that it is ready: whose it is to change, and what it said last.
+func TestAnImageThatIsNoLockClientIsNoVerdict(t *testing.T) {
+	t.Parallel()
+	needDocker(t)
+	o := lockcheck(t, program, "run", "--provider=docker", "--backend=etcd", "--nodes=1", "--clients=2", "--time-limit=2s",
+		"--client-image="+imageIn(t, "LOCKCHECK_IMAGE_REDIS"), "--", "sh", "-c", "echo I give up >&2; exit 5")
+	if o.code != 64 || len(o.results.Properties) > 0 {
+		t.Errorf("exit %d, judged %v; want 64 and no verdict", o.code, o.results.Verdict)
+	}
+	for _, say := range []string{"ended before it was ready: exit status 5", "I give up", "does not speak the client protocol"} {
+		if !strings.Contains(o.stderr, say) {
+			t.Errorf("it does not say %s", say)
 		}
 	}
 }

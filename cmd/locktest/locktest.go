@@ -75,7 +75,7 @@ type Plan struct {
 	Workload string // lock (default), or fencing
 	Resource string // plain, fenced, cas; default: the workload's
 	Nemesis  string // default: none
-	Guard    string // none, before-work (default), before-write
+	Guard    string // none, before-work (default), before-write, ask, ask-stale
 	Provider string // auto (default), local, docker
 
 	Clients   int               // 2 to 100; default 5
