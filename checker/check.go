@@ -117,7 +117,7 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 	result := &Result{Judged: []Name{}, Properties: []Property{}, OutcomeReading: reading}
 	for _, p := range properties {
 		if !j.asked(&p) {
-			if p.applies(&m.Plan) {
+			if p.concerns(&m.Plan) {
 				result.NotJudged = append(result.NotJudged, p.Name)
 			}
 			continue
@@ -163,7 +163,7 @@ func (j *judge) judgeAll() (exposed []Exposure) {
 // asked reports whether a property is judged: one that was asked for by its name even if it does not apply, as n/a.
 func (j *judge) asked(p *property) bool {
 	if j.opts.Properties == nil {
-		return p.applies(&j.m.Plan)
+		return p.concerns(&j.m.Plan)
 	}
 	return slices.Contains(j.opts.Properties, p.Name)
 }

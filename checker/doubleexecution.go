@@ -19,7 +19,10 @@ func (j *judge) doubleExecution() outcome {
 	if !j.m.Plan.Jobs() {
 		return outcome{notApplicable: noSchedule}
 	}
-	var o outcome
+	o := outcome{inconclusive: j.m.untrusted()}
+	if o.inconclusive != "" {
+		return o
+	}
 	var masked []hit
 	for _, k := range j.keys {
 		log := newLedger(j.m.Plan.Excerpt.Before(k.name))

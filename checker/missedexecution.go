@@ -24,7 +24,10 @@ func (j *judge) missedExecution() outcome {
 	if end == 0 {
 		return outcome{inconclusive: "the run never reached the load"}
 	}
-	var o outcome
+	o := outcome{inconclusive: j.m.untrusted()}
+	if o.inconclusive != "" {
+		return o
+	}
 	disturbed := j.m.disturbed()
 	for _, k := range j.keys {
 		for _, idle := range j.idleStretches(k, load, end) {

@@ -21,14 +21,14 @@ func withKeys(p *history.Plan, other replay) replay {
 	return replayKeys{other, p.Keyed(), p.Excerpt != nil, map[slotOf]string{}}
 }
 
-func (r replayKeys) handled(q *history.Request) error {
+func (r replayKeys) handled(q *history.Request) *breach {
 	slot, _ := history.RecordedSlot(q.Value)
 	at := slotOf{q.Key, slot}
 	switch {
 	case q.First != "" && !r.keyed:
-		return defectf("the resource answered request %s (seq %d) as request %s, although it has no idempotency keys", q.Request, q.Seq, q.First)
+		return miscompared(q, "the resource answered request %s (seq %d) as request %s, although it has no idempotency keys", q.Request, q.Seq, q.First)
 	case q.First != "" && !r.excerpt && r.recorded[at] != q.First:
-		return defectf("the resource answered request %s (seq %d) as request %s, which is not the first record of slot %d of %s",
+		return miscompared(q, "the resource answered request %s (seq %d) as request %s, which is not the first record of slot %d of %s",
 			q.Request, q.Seq, q.First, slot, q.Key)
 	case r.keyed && q.Kind == history.KindWrite && q.Outcome == history.Applied && r.recorded[at] == "":
 		r.recorded[at] = q.Request

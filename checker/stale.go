@@ -38,6 +38,7 @@ func (j *judge) staleWrite() outcome {
 		}[by]
 		return o
 	}
+	o.inconclusive = j.m.untrusted()
 	for _, w := range j.stale() {
 		o.hits = append(o.hits, hit{w.key, w.write.handledNS, w.hold.ID, func() Finding { return j.staleFinding(w) }})
 	}

@@ -23,8 +23,8 @@ type worker struct {
 	tick      *time.Ticker // looks at how long an operation has been waited for; one for all of them
 	client    *member
 	recorded  map[string]int64 // of jobs, by key: the last slot that is known to be recorded
-	starts    int // clients started so far
-	deaths    int // of clients that ended by themselves
+	starts    int              // clients started so far
+	deaths    int              // of clients that ended by themselves
 	// backoff is added for each of those before the next client is started: one that ends at once must not keep the machine
 	// busy.
 	backoff time.Duration

@@ -111,6 +111,8 @@ func (p *Plan) validateJobs() error {
 		return mistakef("the plan's slot_ms is %d, with execution %q: a schedule of jobs has both, and a slot lasts 1 to %d ms", p.SlotMS, p.Execution, int64(maxPlanMS))
 	case !known:
 		return mistakef("the plan's execution is %q; known are %s", p.Execution, list(ExecutionNames()))
+	case p.Keyed() && p.UnderTest != nil:
+		return mistakef("the plan's execution is %s, and its resource is under test, which has no idempotency keys", p.Execution)
 	}
 	return nil
 }

@@ -81,6 +81,9 @@ func ResourceNames() []string {
 
 // ResourceKind is the resource of the run. One recorded before plans named it had what its workload implied.
 func (p *Plan) ResourceKind() ResourceKind {
+	if p.UnderTest != nil {
+		return p.kindUnderTest()
+	}
 	name := p.Resource
 	if name == "" {
 		name = map[bool]Resource{true: ResourceFenced, false: ResourcePlain}[p.Fenced]
@@ -112,6 +115,9 @@ func (p *Plan) Means() string {
 
 // validateResource refuses a plan whose resource and Fenced contradict each other.
 func (p *Plan) validateResource() error {
+	if p.UnderTest != nil {
+		return p.validateUnderTest()
+	}
 	kind, known := ResourceNamed(p.Resource)
 	switch {
 	case p.Resource == "": // recorded before plans named it

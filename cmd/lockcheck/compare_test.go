@@ -60,7 +60,7 @@ func TestMistakesOfComparisons(t *testing.T) {
 		"no such resource in a file":   {[]string{"compare"}, inFile("resource: cass"), []string{`lockcheck.yaml:9:13: resource: there is no resource "cass" (did you mean cas?); there are: plain, fenced, cas`}},
 		"no such execution in a file":  {[]string{"compare"}, inFile("execution: never"), []string{`lockcheck.yaml:9:14: execution: there is no execution "never"; there are: at-least-once`}},
 		"a slot that no cell has":      {[]string{"compare"}, inFile("slot: 1s"), []string{"--slot=1s: only workload jobs understands it, and the matrix has none"}},
-		"a seed in a file":             {[]string{"compare"}, inFile("seed: 3"), []string{`lockcheck.yaml:9:3: defaults has no key "seed"; there are: client, resource, guard,`}},
+		"a seed in a file":             {[]string{"compare"}, inFile("seed: 3"), []string{`lockcheck.yaml:9:3: defaults has no key "seed"; there are: client, client-image, client-arg, resource, guard,`}},
 		"nothing to merge":             {[]string{"merge"}, "", []string{"directories of comparisons"}},
 		"no comparison":                {[]string{"merge", "."}, "", []string{"compare.json is missing"}},
 		"a file that exists":           {[]string{"init"}, "mine", []string{"lockcheck.yaml exists", "left as it is"}},

@@ -42,6 +42,7 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		"until of another workload":      {[]string{"run", "--backend=etcd", "--until=double-execution"}, []string{"double-execution is of workload jobs, so it would never end the run; add --workload=jobs"}},
 		"until what keys rule out":       {[]string{"run", "--backend=etcd", "--workload=jobs", "--execution=idempotent", "--until=stale-write"}, []string{"with --execution=idempotent, stale-write does not apply"}},
 		"until what no run can show":     {[]string{"run", "--backend=etcd", "--workload=jobs", "--until=missed-execution"}, []string{"missed-execution is known only at the end of a run"}},
+		"keys of a resource under test":  {[]string{"run", "--backend=etcd", "--workload=jobs", "--execution=idempotent", "--resource=/bin/true"}, []string{"--execution=idempotent: a resource under test (--resource=/bin/true)", "plain, fenced, cas"}},
 		"a slot in a matrix without":     {[]string{"compare", "--backends=etcd", "--nemeses=none", "--workloads=lock", "--slot=1s"}, []string{"--slot=1s: only workload jobs understands it, and the matrix has none: add jobs to the workloads, or leave it out"}},
 		"unknown guard":                  {[]string{"run", "--backend=etcd", "--guard=dog"}, []string{"dog", "none, before-work, before-write"}},
 		"unknown provider":               {[]string{"run", "--backend=etcd", "--provider=cloud"}, []string{"cloud", "local"}},

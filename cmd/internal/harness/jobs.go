@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"lockcheck/checker"
@@ -31,6 +32,16 @@ func (o *Options) checkSlot() error {
 	slotMS, _ := o.schedule()
 	if slot := time.Duration(slotMS) * time.Millisecond; 2*slot >= o.TimeLimit {
 		return fmt.Errorf("--slot=%v: within --time-limit=%v fewer than two slots would be due: use a shorter slot, or a longer time limit", slot, o.TimeLimit)
+	}
+	return nil
+}
+
+// checkKeys refuses idempotency keys of a resource that has none that lockcheck knows of.
+func (o *Options) checkKeys() error {
+	_, execution := o.schedule()
+	if words, _ := history.ExecutionNamed(execution); words.Keyed && history.IsOwnResource(o.Resource) {
+		return fmt.Errorf("--execution=%s: a resource under test (--resource=%s) is not told to take slots as idempotency keys: use one of %s, or another --execution",
+			execution, o.Resource, strings.Join(history.ResourceNames(), ", "))
 	}
 	return nil
 }

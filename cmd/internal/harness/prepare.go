@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -22,7 +21,7 @@ func Prepare(o Options) (workloads.Config, error) {
 	if err != nil {
 		return config, Usage(fmt.Errorf("--backend: %w", err))
 	}
-	lockClient, command, err := clientProgram(backend, o.Client)
+	lockClient, command, err := clientProgram(backend, o)
 	if err != nil {
 		return config, Usage(fmt.Errorf("--client: %w", err))
 	}
@@ -33,9 +32,9 @@ func Prepare(o Options) (workloads.Config, error) {
 	if err != nil {
 		return config, Usage(fmt.Errorf("--workload: %w", err))
 	}
-	kind, known := history.ResourceNamed(cmp.Or(history.Resource(o.Resource), workload.Resource))
-	if !known {
-		return config, Usage(fmt.Errorf("--resource: %w", history.Unknown("resource", o.Resource, history.ResourceNames())))
+	resource, err := resourceNamed(o.Resource, workload)
+	if err != nil {
+		return config, Usage(err)
 	}
 	layout, err := backend.Layout(clusters.Options{Nodes: o.Nodes, TTL: o.TTL, Settings: o.Set})
 	if err != nil {
@@ -43,7 +42,7 @@ func Prepare(o Options) (workloads.Config, error) {
 	}
 	disturb, err := nemesis.New(o.Nemesis, nemesis.Plan{
 		Seed: o.Seed, TTL: layout.EffectiveTTL + layout.Grace, Limit: o.TimeLimit, Servers: len(layout.Nodes), Fronts: len(layout.Fronts), Clients: o.Clients,
-		Leaderless: layout.Election == 0,
+		Leaderless: layout.Election == 0, ResourceUnderTest: resource.tested != nil,
 	})
 	if err != nil {
 		return config, Usage(fmt.Errorf("--nemesis: %w", err))
@@ -55,7 +54,6 @@ func Prepare(o Options) (workloads.Config, error) {
 	plan := history.Plan{
 		Version: history.FormatVersion, Run: runID(o.Seed), Command: o.ReproduceCommand(lockClient),
 		Backend: o.Backend, LockClient: lockClient, Workload: o.Workload, Nemesis: o.Nemesis, Guard: o.Guard,
-		Resource: kind.Name, Fenced: workload.Tokens && kind.Compares == history.CompareTokens,
 		SlotMS: slotMS, Execution: execution,
 		Seed: o.Seed, Nodes: len(layout.Nodes) + len(layout.Fronts), Clients: o.Clients, Keys: o.Keys,
 		TimeLimitMS: o.TimeLimit.Milliseconds(), TTLMS: o.TTL.Milliseconds(), EffectiveMS: layout.EffectiveTTL.Milliseconds(),
@@ -64,7 +62,8 @@ func Prepare(o Options) (workloads.Config, error) {
 		Versions: map[string]string{"lockcheck": Version(), "go": strings.TrimPrefix(runtime.Version(), "go")},
 		Host:     HostFacts(),
 	}
+	resource.into(&plan, workload)
 	return workloads.Config{
-		Plan: plan, Backend: backend, ClientCommand: command, Layout: layout, Nemesis: disturb,
+		Plan: plan, Backend: backend, ClientCommand: command, Tested: resource.tested, Layout: layout, Nemesis: disturb,
 	}, nil
 }

@@ -60,6 +60,9 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 		return Outcome{}, err
 	}
 	o.Where.keep = []string{out, config.ClientCommand.Program, o.Where.ServerPaths.Bin, o.Where.ServerPaths.Jar}
+	if config.Tested != nil {
+		o.Where.keep = append(o.Where.keep, config.Tested.Command.Program)
+	}
 	provider, code, err := chosen.open(o.Where)
 	switch {
 	case err != nil:
