@@ -64,7 +64,7 @@ func Parse(path string, text []byte, known Known) (compare.Spec, error) {
 		return compare.Spec{}, syntaxError(path, text, err)
 	}
 	r := &reader{path: path, known: known}
-	r.spec.File, r.spec.Places = path, compare.NewPlaces()
+	r.spec.File, r.spec.Places, r.spec.OnlyIn = path, compare.NewPlaces(), known.OnlyIn()
 	if len(document.Content) == 0 {
 		r.errorf(&yaml.Node{Line: 1, Column: 1}, "the file is empty; lockcheck init writes one to begin with")
 	} else {
