@@ -8,6 +8,10 @@ const (
 	FlagServerJar = "server-jar"
 	FlagImage     = "image"
 	FlagNodes     = "nodes"
+
+	FlagAttach       = "attach"
+	FlagAttachConfig = "attach-config"
+	FlagMaxRate      = "max-rate"
 )
 
 // The providers' names, and what chooses each on the command line. Where one cannot run something, its errors name the other.

@@ -61,6 +61,9 @@ func (w *worker) hold(ctx context.Context) {
 	key := w.run.key(w.random.IntN(w.run.plan.Keys))
 	work := between(w.random, shortestWork, longestWork)
 	releaseLost := w.random.IntN(2) == 0
+	if !w.run.pace.wait(ctx, w.run.stopping) {
+		return
+	}
 	op := w.run.ops.Add(1)
 	hold := fmt.Sprintf("h%d", op)
 

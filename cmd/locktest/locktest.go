@@ -89,6 +89,9 @@ type Plan struct {
 
 	Image, ServerBin, ServerJar string // where servers come from
 
+	Attach, AttachConfig string // a service that others run: host:port,…, and the file that says what lets a client in there
+	MaxRate              int    // acquires a second there; default 20
+
 	// Out is the directory for run directories, in which all runs are kept. Default: lockcheck-out beside the test, in which
 	// only those are kept that did not pass.
 	Out string

@@ -115,7 +115,11 @@ func (d *Dir) Discard() error {
 			return err
 		}
 	}
-	return errors.Join(os.Remove(d.NodesDir()), os.Remove(d.path))
+	err := os.Remove(filepath.Join(d.path, PlanFile)) // a run at a service that others run has one before it writes there
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, os.Remove(d.NodesDir()), os.Remove(d.path))
 }
 
 // maxSameSecond bounds how many runs may start in one directory in one second.

@@ -69,7 +69,7 @@ func clientProgram(backend clusters.Backend, client string) (name string, comman
 
 // obtainClient finds or builds the program of a lock client that is one of its own. That may take minutes: whether the servers are there
 // is looked at before.
-func obtainClient(ctx context.Context, config *workloads.Config, on Provider, at Where) error {
+func obtainClient(ctx context.Context, config *workloads.Config, on Provider, o Options) error {
 	if isProgram(config.Plan.LockClient) {
 		return nil
 	}
@@ -77,7 +77,7 @@ func obtainClient(ctx context.Context, config *workloads.Config, on Provider, at
 	if err != nil || chosen.Program == nil {
 		return err
 	}
-	if err := on.available(ctx, at, config.Backend.Software()); err != nil {
+	if err := on.available(ctx, o.Where, o.Software(config.Backend)); err != nil {
 		return err
 	}
 	config.ClientCommand.Program, err = chosen.Program.Obtain(ctx, runtime.GOARCH, os.Stderr)

@@ -15,6 +15,8 @@ type Options struct {
 	Backend, Client, Workload, Nemesis, Guard string
 	Resource                                  string // "": what the workload implies
 	Where                                     Where
+	Attach, AttachConfig                      string // "": lockcheck starts the servers
+	MaxRate                                   int    // acquires a second; 0: the default for a service that others run
 	Clients                                   int
 	Keys                                      int
 	Nodes                                     int // 0: the backend's default number
@@ -50,6 +52,9 @@ func (o *Options) Check() error {
 		}
 	}
 	if err := o.checkUntilResource(); err != nil {
+		return Usage(err)
+	}
+	if err := o.checkAttach(); err != nil {
 		return Usage(err)
 	}
 	return o.place()

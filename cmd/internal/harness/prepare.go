@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters"
 	"lockcheck/nemesis"
 	"lockcheck/workloads"
 )
@@ -37,13 +36,18 @@ func Prepare(o Options) (workloads.Config, error) {
 	if !known {
 		return config, Usage(fmt.Errorf("--resource: %w", history.Unknown("resource", o.Resource, history.ResourceNames())))
 	}
-	layout, err := backend.Layout(clusters.Options{Nodes: o.Nodes, TTL: o.TTL, Settings: o.Set})
+	layout, err := o.layout(backend)
+	if err != nil {
+		return config, err
+	}
+	run := runID(o.Seed)
+	attach, err := o.attach(run)
 	if err != nil {
 		return config, err
 	}
 	disturb, err := nemesis.New(o.Nemesis, nemesis.Plan{
 		Seed: o.Seed, TTL: layout.EffectiveTTL + layout.Grace, Limit: o.TimeLimit, Servers: len(layout.Nodes), Fronts: len(layout.Fronts), Clients: o.Clients,
-		Leaderless: layout.Election == 0,
+		Leaderless: layout.Election == 0 && attach == nil, Attached: attach != nil,
 	})
 	if err != nil {
 		return config, Usage(fmt.Errorf("--nemesis: %w", err))
@@ -52,7 +56,7 @@ func Prepare(o Options) (workloads.Config, error) {
 		return config, Usage(errors.New("--replay: this version of lockcheck draws another schedule from that seed; use the version that plan.json names"))
 	}
 	plan := history.Plan{
-		Version: history.FormatVersion, Run: runID(o.Seed), Command: o.ReproduceCommand(lockClient),
+		Version: history.FormatVersion, Run: run, Command: o.ReproduceCommand(lockClient),
 		Backend: o.Backend, LockClient: lockClient, Workload: o.Workload, Nemesis: o.Nemesis, Guard: o.Guard,
 		Resource: kind.Name, Fenced: workload.Tokens && kind.Compares == history.CompareTokens,
 		Seed: o.Seed, Nodes: len(layout.Nodes) + len(layout.Fronts), Clients: o.Clients, Keys: o.Keys,
@@ -61,8 +65,10 @@ func Prepare(o Options) (workloads.Config, error) {
 		Until: UntilWords(o.Until), Expected: o.Expected, Exposure: disturb.Requirements(), Steps: disturb.Steps(), Settings: layout.Settings,
 		Versions: map[string]string{"lockcheck": Version(), "go": strings.TrimPrefix(runtime.Version(), "go")},
 		Host:     HostFacts(),
+		Attached: asked(attach),
 	}
 	return workloads.Config{
 		Plan: plan, Backend: backend, ClientCommand: command, Layout: layout, Nemesis: disturb,
+		Attach: attach,
 	}, nil
 }

@@ -18,7 +18,8 @@ type Where struct {
 	ServerPaths clusters.ServerPaths // local: of server programs
 	Image       string               // docker: of the servers
 
-	keep []string // local: paths that the harness will need
+	keep   []string // local: paths that the harness will need
+	places []string // local: of a service that others run
 }
 
 // Provider is one row of the table of providers.
@@ -116,7 +117,7 @@ func localAvailable(_ context.Context, at Where, software clusters.Software) err
 }
 
 func openLocal(at Where) (clusters.Provider, int, error) {
-	provider, code, err := local.Enter(at.keep...)
+	provider, code, err := local.Entry{Keep: at.keep, Places: at.places}.Enter()
 	if err != nil || provider == nil {
 		return nil, code, err
 	}
