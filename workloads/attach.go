@@ -20,6 +20,11 @@ type Attach struct {
 	Prefix       string   // of the names of all locks
 	MaxRate      int      // acquires a second
 	CleanCommand []string // removes what the run left there
+
+	// Remember notes what the run is about to write there, for those who have to remove it if the run is killed; Forget is called
+	// once nothing is there any more.
+	Remember func(history.Attached, []string) error
+	Forget   func() error
 }
 
 // Files are those that connecting needs.
@@ -72,7 +77,7 @@ func (r *Run) attach(ctx context.Context) error {
 		return err
 	}
 	r.noteAttached(service)
-	if err := r.config.SavePlan(r.plan); err != nil {
+	if err := r.config.Attach.Remember(*r.plan.Attached, r.keys()); err != nil {
 		return err
 	}
 	r.progress("%s", r.intent(service))
@@ -189,7 +194,7 @@ func (r *Run) leave() error {
 	defer cancel()
 	err := clusters.Removed(ctx, r.attached)
 	if err == nil {
-		return nil
+		return r.config.Attach.Forget()
 	}
 	return fmt.Errorf("%w: %s: %w; this removes them: %s", clusters.ErrLeft, r.attached.Place(), err, strings.Join(r.config.Attach.CleanCommand, " "))
 }

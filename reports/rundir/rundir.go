@@ -115,11 +115,7 @@ func (d *Dir) Discard() error {
 			return err
 		}
 	}
-	err := os.Remove(filepath.Join(d.path, PlanFile)) // a run at a service that others run has one before it writes there
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return errors.Join(err, os.Remove(d.NodesDir()), os.Remove(d.path))
+	return errors.Join(os.Remove(d.NodesDir()), os.Remove(d.path))
 }
 
 // maxSameSecond bounds how many runs may start in one directory in one second.

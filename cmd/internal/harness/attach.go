@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
@@ -122,7 +123,7 @@ func attachable() (names []string) {
 }
 
 // attach is the service that others run, as the options name it; nil if lockcheck starts one.
-func (o *Options) attach(run string) (*workloads.Attach, error) {
+func (o *Options) attach() (*workloads.Attach, error) {
 	if o.Attach == "" {
 		return nil, nil
 	}
@@ -135,21 +136,21 @@ func (o *Options) attach(run string) (*workloads.Attach, error) {
 		return nil, Usage(err)
 	}
 	return &workloads.Attach{
-		Endpoints: places, Access: access, Prefix: run + "-" + uniqueWord() + "/", MaxRate: cmp.Or(o.MaxRate, defaultMaxRate),
+		Endpoints: places, Access: access, Prefix: prefixOf(time.Now()), MaxRate: cmp.Or(o.MaxRate, defaultMaxRate),
 		CleanCommand: o.cleanCommand(),
 	}, nil
 }
 
-// uniqueWord tells apart runs of several machines at the same service.
-func uniqueWord() string {
+// prefixOf is one that no other run has, on whatever machine. The day is for those who look at the service.
+func prefixOf(now time.Time) string {
 	var word [4]byte
 	_, _ = rand.Read(word[:]) // never fails
-	return hex.EncodeToString(word[:])
+	return now.UTC().Format("20060102") + "-" + hex.EncodeToString(word[:]) + "/"
 }
 
 // cleanCommand removes what a run left at the service.
 func (o *Options) cleanCommand() []string {
-	command := []string{"lockcheck", "clean", "--backend=" + o.Backend, "--" + clusters.FlagAttach + "=" + o.Attach}
+	command := []string{"lockcheck", "clean", "--" + clusters.FlagAttach + "=" + o.Attach}
 	if o.AttachConfig != "" {
 		command = append(command, "--"+clusters.FlagAttachConfig+"="+o.AttachConfig)
 	}

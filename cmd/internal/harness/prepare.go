@@ -40,8 +40,7 @@ func Prepare(o Options) (workloads.Config, error) {
 	if err != nil {
 		return config, err
 	}
-	run := runID(o.Seed)
-	attach, err := o.attach(run)
+	attach, err := o.attach()
 	if err != nil {
 		return config, err
 	}
@@ -56,7 +55,7 @@ func Prepare(o Options) (workloads.Config, error) {
 		return config, Usage(errors.New("--replay: this version of lockcheck draws another schedule from that seed; use the version that plan.json names"))
 	}
 	plan := history.Plan{
-		Version: history.FormatVersion, Run: run, Command: o.ReproduceCommand(lockClient),
+		Version: history.FormatVersion, Run: runID(o.Seed), Command: o.ReproduceCommand(lockClient),
 		Backend: o.Backend, LockClient: lockClient, Workload: o.Workload, Nemesis: o.Nemesis, Guard: o.Guard,
 		Resource: kind.Name, Fenced: workload.Tokens && kind.Compares == history.CompareTokens,
 		Seed: o.Seed, Nodes: len(layout.Nodes) + len(layout.Fronts), Clients: o.Clients, Keys: o.Keys,

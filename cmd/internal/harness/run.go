@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"lockcheck/checker"
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/terminal"
@@ -91,6 +92,12 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 func execute(ctx context.Context, config workloads.Config, dir *rundir.Dir, status *terminal.Status) (Outcome, error) {
 	config.HistoryPath, config.ResourcePath, config.NodesDir = absolute(dir.HistoryPath()), absolute(dir.ResourcePath()), absolute(dir.NodesDir())
 	config.SavePlan = dir.WritePlan
+	if attach := config.Attach; attach != nil {
+		attach.Forget = dir.Forget
+		attach.Remember = func(service history.Attached, keys []string) error {
+			return dir.Remember(rundir.Attached{Backend: config.Plan.Backend, Keys: keys, Service: service})
+		}
+	}
 	config.Log = status
 	made := workloads.New(config)
 	stopWatching := watch(made, dir, status)
