@@ -33,6 +33,13 @@ type Attachment struct {
 // ProbeKey is a name below the prefix, for plain writes: no lock has it.
 func (a Attachment) ProbeKey() string { return a.Prefix + "probe" }
 
+// ClientOptions are for the lock clients of the run.
+func (a Attachment) ClientOptions() map[string]string {
+	options := a.Access.Options()
+	options[client.OptionAttached] = "yes"
+	return options
+}
+
 // AttachedCluster is a Cluster of servers that others run. Nothing is read, written or watched but what Place says. Ready writes.
 type AttachedCluster interface {
 	Cluster

@@ -17,6 +17,9 @@ const (
 	OptionServerName = "tls_server_name"
 	OptionUsername   = "username"
 	OptionPassword   = "password"
+
+	// OptionAttached is "yes" where others run the service: nothing is known of what is behind its endpoints.
+	OptionAttached = "attached"
 )
 
 // Access is what a service that others run wants to see before it answers. The zero Access is for one that asks nothing.
@@ -68,6 +71,9 @@ func (a Access) Options() map[string]string {
 	}
 	return options
 }
+
+// Attached reports whether others run the service.
+func (i Init) Attached() bool { return i.Options[OptionAttached] == "yes" }
 
 // Access is what the options say of it.
 func (i Init) Access() Access {

@@ -252,7 +252,7 @@ func (c *attached) Endpoints() []string {
 }
 
 // ClientOptions are what lets clients in.
-func (c *attached) ClientOptions() map[string]string { return c.to.Access.Options() }
+func (c *attached) ClientOptions() map[string]string { return c.to.ClientOptions() }
 
 // Versions is what the members say of themselves.
 func (c *attached) Versions(ctx context.Context) (map[string]string, error) {

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -79,6 +80,9 @@ func cleanRun(ctx context.Context, dir string, places []string, access client.Ac
 	if err != nil || left == nil {
 		return "", AsUsage(err)
 	}
+	if err := plausible(left); err != nil {
+		return "", Usage(err)
+	}
 	if !samePlaces(left.Service.Endpoints, places) {
 		return fmt.Sprintf("left: %s was at %s", dir, strings.Join(askedOf(left.Service.Endpoints), ",")), nil
 	}
@@ -96,6 +100,18 @@ func cleanRun(ctx context.Context, dir string, places []string, access client.Ac
 		return "", err
 	}
 	return fmt.Sprintf("removed %s at %s, of %s", service.Place(), strings.Join(places, ","), dir), rundir.ForgetAt(dir)
+}
+
+// prefixes are those of prefixOf.
+var prefixes = regexp.MustCompile(`^\d{8}-[0-9a-f]{8}/$`)
+
+// plausible refuses names that no run has: what they stand for at the service is somebody else's.
+func plausible(left *rundir.Attached) error {
+	prefix := left.Service.Prefix
+	if !prefixes.MatchString(prefix) || slices.ContainsFunc(left.Keys, func(key string) bool { return !strings.HasPrefix(key, prefix) }) {
+		return fmt.Errorf("%s names keys that no run of lockcheck's has: prefix %q, keys %q", rundir.AttachedFile, prefix, left.Keys)
+	}
+	return nil
 }
 
 func askedOf(endpoints []history.AttachedEndpoint) (all []string) {
