@@ -151,7 +151,7 @@ func dialNodes(site clusters.Outward, nodes []*clusters.AttachedNode) clusters.D
 func nothingThere(ctx context.Context, service clusters.AttachedCluster) error {
 	found, err := service.Existing(ctx)
 	if err != nil {
-		return fmt.Errorf("%w: looking for %s: %w", clusters.ErrUnavailable, service.Place(), err)
+		return fmt.Errorf("looking for %s: %w", service.Place(), err)
 	}
 	if len(found) > 0 {
 		return fmt.Errorf("%w: there are %s already, and a run uses none that it did not make: %s", clusters.ErrUnavailable, service.Place(), strings.Join(found, ", "))
