@@ -22,3 +22,11 @@ const (
 	ChooseLocal  = "--" + FlagProvider + "=" + Local
 	ChooseDocker = "--" + FlagProvider + "=" + Docker
 )
+
+// What to look at where a service that others run does not let a client in. EnvPassword is the environment variable with the
+// password.
+const (
+	EnvPassword    = "LOCKCHECK_PASSWORD"
+	PasswordAdvice = "look at username and password_file in --" + FlagAttachConfig + ", or " + EnvPassword
+	TLSAdvice      = "does it speak TLS if, and only if, --" + FlagAttachConfig + " names certificates?"
+)

@@ -62,8 +62,9 @@ func (r *Run) attach(ctx context.Context) error {
 			return err
 		}
 	}
+	access := namedAs(nodes, r.config.Attach.Access)
 	service, err := r.config.Backend.(clusters.Attachable).Attach(clusters.Attachment{
-		Nodes: nodes, Dial: dialNodes(site, nodes), Layout: r.config.Layout, Access: r.config.Attach.Access,
+		Nodes: nodes, Dial: dialNodes(site, nodes), Layout: r.config.Layout, Access: access,
 		Prefix: r.config.Attach.Prefix, Keys: r.keys(),
 	})
 	if err != nil {
@@ -131,6 +132,22 @@ func (r *Run) relayTo(ctx context.Context, site clusters.Outward, nodes []*clust
 		}
 	}
 	return nil
+}
+
+// namedAs lets certificates of a server on loopback hold: hosts of the run find it at another address than that which its certificate
+// names.
+func namedAs(nodes []*clusters.AttachedNode, access client.Access) client.Access {
+	if !access.TLS || access.ServerName != "" {
+		return access
+	}
+	name, _, _ := net.SplitHostPort(nodes[0].Asked)
+	for _, node := range nodes {
+		if host, _, _ := net.SplitHostPort(node.Asked); host != name || !node.Outside.Addr().IsLoopback() {
+			return access
+		}
+	}
+	access.ServerName = name
+	return access
 }
 
 // isName reports whether a host is not written as an address.

@@ -150,11 +150,10 @@ func (c *attached) Check(ctx context.Context) error {
 // unusable says why an endpoint cannot be used, and what to do.
 func (e *endpoint) unusable(err error) error {
 	known := rpctypes.Error(err)
-	advice := "is it etcd, and does it speak TLS if, and only if, --attach-config names certificates?"
+	advice := "is it etcd, and " + clusters.TLSAdvice
 	switch {
 	case errors.Is(known, rpctypes.ErrAuthFailed), errors.Is(known, rpctypes.ErrUserEmpty), errors.Is(known, rpctypes.ErrInvalidAuthToken):
-		return fmt.Errorf("%w: etcd at %s does not let this user in: %w: look at username and password_file in --attach-config, or LOCKCHECK_PASSWORD",
-			clusters.ErrUsage, e.Place(), err)
+		return fmt.Errorf("%w: etcd at %s does not let this user in: %w: %s", clusters.ErrUsage, e.Place(), err, clusters.PasswordAdvice)
 	case errors.Is(known, rpctypes.ErrPermissionDenied):
 		return fmt.Errorf("%w: etcd at %s: this user may not use keys below %s: %w: grant it read and write of the prefix %s",
 			clusters.ErrUsage, e.Place(), e.cluster.prefix(), err, prefix(""))
@@ -211,7 +210,7 @@ func (c *attached) leases(ctx context.Context) error {
 	case err != nil:
 		return e.unusable(fmt.Errorf("a lease of %v: %w", ttl, err))
 	case granted != ttl:
-		return fmt.Errorf("%w: etcd at %s grants a lease of %v where one of %v is asked for: use --ttl=%v", clusters.ErrUsage, e.Place(), granted, ttl, granted)
+		return fmt.Errorf("%w: etcd at %s grants a lease of %v where one of %v is asked for: ask for %v", clusters.ErrUsage, e.Place(), granted, ttl, granted)
 	}
 	return nil
 }

@@ -98,8 +98,8 @@ func (c *attached) Check(ctx context.Context) error {
 func (s *attachedServer) unusable(err error) error {
 	switch {
 	case errors.Is(err, zk.ErrNoAuth), errors.Is(err, zk.ErrAuthFailed), errors.Is(err, zk.ErrInvalidACL):
-		return fmt.Errorf("%w: ZooKeeper at %s does not let this user make %s: %w: look at username and password_file in --attach-config, or "+
-			"LOCKCHECK_PASSWORD; the user needs all rights on %s, or the right to make it", clusters.ErrUsage, s.Place(), s.cluster.root, err, attachedBase)
+		return fmt.Errorf("%w: ZooKeeper at %s does not let this user make %s: %w: %s; the user needs all rights on %s, or the right to make it",
+			clusters.ErrUsage, s.Place(), s.cluster.root, err, clusters.PasswordAdvice, attachedBase)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%w: ZooKeeper at %s gave no session within %v: is it ZooKeeper, without TLS, and has it a leader?", clusters.ErrUnavailable, s.Place(), attachedTry)
 	}
@@ -140,7 +140,7 @@ func (c *attached) Ready(ctx context.Context) error {
 	case err != nil:
 		return s.unusable(err)
 	case granted != ttl:
-		return fmt.Errorf("%w: ZooKeeper at %s grants a session of %v where one of %v is asked for: use --ttl=%v", clusters.ErrUsage, s.Place(), granted, ttl, granted)
+		return fmt.Errorf("%w: ZooKeeper at %s grants a session of %v where one of %v is asked for: ask for %v", clusters.ErrUsage, s.Place(), granted, ttl, granted)
 	}
 	return nil
 }

@@ -105,9 +105,9 @@ func (c *attached) Check(ctx context.Context) error {
 
 // refusals are what a server says that will not have this user, and what to do.
 var refusals = []struct{ says, advice string }{
-	{"WRONGPASS", "look at username and password_file in --attach-config, or LOCKCHECK_PASSWORD"},
-	{"NOAUTH", "it wants a password: --attach-config with username and password_file, or LOCKCHECK_PASSWORD"},
-	{"ERR AUTH", "look at username and password_file in --attach-config, or LOCKCHECK_PASSWORD"},
+	{"WRONGPASS", clusters.PasswordAdvice},
+	{"NOAUTH", "it wants a password: " + clusters.PasswordAdvice},
+	{"ERR AUTH", clusters.PasswordAdvice},
 	{"NOPERM", "the user needs keys ~lockcheck:* and the commands get, set, del, exists, incr, pexpire, eval, evalsha"},
 	{"READONLY", "name the primary: locks are written"},
 	{"MOVED", "it is a Redis Cluster, which lockcheck has no lock clients for"},
@@ -125,8 +125,8 @@ func (s *attachedServer) unusable(err error) error {
 		}
 		return fmt.Errorf("%w: redis at %s refuses: %w", clusters.ErrUnavailable, s.Place(), err)
 	}
-	return fmt.Errorf("%w: redis at %s: %w: is it Redis, and does it speak TLS if, and only if, --attach-config names certificates?",
-		clusters.ErrUnavailable, s.Place(), err)
+	return fmt.Errorf("%w: redis at %s: %w: is it Redis, and %s",
+		clusters.ErrUnavailable, s.Place(), err, clusters.TLSAdvice)
 }
 
 // Existing lists some of the run's keys, of all servers.

@@ -14,9 +14,6 @@ import (
 	"lockcheck/reports/compare/config"
 )
 
-// PasswordVariable is the environment variable with the password, where the file names none.
-const PasswordVariable = "LOCKCHECK_PASSWORD"
-
 // The names in the file of --attach-config.
 const (
 	nameCA           = "ca"
@@ -31,7 +28,7 @@ var accessNames = []string{nameCA, nameCert, nameKey, nameServer, nameUser, name
 
 // readAccess reads what lets a client in. Mistakes have their places in the file. No error shows the password.
 func readAccess(path string, environment func(string) string) (client.Access, error) {
-	access := client.Access{Password: client.NewSecret(environment(PasswordVariable))}
+	access := client.Access{Password: client.NewSecret(environment(clusters.EnvPassword))}
 	if path == "" {
 		return access, nil
 	}
@@ -81,7 +78,7 @@ func readAccess(path string, environment func(string) string) (client.Access, er
 		}
 	}
 	if access.Username != "" && access.Password.Reveal() == "" {
-		return access, words.Errorf(nameUser, "username %s has no password: name a password_file, or set %s", access.Username, PasswordVariable)
+		return access, words.Errorf(nameUser, "username %s has no password: name a password_file, or set %s", access.Username, clusters.EnvPassword)
 	}
 	return access, nil
 }

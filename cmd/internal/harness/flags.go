@@ -74,7 +74,7 @@ var Flags = []Flag{
 	},
 	{
 		Name: clusters.FlagAttachConfig, At: func(o *Options) any { return &o.AttachConfig }, Where: InFile | InCompare,
-		Help: "file (YAML or JSON) that says what lets a client in there: " + strings.Join(accessNames, ", ") + "; or $" + PasswordVariable,
+		Help: "file (YAML or JSON) that says what lets a client in there: " + strings.Join(accessNames, ", ") + "; or $" + clusters.EnvPassword,
 	},
 	{
 		Name: clusters.FlagMaxRate, At: func(o *Options) any { return &o.MaxRate }, Where: InFile | InCompare,
