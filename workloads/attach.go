@@ -89,7 +89,7 @@ func (r *Run) attach(ctx context.Context) error {
 // findNodes resolves every endpoint and connects to it once.
 func (r *Run) findNodes(ctx context.Context, site clusters.Outward) ([]*clusters.AttachedNode, error) {
 	names := clusters.NodeNames(len(r.config.Attach.Endpoints))
-	return clusters.Together(len(names), func(i int) (*clusters.AttachedNode, error) {
+	nodes, err := clusters.Together(len(names), func(i int) (*clusters.AttachedNode, error) {
 		node := &clusters.AttachedNode{NodeName: names[i], Asked: r.config.Attach.Endpoints[i]}
 		var err error
 		if node.Outside, err = site.Outside(ctx, i); err != nil {
@@ -102,6 +102,15 @@ func (r *Run) findNodes(ctx context.Context, site clusters.Outward) ([]*clusters
 		}
 		return node, conn.Close()
 	})
+	if err != nil {
+		return nil, err
+	}
+	for i, node := range nodes {
+		if j := slices.IndexFunc(nodes, func(n *clusters.AttachedNode) bool { return n.Outside == node.Outside }); j < i {
+			return nil, fmt.Errorf("%w: --%s: %s and %s are one place, %s: name it once", clusters.ErrUsage, clusters.FlagAttach, nodes[j].Asked, node.Asked, node.Outside)
+		}
+	}
+	return nodes, nil
 }
 
 // relayTo makes the hosts that have the nodes' addresses inside: one for each address.
