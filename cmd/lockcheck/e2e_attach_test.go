@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"lockcheck/checker"
 	"lockcheck/reports/rundir"
 )
@@ -300,5 +302,43 @@ func TestWhatCannotBeAttachedTo(t *testing.T) {
 			endsWith(t, o, c.code, c.says...)
 			empty(t, o)
 		})
+	}
+}
+
+// takenPrefix is that of every run of the planted program.
+const takenPrefix = "20260102-0123abcd/"
+
+// A run that finds keys of its own names does not begin, and leaves them as they are.
+func TestARunUsesNoKeysThatAreThereAlready(t *testing.T) {
+	t.Parallel()
+	member := startEtcd(t, "127.0.0.1", "")
+	if _, err := member.admin.Put(t.Context(), "/lockcheck/"+takenPrefix+"k1", "somebody's"); err != nil {
+		t.Fatal(err)
+	}
+	server := startRedis(t, "of-the-locker")
+	if err := server.admin.Set(t.Context(), "lockcheck:"+takenPrefix+"k1:token", "7", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	keeper := startZooKeeper(t, "of-the-locker")
+	if _, err := keeper.admin.Create("/lockcheck/"+strings.TrimSuffix(takenPrefix, "/"), []byte("somebody's"), 0, zk.AuthACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	access := writeAccess(t, "of-the-locker", map[string]string{"username": "locker"})
+	for _, c := range []struct {
+		args  []string
+		says  string
+		there func() string
+	}{
+		{[]string{"--backend=etcd", "--attach=" + member.endpoint}, "/lockcheck/" + takenPrefix + "k1", func() string { return strings.Join(member.keys(t, ""), "\n") }},
+		{[]string{"--backend=redis", "--attach=" + server.endpoint, "--attach-config=" + access}, "lockcheck:" + takenPrefix + "k1:token", func() string { return server.dump(t) }},
+		{[]string{"--backend=zookeeper", "--attach=" + keeper.endpoint, "--attach-config=" + access}, "/lockcheck/20260102-0123abcd", func() string { return keeper.tree(t) }},
+	} {
+		before := c.there()
+		o := lockcheck(t, planted, append([]string{"run", "--seed=1"}, c.args...)...)
+		endsWith(t, o, 69, "a run uses none that it did not make: "+c.says)
+		empty(t, o)
+		if after := c.there(); after != before {
+			t.Errorf("it was\n%s\nand is\n%s", before, after)
+		}
 	}
 }

@@ -136,7 +136,7 @@ func (o *Options) attach() (*workloads.Attach, error) {
 		return nil, Usage(err)
 	}
 	return &workloads.Attach{
-		Endpoints: places, Access: access, Prefix: prefixOf(time.Now()), MaxRate: cmp.Or(o.MaxRate, defaultMaxRate),
+		Endpoints: places, Access: access, Prefix: plantPrefix(prefixOf(time.Now())), MaxRate: cmp.Or(o.MaxRate, defaultMaxRate),
 		CleanCommand: o.cleanCommand(),
 	}, nil
 }
