@@ -43,7 +43,7 @@ func (a Attachment) ClientOptions() map[string]string {
 // AttachedCluster is a Cluster of servers that others run. Nothing is read, written or watched but what Place says. Ready writes.
 type AttachedCluster interface {
 	Cluster
-	// Place says in words where on the service the run's keys are: "keys below /lockcheck/…/".
+	// Place says in words where on the service the run's keys are: "keys below /lockcheck/…/"; "" if only its clients know.
 	Place() string
 	// Check returns once every endpoint has answered, as the service that it should be, a question by this user about what Existing
 	// lists. It writes nothing. The error wraps ErrUnavailable or ErrUsage.

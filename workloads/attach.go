@@ -198,9 +198,22 @@ func (r *Run) noteAttached(service clusters.AttachedCluster) {
 // intent says what the run will do to a service that others run, before it does.
 func (r *Run) intent(service clusters.AttachedCluster) string {
 	places := clusters.Each(clusters.AttachedNodes(service), (*clusters.AttachedNode).Place)
-	return fmt.Sprintf("attached to %s at %s: %d clients will take and release %s there, with at most %d acquires a second together; "+
-		"they write %s, and nothing else there is read or written; these are removed at the end",
-		r.plan.Backend, strings.Join(places, ", "), r.plan.Clients, history.Counted(r.plan.Keys, "lock", "locks"), r.plan.Attached.MaxRate, service.Place())
+	return fmt.Sprintf("attached to %s at %s: %d clients will take and release %s there, with at most %d acquires a second together; %s",
+		r.plan.Backend, strings.Join(places, ", "), r.plan.Clients, history.Counted(r.plan.Keys, "lock", "locks"), r.plan.Attached.MaxRate,
+		r.writes(service.Place()))
+}
+
+// writes says what is written and removed. What a client of the user's makes of the locks' names only its author knows.
+func (r *Run) writes(place string) string {
+	told := "they are told names that begin with " + r.plan.Attached.Prefix + ", and what your client makes of them is up to it"
+	switch own := r.config.ClientCommand.Program != ""; {
+	case !own:
+		return "they write " + place + ", and nothing else there is read or written; these are removed at the end"
+	case place == "":
+		return told + "; lockcheck itself reads and writes nothing there"
+	default:
+		return told + "; lockcheck itself reads and writes " + place + ", and removes these at the end"
+	}
 }
 
 // keys are the names of all locks.

@@ -84,9 +84,9 @@ func (p *Plan) ElsewhereWords() string {
 // Attached is a service that others run, as a run found it, and what the run kept to there.
 type Attached struct {
 	Endpoints []AttachedEndpoint `json:"endpoints"`
-	Prefix    string             `json:"prefix"`   // that the names of all locks of the run begin with
-	Place     string             `json:"place"`    // where on the service that is, in words
-	MaxRate   int                `json:"max_rate"` // acquires a second, over all clients
+	Prefix    string             `json:"prefix"`          // that the names of all locks of the run begin with
+	Place     string             `json:"place,omitempty"` // where on the service that is, in words; "" if only the clients know
+	MaxRate   int                `json:"max_rate"`        // acquires a second, over all clients
 }
 
 // AttachedEndpoint is one place where the service answers.

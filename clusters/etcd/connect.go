@@ -58,6 +58,10 @@ func dialConfig(endpoints []string, init client.Init, observer *observer) (clien
 	ttl := time.Duration(leaseSeconds(init.TTLMS)) * time.Second
 	access := init.Access()
 	secure, err := access.Config()
+	options := observer.dialOptions()
+	if access.ServerName != "" { // the library has gRPC verify the host of each endpoint, whatever its configuration of TLS says
+		options = append(options, grpc.WithAuthority(access.ServerName))
+	}
 	return clientv3.Config{
 		Endpoints: endpoints,
 		TLS:       secure, Username: access.Username, Password: access.Password.Reveal(),
@@ -69,7 +73,7 @@ func dialConfig(endpoints []string, init client.Init, observer *observer) (clien
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: 3 * time.Second,
 		Logger:               zap.NewNop(),
-		DialOptions: append(observer.dialOptions(),
+		DialOptions: append(options,
 			// A member that comes back is used again within about a second instead of up to two minutes.
 			grpc.WithConnectParams(grpc.ConnectParams{
 				Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},

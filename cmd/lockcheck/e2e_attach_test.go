@@ -305,6 +305,30 @@ func TestWhatCannotBeAttachedTo(t *testing.T) {
 	}
 }
 
+// A client of one's own, at a service that lockcheck knows nothing of, is told where that is and what it wants to be shown.
+func TestAttachedToAnyServiceWithAClientOfOnesOwn(t *testing.T) {
+	t.Parallel()
+	const secret = "planted-e4c8b012"
+	member := startEtcd(t, "127.0.0.1", secret)
+	app := member.use(t)
+	o := attachedRun(t, secret, "--backend=other", "--client="+program+" client etcd", "--attach="+member.endpoint, "--attach-config="+member.access(t, secret),
+		"--nemesis=pause:holder@work,1.5ttl", "--time-limit=5s", "--max-rate=10")
+	endsWith(t, o, 1, "what your client makes of them is up to it; lockcheck itself reads and writes nothing there", "at most 10 acquires a second")
+	exposed(t, o, "pauses-past-the-lease")
+	notJudged(t, o)
+	nothingRemembered(t, o)
+	app.found(t, member)
+	for says, args := range map[string][]string{
+		"comes with no lock client":        {"--attach=" + member.endpoint},
+		"cannot start a service":           {"--client=" + program},
+		"nothing is known of the settings": {"--attach=" + member.endpoint, "--client=" + program, "--set=a=b"},
+	} {
+		bad := lockcheck(t, program, append([]string{"run", "--backend=other"}, args...)...)
+		endsWith(t, bad, 64, says)
+		empty(t, bad)
+	}
+}
+
 // takenPrefix is that of every run of the planted program.
 const takenPrefix = "20260102-0123abcd/"
 

@@ -8,6 +8,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/clusters/docker"
+	"lockcheck/clusters/other"
 	"lockcheck/nemesis"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/rundir"
@@ -20,7 +21,7 @@ const fromImage = "containers take their servers from an image: name it with --"
 var Flags = []Flag{
 	{
 		Name: "backend", At: func(o *Options) any { return &o.Backend },
-		Help: "the lock service: " + strings.Join(BackendNames(), ", "),
+		Help: "the lock service: " + strings.Join(BackendNames(), ", ") + "; " + other.Name + ": " + other.Backend{}.About(),
 	},
 	{
 		Name: "client", At: func(o *Options) any { return &o.Client }, Where: InFile,
