@@ -167,6 +167,8 @@ func (j *judge) shortlyNS() int64 { return j.m.Plan.RecoveryMS() * 1e6 }
 func (c *causeOf) rank(f *Fault) rank {
 	m := c.j.m
 	switch {
+	case f.Target == history.ResourceTarget: // what it does to the data resource-integrity says
+		return noSuspect
 	case f.Target == c.old.Client:
 		return c.rankOfHolder(f)
 	case c.young != nil && f.Target == c.young.Client:

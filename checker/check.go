@@ -114,7 +114,13 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 	exposed := j.judgeAll()
 	result := &Result{Judged: []Name{}, Properties: []Property{}, OutcomeReading: reading}
 	for _, p := range properties {
+		if opts.Properties == nil && !p.concerns(&m.Plan) {
+			continue
+		}
 		if opts.Properties != nil && !slices.Contains(opts.Properties, p.Name) {
+			if !p.concerns(&m.Plan) {
+				continue
+			}
 			result.NotJudged = append(result.NotJudged, p.Name)
 			continue
 		}

@@ -15,18 +15,21 @@ var narrowings = []struct {
 	counts  func(*judge, *Fault) bool
 	happens string // after the one or the plural
 	never   string
+	rare    bool // it is listed only where it happened, or is required
 }{
 	{func(plural string) string { return plural }, func(_ *judge, f *Fault) bool { return f.EffectiveNS != 0 },
-		"seen to take effect", "took effect"},
+		"seen to take effect", "took effect", false},
 	// What a killed client believed in when it was killed only the harness's last word of it says.
 	{history.OfHolders, func(j *judge, f *Fault) bool {
 		return len(j.m.heldBy(f)) > 0 || f.Name == history.KillFault && f.EffectiveNS != 0 && f.Hold != ""
 	},
-		"of a client that believed it held a lock", "hit a client that held a lock"},
+		"of a client that believed it held a lock", "hit a client that held a lock", false},
 	{history.PastLease, func(j *judge, f *Fault) bool { return j.m.outlives(f) },
-		"of a holder that lasted past the end of its lease", "of a holder outlived its lease"},
-	{history.OfServers, func(j *judge, f *Fault) bool { return f.EffectiveNS != 0 && !j.m.ofClient(f) },
-		"of a server", "hit a server"},
+		"of a holder that lasted past the end of its lease", "of a holder outlived its lease", false},
+	{history.OfServers, func(j *judge, f *Fault) bool { return f.EffectiveNS != 0 && j.m.ofService(f) },
+		"of a server", "hit a server", false},
+	{history.OfResource, func(_ *judge, f *Fault) bool { return f.EffectiveNS != 0 && f.Target == history.ResourceTarget },
+		"of the resource", "hit the resource", true},
 }
 
 // exposure counts the contended grants, the faults of each kind that the history or the plan knows, and says of what the
@@ -67,7 +70,7 @@ func (j *judge) exposure() []Exposure {
 					count++
 				}
 			}
-			if j.m.met(kind.Name) || required[name] > 0 {
+			if j.m.met(kind.Name) && (!n.rare || count > 0) || required[name] > 0 {
 				add(name, count, kind.One, kind.Many, n.happens, "no "+kind.None+" "+n.never)
 			}
 		}
@@ -96,7 +99,7 @@ func (m *Model) writers() int64 {
 
 // answeredWrite reports whether it is a write that the resource handled and that was answered, rejected ones included.
 func (a *Access) answeredWrite() bool {
-	return a.F == history.Write && a.handled != 0 && (a.Outcome == history.OK || a.Outcome == history.Fail)
+	return a.F == history.Write && (a.handled != 0 || a.applied) && (a.Outcome == history.OK || a.Outcome == history.Fail)
 }
 
 // maxConcurrent is the largest number of faults of a name that were in effect together: a majority whose members suffer one
@@ -128,6 +131,9 @@ func (m *Model) met(name history.F) bool {
 
 // ofClient reports whether a fault's target is a client.
 func (m *Model) ofClient(f *Fault) bool { return m.Clients[f.Target] != nil }
+
+// ofService reports whether a fault's target is a server, or the service as a whole.
+func (m *Model) ofService(f *Fault) bool { return !m.ofClient(f) && f.Target != history.ResourceTarget }
 
 // contended counts the grants that another client's acquire of the same lock waited for while they were held: those that
 // kept the others out for as long, and those during which another was let in. A lock that lets all clients in is none, and a

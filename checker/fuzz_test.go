@@ -82,7 +82,7 @@ func FuzzCheck(f *testing.F) {
 			case err != nil:
 				t.Fatalf("an error of no kind: %v", err)
 			}
-			if len(result.Properties) != len(Names()) {
+			if len(result.Properties) != len(NamesFor(&plan)) {
 				t.Fatalf("%d properties", len(result.Properties))
 			}
 		}

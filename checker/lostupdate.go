@@ -11,6 +11,9 @@ import (
 // write since that value, and those that were acknowledged to their clients are lost.
 func (j *judge) lostUpdate() outcome {
 	var o outcome
+	if o.inconclusive = j.m.untrusted(); o.inconclusive != "" {
+		return o
+	}
 	var misplaced *Access // the first write that compare-and-set had to reject, and did not
 	for _, k := range j.keys {
 		log := standing{handled: k.handled}
@@ -38,7 +41,7 @@ func (j *judge) lostUpdate() outcome {
 	}
 	// Where no acknowledged update was lost by it, it is a bug of the resource and nothing else. A run that goes on may still
 	// acknowledge one.
-	if misplaced != nil && len(o.hits) == 0 && j.soFar == nil && j.m.Plan.Compares() == history.CompareBases {
+	if misplaced != nil && len(o.hits) == 0 && j.soFar == nil && j.m.Plan.UnderTest == nil && j.m.Plan.Compares() == history.CompareBases {
 		o.defect = defectf("the resource accepted request %d (seq %d), which was built on %s, and not on the value that %s had",
 			misplaced.Op, misplaced.Seq(), valueName(misplaced.Base), misplaced.Hold.Key)
 	}

@@ -31,6 +31,7 @@ type Model struct {
 	keys     []*keyView         // in the order of their names
 	byID     map[string]*Hold   // where Requests does not know whose they are
 	rejected int64              // writes that the resource refused
+	breaches []*breach          // of a resource under test, in the order of its log; what the log lacks comes last
 	bounds   *history.Bounds    // what J8's bounds are made of
 	hit      map[*Fault][]*Hold // what heldBy knows; made when first asked for
 	// serviceDisturbed is what serviceFaults finds.

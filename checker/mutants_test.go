@@ -57,6 +57,17 @@ func cas(o simulated.Options) simulated.Options {
 	return o
 }
 
+// tested is a world whose resource is under test, and not lockcheck's own.
+func tested(o simulated.Options) simulated.Options {
+	o.UnderTest = true
+	return o
+}
+
+func keys(n int, o simulated.Options) simulated.Options {
+	o.Keys = n
+	return o
+}
+
 // careless is a world whose clients never look at their lock before they write.
 func careless(o simulated.Options) simulated.Options {
 	o.Guard = simulated.GuardNone
@@ -123,6 +134,29 @@ var mutants = []struct {
 	{simulated.RejectedStored, fenced(on(simulated.Queue, cuts)), names(defective), "the client was told that it certainly did not happen, and the log says it did"},
 	{simulated.AppliedDenied, on(simulated.Queue, calm), names(defective), "the client was told that it certainly did not happen, and the log says it did"},
 
+	// A resource under test. A log that is wrong proves nothing else, but what clients read is still held against what they wrote.
+	{"", tested(fenced(on(simulated.Queue, stops))), nil, "late writes are rejected, as they have to be"},
+	{"", tested(fenced(on(simulated.Polling, cuts))), nil, "late writes are rejected, as they have to be"},
+	{"", tested(cas(on(simulated.Queue, cuts))), nil, "late writes are rejected, or nothing was written in between"},
+	{"", tested(on(simulated.Polling, kills)), nil, "it compares nothing, and nothing comes late"},
+	{simulated.FenceIgnored, tested(fenced(on(simulated.Queue, cuts))), names(ResourceIntegrity, harm), "as if it were plain, which it says it is not"},
+	{simulated.FenceOfWrites, tested(fenced(on(simulated.Polling, cuts))), names(ResourceIntegrity, harm), "an older write slips in after the new holder's read"},
+	{simulated.OnlyWrites, careless(tested(fenced(on(simulated.Polling, cuts)))), names(ResourceIntegrity, harm), "the same, and late reads are served"},
+	{simulated.FenceAsText, tested(fenced(on(simulated.Queue, calm))), names(ResourceIntegrity), "the first token with one more digit is rejected"},
+	{simulated.EqualRejected, tested(fenced(on(simulated.Queue, calm))), names(ResourceIntegrity), "a holder's own second request is rejected"},
+	{simulated.FreshRejected, tested(fenced(on(simulated.Polling, calm))), names(ResourceIntegrity), "no token was higher"},
+	{simulated.CheckThenWrite, careless(tested(fenced(on(simulated.Queue, cuts)))), names(ResourceIntegrity, harm), "a late write is compared with the mark of before"},
+	{simulated.MarkForgotten, careless(tested(fenced(on(simulated.Queue, cuts)))), names(ResourceIntegrity, harm), "what comes late after a restart is accepted"},
+	{simulated.OneMark, keys(2, tested(fenced(on(simulated.Queue, calm)))), names(ResourceIntegrity), "a holder of one lock is rejected for a later one of another"},
+	{simulated.WriteForgotten, tested(on(simulated.Queue, calm)), names(ResourceIntegrity), "acknowledged, and not in the log; what clients read fits what they wrote"},
+	{simulated.AppliedTwice, tested(on(simulated.Polling, calm)), names(ResourceIntegrity, ResourceLinearizability), "a request id is handled once"},
+	{simulated.UpdateDropped, tested(fenced(on(simulated.Queue, calm))), names(ResourceIntegrity, ResourceLinearizability), "reads do not find what the log says was written"},
+	{simulated.OldRead, tested(fenced(on(simulated.Polling, calm))), names(ResourceIntegrity, ResourceLinearizability), "reads find what by the log was overwritten"},
+	{simulated.BaseIgnored, careless(tested(cas(on(simulated.Polling, stops)))), names(MutualExclusion, ResourceIntegrity, LostUpdate, ResourceLinearizability), "as if it were plain, which it says it is not"},
+	{simulated.FreshRejected, tested(cas(on(simulated.Polling, calm))), names(ResourceIntegrity), "it was built on the value"},
+	{simulated.RejectedStored, tested(fenced(on(simulated.Queue, cuts))), names(ResourceIntegrity, ResourceLinearizability), "the client was told that it certainly did not happen, and the log says it did"},
+	{simulated.AppliedDenied, tested(on(simulated.Queue, calm)), names(ResourceIntegrity, ResourceLinearizability), "the client was told that it certainly did not happen, and another found it"},
+
 	// The clients.
 	{simulated.LossIgnored, on(simulated.Queue, cuts), names(MutualExclusion, harm), "belief goes on behind the cut; the harm is what a cut does anyway"},
 	{simulated.ExpiryNotNoticed, on(simulated.Queue, cuts), names(MutualExclusion, harm), "belief goes on until the service can say no"},
@@ -147,6 +181,9 @@ func TestMutantsAreFoundByTheirPropertiesAlone(t *testing.T) {
 		name := fmt.Sprintf("%s, service %d, fenced %v", cmp.Or(m.defect, "no defect"), m.world.Service, m.world.Fenced)
 		if m.world.CAS {
 			name += ", cas"
+		}
+		if m.world.UnderTest {
+			name += ", under test"
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

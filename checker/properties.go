@@ -1,6 +1,10 @@
 package checker
 
-import "slices"
+import (
+	"slices"
+
+	"lockcheck/checker/history"
+)
 
 // Description is what people have to know of a property, wherever it is named: flags, terminal, report, comparison.
 type Description struct {
@@ -28,6 +32,7 @@ const (
 	AdviceService  Advice = "service"  // for a service that keeps what it granted
 	AdviceRelease  Advice = "release"  // for releases that remove their own record only
 	AdviceLiveness Advice = "liveness" // for a lock that comes free again
+	AdviceResource Advice = "resource" // for a storage that does what it says
 )
 
 // property is one row of the table of everything that is checked.
@@ -37,55 +42,65 @@ type property struct {
 	// stable makes the function that reports whether a finding of a recording that goes on is stable: nothing that is recorded
 	// later can excuse it. Nil: none is.
 	stable func(*judge) func(*Finding) bool
+	// only reports whether runs with such a plan are judged by it at all; nil: all are. Of other runs reports do not name it.
+	only func(*history.Plan) bool
 }
+
+// concerns reports whether a property is listed for a run.
+func (p *property) concerns(plan *history.Plan) bool { return p.only == nil || p.only(plan) }
 
 // properties is the table, in the order in which reports show it.
 var properties = []property{
 	{Description{
-		Name: MutualExclusion, Layer: LayerBelief, Harm: 8, Advice: AdviceBelief,
+		Name: MutualExclusion, Layer: LayerBelief, Harm: 9, Advice: AdviceBelief,
 		One: "overlap of two holders", Many: "overlaps of two holders",
 		Meaning: "Two clients never believe at the same time that they hold one lock.",
-	}, (*judge).mutualExclusion, always},
+	}, (*judge).mutualExclusion, always, nil},
 	{Description{
-		Name: LockLinearizability, Layer: LayerService, Harm: 4, Advice: AdviceService,
+		Name: LockLinearizability, Layer: LayerService, Harm: 5, Advice: AdviceService,
 		One: "contradiction in the lock's answers", Many: "contradictions in the lock's answers",
 		Meaning: "The answers of the lock service fit some order of the operations, given the leases it promised.",
-	}, (*judge).lockLinearizability, (*judge).stableLockConflict},
+	}, (*judge).lockLinearizability, (*judge).stableLockConflict, nil},
 	{Description{
-		Name: EarlyExpiry, Layer: LayerService, Harm: 5, Advice: AdviceService,
+		Name: EarlyExpiry, Layer: LayerService, Harm: 6, Advice: AdviceService,
 		One: "grant lost before its lease could run out", Many: "grants lost before their lease could run out",
 		Meaning: "No grant is lost before its acknowledged lease can have run out.",
-	}, (*judge).earlyExpiry, (*judge).stableEarlyExpiry},
+	}, (*judge).earlyExpiry, (*judge).stableEarlyExpiry, nil},
 	{Description{
-		Name: ReleaseByOwner, Layer: LayerService, Harm: 6, Advice: AdviceRelease,
+		Name: ReleaseByOwner, Layer: LayerService, Harm: 7, Advice: AdviceRelease,
 		One: "grant removed by another hold's release", Many: "grants removed by another hold's release",
 		Meaning: "No release removes the record of another hold.",
-	}, (*judge).releaseByOwner, nil},
+	}, (*judge).releaseByOwner, nil, nil},
 	{Description{
-		Name: TokenMonotonicity, Layer: LayerFencing, Harm: 7, Advice: AdviceTokens,
+		Name: TokenMonotonicity, Layer: LayerFencing, Harm: 8, Advice: AdviceTokens,
 		One: "token that did not grow", Many: "tokens that did not grow",
 		Meaning: "A later grant always carries a greater token.",
-	}, (*judge).tokenMonotonicity, always},
+	}, (*judge).tokenMonotonicity, always, nil},
 	{Description{
 		Name: StaleWrite, Layer: LayerFencing, Harm: 1, Advice: AdviceHarm,
 		One: "stale write accepted", Many: "stale writes accepted",
 		Meaning: "The resource applies no write of a holder whose lock had passed on.",
-	}, (*judge).staleWrite, (*judge).stableStaleWrite},
+	}, (*judge).staleWrite, (*judge).stableStaleWrite, nil},
 	{Description{
 		Name: LostUpdate, Layer: LayerEffect, Harm: 2, Advice: AdviceHarm,
 		One: "acknowledged update lost", Many: "acknowledged updates lost",
 		Meaning: "No acknowledged update is overwritten by one that was not built on it.",
-	}, (*judge).lostUpdate, always},
+	}, (*judge).lostUpdate, always, nil},
 	{Description{
 		Name: ResourceLinearizability, Layer: LayerEffect, Harm: 3, Advice: AdviceHarm,
 		One: "conflict of updates that no order explains", Many: "conflicts of updates that no order explains",
 		Meaning: "What holders read fits some order of their updates.",
-	}, (*judge).resourceLinearizability, (*judge).stableUpdateConflict},
+	}, (*judge).resourceLinearizability, (*judge).stableUpdateConflict, nil},
 	{Description{
-		Name: Liveness, Layer: LayerLiveness, Harm: 9, Advice: AdviceLiveness,
+		Name: ResourceIntegrity, Layer: LayerEffect, Harm: 4, Advice: AdviceResource,
+		One: "contradiction of the resource", Many: "contradictions of the resource",
+		Meaning: "The resource under test does what it answers, has all of it in its log, and rejects what it must and nothing else.",
+	}, (*judge).resourceIntegrity, nil, func(p *history.Plan) bool { return p.UnderTest != nil }},
+	{Description{
+		Name: Liveness, Layer: LayerLiveness, Harm: 10, Advice: AdviceLiveness,
 		One: "lock that never became available again", Many: "locks that never became available again",
 		Meaning: "Once all faults are over, one of the clients that wait for the lock is granted it, and fresh clients can take it.",
-	}, (*judge).liveness, nil},
+	}, (*judge).liveness, nil, nil},
 }
 
 // Properties describes the properties there are, in the order in which reports show them.
@@ -102,6 +117,17 @@ func Names() []Name {
 	names := make([]Name, len(properties))
 	for i, p := range properties {
 		names[i] = p.Name
+	}
+	return names
+}
+
+// NamesFor are the properties that a run with such a plan is judged by, in the order in which reports show them.
+func NamesFor(plan *history.Plan) []Name {
+	var names []Name
+	for _, p := range properties {
+		if p.concerns(plan) {
+			names = append(names, p.Name)
+		}
 	}
 	return names
 }

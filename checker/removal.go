@@ -105,7 +105,7 @@ func (m *Model) protectedWithout(h *Hold, release *Attempt) int64 {
 // clock was set.
 func (m *Model) serviceFaults() (spans []Span) {
 	for _, f := range m.Faults {
-		if !m.ofClient(f) {
+		if m.ofService(f) {
 			spans = append(spans, Span{f.BeginNS, f.goneNS(m.EndNS)})
 		}
 	}

@@ -40,10 +40,10 @@ func (l *RequestLog) Append(q history.Request) {
 	l.Set(len(l.of)-1, q)
 }
 
-// take adds a request of an access, which it has been held against.
+// take adds a request of an access, which it has been held against; a is nil if that is not known.
 func (l *RequestLog) take(q *history.Request, a *Access) {
 	l.of = append(l.of, a)
-	if !l.repeats(q, a) {
+	if a == nil || !l.repeats(q, a) {
 		l.Set(len(l.of)-1, *q)
 	}
 }

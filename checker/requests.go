@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -10,10 +11,14 @@ import (
 )
 
 // join reads the resource's log and gives every request to the access it belongs to. The log says what happened (R9); a
-// client's definite answer that it contradicts is a defect of lockcheck or of the client, never a verdict.
+// client's definite answer that it contradicts is a defect of lockcheck or of the client, never a verdict; of a resource under test
+// it is a finding (see breach).
 func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 	m := b.m
 	m.Requests.of = make([]*Access, 0, b.accesses+b.accesses/32)
+	if m.Plan.UnderTest != nil {
+		return b.joinUnderTest(requests)
+	}
 	log := newReplay(&m.Plan)
 	lines, beyond := int64(0), false
 	var defect error // the first; a log that cannot be read to its end is that before anything else
@@ -36,10 +41,8 @@ func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 			beyond = true
 			continue
 		}
-		if defect = handled(&q, op); defect == nil {
-			defect = log.handled(&q)
-		}
-		if defect != nil {
+		if wrong := cmp.Or(handled(&q, op), log.handled(&q)); wrong != nil {
+			defect = wrong.defect()
 			continue
 		}
 		if q.Kind == history.KindWrite && q.Outcome == history.Rejected {
@@ -52,8 +55,8 @@ func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 	}
 	for _, h := range m.Holds {
 		for _, a := range h.Accesses {
-			if err := m.contradiction(a); err != nil {
-				return b.orCut(a, err)
+			if wrong := m.contradiction(a); wrong != nil {
+				return b.orCut(a, wrong.defect())
 			}
 		}
 	}
@@ -85,21 +88,24 @@ func operationOf(q *history.Request) int64 {
 }
 
 // handled gives a request to its access, and lets it share that one's strings.
-func handled(q *history.Request, op operation) error {
+func handled(q *history.Request, op operation) *breach {
 	number, a := operationOf(q), op.access()
+	wrong := func(format string, args ...any) *breach {
+		return &breach{kind: ofRecord, seq: q.Seq, key: q.Key, text: fmt.Sprintf(format, args...)}
+	}
 	switch {
 	case op.hold == nil || a == nil:
-		return defectf("request %d of the resource's log (seq %d) belongs to no read or write of the history", number, q.Seq)
+		return wrong("request %d of the resource's log (seq %d) belongs to no read or write of the history", number, q.Seq)
 	case op.hold.ID != q.Hold || op.hold.Key != q.Key || string(a.F) != string(q.Kind):
-		return defectf("request %d (seq %d) is a %s of %s under hold %s in the resource's log, a %s of %s under hold %s in the history",
+		return wrong("request %d (seq %d) is a %s of %s under hold %s in the resource's log, a %s of %s under hold %s in the history",
 			number, q.Seq, q.Kind, q.Key, q.Hold, a.F, op.hold.Key, op.hold.ID)
-	case q.Kind == history.KindWrite && (q.Value != a.Value || q.Base != a.Base):
-		return defectf("request %d (seq %d) writes %q built on %q in the resource's log, %q built on %q in the history",
-			number, q.Seq, q.Value, q.Base, a.Value, a.Base)
 	}
 	q.Hold, q.Key = op.hold.ID, op.hold.Key
 	if q.Value == a.Value {
-		q.Value, q.Base = a.Value, a.Base
+		q.Value = a.Value
+	}
+	if q.Base == a.Base {
+		q.Base = a.Base
 	}
 	if q.Token == op.hold.Token {
 		q.Token = op.hold.Token
@@ -107,25 +113,32 @@ func handled(q *history.Request, op operation) error {
 	switch {
 	case q.Outcome == history.Duplicate: // nothing was done: the first answer was given again
 	case a.handled != 0:
-		return defectf("request %d was handled twice by the resource (seq %d and %d)", number, a.Seq(), q.Seq)
+		return wrong("request %d was handled twice by the resource (seq %d and %d)", number, a.Seq(), q.Seq).of(a)
 	default:
 		a.handled, a.handledNS, a.applied = int32(q.Seq), q.TimeNS, q.Outcome == history.Applied
+	}
+	if q.Kind == history.KindWrite && (q.Value != a.Value || q.Base != a.Base) {
+		return wrong("request %d (seq %d) writes %q built on %q in the resource's log, %q built on %q in the history",
+			number, q.Seq, q.Value, q.Base, a.Value, a.Base).of(a)
 	}
 	return nil
 }
 
 // contradiction holds a definite answer against the resource's log.
-func (m *Model) contradiction(a *Access) error {
+func (m *Model) contradiction(a *Access) *breach {
+	wrong := func(format string, args ...any) *breach {
+		return &breach{kind: ofRecord, seq: a.Seq(), access: a, text: fmt.Sprintf(format, args...)}
+	}
 	what := func() string { return string(a.F) + " " + strconv.FormatInt(a.Op, 10) + " of hold " + a.Hold.ID }
 	switch {
 	case a.Outcome == history.OK && !a.applied:
-		return defectf("%s was answered ok (event %d), but the resource's log does not hold it; was resource.jsonl cut?", what(), a.Event)
+		return wrong("%s was answered ok (event %d), but the resource's log does not hold it", what(), a.Event)
 	case a.Outcome == history.Fail && a.applied:
-		return defectf("%s was reported as certainly not done (event %d), but the resource did it (seq %d)", what(), a.Event, a.Seq())
+		return wrong("%s was reported as certainly not done (event %d), but the resource did it (seq %d)", what(), a.Event, a.Seq())
 	case a.Outcome == history.Fail && a.Code == history.CodeRejected && a.handled == 0:
-		return defectf("%s was reported as rejected (event %d), but the resource's log does not hold it", what(), a.Event)
+		return wrong("%s was reported as rejected (event %d), but the resource's log does not hold it", what(), a.Event)
 	case a.Outcome == history.OK && a.F == history.Read && a.Value != m.Requests.value(int(a.handled)-1):
-		return defectf("%s returned %q (event %d), but the resource's log says %q (seq %d)", what(), a.Value, a.Event, m.Requests.value(int(a.handled)-1), a.Seq())
+		return wrong("%s returned %q (event %d), but the resource's log says %q (seq %d)", what(), a.Value, a.Event, m.Requests.value(int(a.handled)-1), a.Seq())
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ const (
 	StaleWrite              Name = "stale-write"
 	LostUpdate              Name = "lost-update"
 	ResourceLinearizability Name = "resource-linearizability"
+	ResourceIntegrity       Name = "resource-integrity"
 	Liveness                Name = "liveness"
 )
 

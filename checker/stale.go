@@ -35,6 +35,7 @@ func (j *judge) staleWrite() outcome {
 		o.notApplicable = "what order writes must have is decided by compare-and-set, not by who holds the lock"
 		return o
 	}
+	o.inconclusive = j.m.untrusted()
 	for _, w := range j.stale() {
 		o.hits = append(o.hits, hit{w.key, w.write.handledNS, w.hold.ID, func() Finding { return j.staleFinding(w) }})
 	}

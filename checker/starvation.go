@@ -51,7 +51,7 @@ func (m *Model) recovering() []Span {
 		spans[i].ToNS += m.recoveryNS()
 	}
 	for _, f := range m.Faults {
-		if f.Name == history.ClockFault && f.HealedNS != 0 && f.SkewNS > 0 && !m.ofClient(f) {
+		if f.Name == history.ClockFault && f.HealedNS != 0 && f.SkewNS > 0 && m.ofService(f) {
 			spans = append(spans, Span{f.HealedNS, f.HealedNS + f.SkewNS + m.recoveryNS()})
 		}
 	}

@@ -96,6 +96,11 @@ func (s *storyteller) accessed(a *Access) { s.accessedAs(a, "") }
 
 // accessedAs adds its outcome, too.
 func (s *storyteller) accessedAs(a *Access, so string) {
+	if a.handled == 0 { // the log cannot be trusted: what is known is the answer
+		s.add(a.handledNS, &a.Event, 0, "%s %s %s: %s", a.Hold.Client, map[history.F]string{history.Read: "read", history.Write: "wrote"}[a.F],
+			cmp.Or(map[bool]string{true: a.Value}[a.F == history.Write], a.Hold.Key), a.answerWords())
+		return
+	}
 	q := s.j.m.Requests.At(int(a.handled) - 1)
 	at, known := s.lineOf[q.Seq]
 	if !known {

@@ -42,7 +42,6 @@ func (all *registers) of(key string) *register {
 // access to the write whose value it found or was built on. From here on no code compares values: a write is its value.
 func (m *Model) resolve(accesses int) error {
 	all := registers{byKey: map[string]*register{}, sizes: accesses / 2}
-	bases := m.Plan.Compares() == history.CompareBases
 	for _, h := range m.Holds {
 		r := all.of(h.Key)
 		h.at = int32(len(r.acquires))
@@ -62,9 +61,24 @@ func (m *Model) resolve(accesses int) error {
 			r.writers[a.Value] = a
 		}
 	}
-	// What the resource did is resolved in its own order: what a request finds is nearly always what the last write left.
+	if m.untrusted() != "" {
+		m.resolveByAnswers(&all)
+	} else {
+		m.resolveByLog(&all)
+	}
+	for _, r := range all.byKey {
+		sortInOrder(r.grants, func(a, b *Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
+		m.keys = append(m.keys, r.keyView)
+	}
+	slices.SortFunc(m.keys, func(a, b *keyView) int { return cmp.Compare(a.name, b.name) })
+	return nil
+}
+
+// resolveByLog resolves what the resource did in its own order: what a request finds is nearly always what the last write left.
+func (m *Model) resolveByLog(all *registers) {
+	bases := m.Plan.Compares() == history.CompareBases
 	for i, a := range m.Requests.of {
-		if int(a.handled) != i+1 {
+		if a == nil || int(a.handled) != i+1 {
 			continue
 		}
 		r := all.of(a.Hold.Key)
@@ -90,12 +104,6 @@ func (m *Model) resolve(accesses int) error {
 			}
 		}
 	}
-	for _, r := range all.byKey {
-		sortInOrder(r.grants, func(a, b *Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
-		m.keys = append(m.keys, r.keyView)
-	}
-	slices.SortFunc(m.keys, func(a, b *keyView) int { return cmp.Compare(a.name, b.name) })
-	return nil
 }
 
 // writer is who wrote a value; nil for the initial one and for one that no client wrote.

@@ -65,8 +65,15 @@ func Witnesses(rec Recording, result *Result, m *Model, opts Options) ([]Witness
 		return nil, nil // it is one
 	}
 	var searches []*witnessSearch
+	var wholes []Witness // of findings that no part of a run can prove
 	for _, p := range result.Properties {
 		if p.Verdict != Violation {
+			continue
+		}
+		if p.Name == ResourceIntegrity {
+			for _, f := range p.Findings[:min(len(p.Findings), MaxWitnesses)] {
+				wholes = append(wholes, Witness{Finding: f.ID, Missing: "what a resource's log lacks or contradicts only the whole log shows"})
+			}
 			continue
 		}
 		for i := range p.Findings[:min(len(p.Findings), MaxWitnesses)] {
@@ -94,7 +101,7 @@ func Witnesses(rec Recording, result *Result, m *Model, opts Options) ([]Witness
 	for i, s := range searches {
 		witnesses[i] = s.witness()
 	}
-	return witnesses, nil
+	return append(witnesses, wholes...), nil
 }
 
 // reach is how much of the run a witness is made from. The nearest comes first; what it lacks the next may have.

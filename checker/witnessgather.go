@@ -142,6 +142,7 @@ func gather(rec Recording, all []*gathering) error {
 			return err
 		}
 		for _, g := range in.holds[q.Hold] {
+			q.TimeNS = g.search.model.Requests.At(int(q.Seq) - 1).TimeNS // that of a resource under test is worked out
 			g.request(&q, before[q.Key])
 		}
 		if q.Kind == history.KindWrite && q.Outcome == history.Applied {

@@ -10,7 +10,7 @@ import (
 // Where others run the servers, a default mix keeps what it does to clients, and what is asked for by name is refused if it is not
 // about clients.
 func TestFaultsOfServersThatOthersRunAreRefused(t *testing.T) {
-	plan := Plan{Seed: 1, TTL: time.Second, Limit: 20 * time.Second, Servers: 2, Clients: 3, Attached: true}
+	plan := Plan{Seed: 1, TTL: time.Second, Limit: 20 * time.Second, Servers: 2, Clients: 3, Attached: true, ResourceUnderTest: true}
 	for spec, want := range map[string]string{
 		"none":                      "",
 		"pause":                     "pause:holder,pause:client",
@@ -21,6 +21,7 @@ func TestFaultsOfServersThatOthersRunAreRefused(t *testing.T) {
 		"partition:holder-node(2)":  "partition:holder",
 		"partition:client-resource": "partition:client",
 		"loss:clients-servers,20%":  "loss:clients",
+		"kill:resource@worked":      "kill:resource",
 	} {
 		made, err := New(spec, plan)
 		if err != nil {

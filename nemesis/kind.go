@@ -82,6 +82,8 @@ func ofWhom(f Fault) []string {
 		return []string{history.OfHolders(f.exposures())}
 	case roles[f.Target.Name].clients:
 		return []string{f.exposures()}
+	case f.Target.Name == roleResource:
+		return []string{history.OfResource(f.exposures())}
 	}
 	return []string{history.OfServers(f.exposures())}
 }

@@ -57,6 +57,8 @@ type Plan struct {
 	Leaderless bool
 	// Attached says that others run the servers: faults of theirs are refused, and left out of default mixes.
 	Attached bool
+	// ResourceUnderTest says that the resource is not lockcheck's own, which is never a target of faults.
+	ResourceUnderTest bool
 }
 
 // Target is something that faults can hit. What it can suffer is found by type assertion.
@@ -175,6 +177,9 @@ func New(spec string, plan Plan) (Nemesis, error) {
 	if err := parsed.checkFronts(plan); err != nil {
 		return nil, err
 	}
+	if err := parsed.checkResource(plan); err != nil {
+		return nil, err
+	}
 	if plan.Leaderless {
 		if parsed, err = parsed.leaderless(); err != nil {
 			return nil, err
@@ -230,6 +235,18 @@ func (s Spec) checkFronts(plan Plan) error {
 				if roles[role.Name].front {
 					return fmt.Errorf("%q: this service has no %s; kubernetes has", f.String(), role.Name)
 				}
+			}
+		}
+	}
+	return nil
+}
+
+// checkResource refuses faults of a resource that keeps the run's own record.
+func (s Spec) checkResource(plan Plan) error {
+	for _, mix := range s {
+		for _, f := range mix {
+			if roles[f.Target.Name].tested && !plan.ResourceUnderTest {
+				return fmt.Errorf("%q: lockcheck's own resource proves what happened, and is never a target of faults; one of yours is (--resource=./PATH)", f.String())
 			}
 		}
 	}

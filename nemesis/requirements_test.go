@@ -37,11 +37,13 @@ func TestWhatARunMustHaveMet(t *testing.T) {
 		{"clock:holder+2ttl", "clock-skews-of-holders"},
 		{"loss:holder", "losses-of-holders"},
 		{"loss:leader", "losses-of-servers"},
+		{"kill:resource@worked", "kills-of-the-resource"},
+		{"pause:resource", "pauses-of-the-resource"},
 		{"clock:one+2ttl,clock:majority+2ttl,kill:leader", "clock-skews-of-servers kills-of-servers"}, // by the first of each kind
 		{"partition:client(1)-node(4,5);partition:client(2)-node(1,2);clock:node(3)+2ttl", "partitions clock-skews-of-servers 2 partitions-at-once"},
 	}
 	for _, c := range cases {
-		n, err := New(c.spec, Plan{Seed: 1, TTL: time.Second, Limit: time.Second, Servers: 5, Clients: 5})
+		n, err := New(c.spec, Plan{Seed: 1, TTL: time.Second, Limit: time.Second, Servers: 5, Clients: 5, ResourceUnderTest: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,6 +61,21 @@ func TestWhatARunMustHaveMet(t *testing.T) {
 		if got := strings.Join(needs, " "); got != c.needs {
 			t.Errorf("%s needs %q, want %q", c.spec, got, c.needs)
 		}
+	}
+}
+
+// The resource is a target only where it is under test: lockcheck's own keeps the run's record.
+func TestOnlyAResourceUnderTestIsATarget(t *testing.T) {
+	for _, spec := range []string{"kill:resource", "pause:resource@work", "pause:holder;kill:resource@worked,at-once"} {
+		for tested, want := range map[bool]string{true: "", false: "lockcheck's own resource proves what happened, and is never a target of faults"} {
+			_, err := New(spec, Plan{Seed: 1, TTL: time.Second, Limit: time.Second, Servers: 3, Clients: 3, ResourceUnderTest: tested})
+			if (err == nil) != tested || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s, under test %v: %v", spec, tested, err)
+			}
+		}
+	}
+	if _, err := New("partition:holder-resource", Plan{Seed: 1, TTL: time.Second, Limit: time.Second}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -13,6 +13,7 @@ type role struct {
 	numbered bool // node(1,2)
 	leads    bool // means something only where a server leads
 	front    bool // means something only where there are servers before others
+	tested   bool // faults but partitions mean something only where the resource is under test
 	peerOnly bool // no fault is aimed at it; partitions may have it on their other side
 	// many is how many of so many servers it means at once; nil for one.
 	many func(servers int) int
@@ -71,7 +72,7 @@ func init() {
 		roleBridge:     {about: "two halves of the servers that only one server connects", many: minority, find: some(minority)},
 		roleAPIServer:  {about: "an API server (kubernetes), which no quorum counts", front: true, find: findFront},
 		roleServers:    {about: "other side: the other servers", peerOnly: true},
-		roleResource:   {about: "other side: the protected resource", peerOnly: true},
+		roleResource:   {about: "the protected resource: the other side of partitions; one under test can be paused and killed, too", tested: true, find: findResource},
 		roleEverything: {about: "other side: all others", peerOnly: true},
 	}
 }
@@ -146,6 +147,8 @@ func members(env Env) []Target {
 	nodes := env.Nodes()
 	return nodes[:len(nodes)-len(env.Fronts())]
 }
+
+func findResource(_ context.Context, a aim) []Target { return []Target{a.env.Resource()} }
 
 func findFront(_ context.Context, a aim) []Target { return pickOne(a.free(a.env.Fronts()), a.pick) }
 

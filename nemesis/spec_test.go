@@ -66,7 +66,7 @@ func TestBadSpecsAreAnsweredWithTheWrongPart(t *testing.T) {
 		{"pause:holder@wrok", []string{`"@wrok"`, "@work"}},
 		{"pause:holder,2tlt", []string{`"2tlt"`, "1.5ttl"}},
 		{"pause:holder+2s", []string{"pause takes no shift"}},
-		{"pause:resource", []string{"takes no target resource"}},
+		{"clock:resource+1s", []string{"takes no target resource"}},
 		{"pause:holder,empty", []string{"takes no option empty"}},
 		{"pause:holder-leader", []string{"takes no other side"}},
 		{"kill:node(0)", []string{`"0"`}},

@@ -103,7 +103,12 @@ func (e *faultEnv) Fronts() (targets []nemesis.Target) {
 }
 
 func (e *faultEnv) Resource() nemesis.Target {
-	return resourceTarget{"resource", link{e.run.agents, e.run.resourceHost}}
+	if tested, ok := e.run.resource.(*testedResource); ok && tested.hosted() != nil {
+		target := e.server(tested.hosted())
+		target.named = history.ResourceTarget
+		return testedTarget{target, tested}
+	}
+	return resourceTarget{history.ResourceTarget, link{e.run.agents, e.run.resourceHost}}
 }
 
 // leaderTimeout bounds how long the question who leads may hold a fault up.

@@ -26,6 +26,7 @@ type Config struct {
 	Attach   *Attach // a service that others run; nil: the backend's servers are started
 	// ClientCommand starts one lock client; its pipes and log are added.
 	ClientCommand clusters.Command
+	Tested        *Tested // the resource, if it is not lockcheck's own
 
 	HistoryPath  string
 	ResourcePath string
@@ -40,16 +41,15 @@ type Run struct {
 	plan    history.Plan
 	monitor *monitor
 
-	recorder    *Recorder
-	timeouts    *timeouts
-	faultEnv    *faultEnv
-	site        clusters.Site
-	cluster     clusters.Cluster
-	attached    clusters.AttachedCluster // the same, once something was written to one that others run
-	pace        *pace
-	resource    clusters.Process
-	resourceLog *logRelay // nil where the resource writes its log itself
-	fleet       *fleet
+	recorder *Recorder
+	timeouts *timeouts
+	faultEnv *faultEnv
+	site     clusters.Site
+	cluster  clusters.Cluster
+	attached clusters.AttachedCluster // the same, once something was written to one that others run
+	pace     *pace
+	resource register
+	fleet    *fleet
 
 	resourceHost clusters.Host
 	agents       *agents
@@ -132,6 +132,9 @@ func (r *Run) Execute(ctx context.Context) (err error) {
 	watches.Wait()
 	if ctx.Err() != nil { // something was found to be wrong while the final phase ended
 		return r.rootCause(ctx, ctx.Err())
+	}
+	if err := r.resource.collect(ctx); err != nil {
+		return r.rootCause(ctx, err)
 	}
 	r.mark(history.PhaseEnd)
 	return r.observed()
@@ -235,15 +238,12 @@ func (r *Run) watchRecording(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-r.resource.Done():
-			r.fail(r.resourceEnded())
-			return
 		case <-tick.C:
 			if err := r.recorder.Err(); err != nil {
 				r.fail(fmt.Errorf("writing the history: %w", err))
 				return
 			}
-			if err := r.resourceLog.failed(); err != nil {
+			if err := r.resource.ended(); err != nil {
 				r.fail(err)
 				return
 			}
@@ -254,13 +254,12 @@ func (r *Run) watchRecording(ctx context.Context) {
 // exitUnavailable is the exit code of a resource to which something is not there: room for its log.
 const exitUnavailable = 69
 
-// resourceEnded is why the resource, which no fault ever targets, ended by itself. Its own words are in a log that may be on
+// resourceEnded is why lockcheck's own resource, which no fault ever targets, ended by itself. Its own words are in a log that may be on
 // the same full disk as the history, of which it is known here first hand.
-func (r *Run) resourceEnded() error {
+func (r *Run) resourceEnded(err error) error {
 	if err := r.recorder.Flush(); err != nil {
 		return fmt.Errorf("writing the history: %w", err)
 	}
-	err := r.resource.Err()
 	if code, ok := errors.AsType[interface {
 		error
 		ExitCode() int

@@ -1,16 +1,13 @@
 package workloads
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -51,7 +48,7 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	r.faultEnv = &faultEnv{run: r, moments: newMoments(), activeSkews: newActiveSkews(), failed: map[string]bool{}}
-	r.timeouts = newTimeouts(r.plan, servers)
+	r.timeouts = newTimeouts(r.plan, append(servers, history.ResourceTarget))
 	r.recorder.Watch(r.monitor.watch)
 	r.recorder.Watch(r.timeouts.watch)
 	bounded, cancel := context.WithTimeout(ctx, clientTimeout)
@@ -159,71 +156,6 @@ func (r *Run) checkFailover() error {
 		clusters.ErrUsage, r.plan.Nemesis, r.plan.Backend, r.plan.Nodes)
 }
 
-// resourcePort is the port of the resource on its own address.
-const resourcePort = 8080
-
-// startResource starts the protected resource and returns its URL once it listens.
-func (r *Run) startResource(ctx context.Context) (string, error) {
-	host, err := r.site.Host(ctx, "resource")
-	if err != nil {
-		return "", err
-	}
-	r.resourceHost = host
-	log := r.config.ResourcePath
-	if !r.site.SharesFiles() {
-		log = "-"
-	}
-	args := []string{
-		"resource", "--listen", host.Addr() + ":" + strconv.Itoa(resourcePort), "--log", log,
-		"--epoch-ns", strconv.FormatInt(r.recorder.EpochNS(), 10),
-	}
-	args = append(args, resourceKind(r.plan)...)
-	r.resource, err = host.Start(ctx, clusters.Command{Args: args, Log: "resource", Pipes: true})
-	if err != nil {
-		return "", fmt.Errorf("starting the resource: %w", err)
-	}
-	var ready struct {
-		Listening string `json:"listening"`
-	}
-	heard := make(chan error, 1)
-	lines := bufio.NewReader(r.resource.Stdout())
-	go func() {
-		line, err := lines.ReadBytes('\n')
-		if err == nil {
-			err = json.Unmarshal(line, &ready)
-		}
-		heard <- err
-	}()
-	select {
-	case err = <-heard:
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	if err == nil && ready.Listening == "" {
-		err = errors.New("it did not say where")
-	}
-	if err != nil {
-		return "", fmt.Errorf("the resource did not start to listen (%w); its log is resource/resource.log in the run's nodes directory", err)
-	}
-	if log == "-" {
-		if r.resourceLog, err = relayLog(lines, r.config.ResourcePath); err != nil {
-			return "", err
-		}
-	}
-	return "http://" + ready.Listening, nil
-}
-
-// resourceKind tells the resource what to compare. One that compares tokens is shown none where the workload has none: clients
-// send that of their grant with every request, whatever the workload is.
-func resourceKind(plan history.Plan) []string {
-	kind := plan.ResourceKind()
-	args := []string{"--kind", string(kind.Name)}
-	if kind.Compares == history.CompareTokens && plan.Compares() == history.CompareNothing {
-		args = append(args, "--without-tokens")
-	}
-	return args
-}
-
 // startClients starts all clients at once and notes what they declare of themselves.
 func (r *Run) startClients(ctx context.Context, resource string) error {
 	r.fleet = &fleet{
@@ -264,10 +196,15 @@ func (r *Run) startClients(ctx context.Context, resource string) error {
 
 // refused makes a defect of a lock client the user's mistake, where the client is the user's.
 func (r *Run) refused(err error) error {
-	if r.fleet.command.Program == "" {
+	if !r.usersClient() {
 		return err
 	}
 	return fmt.Errorf("%w: the lock client %s does not speak the client protocol (clusters/client/README.md): %w", clusters.ErrUsage, r.plan.LockClient, err)
+}
+
+// usersClient reports whether the lock client is none of lockcheck's own.
+func (r *Run) usersClient() bool {
+	return r.fleet.command.Program != "" || r.fleet.command.InClientImage
 }
 
 // declared takes over what the clients said of themselves, which is the same for all of them.
@@ -285,6 +222,9 @@ func (r *Run) declared() error {
 			return err
 		}
 	}
+	if err := r.canGuard(first); err != nil {
+		return err
+	}
 	r.plan.TryAtomic = first.Try == "atomic"
 	// Servers that lockcheck started run where the clients run: both are processes of the same site. Of those that others run nothing
 	// is proven.
@@ -297,6 +237,16 @@ func (r *Run) declared() error {
 	}
 	r.plan.Versions["client"] = first.Client
 	return nil
+}
+
+// canGuard refuses a guard that takes a question to the service which the lock client cannot ask.
+func (r *Run) canGuard(ready client.Ready) error {
+	guard, _ := history.GuardNamed(history.Guard(r.plan.Guard))
+	if guard.Asks == history.AskNothing || slices.Contains(ready.Commands, string(guard.Name)) {
+		return nil
+	}
+	return fmt.Errorf("%w: guard %s: the lock client %s cannot ask the service so whether it holds its lock (its ready report does not name %s among "+
+		"its commands): take another guard, or a lock client that can", clusters.ErrUsage, guard.Name, r.plan.LockClient, guard.Name)
 }
 
 // agrees refuses a client that declares something else than those before it.
@@ -334,8 +284,8 @@ func (r *Run) observed() error {
 
 // close ends everything that the run started. What it had to leave behind (ErrLeft) is returned apart.
 func (r *Run) close() (left, err error) {
-	if r.resourceLog != nil {
-		err = r.resourceLog.end(r.resource)
+	if r.resource != nil {
+		err = r.resource.close()
 	}
 	if r.fleet != nil {
 		r.fleet.expectEnds()

@@ -10,6 +10,8 @@ type Excerpt struct {
 	Initial map[string]string `json:"initial,omitempty"`
 	// Disordered are the keys whose tokens were seen not to grow in the whole, so that they prove no order here either.
 	Disordered []string `json:"disordered,omitempty"`
+	// Untrusted says that the log of the resource under test was seen to be wrong in the whole, so that it proves nothing here either.
+	Untrusted bool `json:"untrusted,omitempty"`
 }
 
 func (x *Excerpt) validate() error {

@@ -28,6 +28,8 @@ type Plan struct {
 	Resource Resource `json:"resource,omitempty"`
 	// Fenced says whether the resource compares tokens: the workload sends them, and this resource looks at them.
 	Fenced bool `json:"fenced"`
+	// UnderTest is there if the resource is not lockcheck's own: a program, a URL or a storage server, which is judged, too.
+	UnderTest *UnderTest `json:"resource_under_test,omitempty"`
 
 	// What the lock client declared when it was started.
 	Tokens       Tokens `json:"tokens"`
@@ -158,7 +160,7 @@ const (
 
 // Exposures are counted for every kind of fault by the plural of its noun ("partitions"): those that were seen to take
 // effect. OfHolders, PastLease and OfServers narrow it to those that hit a client which believed it held a lock, those
-// of a holder that lasted past the end of its acknowledged lease, and those that hit a server.
+// of a holder that lasted past the end of its acknowledged lease, and those that hit a server. OfResource: those that hit the resource.
 
 // OfHolders names the exposure to faults of holders: "pauses-of-holders".
 func OfHolders(faults string) string { return faults + "-of-holders" }
@@ -168,6 +170,9 @@ func PastLease(faults string) string { return faults + "-past-the-lease" }
 
 // OfServers names the exposure to faults of servers: "pauses-of-servers".
 func OfServers(faults string) string { return faults + "-of-servers" }
+
+// OfResource names the exposure to faults that hit the resource under test: "kills-of-the-resource".
+func OfResource(faults string) string { return faults + "-of-the-resource" }
 
 // AtOnce names the exposure to several faults of one kind at the same time, as of a majority of the servers: what is
 // counted is the most that ever were in effect together. "pauses-at-once".

@@ -76,6 +76,9 @@ func ResourceNames() []string {
 
 // ResourceKind is the resource of the run. One recorded before plans named it had what its workload implied.
 func (p *Plan) ResourceKind() ResourceKind {
+	if p.UnderTest != nil {
+		return p.kindUnderTest()
+	}
 	name := p.Resource
 	if name == "" {
 		name = map[bool]Resource{true: ResourceFenced, false: ResourcePlain}[p.Fenced]
@@ -95,6 +98,9 @@ func (p *Plan) Compares() Comparison {
 
 // validateResource refuses a plan whose resource and Fenced contradict each other.
 func (p *Plan) validateResource() error {
+	if p.UnderTest != nil {
+		return p.validateUnderTest()
+	}
 	kind, known := ResourceNamed(p.Resource)
 	switch {
 	case p.Resource == "": // recorded before plans named it

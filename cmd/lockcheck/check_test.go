@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lockcheck/checker"
+	"lockcheck/checker/history"
 	"lockcheck/reports/rundir"
 )
 
@@ -143,7 +144,7 @@ func TestAVerdictOfSomePropertiesNamesThem(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := lockcheck(t, "check", record(t, test.stale), "--quiet", "--property="+test.properties)
-			test.want = strings.Replace(test.want, " of 9 ", fmt.Sprintf(" of %d ", len(checker.Names())), 1)
+			test.want = strings.Replace(test.want, " of 9 ", fmt.Sprintf(" of %d ", len(checker.NamesFor(&history.Plan{}))), 1)
 			if got.code != test.code || !strings.HasPrefix(got.stdout, test.want) || test.code == exitPass && name != "all of them" && strings.Contains(got.stdout, "no violation") {
 				t.Errorf("%+v; want %s", got, test.want)
 			}
@@ -182,7 +183,7 @@ func TestCheckJSONSaysWhatWasJudged(t *testing.T) {
 	for _, test := range []struct {
 		args        []string
 		judged, not int
-	}{{nil, len(checker.Names()), 0}, {[]string{"--property=liveness,stale-write"}, 2, len(checker.Names()) - 2}} {
+	}{{nil, len(checker.NamesFor(&history.Plan{})), 0}, {[]string{"--property=liveness,stale-write"}, 2, len(checker.NamesFor(&history.Plan{})) - 2}} {
 		got := lockcheck(t, append([]string{"check", run, "--json"}, test.args...)...)
 		var r rundir.Results
 		if err := json.Unmarshal([]byte(got.stdout), &r); err != nil || len(r.Judged) != test.judged || len(r.NotJudged) != test.not {

@@ -117,6 +117,9 @@ var schemaCases = map[string]struct {
 	"a lease without a unit":     {"ttl: 2s", "ttl: 2", false},
 	"a list for a word":          {"ttl: 2s", "ttl: [2s]", false},
 	"nothing for a word":         {"ttl: 2s", "ttl: ", false},
+	"a list of words":            {"etcd: ,", "etcd: {client-image: mine, client-arg: [run, mine.py, run]},", true},
+	"a word for a list":          {"etcd: ,", "etcd: {client-image: mine, client-arg: run},", true},
+	"pairs for a list":           {"etcd: ,", "etcd: {client-image: mine, client-arg: {run: mine}},", false},
 	"a word for pairs":           {"set: {a: 1}", "set: a=1", false},
 	"no run":                     {"repeat: 3", "repeat: 0", false},
 	"too many runs":              {"repeat: 3", "repeat: 1001", false},
@@ -140,7 +143,7 @@ var beyondSchema = map[string][2]string{
 	"an entry for no cell":                {"{nemesis: none, expect", "{nemesis: none, backend: ours, expect"},
 	"a lease that is too long":            {"ttl: 2s", "ttl: 25h"},
 	"a lease that a backend cannot have":  {"ttl: 2s", "ttl: 2500ms"},
-	"a target that the fault cannot have": {"[none,", "[none, 'pause:resource',"},
+	"a target that the fault cannot have": {"[none,", "[none, 'clock:resource',"},
 	"a setting that a backend lacks":      {"etcd: ,", "etcd: {set: {colour: red}},"},
 	"a program that is not there":         {"client: setnx", "client: ./not/there"},
 }

@@ -75,7 +75,7 @@ type Plan struct {
 	Workload string // lock (default), or fencing
 	Resource string // plain, fenced, cas; default: the workload's
 	Nemesis  string // default: none
-	Guard    string // none, before-work (default), before-write
+	Guard    string // none, before-work (default), before-write, ask, ask-stale
 	Provider string // auto (default), local, docker
 
 	Clients   int               // 2 to 100; default 5
@@ -88,6 +88,9 @@ type Plan struct {
 	Set       map[string]string // server settings
 
 	Image, ServerBin, ServerJar string // where servers come from
+
+	ClientImage string   // of a lock client in containers (client protocol); instead of Client
+	ClientArg   []string // its command, instead of the image's own
 
 	Attach, AttachConfig string // a service that others run: host:port,…, and the file that says what lets a client in there
 	MaxRate              int    // acquires a second there; default 20

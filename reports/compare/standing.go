@@ -75,7 +75,7 @@ func layerOf(name checker.Name) Layer {
 	switch checker.Describe(name).Advice {
 	case checker.AdviceBelief:
 		return OfBelief
-	case checker.AdviceHarm:
+	case checker.AdviceHarm, checker.AdviceResource:
 		return OfHarm
 	}
 	return OfService

@@ -36,6 +36,11 @@ const (
 	AppliedTwice   Defect = "duplicate applied twice"  // a repeated packet is done again
 	RejectedStored Defect = "rejected write stored"    // the client is told no, and it is done all the same
 	AppliedDenied  Defect = "applied write called off" // the client is told it was rejected
+	CheckThenWrite Defect = "check, then write"        // the mark is compared in one step, and others are handled before the next
+	OnlyWrites     Defect = "only writes checked"      // a read is served whatever its token, and raises nothing
+	EqualRejected  Defect = "equal token rejected"     // "<=" where "<" is meant
+	MarkForgotten  Defect = "mark in memory"           // and forgotten at a restart, while the values stay
+	OneMark        Defect = "one mark for all keys"
 )
 
 // What may be wrong with the clients.

@@ -16,6 +16,7 @@ type resource struct {
 	answered map[int64]resourceAnswer
 	applied  map[string][]*history.Request // writes, for the truth about what was lost
 	served   map[string]int64              // the youngest grant that had a request served
+	earlier  map[string]string             // the marks before the latest
 }
 
 type resourceAnswer struct {
@@ -24,7 +25,7 @@ type resourceAnswer struct {
 }
 
 func newResource(w *world) resource {
-	return resource{w, map[string]string{}, map[string]string{}, map[string]string{}, map[int64]resourceAnswer{}, map[string][]*history.Request{}, map[string]int64{}}
+	return resource{w, map[string]string{}, map[string]string{}, map[string]string{}, map[int64]resourceAnswer{}, map[string][]*history.Request{}, map[string]int64{}, map[string]string{}}
 }
 
 // handle does one request, writes its line, and answers.
@@ -60,11 +61,11 @@ func (s *resource) handle(q history.Request, op int64, h *hold) resourceAnswer {
 	}
 	if q.Outcome == history.Applied {
 		s.served[h.key] = max(s.served[h.key], w.truth(h).Order)
-		if q.Token != "" && s.lower(s.marks[h.key], q.Token) && !(w.Defect == FenceOfWrites && q.Kind == history.KindRead) {
-			s.marks[h.key] = q.Token
+		if q.Token != "" && s.lower(s.mark(h.key), q.Token) && !(s.onlyWrites() && q.Kind == history.KindRead) {
+			s.setMark(h.key, q.Token)
 		}
 	}
-	q.Mark = s.marks[h.key]
+	q.Mark = s.mark(h.key)
 	s.answered[op] = a
 	if q.Kind == history.KindWrite && w.flawed(WriteForgotten, 0.1) {
 		return a
@@ -80,12 +81,51 @@ func (s *resource) rejects(q *history.Request, h *hold) bool {
 	case w.CAS && q.Kind == history.KindWrite:
 		return q.Base != s.values[h.key] && w.Defect != BaseIgnored || w.flawed(FreshRejected, 0.1)
 	case w.Fenced && q.Token != "":
-		return s.lower(q.Token, s.marks[h.key]) && w.Defect != FenceIgnored || w.flawed(FreshRejected, 0.1)
+		return s.fences(q, h)
 	}
 	return false
 }
 
+// fences compares a request's token with the mark, as each defect has it.
+func (s *resource) fences(q *history.Request, h *hold) bool {
+	w, mark := s.w, s.mark(h.key)
+	switch {
+	case w.Defect == FenceIgnored, w.Defect == OnlyWrites && q.Kind == history.KindRead:
+		return false
+	case w.flawed(FreshRejected, 0.1):
+		return true
+	case w.flawed(CheckThenWrite, 0.5):
+		mark = s.earlier[h.key] // as it was when the request was compared
+	case w.flawed(MarkForgotten, 0.05):
+		s.marks = map[string]string{}
+		return false
+	case w.Defect == EqualRejected:
+		return mark != "" && !s.lower(mark, q.Token)
+	}
+	return s.lower(q.Token, mark)
+}
+
+func (s *resource) onlyWrites() bool { return s.w.Defect == FenceOfWrites || s.w.Defect == OnlyWrites }
+
+// mark is the highest token that was served on a key.
+func (s *resource) mark(key string) string {
+	if s.w.Defect == OneMark {
+		key = ""
+	}
+	return s.marks[key]
+}
+
+func (s *resource) setMark(key, token string) {
+	if s.w.Defect == OneMark {
+		key = ""
+	}
+	s.earlier[key], s.marks[key] = s.marks[key], token
+}
+
 func (s *resource) log(q history.Request) {
+	if s.w.UnderTest {
+		q.TimeNS = 0
+	}
 	q.Seq = int64(len(s.w.Requests) + 1)
 	s.w.Requests = append(s.w.Requests, q)
 }

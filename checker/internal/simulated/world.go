@@ -65,6 +65,8 @@ type Options struct {
 	Tokens  bool // grants carry ordered tokens; Queue gives them when queueing, Polling when granting
 	Fenced  bool // the resource compares them
 	CAS     bool // the resource compares the base of a write with its value
+	// UnderTest: the resource is not lockcheck's own. Its log says no times.
+	UnderTest bool
 	// OneWrite: holders read once and write once. Without it some write twice, and others may read what is half done.
 	OneWrite bool
 	Guard    Guard
@@ -142,6 +144,14 @@ func Simulate(o Options) *Run {
 		w.Plan.Resource = history.ResourceCAS
 	case o.Fenced:
 		w.Plan.Resource = history.ResourceFenced
+	}
+	if o.UnderTest {
+		compares := map[bool]history.Comparison{true: history.CompareTokens}[o.Fenced]
+		if o.CAS {
+			compares = history.CompareBases
+		}
+		w.Plan.Resource = "./simulated"
+		w.Plan.UnderTest = &history.UnderTest{Compares: history.ComparisonNames[compares], LogRead: true}
 	}
 	w.Plan.Release = history.ReleaseChecked
 	switch {

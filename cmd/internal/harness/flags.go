@@ -30,13 +30,26 @@ var Flags = []Flag{
 		Instead: "containers do not have this machine's programs: take a lock client that comes with the backend",
 	},
 	{
+		Name: clusters.FlagClientImage, At: func(o *Options) any { return &o.Where.ClientImage }, Where: InFile | InCompare,
+		Help:     "docker: the image of a lock client that speaks the client protocol; it runs as it is, or with the command that follows --",
+		Provider: docker.Name, Instead: "programs of this machine are named with --client=./NAME",
+	},
+	{
+		Name: "client-arg", At: func(o *Options) any { return &o.ClientArgs }, Where: InFile | InCompare,
+		Help:     "docker: one `word` of the command of that image, instead of the image's own; may be repeated; all of them may follow -- instead",
+		Provider: docker.Name, Instead: "programs of this machine are named with --client='./NAME WORD…'",
+	},
+	{
 		Name: "workload", At: func(o *Options) any { return &o.Workload }, Default: "lock",
 		Help: "what clients do: " + strings.Join(workloads.Names(), ", "),
 	},
 	{
 		Name: "resource", At: func(o *Options) any { return &o.Resource }, Where: InFile | InCompare,
-		Help: "what holders write to: " + strings.Join(history.ResourceNames(), ", ") + " (default: " + workloads.DefaultResources() + ")",
-		Rule: oneOf("resource", history.ResourceNames()),
+		Help: "what holders write to: " + strings.Join(history.ResourceNames(), ", ") + " (default: " + workloads.DefaultResources() +
+			"), or the path of a program of yours that is tested, too",
+		Rule:     resourceRule(),
+		Provider: Local, If: history.IsOwnResource,
+		Instead: "containers do not have this machine's programs: take one of lockcheck's own resources",
 	},
 	{
 		Name: "nemesis", At: func(o *Options) any { return &o.Nemesis }, Default: history.NoNemesis,

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -21,7 +20,7 @@ func Prepare(o Options) (workloads.Config, error) {
 	if err != nil {
 		return config, Usage(fmt.Errorf("--backend: %w", err))
 	}
-	lockClient, command, err := clientProgram(backend, o.Client)
+	lockClient, command, err := clientProgram(backend, o)
 	if err != nil {
 		return config, Usage(fmt.Errorf("--client: %w", err))
 	}
@@ -32,9 +31,9 @@ func Prepare(o Options) (workloads.Config, error) {
 	if err != nil {
 		return config, Usage(fmt.Errorf("--workload: %w", err))
 	}
-	kind, known := history.ResourceNamed(cmp.Or(history.Resource(o.Resource), workload.Resource))
-	if !known {
-		return config, Usage(fmt.Errorf("--resource: %w", history.Unknown("resource", o.Resource, history.ResourceNames())))
+	resource, err := resourceNamed(o.Resource, workload)
+	if err != nil {
+		return config, Usage(err)
 	}
 	layout, err := o.layout(backend)
 	if err != nil {
@@ -46,7 +45,7 @@ func Prepare(o Options) (workloads.Config, error) {
 	}
 	disturb, err := nemesis.New(o.Nemesis, nemesis.Plan{
 		Seed: o.Seed, TTL: layout.EffectiveTTL + layout.Grace, Limit: o.TimeLimit, Servers: len(layout.Nodes), Fronts: len(layout.Fronts), Clients: o.Clients,
-		Leaderless: layout.Election == 0 && attach == nil, Attached: attach != nil,
+		Leaderless: layout.Election == 0 && attach == nil, Attached: attach != nil, ResourceUnderTest: resource.tested != nil,
 	})
 	if err != nil {
 		return config, Usage(fmt.Errorf("--nemesis: %w", err))
@@ -57,7 +56,6 @@ func Prepare(o Options) (workloads.Config, error) {
 	plan := history.Plan{
 		Version: history.FormatVersion, Run: runID(o.Seed), Command: o.ReproduceCommand(lockClient),
 		Backend: o.Backend, LockClient: lockClient, Workload: o.Workload, Nemesis: o.Nemesis, Guard: o.Guard,
-		Resource: kind.Name, Fenced: workload.Tokens && kind.Compares == history.CompareTokens,
 		Seed: o.Seed, Nodes: len(layout.Nodes) + len(layout.Fronts), Clients: o.Clients, Keys: o.Keys,
 		TimeLimitMS: o.TimeLimit.Milliseconds(), TTLMS: o.TTL.Milliseconds(), EffectiveMS: layout.EffectiveTTL.Milliseconds(),
 		GraceMS: layout.Grace.Milliseconds(), LockDelayMS: layout.LockDelay.Milliseconds(), ElectionMS: layout.Election.Milliseconds(), LeaseClock: layout.LeaseClock,
@@ -66,8 +64,9 @@ func Prepare(o Options) (workloads.Config, error) {
 		Host:     HostFacts(),
 		Attached: asked(attach),
 	}
+	resource.into(&plan, workload)
 	return workloads.Config{
-		Plan: plan, Backend: backend, ClientCommand: command, Layout: layout, Nemesis: disturb,
+		Plan: plan, Backend: backend, ClientCommand: command, Tested: resource.tested, Layout: layout, Nemesis: disturb,
 		Attach: attach,
 	}, nil
 }

@@ -66,6 +66,9 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 		o.Where.places = config.Attach.Endpoints
 		o.Where.keep = append(o.Where.keep, config.Attach.Files()...)
 	}
+	if config.Tested != nil {
+		o.Where.keep = append(o.Where.keep, config.Tested.Command.Program)
+	}
 	provider, code, err := chosen.open(o.Where)
 	switch {
 	case err != nil:

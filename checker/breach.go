@@ -1,0 +1,211 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"math"
+	"strconv"
+
+	"lockcheck/checker/history"
+)
+
+// breach is what a resource's log says and cannot be: it contradicts an answer, its own order, or what the resource compares. Of
+// lockcheck's own resource it is a defect, which ends the judging; of one under test it is a finding (R9).
+type breach struct {
+	kind   breachKind
+	seq    int64   // the line of the log; 0 if it is a line that is missing
+	access *Access // whose it is; nil if the history knows of none
+	prior  *Access // what it goes against; nil if that is no request
+	key    string  // where access is nil
+	text   string
+}
+
+// breachKind says how much of a log can still be believed.
+type breachKind int
+
+const (
+	ofRecord     breachKind = iota // a line that is missing, invented or says what was not so
+	ofOrder                        // a read found what by the order of the log was not there
+	ofComparison                   // it accepted what it had to reject, or the other way round: the log is as good as before
+)
+
+// distrusts reports whether nothing may be concluded from the log any more: neither what was done nor in which order.
+func (k breachKind) distrusts() bool { return k != ofComparison }
+
+// of says whose request it is.
+func (b *breach) of(a *Access) *breach {
+	b.access = a
+	return b
+}
+
+func (b *breach) defect() error { return defectf("%s", b.text) }
+
+func miscompared(q *history.Request, format string, args ...any) *breach {
+	return &breach{kind: ofComparison, seq: q.Seq, key: q.Key, text: fmt.Sprintf(format, args...)}
+}
+
+// joinUnderTest reads the log of a resource under test. Whatever is wrong with it is kept for resource-integrity, and the reading
+// goes on: a storage is judged by all that it did.
+func (b *builder) joinUnderTest(requests iter.Seq2[history.Request, error]) error {
+	m := b.m
+	log, timing := newReplayUnderTest(&m.Plan), map[string]int64{}
+	for q, err := range requests {
+		lines := int64(m.Requests.Len() + 1)
+		switch {
+		case err != nil:
+			return err
+		case q.Seq != lines:
+			return fmt.Errorf("%w: request %d stands where request %d of the resource's log has to", history.ErrMalformed, q.Seq, lines)
+		case lines > math.MaxInt32:
+			return fmt.Errorf("%w: the resource's log has more than %d lines", history.ErrMalformed, math.MaxInt32)
+		}
+		op := b.ops.get(operationOf(&q))
+		a := op.access()
+		if a != nil {
+			// It names no times that could be compared. The earliest that its order and the history allow will do for pictures.
+			timing[q.Key] = max(timing[q.Key], a.InvokeNS)
+		}
+		q.TimeNS = cmp.Or(q.TimeNS, timing[q.Key])
+		wrong := handled(&q, op)
+		if wrong != nil && wrong.access == nil {
+			a = nil // it is no line of this access
+		}
+		m.breaches = appendBreach(m.breaches, wrong)
+		m.Requests.take(&q, a)
+		m.breaches = append(m.breaches, log.handled(&q, a)...)
+		if a != nil && q.Kind == history.KindWrite && q.Outcome == history.Rejected {
+			m.rejected++
+		}
+	}
+	if m.logRead() {
+		for _, h := range m.Holds {
+			for _, a := range h.Accesses {
+				m.breaches = appendBreach(m.breaches, m.contradiction(a))
+			}
+		}
+	}
+	return m.resolve(b.accesses)
+}
+
+func appendBreach(all []*breach, b *breach) []*breach {
+	if b == nil {
+		return all
+	}
+	return append(all, b)
+}
+
+// logRead reports whether the recording has the whole log of a resource under test. An excerpt has the part that it needs.
+func (m *Model) logRead() bool { return m.Plan.UnderTest.LogRead && m.Plan.Excerpt == nil }
+
+// untrusted says in a sentence why nothing may be concluded from the resource's log; "" if it may be.
+func (m *Model) untrusted() string {
+	switch {
+	case m.Plan.UnderTest == nil:
+		return ""
+	case m.Plan.Excerpt != nil:
+		return map[bool]string{true: "the log of the resource under test contradicts what clients saw"}[m.Plan.Excerpt.Untrusted]
+	case !m.Plan.UnderTest.LogRead:
+		return "the log of the resource under test is read at the end of a run, and this recording was ended before"
+	}
+	for _, b := range m.breaches {
+		if b.kind.distrusts() {
+			return "the log of the resource under test contradicts what clients saw (" + string(ResourceIntegrity) + "), so it proves nothing else"
+		}
+	}
+	return ""
+}
+
+// replayUnderTest goes over the log of a resource under test and holds everything that it did against what it says that it
+// compares, and what its reads found against what its own order says was there.
+type replayUnderTest struct {
+	compares history.Comparison
+	partial  bool // most lines are missing, so values are not known
+	keys     map[string]*replayedKey
+}
+
+type replayedKey struct {
+	value, mark   string
+	wrote, served *Access // who left the value, and who presented the mark
+}
+
+func newReplayUnderTest(p *history.Plan) *replayUnderTest {
+	return &replayUnderTest{compares: p.Compares(), partial: p.Excerpt != nil, keys: map[string]*replayedKey{}}
+}
+
+// handled takes the next line, whose access is a, nil if that is not known.
+func (r *replayUnderTest) handled(q *history.Request, a *Access) (found []*breach) {
+	k := r.keys[q.Key]
+	if k == nil {
+		k = &replayedKey{}
+		r.keys[q.Key] = k
+	}
+	breaks := func(kind breachKind, prior *Access, format string, args ...any) {
+		found = append(found, &breach{kind: kind, seq: q.Seq, access: a, prior: prior, key: q.Key, text: fmt.Sprintf(format, args...)})
+	}
+	switch q.Outcome {
+	case history.Rejected:
+		if why := r.mustAccept(q, k); why != "" {
+			breaks(ofComparison, nil, "the resource rejected %s, %s", requestName(q), why)
+		}
+	case history.Applied:
+		if prior, why := r.mustReject(q, k); why != "" {
+			breaks(ofComparison, prior, "the resource accepted %s, %s", requestName(q), why)
+		}
+		if q.Kind == history.KindRead && !r.partial && q.Value != k.value {
+			breaks(ofOrder, k.wrote, "%s found %s, where by the order of the resource's own log the value was %s", requestName(q), valueName(q.Value), valueName(k.value))
+		}
+		k.take(q, a)
+	}
+	return found
+}
+
+// take is what an accepted request leaves.
+func (k *replayedKey) take(q *history.Request, a *Access) {
+	if q.Token != "" && (k.mark == "" || compareTokens(q.Token, k.mark) > 0) {
+		k.mark, k.served = q.Token, a
+	}
+	if q.Kind == history.KindWrite {
+		k.value, k.wrote = q.Value, a
+	}
+}
+
+// mustAccept says why a request had to be accepted; "" if it was right to reject it.
+func (r *replayUnderTest) mustAccept(q *history.Request, k *replayedKey) string {
+	switch r.compares {
+	case history.CompareNothing:
+		return "although it says that it compares nothing"
+	case history.CompareTokens:
+		switch {
+		case q.Token == "":
+			return "which has no token to compare"
+		case k.mark == "":
+			return fmt.Sprintf("with token %s, before it had served any token on %s", q.Token, q.Key)
+		case compareTokens(q.Token, k.mark) >= 0:
+			return fmt.Sprintf("with token %s, although the highest token that it had served on %s was %s", q.Token, q.Key, k.mark)
+		}
+	case history.CompareBases:
+		switch {
+		case q.Kind == history.KindRead:
+			return "a read, which has no base to compare"
+		case q.Base == k.value && !r.partial:
+			return fmt.Sprintf("which was built on %s, the value that %s had", valueName(q.Base), q.Key)
+		}
+	}
+	return ""
+}
+
+// mustReject says why a request had to be rejected, and by whose doing; "" if it was right to accept it.
+func (r *replayUnderTest) mustReject(q *history.Request, k *replayedKey) (by *Access, why string) {
+	switch {
+	case r.compares == history.CompareTokens && q.Token != "" && k.mark != "" && compareTokens(q.Token, k.mark) < 0:
+		return k.served, fmt.Sprintf("with token %s, after it had served token %s on %s", q.Token, k.mark, q.Key)
+	case r.compares == history.CompareBases && q.Kind == history.KindWrite && q.Base != k.value && !r.partial:
+		return k.wrote, fmt.Sprintf("which was built on %s, when %s had the value %s", valueName(q.Base), q.Key, valueName(k.value))
+	}
+	return nil, ""
+}
+
+func requestName(q *history.Request) string {
+	return string(q.Kind) + " " + q.Request + " of hold " + strconv.Quote(q.Hold)
+}

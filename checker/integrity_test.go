@@ -1,0 +1,241 @@
+package checker
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockcheck/checker/history"
+)
+
+// underTest is the plan of a run whose resource is not lockcheck's own.
+func underTest(compares history.Comparison) history.Plan {
+	p := plainPlan()
+	p.Workload, p.Resource, p.Fenced = "fencing", "./mine", compares == history.CompareTokens
+	p.UnderTest = &history.UnderTest{Compares: history.ComparisonNames[compares], LogRead: true}
+	return p
+}
+
+// twoInTurn is two holders of k, one after the other, that each read and write.
+const twoInTurn = `
+	1.0 a acquire h1
+	1.1 a acquire:ok h1 token=9
+	1.2 a read h1
+	1.3 @ read h1 token=9
+	1.4 a read:ok h1
+	1.5 a write h1 value=v1
+	1.6 @ write h1 token=9
+	1.7 a write:ok h1
+	2.0 b acquire h2
+	2.1 b acquire:ok h2 token=10
+	2.2 b read h2
+	2.3 @ read h2 token=10
+	2.4 b read:ok h2
+	2.5 b write h2 value=v2 base=v1
+	2.6 @ write h2 token=10
+	2.7 b write:ok h2
+	`
+
+// lateWrite is a write of the first holder that comes after those.
+const lateWrite = `
+	3.0 a write h1 value=v3 base=v1
+	3.1 @ write h1 token=9 %
+	3.2 a write:info h1
+	`
+
+// A storage that does what it says is found nothing wrong with; and every way to do it wrong is named.
+func TestWhatAResourceUnderTestDoesWrong(t *testing.T) {
+	tokens, bases, nothing := history.CompareTokens, history.CompareBases, history.CompareNothing
+	rejected := strings.ReplaceAll(lateWrite, "%", "rejected")
+	accepted := strings.ReplaceAll(lateWrite, "%", "")
+	for name, test := range map[string]struct {
+		compares history.Comparison
+		text     string
+		change   func([]history.Request) []history.Request
+		want     string // "" for nothing
+		others   string // properties that are violated beside it
+	}{
+		"late, and rejected":                    {tokens, twoInTurn + rejected, nil, "", ""},
+		"late, and compared with nothing":       {nothing, twoInTurn + accepted, nil, "", "stale-write:1 lost-update:1 resource-linearizability:1"},
+		"late, and built on an old value":       {bases, twoInTurn + rejected, nil, "", ""},
+		"a lower token accepted":                {tokens, twoInTurn + accepted, nil, `the resource accepted write 7 of hold "h1", with token 9, after it had served token 10 on k`, "stale-write:1 lost-update:1 resource-linearizability:1"},
+		"an old base accepted":                  {bases, twoInTurn + accepted, nil, `the resource accepted write 7 of hold "h1", which was built on v1, when k had the value v2`, "lost-update:1 resource-linearizability:1"},
+		"rejected by one that compares nothing": {nothing, twoInTurn + rejected, nil, `the resource rejected write 7 of hold "h1", although it says that it compares nothing`, ""},
+		"the highest token rejected": {tokens, twoInTurn + "3.0 b write h2 value=v4 base=v2\n3.1 @ write h2 token=10 rejected\n3.2 b write:fail h2 code=rejected", nil,
+			`the resource rejected write 7 of hold "h2", with token 10, although the highest token that it had served on k was 10`, ""},
+		"a token is let in after its rejection": {tokens, twoInTurn + rejected + strings.ReplaceAll(strings.ReplaceAll(accepted, "v3", "v4"), "3.", "4."), nil,
+			`the resource accepted write 8 of hold "h1", with token 9, after it had served token 10 on k`, "stale-write:1"},
+		"no token rejected": {tokens, twoInTurn + strings.ReplaceAll(rejected, "token=9", ""), nil, `which has no token to compare`, ""},
+		"the mark of another key": {tokens, twoInTurn + "3.0 a acquire h3 key=l\n3.1 a acquire:ok h3 token=5\n3.2 a read h3\n3.3 @ read h3 token=5 rejected\n3.4 a read:fail h3 code=rejected", nil,
+			`the resource rejected read 8 of hold "h3", with token 5, before it had served any token on l`, "token-monotonicity:0"},
+		"the current base rejected": {bases, twoInTurn + "3.0 b write h2 value=v4 base=v2\n3.1 @ write h2 rejected\n3.2 b write:fail h2 code=rejected", nil,
+			`the resource rejected write 7 of hold "h2", which was built on v2, the value that k had`, ""},
+		"a line is missing": {tokens, twoInTurn, without(4), `write 6 of hold h2 was answered ok (event 11), but the resource's log does not hold it`, ""},
+		"a line is invented": {tokens, twoInTurn, func(all []history.Request) []history.Request {
+			q := all[3]
+			q.Request, q.Value = "99", "v9"
+			return append(all, q)
+		}, `request 99 of the resource's log (seq 5) belongs to no read or write of the history`, ""},
+		"done twice": {tokens, twoInTurn, func(all []history.Request) []history.Request { return append(all, all[3]) }, `request 6 was handled twice by the resource (seq 4 and 5)`, ""},
+		"another value": {nothing, twoInTurn, func(all []history.Request) []history.Request {
+			all[3].Value = "v9"
+			return all
+		}, `request 6 (seq 4) writes "v9" built on "v1" in the resource's log, "v2" built on "v1" in the history`, ""},
+		"rejected, and written": {tokens, twoInTurn + strings.ReplaceAll(accepted, "write:info h1", "write:fail h1 code=rejected"), nil,
+			`write 7 of hold h1 was reported as certainly not done (event 13), but the resource did it (seq 5)`, ""},
+		"the order is wrong": {tokens, twoInTurn, func(all []history.Request) []history.Request {
+			all[1], all[2] = all[2], all[1]
+			return all
+		}, `read 5 of hold "h2" found v1, where by the order of the resource's own log the value was the initial value`, ""},
+		"a read of before": {nothing, strings.Replace(twoInTurn, "b read:ok h2", "b read:ok h2 value=v0", 1), func(all []history.Request) []history.Request {
+			all[2].Value = "v0"
+			return all
+		}, `read 5 of hold "h2" found v0, where by the order of the resource's own log the value was v1`, "resource-linearizability:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			events, requests := parse(t, test.text)
+			if test.change != nil {
+				requests = test.change(requests)
+			}
+			for i := range requests {
+				requests[i].Seq, requests[i].TimeNS = int64(i+1), 0
+			}
+			result, m, err := Check(Recording{Plan: underTest(test.compares), Events: rows(events), Requests: rows(requests)}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := result.of(ResourceIntegrity)
+			if (p.Verdict == Pass) != (test.want == "") || test.want != "" && !slices.ContainsFunc(p.Findings, func(f Finding) bool { return strings.Contains(f.Summary, test.want) }) {
+				t.Errorf("%s: %s", p.Verdict, summaries(p))
+			}
+			for _, f := range p.Findings {
+				if len(f.Story) < 1 || !slices.IsSortedFunc(f.Story, func(a, b Line) int { return int(a.TimeNS - b.TimeNS) }) || f.AtNS == 0 {
+					t.Errorf("the story of %s:\n%s", f.Summary, storyText(f))
+				}
+			}
+			for _, others := range strings.Fields(test.others) {
+				if !strings.Contains(others, ":0") && !strings.Contains(result.violated(), others) {
+					t.Errorf("violated are %s, want %s", result.violated(), others)
+				}
+			}
+			for i := range m.Requests.Len() {
+				m.Requester(i) // must know, or know that it does not
+			}
+		})
+	}
+}
+
+func without(seq int) func([]history.Request) []history.Request {
+	return func(all []history.Request) []history.Request { return slices.Delete(all, seq-1, seq) }
+}
+
+func summaries(p Property) string {
+	var all []string
+	for _, f := range p.Findings {
+		all = append(all, f.Summary)
+	}
+	return strings.Join(all, "\n")
+}
+
+// A log that contradicts what clients saw proves nothing else: what it says was stale or lost is not judged, and what clients read
+// is held against what they wrote.
+func TestALogThatCannotBeTrusted(t *testing.T) {
+	for name, test := range map[string]struct {
+		text string
+		want Verdict // of resource-linearizability
+	}{
+		"what was read fits":        {twoInTurn, Pass},
+		"two were built on a value": {strings.Replace(twoInTurn, "b read:ok h2", "b read:ok h2 value=", 1), Violation},
+		"a write that is not known to have happened was found": {twoInTurn + `
+			3.0 b write h2 value=v3 base=v2
+			3.1 b write:info h2
+			3.2 a acquire h3
+			3.3 a acquire:ok h3 token=11
+			3.4 a read h3
+			3.5 a read:ok h3 value=v3`, Pass},
+		"a write that certainly did not happen was found": {twoInTurn + `
+			3.0 b write h2 value=v3 base=v2
+			3.1 b write:fail h2 code=rejected
+			3.2 a acquire h3
+			3.3 a acquire:ok h3 token=11
+			3.4 a read h3
+			3.5 a read:ok h3 value=v3`, Violation},
+	} {
+		t.Run(name, func(t *testing.T) {
+			events, requests := parse(t, test.text)
+			if test.want == Violation && strings.Contains(name, "built") {
+				for i, e := range events {
+					if e.Op == 5 && e.F == history.Read && e.Type == history.OK {
+						events[i].Value = ""
+					}
+				}
+			}
+			result, _, err := Check(Recording{Plan: underTest(history.CompareTokens), Events: rows(events), Requests: rows(without(4)(requests))}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p := result.of(ResourceLinearizability); p.Verdict != test.want {
+				t.Errorf("%s: %s", p.Verdict, p.Reason)
+			}
+			for _, name := range []Name{StaleWrite, LostUpdate} {
+				if p := result.of(name); p.Verdict != Inconclusive || !strings.Contains(p.Reason, "so it proves nothing else") {
+					t.Errorf("%s: %s: %s", name, p.Verdict, p.Reason)
+				}
+			}
+			if result.of(ResourceIntegrity).Verdict != Violation {
+				t.Error("the line that is missing was not missed")
+			}
+		})
+	}
+}
+
+// Before the load is over the log is not there: nothing is held against it.
+func TestALogThatWasNotRead(t *testing.T) {
+	plan := underTest(history.CompareTokens)
+	plan.UnderTest.LogRead = false
+	events, _ := parse(t, twoInTurn+"9.0 c acquire h9\ncut")
+	result, _, err := Check(Recording{Plan: plan, Events: rows(events), Requests: rows[history.Request](nil)}, Options{SoFar: true})
+	if err != nil || result.violated() != "" || result.of(ResourceIntegrity).Verdict != Inconclusive {
+		t.Errorf("%v, violated: %s, %+v", err, result.violated(), result.of(ResourceIntegrity))
+	}
+}
+
+// What is a finding about a resource under test is a defect of lockcheck's own, which is not judged by this property at all.
+func TestOnlyAResourceUnderTestIsJudged(t *testing.T) {
+	events, requests := parse(t, twoInTurn)
+	rec := Recording{Plan: fencedPlan(), Events: rows(events), Requests: rows(requests)}
+	result, _, err := Check(rec, Options{})
+	if err != nil || result.Property(ResourceIntegrity) != nil || slices.Contains(result.Judged, ResourceIntegrity) {
+		t.Errorf("%v, %+v", err, result.Judged)
+	}
+	result, _, err = Check(rec, Options{Properties: []Name{ResourceIntegrity}})
+	if err != nil || result.of(ResourceIntegrity).Verdict != NotApplicable || result.Verdict != Inconclusive {
+		t.Errorf("%v, %+v", err, result)
+	}
+	rec.Requests = rows(requests[:2])
+	if _, _, err = Check(rec, Options{}); !errors.Is(err, ErrCut) {
+		t.Errorf("%v, want that its own log was cut", err)
+	}
+}
+
+// What a storage forgot when it was killed is said to come after that; no fault of anything else explains what a storage does.
+func TestTheCauseOfWhatAResourceDoes(t *testing.T) {
+	const kill = `
+		2.8 nemesis kill:invoke 1 target=%
+		2.8 nemesis kill:ok 1 target=%
+		2.9 nemesis kill:heal 1 target=%
+		2.9 nemesis kill:healed 1 target=%`
+	for target, want := range map[string]string{"resource": "it comes after a kill of the resource, 300 ms before", "n1": NoFault} {
+		result, _ := judgeText(t, underTest(history.CompareTokens), twoInTurn+strings.ReplaceAll(kill, "%", target)+strings.ReplaceAll(lateWrite, "%", ""))
+		f := result.of(ResourceIntegrity).Findings[0]
+		if f.Cause.Text != want || strings.Contains(storyText(f), "the resource was killed") != (target == "resource") {
+			t.Errorf("%s: %s\n%s", target, f.Cause.Text, storyText(f))
+		}
+		for _, name := range []Name{StaleWrite, LostUpdate} { // whose holders no resource can disturb
+			if cause := result.of(name).Findings[0].Cause; (cause.Kind == "kill of server") != (target == "n1") {
+				t.Errorf("%s of %s: %+v", target, name, cause)
+			}
+		}
+	}
+}

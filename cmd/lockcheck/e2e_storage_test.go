@@ -1,0 +1,173 @@
+//go:build e2e
+
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockcheck/checker"
+)
+
+// storage is the command of the example in clusters/resource/README.md with parts of it replaced: those that make it a mutant of
+// testdata/mutants.json there, and more, in pairs of what was and what is instead.
+func storage(t *testing.T, mutant string, changes ...string) string {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("python3 is not there: storages under test cannot be tested; install python3")
+		}
+		t.Skip("python3 is not there: storages under test are NOT tested")
+	}
+	const folder = "../../clusters/resource/"
+	page, err := os.ReadFile(folder + "README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := os.ReadFile(folder + "testdata/mutants.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mutants map[string][]string
+	if err := json.Unmarshal(table, &mutants); err != nil {
+		t.Fatal(err)
+	}
+	if mutant != "" && mutants[mutant] == nil {
+		t.Fatalf("there is no mutant %q", mutant)
+	}
+	_, text, _ := strings.Cut(string(page), "\n```python\n")
+	text, _, _ = strings.Cut(text, "\n```\n")
+	for pair := range slices.Chunk(slices.Concat(mutants[mutant], changes), 2) {
+		if strings.Count(text, pair[0]) != 1 {
+			t.Fatalf("the example does not have %q once", pair[0])
+		}
+		text = strings.Replace(text, pair[0], pair[1], 1)
+	}
+	program := filepath.Join(t.TempDir(), "storage.py")
+	if err := os.WriteFile(program, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return "--resource=" + python + " " + program
+}
+
+// Scenarios in which a fenced storage has to prove itself, each forced.
+var (
+	undisturbed = []string{"--nemesis=none", "--time-limit=3s"}
+	// A write comes late: its client was stopped at work until others had the lock.
+	heldUpWrite = []string{"--nemesis=pause:holder@work,1.5ttl", "--time-limit=8s"}
+	// A read comes late: it was held up on its way, and its client stopped until others had the lock.
+	heldUpRead = []string{"--nemesis=partition:client(1)-resource@queue;pause:client(1)@acquire,1.5ttl", "--time-limit=7s", "--clients=3"}
+	// A write is on its way through a slow storage while its client's lease ends behind a cut.
+	slowWrite = []string{"--nemesis=partition:holder-servers@work,3ttl", "--guard=none", "--time-limit=10s"}
+	// A write comes late, and the storage was started again since it served the newer holder, which is cut off from it.
+	restarted     = []string{"--nemesis=pause:holder@work;partition:holder-resource@work;kill:resource,at-once,700ms", "--clients=2", "--time-limit=18s"}
+	killedStorage = []string{"--nemesis=kill:resource@worked,at-once", "--time-limit=7s"}
+)
+
+// A fenced storage that is right passes, and each way to get it wrong is found by the property that is about it.
+func TestStoragesUnderTest(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		mutant   string
+		changes  []string
+		scenario []string
+		may      []checker.Name // be violated beside resource-integrity
+	}{
+		{"", nil, heldUpWrite, nil},
+		{"", nil, heldUpRead, nil},
+		{"", nil, killedStorage, nil},
+		{"tokens compared as text", nil, undisturbed, nil},
+		{"equal tokens rejected", nil, undisturbed, nil},
+		{"one mark for all keys", nil, append([]string{"--keys=2"}, undisturbed...), nil},
+		{"an empty log", nil, undisturbed, nil},
+		{"only writes checked", nil, heldUpRead, nil},
+		{"a rejected request raises", []string{"int(mark) + 1)", "int(mark) + 1000)"}, heldUpWrite, nil},
+		{"check, then write", []string{"WINDOW = 0.02", "WINDOW = 4"}, slowWrite, storageHarm},
+		{"a mark in memory", nil, restarted, storageHarm},
+	} {
+		for _, seed := range seeds() {
+			name := row.mutant
+			if name == "" {
+				name = "right, under " + strings.TrimPrefix(row.scenario[0], "--nemesis=")
+			}
+			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
+				t.Parallel()
+				args := []string{"run", "--backend=etcd", "--workload=fencing", "--provider=local", fmt.Sprintf("--seed=%d", seed), storage(t, row.mutant, row.changes...)}
+				o := lockcheck(t, program, append(args, row.scenario...)...)
+				judgeStorage(t, o, row.mutant != "", row.may)
+			})
+		}
+	}
+}
+
+var storageHarm = []checker.Name{checker.StaleWrite, checker.LostUpdate, checker.ResourceLinearizability, checker.MutualExclusion}
+
+func judgeStorage(t *testing.T, o outcome, wrong bool, may []checker.Name) {
+	t.Helper()
+	p := o.of(t, checker.ResourceIntegrity)
+	switch {
+	case wrong && (o.code != 1 || p.Verdict != checker.Violation || p.Count == 0):
+		t.Errorf("exit %d, %s is %s: %s; want violation", o.code, p.Name, p.Verdict, p.Reason)
+	case !wrong && (o.code != 0 || p.Verdict != checker.Pass):
+		t.Errorf("exit %d, %s is %s: %s; want pass", o.code, p.Name, p.Verdict, p.Reason)
+	}
+	for _, name := range o.violated() {
+		if name != checker.ResourceIntegrity && !slices.Contains(may, name) && name != checker.MutualExclusion {
+			t.Errorf("%s is violated", name)
+		}
+	}
+	sameWhenCheckedAgain(t, o)
+}
+
+// What a storage of the user's does that no run can be made with is a sentence and an exit code, and nothing is left.
+func TestStoragesThatCannotBeTested(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name    string
+		changes []string
+		args    []string
+		code    int
+		says    []string
+	}{
+		{"it ends at once", []string{"one = threading.Lock()", "raise SystemExit('the disk is on fire')"}, nil, 69, []string{"it ended before it had answered GET /hello", "exit status 1", "the disk is on fire"}},
+		{"it listens elsewhere", []string{"int(port)", "int(port) + 1"}, nil, 69, []string{"it did not answer GET /hello", "connection refused", "its log is resource/resource.log"}},
+		{"it compares what there is not", []string{`"compares": "tokens"`, `"compares": "colours"`}, nil, 64, []string{`it compares "colours"`, "nothing, tokens, bases"}},
+		{"it is another service", []string{`if path == "/hello"`, `if path == "/hallo"`}, nil, 64, []string{"GET /hello answered 404"}},
+		{"its log is nonsense", []string{`"".join(line + "\n"`, `"".join(line[1:] + "\n"`}, nil, 64, []string{"line 1 of its log (GET /log)", "no JSON object as expected"}},
+		{"it ends in the middle", []string{"synchronous = OFF", "synchronous = NORMAL", "    def do_POST(self):\n", "    def do_POST(self):\n        if db.execute(\"SELECT count(*) FROM log\").fetchone()[0] > 20: os._exit(7)\n"}, nil, 69, []string{"ended by itself, so nothing more can be tested", "exit status 7"}},
+		{"it is in a container", nil, []string{"--provider=docker"}, 64, []string{"--resource is for --provider=local"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			args := []string{"run", "--backend=etcd", "--workload=fencing", "--nemesis=none", "--time-limit=3s", storage(t, "", row.changes...)}
+			o := lockcheck(t, program, append(args, row.args...)...)
+			if o.code != row.code || strings.Contains(o.stderr, "goroutine") {
+				t.Errorf("exit %d, want %d\n%s", o.code, row.code, o.stderr)
+			}
+			for _, words := range row.says {
+				if !strings.Contains(o.stderr, words) {
+					t.Errorf("it does not say %q:\n%s", words, o.stderr)
+				}
+			}
+		})
+	}
+	for args, says := range map[string]string{
+		"--resource=./nothing-here":                    "--resource: the program ./nothing-here cannot be run",
+		"--resource=fenced --nemesis=kill:resource":    "lockcheck's own resource proves what happened, and is never a target of faults",
+		"--resource=fenced --nemesis=clock:resource":   "takes no target resource",
+		"--resource=./pages_test.go":                   "permission denied",
+		"--resource=http://127.0.0.1:1 --nemesis=none": "cannot be reached",
+	} {
+		o := lockcheck(t, program, append([]string{"run", "--backend=etcd"}, strings.Fields(args)...)...)
+		if o.code != 64 || !strings.Contains(o.stderr, says) {
+			t.Errorf("%s: exit %d, %s; want %q", args, o.code, o.stderr, says)
+		}
+	}
+}
