@@ -23,6 +23,7 @@ type Config struct {
 	Backend  clusters.Backend
 	Layout   clusters.Layout
 	Nemesis  nemesis.Nemesis
+	Attach   *Attach // a service that others run; nil: the backend's servers are started
 	// ClientCommand starts one lock client; its pipes and log are added.
 	ClientCommand clusters.Command
 	Tested        *Tested // the resource, if it is not lockcheck's own
@@ -47,6 +48,8 @@ type Run struct {
 	faultEnv *faultEnv
 	site     clusters.Site
 	cluster  clusters.Cluster
+	attached clusters.AttachedCluster // the same, once something was written to one that others run
+	pace     *pace
 	resource register
 	fleet    *fleet
 
@@ -70,7 +73,8 @@ type Run struct {
 // New prepares a run. Execute makes it.
 func New(config Config) *Run {
 	return &Run{
-		config: config, plan: config.Plan, monitor: newMonitor(config.Plan), schedule: newSchedule(config.Plan), agents: newAgents(), deaths: map[string]string{},
+		config: config, plan: config.Plan, monitor: newMonitor(config.Plan), schedule: newSchedule(config.Plan), pace: newPace(config.Attach),
+		agents: newAgents(), deaths: map[string]string{},
 		enough: make(chan struct{}), stopping: make(chan struct{}), waited: make(chan struct{}), granted: make(chan struct{}, 1),
 	}
 }
@@ -291,7 +295,14 @@ func (r *Run) loading() bool {
 	}
 }
 
-func (r *Run) key(n int) string { return fmt.Sprintf("k%d", n+1) }
+// key is the name of the n-th lock, everywhere: at a service that others run it has to be the run's own.
+func (r *Run) key(n int) string {
+	prefix := ""
+	if r.config.Attach != nil {
+		prefix = r.config.Attach.Prefix
+	}
+	return fmt.Sprintf("%sk%d", prefix, n+1)
+}
 
 func (r *Run) mark(phase string) (ns int64) {
 	return r.recorder.Record(history.Event{

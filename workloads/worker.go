@@ -67,7 +67,7 @@ func (w *worker) hold(ctx context.Context) {
 	key := w.run.key(w.random.IntN(w.run.plan.Keys))
 	work := between(w.random, shortestWork, longestWork)
 	releaseLost := w.random.IntN(2) == 0
-	if w.run.schedule != nil && !w.awaitSlot(ctx, key) {
+	if w.run.schedule != nil && !w.awaitSlot(ctx, key) || !w.run.pace.wait(ctx, w.run.stopping) {
 		return
 	}
 	op := w.run.ops.Add(1)

@@ -95,6 +95,9 @@ type Plan struct {
 	ClientImage string   // of a lock client in containers (client protocol); instead of Client
 	ClientArg   []string // its command, instead of the image's own
 
+	Attach, AttachConfig string // a service that others run: host:port,…, and the file that says what lets a client in there
+	MaxRate              int    // acquires a second there; default 20
+
 	// Out is the directory for run directories, in which all runs are kept. Default: lockcheck-out beside the test, in which
 	// only those are kept that did not pass.
 	Out string

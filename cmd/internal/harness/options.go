@@ -14,6 +14,8 @@ type Options struct {
 	Backend, Client, Workload, Nemesis, Guard string
 	Resource                                  string // "": what the workload implies
 	Where                                     Where
+	Attach, AttachConfig                      string // "": lockcheck starts the servers
+	MaxRate                                   int    // acquires a second; 0: the default for a service that others run
 	Clients                                   int
 	Keys                                      int
 	Nodes                                     int           // 0: the backend's default number
@@ -51,7 +53,7 @@ func (o *Options) Check() error {
 			}
 		}
 	}
-	for _, check := range []func() error{o.checkWorkload, o.checkSlot, o.checkKeys, o.checkUntil, o.checkClient} {
+	for _, check := range []func() error{o.checkWorkload, o.checkSlot, o.checkKeys, o.checkUntil, o.checkAttach, o.checkClient} {
 		if err := check(); err != nil {
 			return Usage(err)
 		}
