@@ -123,7 +123,7 @@ var mutants = []struct {
 	{simulated.ReleaseInvented, fenced(on(simulated.Polling, stops)), names(LockLinearizability), "the answer proves a grant that had run out, while the lock was another's"},
 	{simulated.NeverFree, on(simulated.Queue, kills), names(Liveness), "what the dead held stays taken"},
 	{simulated.NeverFree, on(simulated.Polling, kills), names(Liveness), "what the dead held stays taken"},
-	{simulated.LostWakeUp, patient(fenced(jobs(history.AtLeastOnce, on(simulated.Queue, cuts)))), names(Liveness, MissedExecution), "it waits for ever, others behind it, and the next slot is run by no client"},
+	{simulated.GrantToTheDead, crowded(fenced(jobs(history.AtLeastOnce, on(simulated.Queue, cuts)))), names(Liveness, MissedExecution), "the lock is a dead waiter's, all others queue behind it, and the next slot is run by no client"},
 	{simulated.ZombieWaiter, patient(fenced(on(simulated.Queue, cuts))), names(Liveness), "it waits for ever under a session that is gone"},
 	{simulated.LostWakeUp, patient(fenced(on(simulated.Queue, cuts))), names(Liveness), "it waits for ever under a session that lives, and others behind it; once it is closed fresh sessions get the lock"},
 	{simulated.GrantToTheDead, patient(fenced(on(simulated.Queue, cuts))), names(LockLinearizability, Liveness), "granted under a session that the service had said is gone, and never free again if the client is gone, too"},
@@ -186,6 +186,14 @@ var mutants = []struct {
 // patient is a world whose faults are over long before its end, so that a client that waits for ever is seen to.
 func patient(o simulated.Options) simulated.Options {
 	o.LoadNS, o.CalmNS = 60e9, 50e9
+	return o
+}
+
+// crowded is a patient world in which there is always a client that waits, and few faults.
+func crowded(o simulated.Options) simulated.Options {
+	o.Clients = 8
+	o = patient(o)
+	o.CalmNS = 52e9
 	return o
 }
 
