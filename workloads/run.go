@@ -40,6 +40,8 @@ type Run struct {
 	config  Config
 	plan    history.Plan
 	monitor *monitor
+	// schedule is that of the jobs; nil where the workload has none.
+	schedule *schedule
 
 	recorder *Recorder
 	timeouts *timeouts
@@ -71,7 +73,8 @@ type Run struct {
 // New prepares a run. Execute makes it.
 func New(config Config) *Run {
 	return &Run{
-		config: config, plan: config.Plan, monitor: newMonitor(config.Plan), pace: newPace(config.Attach), agents: newAgents(), deaths: map[string]string{},
+		config: config, plan: config.Plan, monitor: newMonitor(config.Plan), schedule: newSchedule(config.Plan), pace: newPace(config.Attach),
+		agents: newAgents(), deaths: map[string]string{},
 		enough: make(chan struct{}), stopping: make(chan struct{}), waited: make(chan struct{}), granted: make(chan struct{}, 1),
 	}
 }
@@ -165,7 +168,13 @@ func (r *Run) fail(err error) {
 
 // load lets the clients work until the time is up, then heals and lets them finish, or wait on.
 func (r *Run) load(ctx context.Context) error {
-	r.mark(history.PhaseLoad)
+	began := r.mark(history.PhaseLoad)
+	if r.schedule != nil {
+		r.schedule.loadNS.Store(began)
+		var probes sync.WaitGroup
+		defer probes.Wait()
+		probes.Go(func() { r.probeLoad(ctx) })
+	}
 	workers := r.workers()
 	disturbing, calm := context.WithTimeout(ctx, time.Duration(r.plan.TimeLimitMS)*time.Millisecond)
 	defer calm()
@@ -299,8 +308,8 @@ func (r *Run) key(n int) string {
 	return fmt.Sprintf("%sk%d", prefix, n+1)
 }
 
-func (r *Run) mark(phase string) {
-	r.recorder.Record(history.Event{
+func (r *Run) mark(phase string) (ns int64) {
+	return r.recorder.Record(history.Event{
 		Process: history.HarnessProcess, Type: history.Info, F: history.Phase, Value: phase,
 	})
 }

@@ -28,6 +28,9 @@ type Plan struct {
 	Resource Resource `json:"resource,omitempty"`
 	// Fenced says whether the resource compares tokens: the workload sends them, and this resource looks at them.
 	Fenced bool `json:"fenced"`
+	// SlotMS and Execution are of a run of jobs: how long a slot of the schedule lasts, and a name of Executions. Zero and "" in others.
+	SlotMS    int64     `json:"slot_ms,omitempty"`
+	Execution Execution `json:"execution,omitempty"`
 	// UnderTest is there if the resource is not lockcheck's own: a program, a URL or a storage server, which is judged, too.
 	UnderTest *UnderTest `json:"resource_under_test,omitempty"`
 
@@ -156,6 +159,10 @@ const (
 	// ExposureWriters counts the clients of which a write under a lock was handled by the resource, and answered. Every plan
 	// requires two.
 	ExposureWriters = "clients-that-wrote"
+	// ExposureRecorders counts the clients of which the resource applied the record of a slot, ExposureSlots the slots that were
+	// recorded. Plans of jobs require two of each.
+	ExposureRecorders = "clients-that-recorded"
+	ExposureSlots     = "recorded-slots"
 )
 
 // Exposures are counted for every kind of fault by the plural of its noun ("partitions"): those that were seen to take

@@ -61,6 +61,10 @@ func printPlan(out io.Writer, plan history.Plan, nodes []string) {
 	printAttached(out, plan.Attached)
 	fmt.Fprintf(out, "clients   %d of %s on %s, workload %s, guard %s\n", plan.Clients, plan.LockClient, history.Counted(plan.Keys, "lock", "locks"), plan.Workload, plan.Guard)
 	fmt.Fprintf(out, "resource  %s\n", words.Resource(plan))
+	if plan.Jobs() {
+		execution, _ := history.ExecutionNamed(plan.Execution)
+		fmt.Fprintf(out, "jobs      a slot every %d ms, %s: %s\n", plan.SlotMS, plan.Execution, execution.Note)
+	}
 	fmt.Fprintf(out, "lease     %d ms asked for, %d ms granted\n", plan.TTLMS, plan.EffectiveMS)
 	if plan.GraceMS > 0 {
 		fmt.Fprintf(out, "          ended by the service up to %d ms later; faults are measured by both\n", plan.GraceMS)

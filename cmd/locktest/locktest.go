@@ -72,11 +72,14 @@ import (
 type Plan struct {
 	Backend  string // etcd, zookeeper, redis, redlock, postgres, consul, kubernetes
 	Client   string // default: the backend's first
-	Workload string // lock (default), or fencing
+	Workload string // lock (default), fencing, or jobs
 	Resource string // plain, fenced, cas; default: the workload's
 	Nemesis  string // default: none
 	Guard    string // none, before-work (default), before-write, ask, ask-stale
 	Provider string // auto (default), local, docker
+
+	Slot      time.Duration // of workload jobs: the time between two slots; 50 ms to 1 h, default 500 ms
+	Execution string        // of workload jobs: at-least-once (default), at-most-once, idempotent
 
 	Clients   int               // 2 to 100; default 5
 	Keys      int               // locks, 1 to 1000; default 1

@@ -61,6 +61,16 @@ var Flags = []Flag{
 		Rule: oneOf("guard", history.GuardNames()),
 	},
 	{
+		Name: "slot", At: func(o *Options) any { return &o.Slot }, Where: InFile | InCompare, Workload: workloads.Jobs,
+		Help: "workload jobs: the time from one slot of its schedule to the next (default: " + defaultSlot.String() + ")",
+		Rule: span(minSlot, time.Hour),
+	},
+	{
+		Name: "execution", At: func(o *Options) any { return &o.Execution }, Where: InFile | InCompare, Workload: workloads.Jobs,
+		Help: "workload jobs: when a slot is recorded: " + strings.Join(history.ExecutionNames(), ", ") + " (default: " + history.ExecutionNames()[0] + ")",
+		Rule: oneOf("execution", history.ExecutionNames()),
+	},
+	{
 		Name: clusters.FlagProvider, At: func(o *Options) any { return &o.Where.Provider }, Default: Auto, Where: InFile | InCompare | BesideReplay,
 		Help: "where it runs: " + strings.Join(ProviderNames(), ", ") + "; auto takes the first that can run the backend here",
 		Rule: oneOf("provider", ProviderNames()),

@@ -75,7 +75,7 @@ func plantResource(flags *pflag.FlagSet, mode func() resource.Mode) func() resou
 	return func() resource.Mode {
 		m := mode()
 		if *flag == "compare-nothing" {
-			m.Kind = history.ResourcePlain
+			m.Kind, m.Keyed = history.ResourcePlain, false
 		}
 		return m
 	}

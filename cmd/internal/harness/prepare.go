@@ -53,13 +53,15 @@ func Prepare(o Options) (workloads.Config, error) {
 	if o.Steps != nil && !slices.Equal(o.Steps, disturb.Steps()) {
 		return config, Usage(errors.New("--replay: this version of lockcheck draws another schedule from that seed; use the version that plan.json names"))
 	}
+	slotMS, execution := o.schedule()
 	plan := history.Plan{
 		Version: history.FormatVersion, Run: runID(o.Seed), Command: o.ReproduceCommand(lockClient),
 		Backend: o.Backend, LockClient: lockClient, Workload: o.Workload, Nemesis: o.Nemesis, Guard: o.Guard,
+		SlotMS: slotMS, Execution: execution,
 		Seed: o.Seed, Nodes: len(layout.Nodes) + len(layout.Fronts), Clients: o.Clients, Keys: o.Keys,
 		TimeLimitMS: o.TimeLimit.Milliseconds(), TTLMS: o.TTL.Milliseconds(), EffectiveMS: layout.EffectiveTTL.Milliseconds(),
 		GraceMS: layout.Grace.Milliseconds(), LockDelayMS: layout.LockDelay.Milliseconds(), ElectionMS: layout.Election.Milliseconds(), LeaseClock: layout.LeaseClock,
-		Until: UntilWords(o.Until), Expected: o.Expected, Exposure: disturb.Requirements(), Steps: disturb.Steps(), Settings: layout.Settings,
+		Until: UntilWords(o.Until), Expected: o.Expected, Exposure: slices.Concat(disturb.Requirements(), workload.Requires), Steps: disturb.Steps(), Settings: layout.Settings,
 		Versions: map[string]string{"lockcheck": Version(), "go": strings.TrimPrefix(runtime.Version(), "go")},
 		Host:     HostFacts(),
 		Attached: asked(attach),

@@ -32,8 +32,9 @@ func runResource(ctx context.Context, args []string) error {
 	epochNS := flags.Int64("epoch-ns", 0, "the run's start on the kernel's monotonic clock")
 	kind := flags.String("kind", string(history.ResourcePlain), "what it compares: "+strings.Join(history.ResourceNames(), ", "))
 	withoutTokens := flags.Bool("without-tokens", false, "leave the tokens of requests out, as if none had been sent")
+	keyed := flags.Bool("keyed", false, "take the slot that a write records as its idempotency key")
 	mode := plantResource(flags, func() resource.Mode {
-		return resource.Mode{Kind: history.Resource(*kind), WithoutTokens: *withoutTokens}
+		return resource.Mode{Kind: history.Resource(*kind), WithoutTokens: *withoutTokens, Keyed: *keyed}
 	})
 	if err := flags.Parse(args); err != nil {
 		return Usage(err)

@@ -56,7 +56,7 @@ func readText(path string) ([]byte, error) {
 // Parse is Read of a text at hand.
 func Parse(path string, text []byte, known Known) (compare.Spec, error) {
 	r := &reader{path: path, known: known}
-	r.spec.File, r.spec.Places = path, compare.NewPlaces()
+	r.spec.File, r.spec.Places, r.spec.OnlyIn = path, compare.NewPlaces(), known.OnlyIn()
 	root, err := document(path, text)
 	switch {
 	case err != nil:
