@@ -2,10 +2,12 @@ package workloads
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"lockcheck/checker/history"
@@ -121,7 +123,7 @@ func (r *Run) relayTo(ctx context.Context, site clusters.Outward, nodes []*clust
 		}
 		spec := clusters.RelaySpec{
 			Name: node.NodeName, Max: connectionsOfAClient * r.plan.Clients,
-			Refused: func(err error) { r.progress("%s: a connection was not passed on: %v", node.NodeName, err) },
+			Refused: r.tellOnce(node.NodeName),
 		}
 		var same []*clusters.AttachedNode
 		for j, other := range nodes {
@@ -157,6 +159,16 @@ func namedAs(nodes []*clusters.AttachedNode, access client.Access) client.Access
 	}
 	access.ServerName = name
 	return access
+}
+
+// tellOnce tells of connections that were not passed on, each reason once.
+func (r *Run) tellOnce(node string) func(error) {
+	var told sync.Map
+	return func(err error) {
+		if _, known := told.LoadOrStore(err.Error(), true); !known {
+			r.progress("%s: a connection was not passed on, and others may be as this: %v", node, err)
+		}
+	}
 }
 
 // isName reports whether a host is not written as an address.
@@ -214,6 +226,20 @@ func (r *Run) writes(place string) string {
 	default:
 		return told + "; lockcheck itself reads and writes " + place + ", and removes these at the end"
 	}
+}
+
+// againEvery is how long a service that did not answer is left alone.
+const againEvery = 500 * time.Millisecond
+
+// attachedAgain waits until the service works, as it did when the run attached to it. One that does not, although nothing that the run
+// did to its clients is in effect any more, ends the run: its liveness is not judged, so nothing else would tell.
+func (r *Run) attachedAgain(ctx context.Context) error {
+	err := clusters.Until(ctx, settleTimeout, againEvery, r.attached.Ready)
+	if err != nil && !errors.Is(context.Cause(ctx), context.Canceled) {
+		r.fail(fmt.Errorf("%w: everything is healed, and the service that others run did not work for %v: nothing that this run shows is about a whole "+
+			"service: %w", clusters.ErrUnavailable, settleTimeout, err))
+	}
+	return err
 }
 
 // keys are the names of all locks.

@@ -226,7 +226,11 @@ const settleTimeout = time.Minute
 func (r *Run) settle(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
-	if err := r.cluster.Ready(bounded); err != nil && ctx.Err() == nil {
+	ready := r.cluster.Ready
+	if r.attached != nil {
+		ready = r.attachedAgain
+	}
+	if err := ready(bounded); err != nil && ctx.Err() == nil {
 		r.progress("everything is healed, but the service is not whole after %v: %v", settleTimeout, err)
 	}
 	for _, node := range clusters.HostedNodes(r.cluster) {

@@ -226,13 +226,13 @@ func (e *endpoint) write(ctx context.Context) error {
 
 // Probe puts one key, through whichever endpoint takes it.
 func (c *attached) Probe(ctx context.Context) error {
-	return clusters.WriteToAny(ctx, attachedTimeout, attachedTry, "etcd at", c.endpoints, func(ctx context.Context, e *endpoint) error { return e.write(ctx) })
+	return clusters.WriteToAny(ctx, attachedTimeout, attachedTry, "etcd endpoint", c.endpoints, func(ctx context.Context, e *endpoint) error { return e.write(ctx) })
 }
 
 // Remove deletes the run's keys.
 func (c *attached) Remove(ctx context.Context) error {
 	key, end := c.below()
-	return clusters.WriteToAny(ctx, attachedTimeout, attachedTry, "etcd at", c.endpoints, func(ctx context.Context, e *endpoint) error {
+	return clusters.WriteToAny(ctx, attachedTimeout, attachedTry, "etcd endpoint", c.endpoints, func(ctx context.Context, e *endpoint) error {
 		return e.do(ctx, func(ctx context.Context, conn *grpc.ClientConn) error {
 			_, err := pb.NewKVClient(conn).DeleteRange(ctx, &pb.DeleteRangeRequest{Key: key, RangeEnd: end})
 			return err
@@ -255,7 +255,7 @@ func (c *attached) ClientOptions() map[string]string { return c.to.ClientOptions
 
 // Versions is what the members say of themselves.
 func (c *attached) Versions(ctx context.Context) (map[string]string, error) {
-	version, err := clusters.OneVersion(ctx, "etcd at", c.endpoints, func(ctx context.Context, e *endpoint) (version string, err error) {
+	version, err := clusters.OneVersion(ctx, "etcd endpoint", c.endpoints, func(ctx context.Context, e *endpoint) (version string, err error) {
 		ctx, cancel := context.WithTimeout(ctx, attachedTry)
 		defer cancel()
 		err = e.do(ctx, func(ctx context.Context, conn *grpc.ClientConn) error {

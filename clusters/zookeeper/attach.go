@@ -168,7 +168,7 @@ func (c *attached) write(conn *zk.Conn, value string) error {
 
 // Probe writes one node, through whichever server takes it.
 func (c *attached) Probe(ctx context.Context) error {
-	return clusters.WriteToAny(ctx, probeTimeout, attachedTry, "ZooKeeper at", c.servers, func(ctx context.Context, s *attachedServer) error {
+	return clusters.WriteToAny(ctx, probeTimeout, attachedTry, "ZooKeeper server", c.servers, func(ctx context.Context, s *attachedServer) error {
 		return s.with(ctx, func(conn *zk.Conn) error { return c.write(conn, s.Name()) })
 	})
 }
@@ -230,7 +230,7 @@ func (c *attached) ClientOptions() map[string]string { return c.to.ClientOptions
 
 // Versions is what the servers say of themselves.
 func (c *attached) Versions(ctx context.Context) (map[string]string, error) {
-	version, err := clusters.OneVersion(ctx, "ZooKeeper at", c.servers, func(ctx context.Context, s *attachedServer) (string, error) {
+	version, err := clusters.OneVersion(ctx, "ZooKeeper server", c.servers, func(ctx context.Context, s *attachedServer) (string, error) {
 		bounded, cancel := context.WithTimeout(ctx, attachedTry)
 		defer cancel()
 		said, err := s.node.status(bounded)

@@ -252,7 +252,7 @@ func (c *attached) ClientOptions() map[string]string { return c.to.ClientOptions
 
 // Versions is what the servers say of themselves.
 func (c *attached) Versions(ctx context.Context) (map[string]string, error) {
-	version, err := clusters.OneVersion(ctx, "redis at", c.servers, func(ctx context.Context, s *attachedServer) (string, error) {
+	version, err := clusters.OneVersion(ctx, "redis server", c.servers, func(ctx context.Context, s *attachedServer) (string, error) {
 		info, err := (&Server{Node: s.AttachedNode, rdb: s.rdb}).Info(ctx)
 		return info["redis_version"], err
 	})
