@@ -107,6 +107,44 @@ func TestStoragesUnderTest(t *testing.T) {
 	}
 }
 
+// Real storage servers keep late writes from the data where there are tokens, lose nothing when they are killed in the middle, and
+// cannot help a lock that has no tokens.
+func TestStorageServersUnderTest(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		lock, storage string
+		args          []string
+		code          int
+		violates      []checker.Name
+	}{
+		{"etcd", "postgres", heldUpWrite, 0, nil},
+		{"etcd", "redis", heldUpWrite, 0, nil},
+		{"etcd", "etcd", heldUpWrite, 0, nil},
+		{"etcd", "postgres", killedStorage, 0, nil},
+		{"etcd", "redis", killedStorage, 0, nil},
+		{"etcd", "etcd", killedStorage, 0, nil},
+		{"redis", "postgres", heldUpWrite, 1, []checker.Name{checker.StaleWrite}}, // its default client has no tokens
+	} {
+		for _, seed := range seeds() {
+			t.Run(fmt.Sprintf("%s behind %s/%s/%d", row.storage, row.lock, strings.TrimPrefix(row.args[0], "--nemesis="), seed), func(t *testing.T) {
+				t.Parallel()
+				o := lockcheck(t, program, append([]string{"run", "--backend=" + row.lock, "--resource=" + row.storage, "--workload=fencing",
+					"--provider=local", fmt.Sprintf("--seed=%d", seed)}, row.args...)...)
+				if o.code != row.code {
+					t.Errorf("exit %d, want %d\n%s", o.code, row.code, o.stdout)
+				}
+				mustPass(t, o, checker.ResourceIntegrity)
+				for _, name := range row.violates {
+					if p := o.of(t, name); p.Verdict != checker.Violation {
+						t.Errorf("%s is %s, want violation", name, p.Verdict)
+					}
+				}
+				sameWhenCheckedAgain(t, o)
+			})
+		}
+	}
+}
+
 var storageHarm = []checker.Name{checker.StaleWrite, checker.LostUpdate, checker.ResourceLinearizability, checker.MutualExclusion}
 
 func judgeStorage(t *testing.T, o outcome, wrong bool, may []checker.Name) {

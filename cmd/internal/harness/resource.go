@@ -32,11 +32,16 @@ func runResource(ctx context.Context, args []string) error {
 	epochNS := flags.Int64("epoch-ns", 0, "the run's start on the kernel's monotonic clock")
 	kind := flags.String("kind", string(history.ResourcePlain), "what it compares: "+strings.Join(history.ResourceNames(), ", "))
 	withoutTokens := flags.Bool("without-tokens", false, "leave the tokens of requests out, as if none had been sent")
+	storage := flags.String("storage", "", "instead of a log of its own: the storage server that keeps everything, by its backend's name")
+	at := flags.String("at", "", "the address of that server")
 	mode := plantResource(flags, func() resource.Mode {
 		return resource.Mode{Kind: history.Resource(*kind), WithoutTokens: *withoutTokens}
 	})
 	if err := flags.Parse(args); err != nil {
 		return Usage(err)
+	}
+	if *storage != "" {
+		return serveKeeper(ctx, *listen, *storage, *at, *withoutTokens)
 	}
 	if *log == "" {
 		return Usage(errors.New("--log is missing: without its log a resource proves nothing"))

@@ -60,7 +60,7 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 		return Outcome{}, err
 	}
 	o.Where.keep = []string{out, config.ClientCommand.Program, o.Where.ServerPaths.Bin, o.Where.ServerPaths.Jar}
-	if config.Tested != nil {
+	if config.Tested != nil && config.Tested.Command.Program != "" {
 		o.Where.keep = append(o.Where.keep, config.Tested.Command.Program)
 	}
 	provider, code, err := chosen.open(o.Where)

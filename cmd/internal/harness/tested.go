@@ -2,14 +2,52 @@ package harness
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"net"
 	"os/exec"
 	"strings"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
+	"lockcheck/clusters/resource"
 	"lockcheck/workloads"
 )
+
+// StorageServer is a backend whose servers can be storages under test.
+type StorageServer interface {
+	workloads.StorageServer
+	// OpenStorage makes a resource of the server at an address.
+	OpenStorage(ctx context.Context, addr string) (resource.Keeper, error)
+}
+
+// runsHere reports whether a resource runs with the provider of this machine only.
+func runsHere(name string) bool {
+	kind, _ := history.ResourceNamed(history.Resource(name))
+	return kind.UnderTest || history.IsOwnResource(name)
+}
+
+// serveKeeper is the resource in front of a storage server. It ends with the run's other processes.
+func serveKeeper(ctx context.Context, listen, storage, addr string, withoutTokens bool) error {
+	backend, err := backendNamed(storage)
+	if err != nil {
+		return Usage(err)
+	}
+	server, able := backend.(StorageServer)
+	if !able {
+		return Usage(fmt.Errorf("--storage: %s is no storage", storage))
+	}
+	keeper, err := server.OpenStorage(ctx, addr)
+	if err != nil {
+		return fmt.Errorf("the storage %s at %s: %w", storage, addr, err)
+	}
+	defer keeper.Close()
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return fmt.Errorf("the resource listening on %s: %w", listen, err)
+	}
+	return resource.ServeKeeper(ctx, l, keeper, resource.KeeperMode{Name: storage, WithoutTokens: withoutTokens})
+}
 
 // chosenResource is what --resource names: one of lockcheck's own, or one under test, of which nothing is known but how it is started.
 type chosenResource struct {
@@ -24,7 +62,16 @@ func resourceNamed(name string, workload workloads.Workload) (chosenResource, er
 		if !known {
 			return chosenResource{}, fmt.Errorf("--resource: %w", history.Unknown("resource", name, history.ResourceNames()))
 		}
-		return chosenResource{kind: kind}, nil
+		chosen := chosenResource{kind: kind}
+		if kind.UnderTest {
+			backend, _ := backendNamed(name)
+			server, able := backend.(StorageServer)
+			if !able {
+				return chosenResource{}, fmt.Errorf("--resource=%s: this program has no storage of that name", name)
+			}
+			chosen.tested = &workloads.Tested{Storage: server, WithoutTokens: !workload.Tokens}
+		}
+		return chosen, nil
 	}
 	if history.IsResourceURL(name) {
 		return chosenResource{}, fmt.Errorf("--resource=%s: a resource that others run cannot be reached from a run's network yet: name a program that lockcheck starts (--resource=./PATH)", name)
