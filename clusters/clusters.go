@@ -57,7 +57,7 @@ type Provenance interface {
 
 // Image is what a container ran from.
 type Image struct {
-	Use    string // "servers" or "clients"
+	Use    string // "servers", "clients" (lockcheck itself) or "lock clients" (of the user's image)
 	Name   string // as it was asked for
 	ID     string // of its content, as the engine has it
 	Digest string // in its registry; "" for one that came from none
@@ -89,6 +89,9 @@ type Command struct {
 	Env     []string // added to a minimal environment
 	// InImage says that Program is one of the image of the backend's servers. Only Site.Server sets it.
 	InImage bool
+	// InClientImage says that what runs is the image of the lock clients, as it is: Args take the place of its command, as far as there
+	// are any, and Program is empty. Only some providers have one.
+	InClientImage bool
 	// Data names the directory of the host that the program keeps its data in; "" if it keeps none.
 	Data string
 	// Files are put in place before the start, by absolute path, unless there is one already. A path that is not below

@@ -61,7 +61,9 @@ func (f *fleet) start(ctx context.Context, host, name string, seed int64) (*memb
 	if err != nil {
 		return nil, err
 	}
-	process, err := where.Start(ctx, clusters.Command{Program: f.command.Program, Args: f.command.Args, Log: name, Pipes: true})
+	command := f.command
+	command.Log, command.Pipes = name, true
+	process, err := where.Start(ctx, command)
 	if err != nil {
 		return nil, fmt.Errorf("starting client %s: %w", name, err)
 	}

@@ -174,10 +174,15 @@ func (r *Run) startClients(ctx context.Context, resource string) error {
 
 // refused makes a defect of a lock client the user's mistake, where the client is the user's.
 func (r *Run) refused(err error) error {
-	if r.fleet.command.Program == "" {
+	if !r.usersClient() {
 		return err
 	}
 	return fmt.Errorf("%w: the lock client %s does not speak the client protocol (clusters/client/README.md): %w", clusters.ErrUsage, r.plan.LockClient, err)
+}
+
+// usersClient reports whether the lock client is none of lockcheck's own.
+func (r *Run) usersClient() bool {
+	return r.fleet.command.Program != "" || r.fleet.command.InClientImage
 }
 
 // declared takes over what the clients said of themselves, which is the same for all of them.
@@ -195,6 +200,9 @@ func (r *Run) declared() error {
 			return err
 		}
 	}
+	if err := r.canGuard(first); err != nil {
+		return err
+	}
 	r.plan.TryAtomic = first.Try == "atomic"
 	r.plan.SameKernel, r.plan.DriftMS = true, leaseDrift.Milliseconds()
 	for _, m := range members {
@@ -206,6 +214,16 @@ func (r *Run) declared() error {
 	}
 	r.plan.Versions["client"] = first.Client
 	return nil
+}
+
+// canGuard refuses a guard that takes a question to the service which the lock client cannot ask.
+func (r *Run) canGuard(ready client.Ready) error {
+	guard, _ := history.GuardNamed(history.Guard(r.plan.Guard))
+	if guard.Asks == history.AskNothing || slices.Contains(ready.Commands, string(guard.Name)) {
+		return nil
+	}
+	return fmt.Errorf("%w: guard %s: the lock client %s cannot ask the service so whether it holds its lock (its ready report does not name %s among "+
+		"its commands): take another guard, or a lock client that can", clusters.ErrUsage, guard.Name, r.plan.LockClient, guard.Name)
 }
 
 // agrees refuses a client that declares something else than those before it.

@@ -10,11 +10,17 @@ const (
 	GuardNone        Guard = "none"
 	GuardBeforeWork  Guard = "before-work"
 	GuardBeforeWrite Guard = "before-write"
+	GuardAsk         Guard = "ask"
+	GuardAskStale    Guard = "ask-stale"
 )
 
 // GuardWords is one guard and how it is spoken of, everywhere: in the help, in stories, in the report.
 type GuardWords struct {
 	Name Guard
+	// Looks is whether a client reads its own flag before the work, Again whether it does just before the write, and Asks what it asks the
+	// service just before the write.
+	Looks, Again bool
+	Asks         Question
 	// About is what a client does: "looks once, works, writes".
 	About string
 	// Note is what all clients of a run do: "clients look at their lock once, then work, then write".
@@ -23,6 +29,16 @@ type GuardWords struct {
 	Looked string
 }
 
+// Question is what a client asks the service about its own lock.
+type Question string
+
+// The questions.
+const (
+	AskNothing Question = ""
+	AskLatest  Question = "latest" // linearizable: an answer from before the question does not do
+	AskAnyCopy Question = "any"    // the cheaper look that many programs take: any server's copy will do
+)
+
 // Guards is the table of guards.
 var Guards = []GuardWords{
 	{
@@ -30,14 +46,25 @@ var Guards = []GuardWords{
 		Note: "clients never look at their lock again",
 	},
 	{
-		Name: GuardBeforeWork, About: "looks once, works, writes: what most code does",
+		Name: GuardBeforeWork, Looks: true, About: "looks once, works, writes: what most code does",
 		Note:   "clients look at their lock once, then work, then write",
 		Looked: "its client had looked at its lock before the work, and believed that it held it",
 	},
 	{
-		Name: GuardBeforeWrite, About: "looks again just before it sends the write",
+		Name: GuardBeforeWrite, Looks: true, Again: true, About: "looks again just before it sends the write",
 		Note:   "clients look at their lock again just before they write",
 		Looked: "its client had looked at its lock again just before it sent this, and believed that it held it",
+	},
+	{
+		Name: GuardAsk, Looks: true, Asks: AskLatest, About: "looks, works, and asks the service (linearizable) just before it sends the write",
+		Note:   "clients ask the service whether they still hold their lock just before they write, by a linearizable look",
+		Looked: "the service had just answered its client, by a linearizable look, that it held the lock",
+	},
+	{
+		Name: GuardAskStale, Looks: true, Asks: AskAnyCopy,
+		About:  "the same by the look that many programs take: etcd's serializable read, ZooKeeper's without sync, a replica of Redis",
+		Note:   "clients ask any server whether they still hold their lock just before they write: its copy may be old",
+		Looked: "a server, whose copy may be old, had just answered its client that it held the lock",
 	},
 }
 

@@ -120,11 +120,11 @@ func TestExampleOfREADMEReportsItsLoss(t *testing.T) {
 	p.take("stage", time.Second, func(r Report) bool { return r.Stage == StageWorking })
 	toy.sever()
 	if lost := p.take("lost", time.Second, func(r Report) bool { return r.Msg == MsgLost }); lost.Session != granted.Session {
-		t.Errorf("lost %+v, want session %s", lost, granted.Session)
+		t.Errorf("lost %s, want session %s", line(lost), granted.Session)
 	}
 	p.believes()
 	if r := p.answer(2, MsgFail); r.Code != history.CodeGuard || r.Held {
-		t.Errorf("the write answered %+v, want held back by its guard", r)
+		t.Errorf("the write answered %s, want held back by its guard", line(r))
 	}
 	p.send(`{"cmd":"release","op":3,"hold":"h1"}`)
 	p.answer(3, MsgInfo) // the toy is gone: the outcome is unknown
@@ -143,7 +143,7 @@ func conform(t *testing.T, command, endpoints []string) {
 	a.believes("hA")
 	a.send(fmt.Sprintf(`{"cmd":"read","op":2,"hold":"hA","key":%q}`, key))
 	if r := a.answer(2, MsgOK); !r.Held || r.Value != "" {
-		t.Errorf("the first read answered %+v, want the initial value, held", r)
+		t.Errorf("the first read answered %s, want no value (nothing was written yet), and \"held\":true", line(r))
 	}
 
 	b.send(fmt.Sprintf(`{"cmd":"acquire","op":3,"hold":"hB","key":%q}`, key))
@@ -151,17 +151,21 @@ func conform(t *testing.T, command, endpoints []string) {
 		b.believes()
 		time.Sleep(5 * time.Millisecond)
 	}
-	b.mustNotHaveAnswered(3)
+	b.mustNotHaveAnswered(3, "client a has the lock")
 
-	a.send(fmt.Sprintf(`{"cmd":"write","op":4,"hold":"hA","key":%q,"value":"v4","work_ms":200,"guard":"before-write"}`, key))
+	const work = 200 * time.Millisecond
+	begun := time.Now()
+	a.send(fmt.Sprintf(`{"cmd":"write","op":4,"hold":"hA","key":%q,"value":"v4","work_ms":%d,"guard":"before-write"}`, key, work.Milliseconds()))
 	a.believesAtOnce(20, "hA") // pings while a write works
-	a.mustNotHaveAnswered(4)
 	if r := a.answer(4, MsgOK); !r.Held {
-		t.Errorf("the write answered %+v, want held", r)
+		t.Errorf("the write answered %s, want \"held\":true", line(r))
+	}
+	if took := time.Since(begun); took < work {
+		t.Errorf("the write answered after %v, want its work of %v before that", took, work)
 	}
 	a.send(`{"cmd":"release","op":5,"hold":"hA"}`)
 	if r := a.answer(5, MsgOK); r.Owned != nil && !*r.Owned {
-		t.Errorf("the release answered %+v: it was its own", r)
+		t.Errorf("the release answered %s, want \"owned\":true, or no \"owned\" at all: the record was its own", line(r))
 	}
 	a.believes()
 
@@ -170,7 +174,7 @@ func conform(t *testing.T, command, endpoints []string) {
 	greater(t, first.Token, second.Token, a.tokens)
 	b.send(fmt.Sprintf(`{"cmd":"read","op":6,"hold":"hB","key":%q}`, key))
 	if r := b.answer(6, MsgOK); r.Value != "v4" {
-		t.Errorf("the other client's read answered %+v, want v4", r)
+		t.Errorf("the other client's read answered %s, want the value v4", line(r))
 	}
 
 	a.send(fmt.Sprintf(`{"cmd":"acquire","op":7,"hold":"hA2","key":%q}`, key))
@@ -178,11 +182,11 @@ func conform(t *testing.T, command, endpoints []string) {
 	time.Sleep(100 * time.Millisecond)
 	a.send(`{"cmd":"cancel","op":7}`)
 	if r := a.answer(7, MsgFail, MsgInfo); r.Msg == MsgFail && r.Code != history.CodeCancelled && r.Code != history.CodeRefused {
-		t.Errorf("the cancelled acquire answered %+v", r)
+		t.Errorf("the cancelled acquire answered %s, want the code cancelled or refused, or info", line(r))
 	}
 	a.send(fmt.Sprintf(`{"cmd":"read","op":8,"hold":"unknown","key":%q}`, key))
 	if r := a.answer(8, MsgFail); r.Code != history.CodeRefused {
-		t.Errorf("a read under no hold answered %+v, want refused", r)
+		t.Errorf("a read under no hold answered %s, want the code refused", line(r))
 	}
 
 	b.send(`{"cmd":"close"}`)
@@ -192,7 +196,33 @@ func conform(t *testing.T, command, endpoints []string) {
 	greater(t, second.Token, a.answer(9, MsgOK).Token, a.tokens)
 	a.in.(io.Closer).Close()
 	a.exits()
+	if t.Failed() {
+		return // what follows from that would hide it
+	}
+	conformAtOnce(t, command, endpoints, resource)
 	conformAfterALostReply(t, command, endpoints, resource)
+}
+
+// conformAtOnce has two clients ask for a lock as soon as each is ready, before any ping: in a run, the successor of a client that was
+// killed does.
+func conformAtOnce(t *testing.T, command, endpoints []string, resource string) {
+	t.Helper()
+	key := fmt.Sprintf("conformance-%d", time.Now().UnixNano())
+	e := startProcess(t, command, endpoints, resource, "e")
+	e.send(fmt.Sprintf(`{"cmd":"acquire","op":1,"hold":"hE","key":%q}`, key))
+	first := e.answer(1, MsgOK)
+	f := startProcess(t, command, endpoints, resource, "f")
+	f.send(fmt.Sprintf(`{"cmd":"acquire","op":1,"hold":"hF","key":%q}`, key))
+	f.believesAtOnce(1)
+	f.mustNotHaveAnswered(1, "client e has the lock")
+	e.believes("hE")
+	e.send(`{"cmd":"release","op":2,"hold":"hE"}`)
+	e.answer(2, MsgOK)
+	greater(t, first.Token, f.answer(1, MsgOK).Token, f.tokens)
+	for _, p := range []*process{e, f} {
+		p.send(`{"cmd":"close"}`)
+		p.exits()
+	}
 }
 
 func conformAfterALostReply(t *testing.T, command, endpoints []string, resource string) {
@@ -262,9 +292,8 @@ func lostReply(r Report) error {
 	if r.Msg != MsgFail && (r.Owned == nil || *r.Owned) {
 		return nil
 	}
-	line, _ := json.Marshal(r)
 	return fmt.Errorf("a release answered %s. It had removed the lock, which another was granted at once, and only the reply was cut off. After a request "+
-		"that got no answer \"not owned\" proves nothing: want info. Does the library, or something below it, repeat requests? (README.md, \"Silent retries\")", line)
+		"that got no answer \"not owned\" proves nothing: want info. Does the library, or something below it, repeat requests? (README.md, \"Silent retries\")", line(r))
 }
 
 func greater(t *testing.T, before, after, tokens string) {

@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"time"
+
+	"lockcheck/checker/history"
 )
 
 // Factory makes the lock of a client in Go, built-in or your own. Serve calls it once, with what init said. Ready names the
@@ -38,6 +40,14 @@ type Grant interface {
 // Renewer is a Grant that its user has to extend by hand.
 type Renewer interface {
 	Renew(ctx context.Context) (owned *bool, err error)
+}
+
+// Asker is a Grant that can ask the service whether its own record is still there. A client whose grants can names the guards in
+// Ready.Commands: "ask" for history.AskLatest, "ask-stale" for history.AskAnyCopy.
+type Asker interface {
+	// Ask reports whether the service, or for history.AskAnyCopy one server's copy, has this grant's own record. With an error that is
+	// not known. It waits for the answer as the library does.
+	Ask(ctx context.Context, question history.Question) (held bool, err error)
 }
 
 // Watch takes what an implementation observes while it happens: requests that extended a lease, answers that prove that it

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -95,7 +96,8 @@ func (s *server) write(ctx context.Context, cmd Command) {
 	if !ok {
 		return
 	}
-	if cmd.Guard != history.GuardNone && s.guarded(cmd, grant) {
+	guard, _ := history.GuardNamed(cmd.Guard) // that there is one was checked when the command was taken
+	if guard.Looks && s.guarded(cmd, s.flags.look(cmd.Hold, grant.Valid())) {
 		return
 	}
 	s.flags.say(Report{Msg: MsgStage, Op: cmd.Op, Stage: StageWorking})
@@ -106,7 +108,7 @@ func (s *server) write(ctx context.Context, cmd Command) {
 		return
 	}
 	s.flags.say(Report{Msg: MsgStage, Op: cmd.Op, Stage: StageWorked})
-	if cmd.Guard == history.GuardBeforeWrite && s.guarded(cmd, grant) {
+	if guard.Again && s.guarded(cmd, s.flags.look(cmd.Hold, grant.Valid())) || s.guarded(cmd, askAbout(ctx, grant, guard.Asks)) {
 		return
 	}
 	seen := s.heard.seen()
@@ -114,9 +116,27 @@ func (s *server) write(ctx context.Context, cmd Command) {
 	s.flags.answer(cmd.Hold, failure(Report{Op: cmd.Op, Seen: seen}, resourceError(err)))
 }
 
-// guarded looks at the lock; if it cannot be relied on, it answers that the write was held back.
-func (s *server) guarded(cmd Command, grant Grant) bool {
-	why := s.flags.look(cmd.Hold, grant.Valid())
+// askAbout asks the service about a grant. It returns why the lock cannot be relied on, "" if it can, or if nothing is asked.
+func askAbout(ctx context.Context, grant Grant, question history.Question) string {
+	if question == history.AskNothing {
+		return ""
+	}
+	asker, ok := grant.(Asker)
+	if !ok {
+		return "this client cannot ask the service whether it holds its lock"
+	}
+	held, err := asker.Ask(ctx, question)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("the service did not say whether the lock is held: %v", err)
+	case !held:
+		return "the service says that the lock is not this grant's any more"
+	}
+	return ""
+}
+
+// guarded answers that the write was held back, if there is a reason why the lock cannot be relied on.
+func (s *server) guarded(cmd Command, why string) bool {
 	if why == "" {
 		return false
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -21,13 +23,60 @@ type process struct {
 	pongs   int              // read, in order
 	cut     bool             // its connections were broken: it may lose what it holds
 	waiting map[int64]Report // answers that were read before they were asked for
+	errors  *lastLines       // of its standard error
 	exited  chan error
+}
+
+// lastLines passes on what a client prints on standard error, and keeps its end.
+type lastLines struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+const maxLastLines = 1 << 10
+
+func (l *lastLines) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.kept = append(l.kept, text...)
+	l.kept = l.kept[max(0, len(l.kept)-maxLastLines):]
+	return os.Stderr.Write(text)
+}
+
+// endTimeout is how long a client may take to end after its output has.
+const endTimeout = 5 * time.Second
+
+// death is how a client ended that was to do something else, with its last words.
+func (p *process) death() string {
+	how := "which closed its standard output and goes on,"
+	select {
+	case err := <-p.exited:
+		if p.exited <- err; err == nil {
+			how = "which ended with exit code 0"
+		} else {
+			how = fmt.Sprintf("which ended (%v)", err)
+		}
+	case <-time.After(endTimeout):
+	}
+	p.errors.mu.Lock()
+	defer p.errors.mu.Unlock()
+	if words := strings.TrimSpace(string(p.errors.kept)); words != "" {
+		return how + "; its last words on standard error: " + words
+	}
+	return how + "; it said nothing on standard error"
+}
+
+// line is a report as the client's author knows it from the protocol.
+func line(r Report) string {
+	text, _ := json.Marshal(r)
+	return string(text)
 }
 
 func startProcess(t *testing.T, command, endpoints []string, resource, name string) *process {
 	t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Stderr = os.Stderr
+	errors := &lastLines{}
+	cmd.Stderr = errors
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -41,30 +90,30 @@ func startProcess(t *testing.T, command, endpoints []string, resource, name stri
 	}
 	p := &process{
 		talk: talk{t: t, in: in, lines: make(chan Report, 1000)}, name: name,
-		waiting: map[int64]Report{}, exited: make(chan error, 1),
+		waiting: map[int64]Report{}, errors: errors, exited: make(chan error, 1),
 	}
 	go func() {
 		for scan := bufio.NewScanner(out); scan.Scan(); {
 			var r Report
 			if err := json.Unmarshal(scan.Bytes(), &r); err != nil {
-				t.Errorf("client %s printed %q: %v", name, scan.Text(), err)
+				t.Errorf("client %s printed %q, want a JSON object of the client protocol and nothing else on standard output: %v", name, scan.Text(), err)
 			}
 			p.lines <- r
 		}
+		p.exited <- cmd.Wait() // what it printed on standard error is kept by then
 		close(p.lines)
-		p.exited <- cmd.Wait()
 	}()
 	t.Cleanup(func() { cmd.Process.Kill() })
-	line, err := json.Marshal(Command{Cmd: CmdInit, Init: &Init{
+	init, err := json.Marshal(Command{Cmd: CmdInit, Init: &Init{
 		Protocol: ProtocolVersion, Name: name, Endpoints: endpoints, TTLMS: ttlFlag.Milliseconds(), Resource: resource, Seed: 1,
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.send(string(line))
+	p.send(string(init))
 	ready := p.first().Ready
 	if ready == nil || ready.Protocol != ProtocolVersion || ready.Client == "" {
-		t.Fatalf("client %s declared %+v", name, ready)
+		t.Fatalf("client %s said ready with %+v, want protocol %d and the client's name", name, ready, ProtocolVersion)
 	}
 	p.tokens = ready.Tokens
 	if err := ready.Check(); err != nil {
@@ -81,12 +130,15 @@ func (p *process) first() Report {
 	p.t.Helper()
 	select {
 	case r, ok := <-p.lines:
-		if !ok || r.Msg != MsgReady {
-			p.t.Fatalf("client %s printed %+v, want ready", p.name, r)
+		if !ok {
+			p.t.Fatalf("want ready of client %s, %s", p.name, p.death())
+		}
+		if r.Msg != MsgReady {
+			p.t.Fatalf("client %s printed %s, want ready first", p.name, line(r))
 		}
 		return r
 	case <-time.After(readyTimeout):
-		p.t.Fatalf("client %s printed nothing for %v", p.name, readyTimeout)
+		p.t.Fatalf("client %s printed nothing for %v, want ready", p.name, readyTimeout)
 	}
 	panic("unreachable")
 }
@@ -103,7 +155,7 @@ func (p *process) take(what string, within time.Duration, is func(Report) bool) 
 		select {
 		case r, ok := <-p.lines:
 			if !ok {
-				p.t.Fatalf("client %s ended its output instead of %s", p.name, what)
+				p.t.Fatalf("want %s of client %s, %s", what, p.name, p.death())
 			}
 			if p.hear(r, what); is(r) {
 				return r
@@ -120,28 +172,28 @@ func (p *process) take(what string, within time.Duration, is func(Report) bool) 
 func (p *process) hear(r Report, what string) {
 	p.t.Helper()
 	if err := errors.Join(r.Check(), CheckGranted(r.Token)); err != nil {
-		p.t.Errorf("client %s printed %+v, which would end a run: %v", p.name, r, err)
+		p.t.Errorf("client %s printed %s, which would end a run: %v", p.name, line(r), err)
 	}
 	if r.Seen < 0 || r.Seen > int64(p.pings) {
-		p.t.Errorf("client %s printed %+v, which would end a run: seen is the number of a ping that was never sent", p.name, r)
+		p.t.Errorf("client %s printed %s, which would end a run: seen is the number of a ping that was never sent", p.name, line(r))
 	}
 	switch r.Msg {
 	case MsgPong:
 		if p.pongs++; r.N != int64(p.pongs) {
-			p.t.Errorf("client %s answered ping %d with %+v: pings are answered in order", p.name, p.pongs, r)
+			p.t.Errorf("client %s answered ping %d with %s: pings are answered in order", p.name, p.pongs, line(r))
 			p.pongs = int(r.N)
 		}
 	case MsgOK, MsgFail, MsgInfo:
 		if _, twice := p.waiting[r.Op]; twice {
-			p.t.Errorf("client %s answered operation %d twice", p.name, r.Op)
+			p.t.Errorf("client %s answered operation %d twice, want one answer", p.name, r.Op)
 		}
 		p.waiting[r.Op] = r
 	case MsgLost, MsgEnded:
 		if !p.cut && what != "lost" {
-			p.t.Fatalf("client %s printed %+v instead of %s", p.name, r, what)
+			p.t.Fatalf("client %s printed %s instead of %s", p.name, line(r), what)
 		}
 	case MsgError:
-		p.t.Fatalf("client %s printed %+v instead of %s", p.name, r, what)
+		p.t.Fatalf("client %s printed %s instead of %s", p.name, line(r), what)
 	}
 }
 
@@ -157,7 +209,7 @@ func (p *process) believes(want ...string) {
 	n := int64(p.pings)
 	r := p.take("pong", time.Second, func(r Report) bool { return r.Msg == MsgPong && r.N == n })
 	if !slices.Equal(r.Holds, want) && len(r.Holds)+len(want) > 0 {
-		p.t.Errorf("client %s answered ping %d with %+v, want holds %v", p.name, n, r, want)
+		p.t.Errorf("client %s answered ping %d with %s, want holds %q", p.name, n, line(r), want)
 	}
 }
 
@@ -172,7 +224,7 @@ func (p *process) believesAtOnce(pings int, want ...string) {
 	for n := first; n < first+pings; n++ {
 		r := p.take("pong", time.Second, func(r Report) bool { return r.Msg == MsgPong && r.N == int64(n) })
 		if !slices.Equal(r.Holds, want) {
-			p.t.Errorf("client %s answered ping %d with %+v, want holds %v", p.name, n, r, want)
+			p.t.Errorf("client %s answered ping %d with %s, want holds %q", p.name, n, line(r), want)
 		}
 	}
 }
@@ -184,7 +236,7 @@ func (p *process) answers(op int64) bool {
 		select {
 		case r, ok := <-p.lines:
 			if !ok {
-				p.t.Fatalf("client %s ended its output", p.name)
+				p.t.Fatalf("want an answer of operation %d of client %s, %s", op, p.name, p.death())
 			}
 			p.hear(r, "an answer")
 		default:
@@ -203,16 +255,16 @@ func (p *process) answer(op int64, want ...ReportName) Report {
 		})
 	}
 	if !slices.Contains(want, r.Msg) {
-		line, _ := json.Marshal(r) // as the client's author knows it from the protocol
-		p.t.Fatalf("client %s answered operation %d with %s, want %v", p.name, op, line, want)
+		p.t.Fatalf("client %s answered operation %d with %s, want %v", p.name, op, line(r), want)
 	}
 	return r
 }
 
-func (p *process) mustNotHaveAnswered(op int64) {
+// mustNotHaveAnswered expects that an operation waits; because says for what.
+func (p *process) mustNotHaveAnswered(op int64, because string) {
 	p.t.Helper()
 	if r, ok := p.waiting[op]; ok {
-		p.t.Fatalf("client %s answered %+v already", p.name, r)
+		p.t.Fatalf("client %s answered %s already, want it to wait: %s", p.name, line(r), because)
 	}
 }
 
@@ -228,6 +280,6 @@ func (p *process) exits() {
 			p.t.Errorf("client %s ended with %v, want exit code 0", p.name, err)
 		}
 	case <-time.After(2 * time.Second):
-		p.t.Errorf("client %s did not end within 2 s", p.name)
+		p.t.Errorf("client %s did not end within 2 s, want it to give its session back and exit with code 0", p.name)
 	}
 }

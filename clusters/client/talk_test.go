@@ -21,8 +21,9 @@ import (
 type fakeLock struct {
 	watch  Watch
 	grant  *fakeGrant
-	wait   chan error            // if set: an acquire waits for it, or for its context
-	asking func(context.Context) // if set: what an acquire does first
+	as     func(*fakeGrant) Grant // if set: what is granted of it
+	wait   chan error             // if set: an acquire waits for it, or for its context
+	asking func(context.Context)  // if set: what an acquire does first
 
 	mu       sync.Mutex
 	releases int
@@ -56,6 +57,9 @@ func (l *fakeLock) Acquire(ctx context.Context, _ string, try bool) (Grant, erro
 		case <-ctx.Done():
 			return nil, Definite(history.CodeCancelled, "given up and removed")
 		}
+	}
+	if l.as != nil {
+		return l.as(l.grant), nil
 	}
 	return l.grant, nil
 }

@@ -34,7 +34,8 @@ type locks struct {
 
 func newLocks(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	ready := client.Ready{
-		Client: "consul api.Lock " + libraryVersion(), Tokens: string(history.TokensOrdered),
+		Commands: []string{string(history.GuardAsk), string(history.GuardAskStale)},
+		Client:   "consul api.Lock " + libraryVersion(), Tokens: string(history.TokensOrdered),
 		Release: string(history.ReleaseChecked), // the server compares the session and clears it in one step
 	}
 	if len(init.Endpoints) == 0 {
@@ -80,7 +81,7 @@ func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant
 	if lost == nil {
 		return nil, a.judgeAcquire(err, ctx.Err() != nil)
 	}
-	g := &grant{locks: l, attempt: a, library: library, over: make(chan struct{})}
+	g := &grant{locks: l, attempt: a, key: key, library: library, over: make(chan struct{})}
 	if err := g.readToken(ctx, key); err != nil {
 		return nil, err
 	}
@@ -112,6 +113,7 @@ func (l *locks) Close(ctx context.Context) error { return l.held.Close(ctx) }
 type grant struct {
 	locks   *locks
 	attempt *attempt
+	key     string
 	library *api.Lock
 	token   uint64
 
@@ -146,6 +148,16 @@ func (g *grant) readToken(ctx context.Context, key string) error {
 		return client.Definite(history.CodeCancelled, "the lock was given back: %w", err)
 	}
 	return client.Definite(history.CodeRefused, "the lock was given back: %w", err)
+}
+
+// Ask reads the key's session: from a leader that a majority has just confirmed, or at any server.
+func (g *grant) Ask(ctx context.Context, question history.Question) (bool, error) {
+	how := &api.QueryOptions{RequireConsistent: true}
+	if question == history.AskAnyCopy {
+		how = &api.QueryOptions{AllowStale: true}
+	}
+	pair, _, err := g.attempt.kv.Get(lockKey(g.key), how.WithContext(ctx))
+	return err == nil && pair != nil && pair.Session == g.Session() && pair.LockIndex == g.token, err
 }
 
 // await passes on the loss signal of the library: the closing of the channel that Lock returned. It does not end the

@@ -21,6 +21,7 @@ func TestItExcludesAndItsTokenIsTheLockIndex(t *testing.T) {
 	if owner, index := ownerOf(t, c, "k"); owner != first.Session() || strconv.FormatUint(index, 10) != first.Token() {
 		t.Errorf("session %s with token %s; the entry has %s and %d", first.Session(), first.Token(), owner, index)
 	}
+	wantHeld(t, first, true)
 	_, err := b.Acquire(t.Context(), "k", true)
 	clienttest.WantCode(t, err, history.CodeBusy)
 	waiting := clienttest.Acquiring(context.Background(), b, "k")
@@ -32,6 +33,7 @@ func TestItExcludesAndItsTokenIsTheLockIndex(t *testing.T) {
 	before := wb.Seen()
 	clienttest.WantOwned(t, clienttest.Release(t, first), "true")
 	second := clienttest.Granted(t, waiting)
+	wantHeld(t, first, false)
 	clienttest.WantAnew(t, second, first)
 	if second.Seen() <= before { // what wins is sent once the lock is free
 		t.Errorf("seen %d, want one after %d", second.Seen(), before)
@@ -42,6 +44,16 @@ func TestItExcludesAndItsTokenIsTheLockIndex(t *testing.T) {
 	}
 	clienttest.Eventually(t, "all sessions are ended", func() bool { return len(sessions(t, c)) == 0 })
 	wb.WantNoLoss(t)
+}
+
+// wantHeld asks the leader, and any server, about a grant.
+func wantHeld(t *testing.T, g client.Grant, want bool) {
+	t.Helper()
+	for _, question := range []history.Question{history.AskLatest, history.AskAnyCopy} {
+		if held, err := g.(client.Asker).Ask(t.Context(), question); err != nil || held != want {
+			t.Errorf("asked (%s) whether it holds the lock: %v, %v, want %v", question, held, err, want)
+		}
+	}
 }
 
 func TestASessionIsAskedForAsSetAndEachRenewalReported(t *testing.T) {

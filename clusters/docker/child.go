@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 
 	"github.com/hashicorp/yamux"
@@ -17,14 +16,12 @@ import (
 
 // child is a process of lockcheck's own, started by the sandbox of its host.
 type child struct {
-	host          *host
-	what          string // for errors: "client on host c1"
-	log           string
-	pid           int      // in the host's PID namespace
-	stdin, stdout *os.File // the harness's ends; nil without pipes
-	heard         *os.File // the other end of stdin
-	control       *control
-	arrived       *arrivals
+	stdio
+	host    *host
+	what    string // for errors: "client on host c1"
+	log     string
+	pid     int // in the host's PID namespace
+	control *control
 
 	done chan struct{}
 	err  error
@@ -40,7 +37,7 @@ func (h *host) startChild(session *yamux.Session, cmd clusters.Command, capabili
 	if err != nil {
 		return nil, err
 	}
-	c := &child{host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), done: make(chan struct{}), arrived: newArrivals()}
+	c := &child{host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), done: make(chan struct{})}
 	id := strconv.Itoa(h.number())
 	var opened []io.Closer
 	defer func() {
@@ -78,7 +75,7 @@ func (h *host) startChild(session *yamux.Session, cmd clusters.Command, capabili
 	}
 	c.pid = answer.PID
 	if cmd.Pipes {
-		if err := c.attachPipes(stdio); err != nil {
+		if err := c.attach(stdio); err != nil {
 			return nil, err
 		}
 	}
@@ -102,34 +99,6 @@ func inImage(program string) string {
 	return lockClientInImage
 }
 
-// attachPipes joins the stream to a pair of pipes: who reads them wants to ask how much is unread.
-func (c *child) attachPipes(stdio *yamux.Stream) error {
-	theirIn, stdin, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	stdout, theirOut, err := os.Pipe()
-	if err != nil {
-		theirIn.Close()
-		stdin.Close()
-		return err
-	}
-	c.stdin, c.stdout, c.heard = stdin, stdout, theirIn
-	go func() {
-		_, _ = io.Copy(onlyWriter{stdio}, theirIn)
-		stdio.Close() // this direction only: what the process prints still arrives
-		theirIn.Close()
-	}()
-	go func() {
-		c.arrived.pass(theirOut, stdio)
-		theirOut.Close()
-	}()
-	return nil
-}
-
-// onlyWriter hides a stream's other methods from io.Copy.
-type onlyWriter struct{ io.Writer }
-
 // await ends the process here once it has ended there, and what it logged has arrived.
 func (c *child) await(logged <-chan struct{}) {
 	<-c.control.ended
@@ -140,16 +109,12 @@ func (c *child) await(logged <-chan struct{}) {
 	case c.control.how != "":
 		c.err = errors.New(c.control.how)
 	}
-	if c.heard != nil {
-		c.heard.Close() // a write to an ended process fails, as with any pipe
-	}
+	c.ended()
 	close(c.done)
 }
 
 func (c *child) PID() int              { return 0 } // it may be on another machine
 func (c *child) LogPath() string       { return c.log }
-func (c *child) Stdin() *os.File       { return c.stdin }
-func (c *child) Stdout() *os.File      { return c.stdout }
 func (c *child) Done() <-chan struct{} { return c.done }
 
 // Target is how a program on the host finds the process.
@@ -179,11 +144,7 @@ func (c *child) Pause(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("pause: %w", err)
 	}
-	if err := c.arrived.await(ctx, answer.Printed); err != nil {
-		_, _ = c.control.ask(context.WithoutCancel(ctx), sandbox.Resume)
-		return fmt.Errorf("pause %s: what it had printed did not arrive: %w", c.what, err)
-	}
-	return nil
+	return c.paused(ctx, c.what, c.control, answer)
 }
 
 // Resume continues the process and reads back that no thread is stopped.

@@ -84,19 +84,33 @@ const pullableTimeout = time.Second
 // ImageObtainable is an error if the image of the servers is neither in the engine nor, as far as the registry says in time, to
 // be had from it. It pulls nothing. The error wraps clusters.ErrUnavailable.
 func ImageObtainable(ctx context.Context, software clusters.Software, asked string) error {
-	described, err := DescribeImage(ctx, software, asked)
-	if err != nil || described.There {
-		return err
+	name, chosen := imageName(software, asked)
+	return obtainable(ctx, name, chosen)
+}
+
+// ClientImageObtainable is the same of the image of lock clients; "" is none, and no error.
+func ClientImageObtainable(ctx context.Context, name string) error {
+	if name == "" {
+		return nil
 	}
+	return obtainable(ctx, name, "--"+clusters.FlagClientImage)
+}
+
+func obtainable(ctx context.Context, name, chosen string) error {
 	engine, err := connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer engine.Close()
+	if _, err := engine.ImageInspect(ctx, name); err == nil {
+		return nil
+	} else if !isNotFound(err) {
+		return fmt.Errorf("look for the image %s (%s): %w", name, chosen, err)
+	}
 	asking, cancel := context.WithTimeout(ctx, pullableTimeout)
 	defer cancel()
-	if _, err := engine.DistributionInspect(asking, described.Name, ""); err != nil && asking.Err() == nil {
-		return fmt.Errorf("%w: the image %s (%s) is not in the engine, and cannot be pulled: %w", clusters.ErrUnavailable, described.Name, described.Chosen, err)
+	if _, err := engine.DistributionInspect(asking, name, ""); err != nil && asking.Err() == nil {
+		return fmt.Errorf("%w: the image %s (%s) is not in the engine, and cannot be pulled: %w", clusters.ErrUnavailable, name, chosen, err)
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ import (
 const (
 	sandboxMemory = 1 << 30
 	serverMemory  = 2 << 30
+	clientMemory  = 1 << 30 // of a lock client in a container of its own
 	maxProcs      = 1024
 	maxCPUs       = 2
 )
@@ -219,7 +220,8 @@ func (h *host) number() int {
 	return h.numbers
 }
 
-// Start starts a program of the server's image in a container of its own, and lockcheck itself as a child of the sandbox.
+// Start starts a program of the servers' or of the lock clients' image in a container of its own, and lockcheck itself as a child of
+// the sandbox.
 func (h *host) Start(ctx context.Context, cmd clusters.Command) (clusters.Process, error) {
 	p, err := h.start(ctx, cmd, false)
 	if err != nil {
@@ -230,7 +232,7 @@ func (h *host) Start(ctx context.Context, cmd clusters.Command) (clusters.Proces
 
 // StartAgent starts lockcheck's agent with the capabilities that faults need.
 func (h *host) StartAgent(ctx context.Context, cmd clusters.Command) (clusters.Process, error) {
-	if cmd.Program != "" || cmd.InImage {
+	if cmd.Program != "" || cmd.InImage || cmd.InClientImage {
 		return nil, fmt.Errorf("start %s on host %s: only lockcheck itself is given capabilities", cmd.Log, h.name)
 	}
 	p, err := h.start(ctx, cmd, true)
@@ -248,9 +250,11 @@ func (h *host) start(ctx context.Context, cmd clusters.Command, capabilities boo
 	switch {
 	case cmd.InImage:
 		return h.startServer(ctx, cmd)
+	case cmd.InClientImage:
+		return h.startGuest(ctx, session, cmd)
 	case cmd.Program != "" && cmd.Program != h.site.program:
-		return nil, fmt.Errorf("%w: %s is a program of this machine, which containers do not have: use %s, or a lock client that comes with the backend",
-			clusters.ErrUsage, cmd.Program, clusters.ChooseLocal)
+		return nil, fmt.Errorf("%w: %s is a program of this machine, which containers do not have: use %s, a lock client that comes with the backend, or one from an image (--%s)",
+			clusters.ErrUsage, cmd.Program, clusters.ChooseLocal, clusters.FlagClientImage)
 	case cmd.Data != "" && !h.builtIn(cmd.Data) || len(cmd.Files) > 0:
 		return nil, errors.New("only servers from an image keep data and files here")
 	}

@@ -24,12 +24,13 @@ import (
 
 // helpers are what the test binary does when it is started in a container, or as a harness of its own.
 var helpers = hosttest.Helpers{
-	sandbox.Command:     func([]string) error { return sandbox.Main() },
-	sandbox.WipeCommand: sandbox.Wipe,
-	JanitorCommand:      Janitor,
-	"processes":         processes,
-	"sleep":             hosttest.Sleep,
-	"echo":              hosttest.Echo,
+	sandbox.Command:      func([]string) error { return sandbox.Main() },
+	sandbox.WipeCommand:  sandbox.Wipe,
+	JanitorCommand:       Janitor,
+	sandbox.EnterCommand: func(args []string) error { return sandbox.Enter(context.Background(), args) },
+	"processes":          processes,
+	"sleep":              hosttest.Sleep,
+	"echo":               hosttest.Echo,
 	"ask": func(args []string) error {
 		return hosttest.Ask(context.Background(), dialHere, args[0], hosttest.AskTimeout)
 	},

@@ -80,7 +80,12 @@ func pausesAndResumes(t *testing.T, s clusters.Site, p clusters.Process, addr st
 // the harness say what a stopped client believed (rule R4).
 func TestWhatAPausedProcessPrintedHasArrived(t *testing.T) {
 	s := openSite(t, "")
-	p := hosttest.Start(t, hosttest.Host(t, s, "c1"), "chatter")
+	silentWhilePaused(t, hosttest.Start(t, hosttest.Host(t, s, "c1"), "chatter"))
+}
+
+// silentWhilePaused pauses a process that prints without an end.
+func silentWhilePaused(t *testing.T, p clusters.Process) {
+	t.Helper()
 	total := 0
 	buffer := make([]byte, 1<<20)
 	for round := range 20 {

@@ -40,8 +40,9 @@ const Name = clusters.Docker
 
 // Provider makes sites in a Docker engine. The zero value uses the engine that the environment names.
 type Provider struct {
-	Image    string    // of the servers (clusters.FlagImage); "" for LOCKCHECK_IMAGE_<BACKEND>, else the official one
-	Progress io.Writer // a line for what takes long; nil for none
+	Image       string    // of the servers (clusters.FlagImage); "" for LOCKCHECK_IMAGE_<BACKEND>, else the official one
+	ClientImage string    // of lock clients (clusters.FlagClientImage); "" for none
+	Progress    io.Writer // a line for what takes long; nil for none
 }
 
 var _ clusters.Provider = (*Provider)(nil)
@@ -61,14 +62,14 @@ func (p *Provider) Open(ctx context.Context, spec clusters.SiteSpec) (clusters.S
 		return nil, err
 	}
 	s := newSite(engine, spec)
-	if err := s.prepare(ctx, p.Image, progress); err != nil {
+	if err := s.prepare(ctx, p, progress); err != nil {
 		return nil, refused(errors.Join(err, s.Close()))
 	}
 	return s, nil
 }
 
 // prepare does at once what does not depend on each other.
-func (s *site) prepare(ctx context.Context, image string, progress io.Writer) error {
+func (s *site) prepare(ctx context.Context, p *Provider, progress io.Writer) error {
 	var err error
 	if s.janitor, err = startJanitor(s.run, s.owner); err != nil {
 		return err
@@ -92,9 +93,12 @@ func (s *site) prepare(ctx context.Context, image string, progress io.Writer) er
 	}
 	if len(s.software.InImage) > 0 {
 		tasks = append(tasks, func() (err error) {
-			s.server, err = findServerImage(ctx, s.engine, s.software, image, s.labels(), progress)
+			s.server, err = findServerImage(ctx, s.engine, s.software, p.Image, s.labels(), progress)
 			return err
 		})
+	}
+	if p.ClientImage != "" {
+		tasks = append(tasks, func() (err error) { s.entrance, err = s.makeEntrance(ctx, p.ClientImage, progress); return err })
 	}
 	failed := make(chan error, len(tasks))
 	for _, task := range tasks {

@@ -6,47 +6,25 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/api/types/events"
-	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/pkg/stdcopy"
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/docker/sandbox"
-	"lockcheck/clusters/procs"
 )
 
-// server is a container from the servers' image. It has its host's network and PID namespaces.
+// server is a container from the servers' image.
 type server struct {
-	host    *host
-	what    string
-	log     string
-	id      string
-	data    string   // the name of its data
-	control *control // with the sandbox, about its processes
-
-	killed atomic.Bool // by us
-
-	done chan struct{}
-	err  error
+	confined
+	data string // the name of its data
 }
 
 var (
 	_ clusters.Pauser = (*server)(nil)
 	_ clusters.Logged = (*server)(nil)
-)
-
-// Exit codes with which the engine and shells say that there was nothing to run.
-const (
-	exitNotRunnable = 126
-	exitNotFound    = 127
-	exitKilled      = 137
 )
 
 func (h *host) startServer(ctx context.Context, cmd clusters.Command) (*server, error) {
@@ -67,7 +45,10 @@ func (h *host) startServer(ctx context.Context, cmd clusters.Command) (*server, 
 	if err != nil {
 		return nil, err
 	}
-	p := &server{host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), data: cmd.Data, done: make(chan struct{})}
+	p := &server{data: cmd.Data, confined: confined{
+		host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), image: h.site.server.ref, memory: h.site.memory,
+		named: "--" + clusters.FlagImage + " or " + imageVariable(h.site.software), done: make(chan struct{}),
+	}}
 	if err := p.start(ctx, cmd, log); err != nil {
 		log.Close()
 		return nil, err
@@ -144,148 +125,13 @@ func (p *server) create(ctx context.Context, cmd clusters.Command) error {
 	return refused(err)
 }
 
-// explainStart says what a start that the engine refused means.
-func (p *server) explainStart(err error) error {
-	if text := err.Error(); strings.Contains(text, "executable file not found") || strings.Contains(text, "no such file or directory") {
-		return fmt.Errorf("%w: image %s does not start: %w; name another with --%s or LOCKCHECK_IMAGE_%s", clusters.ErrUnavailable,
-			p.host.site.server.ref, err, clusters.FlagImage, strings.ToUpper(p.host.site.software.Backend))
-	}
-	return refused(lost(p.host.site.engine, p.what, err))
-}
-
-// engineDelay is how long the engine may take to remove a container whose processes are gone.
-const engineDelay = 5 * time.Second
-
-// lastOutput bounds how long the end of a log is waited for.
-const lastOutput = 2 * time.Second
-
-// await ends the process here once its container is gone and what it logged has arrived.
-func (p *server) await(removed <-chan container.WaitResponse, failed <-chan error, logged <-chan struct{}) {
-	select {
-	case end := <-removed:
-		p.err = p.explainEnd(end)
-	case err := <-failed:
-		p.err = p.host.lost(err)
-	}
-	select {
-	case <-logged:
-	case <-time.After(lastOutput):
-	}
-	p.control.stream.Close()
-	close(p.done)
-}
-
-func (p *server) explainEnd(end container.WaitResponse) error {
-	image := p.host.site.server.ref
-	switch {
-	case end.Error != nil && end.Error.Message != "":
-		return errors.New(end.Error.Message)
-	case end.StatusCode == 0:
-		return nil
-	case end.StatusCode == exitNotFound, end.StatusCode == exitNotRunnable:
-		return fmt.Errorf("%w: exit status %d: image %s could not run its server", clusters.ErrUnavailable, end.StatusCode, image)
-	case end.StatusCode == exitKilled && !p.killed.Load() && p.ranOutOfMemory():
-		return fmt.Errorf("signal: killed, because it needed more memory than the %d MB that a server may have", p.host.site.memory>>20)
-	case end.StatusCode == exitKilled:
-		return errors.New("signal: killed")
-	}
-	return fmt.Errorf("exit status %d", end.StatusCode)
-}
-
-// ranOutOfMemory asks the engine, which remembers the latest events, of a container that it has removed.
-func (p *server) ranOutOfMemory() bool {
-	ctx, cancel := context.WithTimeout(p.host.site.ctx, pingTimeout)
-	defer cancel()
-	said, failed := p.host.site.engine.Events(ctx, events.ListOptions{Since: "1", Filters: filters.NewArgs(
-		filters.Arg("container", p.id), filters.Arg("event", string(events.ActionOOM)), filters.Arg("event", string(events.ActionDestroy)),
-	)})
-	select {
-	case event := <-said: // the first of the two
-		return event.Action == events.ActionOOM
-	case <-failed:
-		return false
-	}
-}
-
-func (p *server) PID() int              { return 0 } // it may be on another machine
-func (p *server) LogPath() string       { return p.log }
-func (p *server) Stdin() *os.File       { return nil }
-func (p *server) Stdout() *os.File      { return nil }
-func (p *server) Done() <-chan struct{} { return p.done }
-
-// Target is how a program on the host finds the server's processes.
-func (p *server) Target() procs.Target { return procs.Target{Container: p.id} }
-
-// Err is nil while the server runs, and if it ended with exit code 0.
-func (p *server) Err() error {
-	if !isClosed(p.done) {
-		return nil
-	}
-	return p.err
-}
+func (p *server) Stdin() *os.File  { return nil }
+func (p *server) Stdout() *os.File { return nil }
 
 // Pause stops every process of the container and reads back that every thread is stopped.
 func (p *server) Pause(ctx context.Context) error {
-	if err := p.ask(ctx, sandbox.Pause); err != nil {
+	if _, err := p.ask(ctx, sandbox.Pause); err != nil {
 		return fmt.Errorf("pause: %w", err)
-	}
-	return nil
-}
-
-// Resume continues them and reads back that no thread is stopped.
-func (p *server) Resume(ctx context.Context) error {
-	if err := p.ask(ctx, sandbox.Resume); err != nil {
-		return fmt.Errorf("resume: %w", err)
-	}
-	return nil
-}
-
-func (p *server) ask(ctx context.Context, do sandbox.Verb) error {
-	if isClosed(p.done) {
-		return p.endedError()
-	}
-	_, err := p.control.ask(ctx, do)
-	switch {
-	case errors.Is(err, errGone) && isClosed(p.done):
-		return p.endedError()
-	case errors.Is(err, errGone):
-		return fmt.Errorf("%s: %w", p.what, p.host.lost(err))
-	case err != nil:
-		return fmt.Errorf("%s: %w", p.what, err)
-	}
-	return nil
-}
-
-func (p *server) endedError() error {
-	if p.err == nil {
-		return fmt.Errorf("%s has ended: exit code 0", p.what)
-	}
-	return fmt.Errorf("%s has ended: %w", p.what, p.err)
-}
-
-// Kill returns once all processes of the container were seen to be gone and the engine has removed it, so that its
-// data can be used by another. It returns nil also for a server that had ended before.
-func (p *server) Kill(ctx context.Context) error {
-	p.killed.Store(true)
-	if err := p.ask(ctx, sandbox.Kill); err != nil && !isClosed(p.done) {
-		return err
-	}
-	select {
-	case <-p.done:
-		return nil
-	case <-time.After(engineDelay): // the sandbox saw none of its processes; the engine knows better
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, createTimeout)
-		defer cancel()
-		_ = p.host.site.engine.ContainerKill(ctx, p.id, "KILL")
-	case <-ctx.Done():
-	}
-	select {
-	case <-p.done:
-	case <-ctx.Done():
-	}
-	if !isClosed(p.done) {
-		return fmt.Errorf("%s is still there after SIGKILL: %w", p.what, ctx.Err())
 	}
 	return nil
 }

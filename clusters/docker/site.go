@@ -37,6 +37,7 @@ type site struct {
 
 	clientImage, clientImageID string
 	server                     *serverImage // nil if the backend has none
+	entrance                   *entrance    // nil if lock clients come from no image
 	containerFS                *imageFS
 	net                        *privateNetwork
 	relay                      *host
@@ -147,6 +148,10 @@ func (s *site) Provenance() []clusters.Image {
 	images := []clusters.Image{{Use: "clients", Name: s.clientImage, ID: s.clientImageID}}
 	if s.server != nil {
 		images = append(images, clusters.Image{Use: "servers", Name: s.server.ref, ID: s.server.id, Digest: s.server.digest})
+	}
+	if s.entrance != nil {
+		i := s.entrance.image
+		images = append(images, clusters.Image{Use: "lock clients", Name: i.ref, ID: i.id, Digest: i.digest})
 	}
 	return images
 }

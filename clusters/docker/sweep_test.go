@@ -27,7 +27,7 @@ import (
 	"lockcheck/clusters/procs"
 )
 
-// harness is a run with servers, data, clients and a paused process, to be killed.
+// harness is a run with servers, data, clients, a client of an image and paused processes, to be killed.
 func harness(args []string) error {
 	ctx := context.Background()
 	logs, err := os.MkdirTemp("", "harness-logs-")
@@ -35,7 +35,7 @@ func harness(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(logs)
-	s, err := (&Provider{Image: args[0]}).Open(ctx, clusters.SiteSpec{
+	s, err := (&Provider{Image: args[0], ClientImage: args[0]}).Open(ctx, clusters.SiteSpec{
 		Run: args[1], LogDir: logs, Software: clusters.Software{Backend: "test", InImage: []string{"lockcheck", "sleep"}, ImageData: "/data"},
 	})
 	if err != nil {
@@ -62,6 +62,13 @@ func harness(args []string) error {
 		return err
 	}
 	if err := p.(clusters.Pauser).Pause(ctx); err != nil {
+		return err
+	}
+	guest, err := c1.Start(ctx, clusters.Command{InClientImage: true, Args: []string{"lockcheck", "sleep"}, Log: "guest", Pipes: true})
+	if err != nil {
+		return err
+	}
+	if err := guest.(clusters.Pauser).Pause(ctx); err != nil {
 		return err
 	}
 	fmt.Println("up", logs)

@@ -63,7 +63,8 @@ func (r recipe) New(_ context.Context, init client.Init, watch client.Watch) (cl
 		sessions: newSessions(etcd, watch, leaseSeconds(init.TTLMS), r.single),
 	}
 	return lock, client.Ready{
-		Client: "etcd " + r.name + " " + version.Version, Tokens: string(history.TokensOrdered), Release: string(r.release), Try: r.try,
+		Commands: []string{string(history.GuardAsk), string(history.GuardAskStale)},
+		Client:   "etcd " + r.name + " " + version.Version, Tokens: string(history.TokensOrdered), Release: string(r.release), Try: r.try,
 	}, nil
 }
 
@@ -127,6 +128,19 @@ func (g *grant) Session() string  { return g.session.name }
 func (g *grant) Token() string    { return g.lock.recipe.token(g.revision, g.session.Lease()) }
 func (g *grant) Seen() int64      { return g.seen }
 func (g *grant) Valid() time.Time { return time.Time{} } // no recipe declares one
+
+// Ask reads the record: from the whole cluster, or as the member that the client's library picks has it (a serializable read).
+func (g *grant) Ask(ctx context.Context, question history.Question) (bool, error) {
+	var how []clientv3.OpOption
+	if question == history.AskAnyCopy {
+		how = append(how, clientv3.WithSerializable())
+	}
+	found, err := g.lock.etcd.Get(ctx, g.record, how...)
+	if err != nil {
+		return false, err
+	}
+	return len(found.Kvs) == 1 && found.Kvs[0].CreateRevision == g.revision, nil
+}
 
 // Release gives the lock back. The recipes do not say whose key they removed; the observer does where the server does.
 func (g *grant) Release(ctx context.Context) (*bool, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/client/renewal"
 	"lockcheck/clusters/redis/record"
@@ -63,6 +64,19 @@ func (g *grant) lost(why error) {
 		g.locks.watch.Ended(g.Session(), why)
 	}
 	g.locks.watch.Lost(g.Session(), why)
+}
+
+// Ask reads the record at the primary that the client knows, which is as new an answer as Redis gives, or at a replica.
+func (g *grant) Ask(ctx context.Context, question history.Question) (bool, error) {
+	store := g.locks.store
+	if question == history.AskAnyCopy {
+		store = g.locks.copies
+	}
+	if store == nil {
+		return false, errors.New("there is no replica to ask")
+	}
+	value, err := store.Get(ctx, record.Key(g.ask.lock))
+	return err == nil && value == g.ask.value, err
 }
 
 // Release ends the renewal and removes the record.

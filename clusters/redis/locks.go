@@ -34,6 +34,7 @@ type locks struct {
 	recipe recipe
 	name   string
 	store  *record.Store
+	copies *record.Store // a replica; nil if there is none
 	watch  client.Watch
 	ttl    time.Duration
 	alone  bool // one server, without Sentinel
@@ -54,13 +55,18 @@ func (r recipe) factory(_ context.Context, init client.Init, watch client.Watch)
 	}
 	bound := requestTimeout(l.ttl)
 	ready := client.Ready{
-		Client: fmt.Sprintf("redis %s, go-redis %s", r.name, record.Version),
-		Tokens: string(r.tokens), TokensReason: r.reason, Release: string(r.release),
+		Client:   fmt.Sprintf("redis %s, go-redis %s", r.name, record.Version),
+		Commands: []string{string(history.GuardAsk)},
+		Tokens:   string(r.tokens), TokensReason: r.reason, Release: string(r.release),
 	}
 	if sentinels := init.Options[optionSentinels]; sentinels != "" {
 		addrs := strings.Split(sentinels, ",")
 		rand.New(rand.NewPCG(uint64(init.Seed), 0)).Shuffle(len(addrs), func(i, j int) { addrs[i], addrs[j] = addrs[j], addrs[i] })
 		l.store = record.NewStore(redis.NewFailoverClient(record.FailoverOptions(init.Options[optionMaster], addrs, bound)), bound)
+		copies := record.FailoverOptions(init.Options[optionMaster], addrs, bound)
+		copies.ReplicaOnly = true
+		l.copies = record.NewStore(redis.NewFailoverClient(copies), bound)
+		ready.Commands = append(ready.Commands, string(history.GuardAskStale))
 		return l, ready, nil
 	}
 	if len(init.Endpoints) != 1 {
@@ -120,5 +126,9 @@ func (l *locks) attempt(ctx context.Context, key string) (client.Grant, error) {
 
 // Close gives back all locks that are held, and ends the connections.
 func (l *locks) Close(ctx context.Context) error {
-	return errors.Join(l.held.Close(ctx), l.store.Close())
+	err := errors.Join(l.held.Close(ctx), l.store.Close())
+	if l.copies != nil {
+		err = errors.Join(err, l.copies.Close())
+	}
+	return err
 }

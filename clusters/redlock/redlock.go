@@ -31,7 +31,8 @@ func drift(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecon
 // Redlock is the algorithm as Redis's documentation gives it, asked of all servers at once.
 func Redlock(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	ready := client.Ready{
-		Client: "redlock, go-redis " + record.Version, Tokens: string(history.TokensNone), TokensReason: noTokens,
+		Commands: []string{string(history.GuardAsk)},
+		Client:   "redlock, go-redis " + record.Version, Tokens: string(history.TokensNone), TokensReason: noTokens,
 		Release: string(history.ReleaseChecked), // a script on each server compares the random value and deletes
 	}
 	if len(init.Endpoints) == 0 {
@@ -176,6 +177,21 @@ func (g *grant) lost(why error) {
 		g.locks.watch.Ended(g.value, why)
 	}
 	g.locks.watch.Lost(g.value, why)
+}
+
+// Ask reads the record at every server. The lock is held if a majority has it.
+func (g *grant) Ask(ctx context.Context, question history.Question) (bool, error) {
+	if question != history.AskLatest {
+		return false, errors.New("one server of Redlock knows nothing of the lock")
+	}
+	votes := ask(ctx, g.locks.servers, func(ctx context.Context, s *record.Store) (bool, error) {
+		value, err := s.Get(ctx, record.Key(g.key))
+		return value == g.value, err
+	})
+	if yeses(votes) > len(g.locks.servers)/2 {
+		return true, nil
+	}
+	return false, failures(votes)
 }
 
 // Release ends the renewal and removes the record everywhere.

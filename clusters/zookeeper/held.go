@@ -25,6 +25,22 @@ func (h *held) Token() string    { return strconv.FormatInt(h.place.czxid, 10) }
 func (h *held) Seen() int64      { return h.place.seen }
 func (h *held) Valid() time.Time { return time.Time{} } // the recipe declares none
 
+// Ask looks for the node: at the server that the client is connected to, which for history.AskLatest catches up with the leader first.
+func (h *held) Ask(ctx context.Context, question history.Question) (bool, error) {
+	c, back, err := h.conns.usable(ctx, h.conn, h.key)
+	if err != nil {
+		return false, err
+	}
+	defer back()
+	if question == history.AskLatest {
+		if _, err := c.Sync(h.place.path); err != nil {
+			return false, err
+		}
+	}
+	there, stat, err := c.Exists(h.place.path)
+	return err == nil && there && stat.Czxid == h.place.czxid, err
+}
+
 // Release deletes the node, by its name, which no other node has: if it was there, it was this grant's.
 func (h *held) Release(ctx context.Context) (*bool, error) {
 	select {

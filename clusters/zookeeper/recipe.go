@@ -40,7 +40,8 @@ func newQueues(init client.Init, watch client.Watch, base, prefix, name string) 
 		client.Ready{
 			Client: "go-zookeeper " + libraryVersion + " " + name, Tokens: string(history.TokensOrdered),
 			// A node is deleted by its name, which holds 128 random bits: no other node has it, below a new parent either.
-			Release: string(history.ReleaseChecked),
+			Release:  string(history.ReleaseChecked),
+			Commands: []string{string(history.GuardAsk), string(history.GuardAskStale)},
 		}, nil
 }
 

@@ -22,7 +22,7 @@ import (
 func compareCommand() *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare",
+		Use:   "compare [-- CLIENT-COMMAND...]",
 		Short: "Run a matrix of backends, nemeses and workloads, and hold it against expectations",
 		Long: "compare makes one run for each cell of a matrix, or several, and shows all of them in one table and one page. The\n" +
 			"matrix is given by flags, or by a file (lockcheck init writes one) that can also say what is expected of each cell.\n" +
@@ -35,7 +35,7 @@ func compareCommand() *cobra.Command {
 			"  lockcheck compare --file=lockcheck.yaml --shard=2/4 --seed=1 --out=part-2 --summary=\"$GITHUB_STEP_SUMMARY\"\n" +
 			"  lockcheck compare --resume=lockcheck-out/latest-compare\n" +
 			"  lockcheck compare --check=lockcheck-out/latest-compare",
-		Args: flagsOnly,
+		Args: flagsAndClientArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := output{f.run.json, f.run.quiet, f.show.open, cmd.OutOrStdout(), cmd.ErrOrStderr()}
 			if err := f.show.check(out); err != nil {

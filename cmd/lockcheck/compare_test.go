@@ -58,7 +58,7 @@ func TestMistakesOfComparisons(t *testing.T) {
 		"a lease without a unit":       {[]string{"compare"}, inFile("ttl: 2"), []string{`lockcheck.yaml:9:8: ttl: "2" is no length of time from 1ms to 24h, such as 30s`}},
 		"no time in a file":            {[]string{"compare"}, inFile("time-limit: 1ms"), []string{`lockcheck.yaml:9:15: time-limit=1ms: use 1s to 24h`}},
 		"no such resource in a file":   {[]string{"compare"}, inFile("resource: cass"), []string{`lockcheck.yaml:9:13: resource: there is no resource "cass" (did you mean cas?); there are: plain, fenced, cas`}},
-		"a seed in a file":             {[]string{"compare"}, inFile("seed: 3"), []string{`lockcheck.yaml:9:3: defaults has no key "seed"; there are: client, resource, guard,`}},
+		"a seed in a file":             {[]string{"compare"}, inFile("seed: 3"), []string{`lockcheck.yaml:9:3: defaults has no key "seed"; there are: client, client-image, client-arg, resource, guard,`}},
 		"nothing to merge":             {[]string{"merge"}, "", []string{"directories of comparisons"}},
 		"no comparison":                {[]string{"merge", "."}, "", []string{"compare.json is missing"}},
 		"a file that exists":           {[]string{"init"}, "mine", []string{"lockcheck.yaml exists", "left as it is"}},

@@ -96,7 +96,7 @@ func (f *compareFlags) spec(given *pflag.FlagSet) (compare.Spec, error) {
 			continue
 		}
 		values := []string{given.Lookup(flag.Name).Value.String()} // an empty one, too, goes before the file's
-		if flag.IsPairs() {
+		if flag.IsPairs() || flag.IsList() {
 			values = flag.Values(f.run.Options)
 		}
 		for _, value := range values {
@@ -306,7 +306,7 @@ func known() config.Known {
 	}
 	for _, flag := range harness.Flags {
 		if flag.Has(harness.InFile) {
-			k.Settings = append(k.Settings, config.Setting{Name: flag.Name, Pairs: flag.IsPairs(), Rule: flag.Rule.Check, Help: flag.Help, Schema: flag.Rule.Schema})
+			k.Settings = append(k.Settings, config.Setting{Name: flag.Name, Pairs: flag.IsPairs(), List: flag.IsList(), Rule: flag.Rule.Check, Help: flag.Help, Schema: flag.Rule.Schema})
 		}
 	}
 	return k

@@ -32,6 +32,8 @@ var completions = map[string]cobra.CompletionFunc{
 	"seed":           fixed(),
 	"set":            fixed(),
 	"image":          fixed(),
+	"client-image":   fixed(),
+	"client-arg":     fixed(),
 	"shard":          fixed(),
 	"file":           endings("yaml", "yml"),
 	"out":            directories,

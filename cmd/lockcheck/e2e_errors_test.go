@@ -64,6 +64,11 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"no server":                      {[]string{"run", "--backend=etcd", "--nodes=0"}, []string{"--nodes=0: use 1 to 1000"}},
 		"no server of a plan":            {[]string{"plan", "--backend=etcd", "--nodes=0"}, []string{"--nodes=0: use 1 to 1000"}},
 		"no server of a comparison":      {[]string{"compare", "--backends=etcd", "--nodes=0"}, []string{"--nodes=0: use 1 to 1000"}},
+		"two lock clients":               {[]string{"run", "--backend=etcd", "--client=./mine", "--client-image=mine:1"}, []string{"--client=./mine and --client-image=mine:1 are two lock clients"}},
+		"an image for local":             {[]string{"run", "--backend=etcd", "--provider=local", "--client-image=mine:1"}, []string{"--client-image is for --provider=docker, not for local: programs of this machine are named with --client=./NAME"}},
+		"a command without an image":     {[]string{"run", "--backend=etcd", "--", "python3", "mine.py"}, []string{"--client-arg=python3 (or -- python3 mine.py) is for the container of a lock client: name its image with --client-image"}},
+		"a command twice":                {[]string{"plan", "--backend=etcd", "--client-image=mine:1", "--client-arg=a", "--", "b"}, []string{"--client-arg and -- b both say what the lock client's image is to run"}},
+		"a command before --":            {[]string{"compare", "--backends=etcd", "--client-image=mine:1", "b", "--", "c"}, []string{`takes flags only, and "b" is none`}},
 		"no guard":                       {[]string{"run", "--backend=etcd", "--guard="}, []string{`there is no guard ""`, "before-work"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -46,10 +46,18 @@ func needDocker(t *testing.T) {
 		skip(t, "no container engine: %v", err)
 	}
 	for _, backend := range everyBackend {
-		if name := "LOCKCHECK_IMAGE_" + strings.ToUpper(backend); os.Getenv(name) == "" {
-			skip(t, "%s is not set: exports=$(scripts/images) && eval \"$exports\"", name)
-		}
+		imageIn(t, "LOCKCHECK_IMAGE_"+strings.ToUpper(backend))
 	}
+}
+
+// imageIn is the image that a variable names; without one the test is skipped.
+func imageIn(t *testing.T, variable string) string {
+	t.Helper()
+	image := os.Getenv(variable)
+	if image == "" {
+		skip(t, "%s is not set: exports=$(scripts/images) && eval \"$exports\"", variable)
+	}
+	return image
 }
 
 func skip(t *testing.T, format string, args ...any) {

@@ -274,6 +274,7 @@ var aimedRows = []aimed{
 		why:     "its clients cannot renew, and give up at the renew deadline, before the lease has run out for the others",
 		exposed: history.OfServers("pauses"),
 	},
+	staleLook(history.GuardAsk), staleLook(history.GuardAskStale, checker.StaleWrite),
 	// An etcd client is told by its own clock, some time before or after the server grants the lock to the next; one of
 	// ZooKeeper is told once it is connected again, which is always too late. client-go tries to release before it tells its user.
 	late("etcd"), late("zookeeper", checker.MutualExclusion), lateAtTheFence("etcd"), lateAtTheFence("zookeeper"),
@@ -298,6 +299,31 @@ func late(backend string, certain ...checker.Name) aimed {
 			}
 		},
 	}
+}
+
+// staleLook has a holder wake up that has outlived its lease, and ask the member that it knows, which has been cut off from the others for as
+// long: c1 is a client of n1 (each client of lease-id-token knows one member). The member has not heard that the lease is over.
+func staleLook(guard history.Guard, certain ...checker.Name) aimed {
+	row := aimed{
+		name: "a look at a member that was cut off, guard " + string(guard), backend: "etcd",
+		args: []string{"--client=lease-id-token", "--nodes=5", "--guard=" + string(guard),
+			"--nemesis=pause:client(1)@work;partition:node(1)-servers,2ttl", "--time-limit=12s"},
+		why:     "a linearizable look waits for a leader, and then hears of the loss; a serializable one is answered from what the member had",
+		exposed: history.PastLease("pauses"), violates: append(certain, checker.MutualExclusion),
+		may:  []checker.Name{checker.TokenMonotonicity}, // lease ids are not ordered
+		also: staleWritesPerLease,
+	}
+	if len(certain) > 0 {
+		row.may = append(row.may, checker.LostUpdate, checker.ResourceLinearizability)
+		return row
+	}
+	row.also = func(t *testing.T, o outcome) {
+		staleWritesPerLease(t, o)
+		if s := o.results.Stats; s.Guarded == 0 || s.StaleAccepted > 0 {
+			t.Errorf("%d writes were held back, and %d stale ones accepted", s.Guarded, s.StaleAccepted)
+		}
+	}
+	return row
 }
 
 // lateWithoutDelay is the same with Consul, whose library looks at its lock by a question that is open for minutes: a client that was cut off

@@ -33,7 +33,7 @@ func TestTheExampleNamesEveryFlagOfAFile(t *testing.T) {
 
 // foreign are words of other programs that look like flags, and those of processes that lockcheck starts for itself.
 var foreign = strings.Fields(`--advertise-client-urls --data-dir --initial-advertise-peer-urls --initial-cluster --initial-cluster-state
-	--initial-cluster-token --listen-client-urls --listen-peer-urls --name --sentinel --mark --format
+	--initial-cluster-token --listen-client-urls --listen-peer-urls --name --sentinel --mark --format --library-path
 	--etcd-servers --bind-address --advertise-address --secure-port --tls-cert-file --tls-private-key-file --service-account-issuer
 	--service-account-key-file --service-account-signing-key-file --token-auth-file --authorization-mode --service-cluster-ip-range
 	--endpoint-reconciler-type --disable-admission-plugins

@@ -19,7 +19,7 @@ import (
 func planCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use: "plan", Short: "Print the whole plan of a run without making it", Args: flagsOnly,
+		Use: "plan [-- CLIENT-COMMAND...]", Short: "Print the whole plan of a run without making it", Args: flagsAndClientArgs,
 		Long: "plan takes the flags of run and prints what such a run would do: its servers and their settings, its clients, and every\n" +
 			"step of the nemesis as the seed draws it. Nothing is started.",
 		Example: "  lockcheck plan --backend=redis --nemesis=partition --seed=7\n  lockcheck plan --backend=etcd --nemesis='pause:holder@acquire,1.5ttl' --seed=7 --json",

@@ -16,7 +16,7 @@ func runCommand() *cobra.Command {
 	var replay, expected string
 	var open bool
 	cmd := &cobra.Command{
-		Use:   "run",
+		Use:   "run [-- CLIENT-COMMAND...]",
 		Short: "Run a real lock service under faults and judge what happened",
 		Long: "run starts the servers of a backend, lets lock clients contend for locks and write to a protected resource\n" +
 			"while a nemesis disturbs them, records everything, and judges the recording.\n\n" +
@@ -25,8 +25,9 @@ func runCommand() *cobra.Command {
 		Example: "  lockcheck run --backend=etcd --nemesis=pause\n" +
 			"  lockcheck run --backend=etcd --nemesis=pause --workload=fencing --seed=7 --time-limit=60s\n" +
 			"  lockcheck run --backend=redis --nemesis=partition:holder@work,1.5ttl --guard=before-write\n" +
+			"  lockcheck run --backend=zookeeper --nemesis=pause --client-image=our-client:1.4 -- python3 client.py\n" +
 			"  lockcheck run --replay=lockcheck-out/latest --provider=docker",
-		Args: flagsOnly,
+		Args: flagsAndClientArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := harness.CheckGiven(cmd.Flags()); err != nil {
 				return err

@@ -75,7 +75,7 @@ type Plan struct {
 	Workload string // lock (default), or fencing
 	Resource string // plain, fenced, cas; default: the workload's
 	Nemesis  string // default: none
-	Guard    string // none, before-work (default), before-write
+	Guard    string // none, before-work (default), before-write, ask, ask-stale
 	Provider string // auto (default), local, docker
 
 	Clients   int               // 2 to 100; default 5
@@ -88,6 +88,9 @@ type Plan struct {
 	Set       map[string]string // server settings
 
 	Image, ServerBin, ServerJar string // where servers come from
+
+	ClientImage string   // of a lock client in containers (client protocol); instead of Client
+	ClientArg   []string // its command, instead of the image's own
 
 	// Out is the directory for run directories, in which all runs are kept. Default: lockcheck-out beside the test, in which
 	// only those are kept that did not pass.

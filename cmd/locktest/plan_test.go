@@ -41,6 +41,8 @@ func TestPlanIsTakenOver(t *testing.T) {
 		switch to := reflect.ValueOf(&plan).Elem().FieldByIndex(field.Index); to.Kind() {
 		case reflect.String:
 			to.SetString("x")
+		case reflect.Slice:
+			to.Set(reflect.ValueOf([]string{"x"}))
 		case reflect.Map:
 			to.Set(reflect.ValueOf(map[string]string{"a": "b"}))
 		default:

@@ -97,10 +97,15 @@ func (c *circumstance) harm() []string {
 	} else if c.Plan.Compares() == history.CompareBases {
 		words = append(words, "One write for what belongs together: compare-and-set protects each write by itself, and of a hold that writes twice another may read what is half done.")
 	}
+	guard, _ := history.GuardNamed(history.Guard(c.Plan.Guard))
 	switch {
 	case !c.atOlder: // the lock was lost before its time, or it is not known why it was
 		return append(words, c.service()...)
-	case history.Guard(c.Plan.Guard) == history.GuardBeforeWrite:
+	case guard.Asks == history.AskLatest:
+		return append(words, "Not another look at the lock: the service had answered just before the write that the client held it.")
+	case guard.Asks == history.AskAnyCopy:
+		return append(words, "A look at the service that no old copy answers (--guard=ask) makes this rarer. It cannot rule it out: a client can be stopped between the look and the write, and a packet can come late.")
+	case guard.Again:
 		return append(words, "Not another look at the lock: the client had looked just before it sent the write, and believed that it held it.")
 	}
 	return append(words, "Another look at the lock just before the write (--guard=before-write) makes this rarer. It cannot rule it out: a client can be stopped between the look and the write, and a packet can come late.")

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/hashicorp/yamux"
 	"golang.org/x/sys/unix"
@@ -22,9 +21,6 @@ import (
 
 // nobody is the user of processes without capabilities: no user but root has any.
 const nobody = 65534
-
-// lastOutput bounds how long the end of a process's log is waited for before its end is reported.
-const lastOutput = 2 * time.Second
 
 // parts are the streams of one process until it is started.
 type parts struct {
@@ -57,9 +53,8 @@ func (b *sandbox) attachPipes(header Header, stream *yamux.Stream) {
 
 // child is a process that the sandbox started.
 type child struct {
-	cmd     *exec.Cmd
-	printed *tap // of standard output; nil without pipes
-	outputs sync.WaitGroup
+	cmd   *exec.Cmd
+	pipes *pipes
 
 	alive  sync.Mutex // held while signals are sent: the process is not reaped in that time
 	reaped bool
@@ -86,10 +81,10 @@ func (b *sandbox) start(stream *yamux.Stream, header Header) error {
 	}
 	answers := &lines{to: stream}
 	answers.write(Answer{PID: c.cmd.Process.Pid})
-	go c.obey(stream, answers)
+	go obey(stream, answers, c.do)
 	how := c.wait()
 	b.children.Delete(c.cmd.Process.Pid)
-	c.awaitOutput()
+	c.pipes.awaitOutput()
 	answers.write(Answer{Ended: true, How: how})
 	return nil
 }
@@ -114,47 +109,21 @@ func (b *sandbox) spawn(spec Spec, stdio, output *yamux.Stream) (*child, error) 
 	if !spec.Capabilities {
 		c.cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
 	}
-	var given []*os.File // to the child; ours no more once it has them
-	defer func() {
-		for _, file := range given {
-			file.Close()
-		}
-	}()
-	said, says, err := os.Pipe()
-	if err != nil {
+	var err error
+	if c.pipes, err = newPipes(stdio != nil); err != nil {
 		return nil, err
 	}
-	given = append(given, says)
-	c.cmd.Stdout, c.cmd.Stderr = says, says
-	var heard, input *os.File
-	if stdio != nil {
-		if c.printed, says, err = newTap(); err != nil {
-			return nil, err
-		}
-		given = append(given, says)
-		c.cmd.Stdout = says
-		if heard, input, err = os.Pipe(); err != nil {
-			return nil, err
-		}
-		given = append(given, heard)
-		c.cmd.Stdin = heard
+	defer c.pipes.closeTheirs()
+	c.cmd.Stdout, c.cmd.Stderr = c.pipes.stdout, c.pipes.stderr
+	if c.pipes.stdin != nil {
+		c.cmd.Stdin = c.pipes.stdin
 	}
 	if err := c.cmd.Start(); err != nil {
+		c.pipes.closeOurs()
 		return nil, err
 	}
 	b.children.Store(c.cmd.Process.Pid, true)
-	c.outputs.Go(func() {
-		defer output.Close()
-		_, _ = io.Copy(output, said)
-		said.Close()
-	})
-	if stdio != nil {
-		go c.printed.pump(stdio)
-		go func() {
-			_, _ = io.Copy(input, stdio)
-			input.Close()
-		}()
-	}
+	c.pipes.pass(stdio, output)
 	return c, nil
 }
 
@@ -174,39 +143,35 @@ func (c *child) wait() (how string) {
 	return ""
 }
 
-func (c *child) awaitOutput() {
-	done := make(chan struct{})
-	go func() { c.outputs.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-time.After(lastOutput):
-	}
-}
-
 // obey answers requests until the stream ends.
-func (c *child) obey(stream io.Reader, answers *lines) {
+func obey(stream io.Reader, answers *lines, do func(Request) Answer) {
 	for {
 		var ask Request
 		if err := ReadLine(stream, &ask); err != nil {
 			return
 		}
-		answers.write(c.do(ask))
+		answers.write(do(ask))
 	}
 }
 
 var errEnded = errors.New("it has ended")
 
 func (c *child) do(ask Request) Answer {
-	answer := Answer{Do: ask.Do}
 	c.alive.Lock()
 	defer c.alive.Unlock()
-	err := errEnded
-	if !c.reaped {
-		err = act(ask.Do, procs.Descent(c.cmd.Process.Pid))
+	if c.reaped {
+		return Answer{Do: ask.Do, Error: errEnded.Error()}
 	}
-	if err == nil && ask.Do == Pause && c.printed != nil {
-		if answer.Printed, err = c.printed.total(); err != nil { // who is told that it failed does not resume
-			_ = act(Resume, procs.Descent(c.cmd.Process.Pid))
+	return carryOut(ask.Do, procs.Descent(c.cmd.Process.Pid), c.pipes.printed)
+}
+
+// carryOut does what a verb says to processes; printed is what they print, nil if that is not counted.
+func carryOut(do Verb, chosen procs.Selection, printed *tap) Answer {
+	answer := Answer{Do: do}
+	err := act(do, chosen)
+	if err == nil && do == Pause && printed != nil {
+		if answer.Printed, err = printed.total(); err != nil { // who is told that it failed does not resume
+			_ = act(Resume, chosen)
 		}
 	}
 	if err != nil {
@@ -230,17 +195,6 @@ func act(do Verb, chosen procs.Selection) error {
 
 // watchContainer answers requests about the processes of a container until the stream ends.
 func (b *sandbox) watchContainer(stream *yamux.Stream, id string) error {
-	for {
-		var ask Request
-		if err := ReadLine(stream, &ask); err != nil {
-			return nil
-		}
-		answer := Answer{Do: ask.Do}
-		if err := act(ask.Do, procs.Container(id)); err != nil {
-			answer.Error = err.Error()
-		}
-		if err := WriteLine(stream, answer); err != nil {
-			return nil
-		}
-	}
+	obey(stream, &lines{to: stream}, func(ask Request) Answer { return carryOut(ask.Do, procs.Container(id), nil) })
+	return nil
 }

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 
@@ -13,3 +14,6 @@ import (
 func Main() error {
 	return fmt.Errorf("%w: a sandbox needs Linux, and this is %s", clusters.ErrUnavailable, runtime.GOOS)
 }
+
+// Enter is refused: so is the first process of a lock client's container.
+func Enter(context.Context, []string) error { return Main() }

@@ -90,6 +90,9 @@ func (b *sandbox) handle(stream *yamux.Stream) error {
 	case Container:
 		defer stream.Close()
 		return b.watchContainer(stream, header.Container)
+	case Admit:
+		defer stream.Close()
+		return b.admit(stream, header)
 	case Dial:
 		return relay(stream, header)
 	}

@@ -26,6 +26,9 @@ import (
 // Command is the name of the hidden command that is the sandbox.
 const Command = "sandbox"
 
+// EnterCommand names the role of the first process of a lock client's container, until it becomes the image's program.
+const EnterCommand = "enter"
+
 // HearTimeout ends a sandbox that the harness does not speak to once it runs. To start a container and to speak to it takes a busy engine
 // some seconds.
 const HearTimeout = time.Minute
@@ -40,8 +43,10 @@ type Header struct {
 	ID string `json:"id,omitempty"`
 	// Spec is of the process to start.
 	Spec *Spec `json:"spec,omitempty"`
-	// Container is the full id of the container that a Container stream is about.
+	// Container is the full id of the container that a Container or Admit stream is about.
 	Container string `json:"container,omitempty"`
+	// Door is the socket at which the program of an Admit stream's container is let in.
+	Door string `json:"door,omitempty"`
 	// Address is where a Dial stream leads to.
 	Network string `json:"network,omitempty"`
 	Address string `json:"address,omitempty"`
@@ -60,6 +65,8 @@ const (
 	Output Kind = "output"
 	// Container takes requests about all processes of a container that shares the PID namespace.
 	Container Kind = "container"
+	// Admit waits for the program of such a container, which gets its pipes from the sandbox; the stream then takes requests about it.
+	Admit Kind = "admit"
 	// Dial is a connection to an address, once the answer has said that it is made.
 	Dial Kind = "dial"
 )

@@ -49,9 +49,13 @@ func backendNamed(name string) (clusters.Backend, error) {
 	return nil, history.Unknown("backend", name, BackendNames())
 }
 
-// clientProgram is what starts a lock client: one that comes with the backend, "" for its first, or any program that
-// speaks the client protocol: a command line with a slash or a space in it, which no built-in name has.
-func clientProgram(backend clusters.Backend, client string) (name string, command clusters.Command, err error) {
+// clientProgram is what starts a lock client: one that comes with the backend, "" for its first; any program that
+// speaks the client protocol: a command line with a slash or a space in it, which no built-in name has; or a container of an image.
+func clientProgram(backend clusters.Backend, o Options) (name string, command clusters.Command, err error) {
+	if o.Where.ClientImage != "" {
+		return o.Where.ClientImage, clusters.Command{InClientImage: true, Args: o.ClientArgs}, nil
+	}
+	client := o.Client
 	if isProgram(client) {
 		words := strings.Fields(client)
 		program, err := exec.LookPath(words[0])
@@ -70,7 +74,7 @@ func clientProgram(backend clusters.Backend, client string) (name string, comman
 // obtainClient finds or builds the program of a lock client that is one of its own. That may take minutes: whether the servers are there
 // is looked at before.
 func obtainClient(ctx context.Context, config *workloads.Config, on Provider, at Where) error {
-	if isProgram(config.Plan.LockClient) {
+	if isProgram(config.Plan.LockClient) || config.ClientCommand.InClientImage {
 		return nil
 	}
 	chosen, err := clientNamed(config.Backend, config.Plan.LockClient)

@@ -24,7 +24,7 @@ import (
 type Flag struct {
 	Name string
 	Help string
-	// At is where the options hold its value: a *string, *int, *int64, *time.Duration or *map[string]string.
+	// At is where the options hold its value: a *string, *int, *int64, *time.Duration, *[]string or *map[string]string.
 	At func(*Options) any
 	// Default is its value where nothing else is said, of the type that At leads to. Nil is the zero of that type, which
 	// then stands for "not given".
@@ -92,6 +92,9 @@ func Declare(flags *pflag.FlagSet, o *Options, takes func(Flag) bool) {
 			flags.Int64Var(to, f.Name, *f.At(&defaults).(*int64), f.Help)
 		case *time.Duration:
 			flags.DurationVar(to, f.Name, *f.At(&defaults).(*time.Duration), f.Help)
+		case *[]string:
+			flags.StringArrayVar(to, f.Name, nil, f.Help)
+			flags.Lookup(f.Name).DefValue = ""
 		case *map[string]string:
 			flags.StringToStringVar(to, f.Name, nil, f.Help)
 			flags.Lookup(f.Name).DefValue = "" // pflag would show it as []
@@ -132,6 +135,8 @@ func (f Flag) Values(o Options) []string {
 		return []string{strconv.FormatInt(*value, 10)}
 	case *time.Duration:
 		return []string{value.String()}
+	case *[]string:
+		return *value
 	case *map[string]string:
 		var pairs []string
 		for _, name := range slices.Sorted(maps.Keys(*value)) {
@@ -146,6 +151,12 @@ func (f Flag) Values(o Options) []string {
 func (f Flag) IsPairs() bool {
 	_, pairs := f.At(new(Options)).(*map[string]string)
 	return pairs
+}
+
+// IsList reports whether it may be given several times, each time one value.
+func (f Flag) IsList() bool {
+	_, list := f.At(new(Options)).(*[]string)
+	return list
 }
 
 // bound reports whether these options say something that only the flag's provider understands.

@@ -28,6 +28,16 @@ var Flags = []Flag{
 		Instead: "containers do not have this machine's programs: take a lock client that comes with the backend",
 	},
 	{
+		Name: clusters.FlagClientImage, At: func(o *Options) any { return &o.Where.ClientImage }, Where: InFile | InCompare,
+		Help:     "docker: the image of a lock client that speaks the client protocol; it runs as it is, or with the command that follows --",
+		Provider: docker.Name, Instead: "programs of this machine are named with --client=./NAME",
+	},
+	{
+		Name: "client-arg", At: func(o *Options) any { return &o.ClientArgs }, Where: InFile | InCompare,
+		Help:     "docker: one `word` of the command of that image, instead of the image's own; may be repeated; all of them may follow -- instead",
+		Provider: docker.Name, Instead: "programs of this machine are named with --client='./NAME WORD…'",
+	},
+	{
 		Name: "workload", At: func(o *Options) any { return &o.Workload }, Default: "lock",
 		Help: "what clients do: " + strings.Join(workloads.Names(), ", "),
 	},

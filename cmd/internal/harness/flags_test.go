@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"lockcheck/clusters/docker"
 )
 
 // Every entry of the table is one that commands can declare, whose default its own rule takes.
@@ -56,7 +58,9 @@ func TestTheReproducingCommandMakesTheSameOptions(t *testing.T) {
 	all.Where.ServerPaths.Bin, all.Where.ServerPaths.Jar, all.Where.Image = "/opt/bin", "/opt/jar", "redis:7"
 	few := Default()
 	few.Backend, few.Client = "etcd", "concurrency"
-	for _, o := range []Options{all, few} {
+	fromImage := few
+	fromImage.Client, fromImage.Where.Provider, fromImage.Where.ClientImage, fromImage.ClientArgs = "", docker.Name, "mine:1", []string{"python3", "a file, of mine.py", "-v"}
+	for _, o := range []Options{all, few, fromImage} {
 		command := o.ReproduceCommand(o.Client)
 		var got Options
 		set := pflag.NewFlagSet("run", pflag.ContinueOnError)

@@ -8,6 +8,7 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/clusters"
 )
 
 // Options is what a user asks of a run: the values of Flags, which say what they may be.
@@ -20,6 +21,7 @@ type Options struct {
 	Nodes                                     int // 0: the backend's default number
 	TTL                                       time.Duration
 	TimeLimit                                 time.Duration // 1 s to 24 h; the final phase comes on top
+	ClientArgs                                []string      // of the client's image
 	Until                                     string        // see UntilWords; "" for a load that lasts its time
 	Seed                                      int64
 	Set                                       map[string]string // server settings
@@ -52,6 +54,9 @@ func (o *Options) Check() error {
 	if err := o.checkUntilResource(); err != nil {
 		return Usage(err)
 	}
+	if err := o.checkClient(); err != nil {
+		return Usage(err)
+	}
 	return o.place()
 }
 
@@ -65,12 +70,27 @@ func (o *Options) checkUntilResource() error {
 	return nil
 }
 
+// checkClient refuses two lock clients for one run, and what only one from an image has.
+func (o *Options) checkClient() error {
+	const flag = "--" + clusters.FlagClientImage
+	switch {
+	case o.Where.ClientImage != "" && o.Client != "":
+		return fmt.Errorf("--client=%s and %s=%s are two lock clients: leave one of them out", o.Client, flag, o.Where.ClientImage)
+	case o.Where.ClientImage == "" && len(o.ClientArgs) > 0:
+		return fmt.Errorf("--client-arg=%s (or -- %s) is for the container of a lock client: name its image with %s",
+			o.ClientArgs[0], strings.Join(o.ClientArgs, " "), flag)
+	}
+	return nil
+}
+
 // ReproduceCommand is the command that makes this run once more.
 func (o Options) ReproduceCommand(lockClient string) []string {
 	if o.Command != nil {
 		return o.Command
 	}
-	o.Client = lockClient
+	if o.Where.ClientImage == "" {
+		o.Client = lockClient
+	}
 	command := []string{"lockcheck", "run"}
 	for _, f := range Flags {
 		if f.Has(OfOutput) {

@@ -21,7 +21,7 @@ func Prepare(o Options) (workloads.Config, error) {
 	if err != nil {
 		return config, Usage(fmt.Errorf("--backend: %w", err))
 	}
-	lockClient, command, err := clientProgram(backend, o.Client)
+	lockClient, command, err := clientProgram(backend, o)
 	if err != nil {
 		return config, Usage(fmt.Errorf("--client: %w", err))
 	}

@@ -17,6 +17,7 @@ type Where struct {
 	Provider    string
 	ServerPaths clusters.ServerPaths // local: of server programs
 	Image       string               // docker: of the servers
+	ClientImage string               // docker: of lock clients; "" for one that comes with the backend, or a program of this machine
 
 	keep []string // local: paths that the harness will need
 }
@@ -43,10 +44,10 @@ var Providers = []Provider{
 		Name: docker.Name, About: "containers of a Docker engine, which may be on another machine",
 		available: func(ctx context.Context, _ Where, _ clusters.Software) error { return docker.Available(ctx) },
 		obtainable: func(ctx context.Context, at Where, software clusters.Software) error {
-			return docker.ImageObtainable(ctx, software, at.Image)
+			return errors.Join(docker.ImageObtainable(ctx, software, at.Image), docker.ClientImageObtainable(ctx, at.ClientImage))
 		},
 		open: func(at Where) (clusters.Provider, int, error) {
-			return &docker.Provider{Image: at.Image, Progress: os.Stderr}, 0, nil
+			return &docker.Provider{Image: at.Image, ClientImage: at.ClientImage, Progress: os.Stderr}, 0, nil
 		},
 	},
 }

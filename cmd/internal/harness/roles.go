@@ -27,6 +27,7 @@ var Roles = []Role{
 	{"resource", "Be the protected resource", runResource},
 	{agent.Command, "Carry faults out on a host", func(context.Context, []string) error { return agent.Serve(os.Stdin, os.Stdout) }},
 	{sandbox.Command, "Hold a host's namespaces and start its processes", func(context.Context, []string) error { return sandbox.Main() }},
+	{sandbox.EnterCommand, "Become the program of a lock client's image", sandbox.Enter},
 	{sandbox.WipeCommand, "Remove a server's data", func(_ context.Context, args []string) error { return sandbox.Wipe(args) }},
 	{docker.JanitorCommand, "Remove what a run in containers left", func(_ context.Context, args []string) error { return docker.Janitor(args) }},
 	{local.JanitorCommand, "Clean up behind a run", func(_ context.Context, args []string) error { return local.Janitor(args) }},

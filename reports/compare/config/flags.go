@@ -12,6 +12,8 @@ type Setting struct {
 	Name string
 	// Pairs says that its value is a mapping, of which each pair is given for itself: NAME=VALUE.
 	Pairs bool
+	// List says that its value is a word or a list of words, each given for itself.
+	List bool
 	// Rule says why a value cannot be, in words that begin with the name; nil takes every word.
 	Rule func(name, value string) error
 	// Help and Schema are for Schema alone: what people have to know of it, and what JSON Schema can say of its value; nil is any
@@ -50,6 +52,10 @@ func (r *reader) setting(s Setting, backend string, node *yaml.Node) (flags []co
 		flag := compare.Flag{Name: s.Name, Value: before + text}
 		flags = append(flags, flag)
 		r.spec.Places.SetFlag(backend, flag, placeOf(value))
+	}
+	if s.List && node.Kind == yaml.SequenceNode {
+		r.sequence(node, s.Name, func(item *yaml.Node) { take(s.Name, "", item) })
+		return flags
 	}
 	if !s.Pairs {
 		take(s.Name, "", node)

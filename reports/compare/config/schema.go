@@ -75,6 +75,9 @@ func (s Setting) schema() node {
 	if value == nil {
 		value = word()
 	}
+	if s.List {
+		return node{"anyOf": []node{value, {"type": "array", "items": value}}}
+	}
 	if s.Pairs {
 		return node{"type": "object", "additionalProperties": value}
 	}

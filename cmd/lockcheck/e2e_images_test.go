@@ -1,0 +1,86 @@
+//go:build e2e
+
+package main_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockcheck/checker"
+	"lockcheck/checker/history"
+)
+
+// The lock clients of clusters/client/libraries in containers of images without any of lockcheck: what their locks do under faults of
+// clients is what they do as processes of this machine.
+var imageRows = []struct {
+	name, backend, variable string
+	args                    []string
+	exposed                 []string
+	violates                []checker.Name // must be found; all others of belief may be
+	cause                   string
+}{
+	{
+		name: "kazoo, paused past its session", backend: "zookeeper", variable: "LOCKCHECK_CLIENT_IMAGE_KAZOO",
+		args:    []string{"--nemesis=pause:holder@work,2ttl", "--time-limit=10s"},
+		exposed: []string{history.PastLease("pauses")}, violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, cause: "pause of holder",
+	},
+	{
+		// Whoever is granted the lock once the lease of the one that is cut off has run out is killed. bsm/redislock tells its user of no loss.
+		name: "bsm-redislock, cut off past its lease, and the next holder killed", backend: "redis", variable: "LOCKCHECK_CLIENT_IMAGE_BSM_REDISLOCK",
+		args:     []string{"--nodes=1", "--nemesis=partition:holder@acquire;kill:holder@work,1ttl", "--time-limit=14s"},
+		exposed:  []string{history.PastLease("partitions"), history.OfHolders("kills")},
+		violates: []checker.Name{checker.MutualExclusion}, cause: "partition of holder",
+	},
+}
+
+func TestLockClientsOfImages(t *testing.T) {
+	t.Parallel()
+	for _, row := range imageRows {
+		for _, seed := range seeds() {
+			t.Run(fmt.Sprintf("%s/%d", row.name, seed), func(t *testing.T) {
+				t.Parallel()
+				needDocker(t)
+				image := imageIn(t, row.variable)
+				o := lockcheck(t, program, append([]string{"run", "--provider=docker", "--backend=" + row.backend, "--client-image=" + image, "--clients=3", fmt.Sprintf("--seed=%d", seed)}, row.args...)...)
+				if o.code != 1 {
+					t.Fatalf("exit %d, want 1\n%s", o.code, o.stderr)
+				}
+				for _, name := range o.violated() {
+					if !slices.Contains(belief, name) {
+						t.Errorf("%s is violated", name)
+					}
+				}
+				for _, name := range row.violates {
+					if !slices.Contains(o.violated(), name) {
+						t.Errorf("%s is not violated", name)
+					}
+				}
+				for _, name := range row.exposed {
+					if exposure(o, name) == 0 {
+						t.Errorf("no %s: %+v", name, o.results.Exposure)
+					}
+				}
+				blames(t, o, row.cause)
+				nothingLeft(t, o)
+			})
+		}
+	}
+}
+
+// A container that ends before it has said that it is ready: whose it is to change, and what it said last.
+func TestAnImageThatIsNoLockClientIsNoVerdict(t *testing.T) {
+	t.Parallel()
+	needDocker(t)
+	o := lockcheck(t, program, "run", "--provider=docker", "--backend=etcd", "--nodes=1", "--clients=2", "--time-limit=2s",
+		"--client-image="+imageIn(t, "LOCKCHECK_IMAGE_REDIS"), "--", "sh", "-c", "echo I give up >&2; exit 5")
+	if o.code != 64 || len(o.results.Properties) > 0 {
+		t.Errorf("exit %d, judged %v; want 64 and no verdict", o.code, o.results.Verdict)
+	}
+	for _, say := range []string{"ended before it was ready: exit status 5", "I give up", "does not speak the client protocol"} {
+		if !strings.Contains(o.stderr, say) {
+			t.Errorf("it does not say %s", say)
+		}
+	}
+}
