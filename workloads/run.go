@@ -283,7 +283,7 @@ func (r *Run) loading() bool {
 	}
 }
 
-func (r *Run) key(n int) string { return fmt.Sprintf("k%d", n+1) }
+func (r *Run) key(n int) string { return fmt.Sprintf("%sk%d", r.keyPrefix(), n+1) }
 
 func (r *Run) mark(phase string) {
 	r.recorder.Record(history.Event{

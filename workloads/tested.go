@@ -22,6 +22,10 @@ type Tested struct {
 	Command clusters.Command
 	// Storage is the server that keeps everything where it is none; lockcheck itself, run once more, speaks for it.
 	Storage StorageServer
+	// URL is where it is, if others run it, and Relay the socket that leads there out of the run's network.
+	URL, Relay string
+	// KeyPrefix is what every key of the run begins with: a service that others run was there before, and stays.
+	KeyPrefix string
 	// WithoutTokens leaves the tokens of requests to a storage server out.
 	WithoutTokens bool
 }
@@ -51,7 +55,10 @@ const dataOfResource = "resource"
 
 // hosted is what keeps the data: a server that only speaks for another has nothing to forget.
 func (t *testedResource) hosted() clusters.Hosted {
-	if t.storage != nil {
+	switch {
+	case t.run.config.Tested.URL != "":
+		return nil
+	case t.storage != nil:
 		return clusters.HostedNodes(t.storage)[0]
 	}
 	return t.server
@@ -106,6 +113,10 @@ func (t *testedResource) command(ctx context.Context, host clusters.Host, listen
 		}
 		return command, nil
 	}
+	if socket := t.run.config.Tested.Relay; socket != "" {
+		command.Args = []string{"resource", "--listen", listen, "--forward", socket}
+		return command, nil
+	}
 	data, err := host.DataDir(dataOfResource)
 	if err != nil {
 		return command, fmt.Errorf("the data of the resource: %w", err)
@@ -158,7 +169,14 @@ func (t *testedResource) unusable(why error) error {
 	if errors.Is(why, resource.ErrEnded) {
 		return fmt.Errorf("%w: the resource %s: %w: %w", kind, name, why, deathOf(t.server.Process()))
 	}
-	return fmt.Errorf("%w: the resource %s: %w; its log is resource/resource.log in the run's nodes directory", kind, name, why)
+	return fmt.Errorf("%w: the resource %s: %w%s", kind, name, why, map[bool]string{true: "; its log is resource/resource.log in the run's nodes directory"}[t.hosted() != nil])
+}
+
+func (r *Run) keyPrefix() string {
+	if r.config.Tested == nil {
+		return ""
+	}
+	return r.config.Tested.KeyPrefix
 }
 
 // named is what it calls itself, with the version of a storage server.
@@ -187,6 +205,9 @@ func (t testedTarget) Kill(ctx context.Context) error {
 
 func (t *testedResource) ended() error {
 	for _, node := range []clusters.Hosted{t.hosted(), t.server} {
+		if node == nil {
+			continue
+		}
 		process := node.Process()
 		t.mu.Lock()
 		killed := t.killed[process]
@@ -220,7 +241,7 @@ func (t *testedResource) collect(ctx context.Context) error {
 	}
 	buffered := bufio.NewWriterSize(file, 1<<20)
 	lines := history.NewWriter(buffered)
-	read := t.asked.Log(bounded, "", lines.Request)
+	read := t.asked.Log(bounded, t.run.keyPrefix(), lines.Request)
 	if err := errors.Join(buffered.Flush(), file.Close()); err != nil {
 		return fmt.Errorf("keeping the resource's log: %w", err)
 	}

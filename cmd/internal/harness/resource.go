@@ -34,11 +34,15 @@ func runResource(ctx context.Context, args []string) error {
 	withoutTokens := flags.Bool("without-tokens", false, "leave the tokens of requests out, as if none had been sent")
 	storage := flags.String("storage", "", "instead of a log of its own: the storage server that keeps everything, by its backend's name")
 	at := flags.String("at", "", "the address of that server")
+	socket := flags.String("forward", "", "instead of all that: the socket to hand connections on to")
 	mode := plantResource(flags, func() resource.Mode {
 		return resource.Mode{Kind: history.Resource(*kind), WithoutTokens: *withoutTokens}
 	})
 	if err := flags.Parse(args); err != nil {
 		return Usage(err)
+	}
+	if *socket != "" {
+		return forward(ctx, *listen, *socket)
 	}
 	if *storage != "" {
 		return serveKeeper(ctx, *listen, *storage, *at, *withoutTokens)

@@ -63,6 +63,11 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 	if config.Tested != nil && config.Tested.Command.Program != "" {
 		o.Where.keep = append(o.Where.keep, config.Tested.Command.Program)
 	}
+	closeRelay, err := reach(&config, &o.Where)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer closeRelay()
 	provider, code, err := chosen.open(o.Where)
 	switch {
 	case err != nil:

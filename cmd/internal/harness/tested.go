@@ -3,6 +3,7 @@ package harness
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net"
 	"os/exec"
@@ -73,8 +74,9 @@ func resourceNamed(name string, workload workloads.Workload) (chosenResource, er
 		}
 		return chosen, nil
 	}
+	kind := history.ResourceKind{Name: history.Resource(name)}
 	if history.IsResourceURL(name) {
-		return chosenResource{}, fmt.Errorf("--resource=%s: a resource that others run cannot be reached from a run's network yet: name a program that lockcheck starts (--resource=./PATH)", name)
+		return chosenResource{kind: kind, tested: &workloads.Tested{URL: name, KeyPrefix: "lockcheck-" + strings.ToLower(rand.Text()) + "-"}}, nil
 	}
 	words := strings.Fields(name)
 	program, err := exec.LookPath(words[0])
@@ -82,7 +84,7 @@ func resourceNamed(name string, workload workloads.Workload) (chosenResource, er
 		return chosenResource{}, fmt.Errorf("--resource: the program %s cannot be run: %w", words[0], err)
 	}
 	return chosenResource{
-		kind:   history.ResourceKind{Name: history.Resource(name)},
+		kind:   kind,
 		tested: &workloads.Tested{Command: clusters.Command{Program: absolute(program), Args: words[1:]}},
 	}, nil
 }
@@ -97,7 +99,7 @@ func (c chosenResource) into(plan *history.Plan, workload workloads.Workload) {
 	plan.Fenced = workload.Tokens && c.kind.Compares == history.CompareTokens
 }
 
-// resourceRule is a rule for a word of the table, or a program of the user's.
+// resourceRule is a rule for a word of the table, a program of the user's or a URL.
 func resourceRule() Rule {
 	own := oneOf("resource", history.ResourceNames())
 	return Rule{
@@ -108,6 +110,6 @@ func resourceRule() Rule {
 			return own.Check(name, value)
 		},
 		Words:  own.Words,
-		Schema: map[string]any{"anyOf": []map[string]any{own.Schema, {"type": "string", "pattern": ProgramPattern, "description": "a program that speaks the protocol of a resource under test"}}},
+		Schema: map[string]any{"anyOf": []map[string]any{own.Schema, {"type": "string", "pattern": ProgramPattern, "description": "a program, or the URL of a service, that speaks the protocol of a resource under test"}}},
 	}
 }
