@@ -67,6 +67,7 @@ func (b *builder) joinUnderTest(requests iter.Seq2[history.Request, error]) erro
 			timing[q.Key] = max(timing[q.Key], a.InvokeNS)
 		}
 		q.TimeNS = cmp.Or(q.TimeNS, timing[q.Key])
+		q.First = "" // it has no idempotency keys that it was told of (J12)
 		wrong := handled(&q, op)
 		if wrong != nil && wrong.access == nil {
 			a = nil // it is no line of this access

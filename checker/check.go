@@ -55,9 +55,11 @@ type outcome struct {
 	windows []Window
 	// notApplicable or inconclusive say in a sentence why there is no plain verdict; hits outweigh inconclusive.
 	notApplicable, inconclusive string
-	confirmedBy                 string
-	unconfirmed                 string // why the independent judge did not get to its end
-	defect                      error  // the independent judge disagrees
+	// masked says in a sentence what kept all of the hits from the data.
+	masked      string
+	confirmedBy string
+	unconfirmed string // why the independent judge did not get to its end
+	defect      error  // the independent judge disagrees
 }
 
 // hit is one violation. Its finding is only written if it is among those kept.
@@ -114,14 +116,10 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 	exposed := j.judgeAll()
 	result := &Result{Judged: []Name{}, Properties: []Property{}, OutcomeReading: reading}
 	for _, p := range properties {
-		if opts.Properties == nil && !p.concerns(&m.Plan) {
-			continue
-		}
-		if opts.Properties != nil && !slices.Contains(opts.Properties, p.Name) {
-			if !p.concerns(&m.Plan) {
-				continue
+		if !j.asked(&p) {
+			if p.concerns(&m.Plan) {
+				result.NotJudged = append(result.NotJudged, p.Name)
 			}
-			result.NotJudged = append(result.NotJudged, p.Name)
 			continue
 		}
 		result.Judged = append(result.Judged, p.Name)
@@ -153,13 +151,21 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 func (j *judge) judgeAll() (exposed []Exposure) {
 	things := []func(){func() { exposed = j.exposure() }}
 	for _, p := range properties {
-		if j.opts.Properties == nil || slices.Contains(j.opts.Properties, p.Name) {
+		if j.asked(&p) {
 			things = append(things, func() { j.outcome(p.Name) })
 		}
 	}
 	slices.Reverse(things) // exposure takes the place of liveness, which is short
 	runParallel(things)
 	return exposed
+}
+
+// asked reports whether a property is judged: one that was asked for by its name even if it does not apply, as n/a.
+func (j *judge) asked(p *property) bool {
+	if j.opts.Properties == nil {
+		return p.concerns(&j.m.Plan)
+	}
+	return slices.Contains(j.opts.Properties, p.Name)
 }
 
 // incidents counts those of all properties that are violated.
@@ -180,6 +186,8 @@ func (j *judge) property(p property, o *outcome) Property {
 	switch {
 	case o.notApplicable != "":
 		out.Verdict, out.Reason = NotApplicable, o.notApplicable
+	case len(o.hits) > 0 && o.masked != "":
+		out.Verdict, out.Reason = Masked, o.masked
 	case len(o.hits) > 0:
 		out.Verdict, out.Reason = Violation, o.unconfirmed
 		if p.Name == MutualExclusion {

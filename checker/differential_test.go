@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"lockcheck/checker/history"
 )
 
 // second asks a second opinion of one property: what the oracle finds and what the checker does, in the same words. Empty
@@ -92,6 +94,8 @@ var seconds = []second{
 			}
 			return lostValues(o)
 		}},
+	{DoubleExecution, taste{wild: 0.5, accesses: 0.9, late: 0.1, jobs: history.AtLeastOnce}, func(o *oracle) string { return sorted(o.doubleExecution()) }, doubledSlots},
+	{DoubleExecution + " with keys", taste{wild: 0.9, accesses: 0.97, late: 0.2, jobs: history.Idempotent}, func(o *oracle) string { return sorted(o.doubleExecution()) }, doubledSlots},
 	{ResourceLinearizability + " under compare-and-set", taste{wild: 1, accesses: 0.95, late: 0.15, cas: true},
 		inWords((*oracle).registerExplained), verdictOf(ResourceLinearizability)},
 	{ResourceLinearizability, taste{wild: 1, accesses: 0.95, late: 0.15}, inWords((*oracle).registerExplained), verdictOf(ResourceLinearizability)},

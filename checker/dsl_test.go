@@ -18,7 +18,7 @@ import (
 //	1.60 c1 lease:ok session=s1 ttl=2 seen=1.52      (lease:fail: the server said it is gone)
 //	1.70 c1 write h1 value=a base=b
 //	1.71 @ write h1               the resource handles the newest write of h1 (rejected, duplicate: another outcome;
-//	                              nth=1 an older request of h1)
+//	                              nth=1 an older request of h1; first=5: it was answered as request 5)
 //	1.80 c1 lost session=s1       1.80 c1 close         1.90 c1 exit h1 held=1.75
 //	2.00 nemesis pause:invoke 1 target=c1 (pause:ok, pause:heal, pause:healed; by=90 clock=wall)
 //	2.00 harness phase final      2.00 harness stall from=1.0      2.00 harness clock-step from=1.9 by=-0.5
@@ -274,7 +274,7 @@ func (s *script) request(at int64, f string, args []string, fields map[string]st
 	hold := args[0]
 	op := s.op(f+" "+hold, fields)
 	q := history.Request{Seq: int64(len(s.requests) + 1), Request: fmt.Sprint(op), Key: s.keys[hold], Kind: history.Kind(f), Hold: hold,
-		Token: fields["token"], Outcome: history.Applied, TimeNS: at, Mark: fields["mark"]}
+		Token: fields["token"], Outcome: history.Applied, TimeNS: at, Mark: fields["mark"], First: fields["first"]}
 	switch {
 	case slices.Contains(args, "rejected"):
 		q.Outcome = history.Rejected

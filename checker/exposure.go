@@ -62,6 +62,11 @@ func (j *judge) exposure() []Exposure {
 	}
 	add(history.ExposureWriters, j.m.writers(), "client", "clients", "whose write under a lock the resource handled and answered",
 		"no write under a lock was handled by the resource and answered")
+	if j.m.Plan.Jobs() {
+		recorders, slots := j.recorders()
+		add(history.ExposureRecorders, recorders, "client", "clients", "whose record of a slot the resource applied", "no record of a slot was applied")
+		add(history.ExposureSlots, slots, "slot", "slots", "recorded as run", "no slot was recorded as run")
+	}
 	for _, kind := range history.Faults() {
 		for _, n := range narrowings {
 			name, count := n.name(kind.Exposures), int64(0)

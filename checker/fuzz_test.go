@@ -18,7 +18,7 @@ func fuzzedPlans() []history.Plan {
 	tries.TryAtomic = true
 	foreign.SameKernel = false
 	session.DriftMS, session.Keys = 100, 1
-	return []history.Plan{plainPlan(), fencedPlan(), untokened(), tries, foreign, session, casPlan()}
+	return []history.Plan{plainPlan(), fencedPlan(), untokened(), tries, foreign, session, casPlan(), jobsPlan(history.AtMostOnce), jobsPlan(history.Idempotent)}
 }
 
 // betweenFiles separates history.jsonl from resource.jsonl in what is fuzzed.

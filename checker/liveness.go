@@ -11,7 +11,7 @@ import (
 // liveness is J8. Only time in which the harness did not stand still and a plain write to the service succeeded counts.
 func (j *judge) liveness() outcome {
 	if !j.m.Plan.SameKernel {
-		return outcome{notApplicable: "the servers run on another machine: a stall of theirs would not be seen"}
+		return outcome{notApplicable: j.m.Plan.ElsewhereWords() + ": a stall of theirs would not be seen"}
 	}
 	var o outcome
 	final, _ := j.m.phase(history.PhaseFinal)

@@ -9,7 +9,7 @@ import (
 
 // masking is how one way to compare keeps what overlapping holders do from the data (J10).
 type masking struct {
-	needs []Name // have to pass on the key
+	needs []Name // have to pass on the key, and so has DoubleExecution where the run had jobs
 	// untested says that the resource had too little to compare; so many clients', on that key.
 	untested string
 	means    string // it was masked
@@ -30,6 +30,12 @@ var maskings = map[history.Comparison]*masking{
 		means:    "clients believed in one lock at the same time, and compare-and-set let no update be lost",
 		open:     "clients believed in one lock at the same time; whether compare-and-set masked it is known at the end of the run",
 	},
+	history.CompareKeys: {
+		needs:    []Name{LostUpdate, ResourceLinearizability},
+		untested: "not masked: the resource handled records of %s on %s, so idempotency keys had nothing to tell apart",
+		means:    "clients believed in one lock at the same time, and idempotency keys let no job be run twice",
+		open:     "clients believed in one lock at the same time; whether idempotency keys masked it is known at the end of the run",
+	},
 }
 
 // masking is what may mask overlaps in this run; nil if nothing can.
@@ -39,6 +45,13 @@ func (j *judge) masking() *masking {
 		return nil
 	}
 	return maskings[by]
+}
+
+func (j *judge) maskingNeeds(by *masking) []Name {
+	if j.m.Plan.Jobs() {
+		return append(slices.Clone(by.needs), DoubleExecution)
+	}
+	return by.needs
 }
 
 // masked is J10: belief overlaps on a key are no harm if what the resource compares kept it from the data on that key, and it had
@@ -57,12 +70,12 @@ func (j *judge) masked(hits []hit) (Verdict, string) {
 			return Violation, fmt.Sprintf(by.untested, history.Counted(k.compared.count(), "client", "clients"), k.name)
 		}
 	}
-	for _, name := range by.needs {
+	for _, name := range j.maskingNeeds(by) {
 		o := j.outcome(name)
 		if o.inconclusive != "" || o.notApplicable != "" {
 			return Violation, fmt.Sprintf("not masked: %s did not pass", name)
 		}
-		for _, h := range o.hits {
+		for _, h := range o.harms() {
 			if overlapped[h.key] {
 				return Violation, fmt.Sprintf("not masked: %s is violated on %s", name, h.key)
 			}
@@ -80,12 +93,20 @@ func (j *judge) maskedSoFar(hits []hit) (Verdict, string) {
 		return verdict, why
 	}
 	overlapped := keysOf(hits)
-	for _, name := range by.needs {
-		if slices.ContainsFunc(j.outcome(name).hits, func(h hit) bool { return overlapped[h.key] }) {
+	for _, name := range j.maskingNeeds(by) {
+		if slices.ContainsFunc(j.outcome(name).harms(), func(h hit) bool { return overlapped[h.key] }) {
 			return verdict, why
 		}
 	}
 	return Inconclusive, by.open
+}
+
+// harms are the hits that were not masked.
+func (o *outcome) harms() []hit {
+	if o.masked != "" {
+		return nil
+	}
+	return o.hits
 }
 
 func keysOf(hits []hit) map[string]bool {

@@ -204,6 +204,8 @@ type Access struct {
 	// number is a write's among those of its key, from 1; place is its place among the applied ones, from 1.
 	number, place int32
 	applied       bool
+	// deduplicated: the resource answered it as the first record of its slot, and did nothing (J12).
+	deduplicated bool
 }
 
 // Seq is the sequence number under which the resource handled it; 0 if it never did.

@@ -57,6 +57,12 @@ func cas(o simulated.Options) simulated.Options {
 	return o
 }
 
+// jobs is a world whose clients run the slots of a schedule.
+func jobs(execution history.Execution, o simulated.Options) simulated.Options {
+	o.Jobs = execution
+	return o
+}
+
 // tested is a world whose resource is under test, and not lockcheck's own.
 func tested(o simulated.Options) simulated.Options {
 	o.UnderTest = true
@@ -96,6 +102,13 @@ var mutants = []struct {
 	{"", cas(on(simulated.Polling, kills)), nil, "the dead write nothing"},
 	{"", careless(cas(on(simulated.Queue, cuts))), nil, "late writes are rejected, or nothing was written in between"},
 	{"", careless(cas(on(simulated.Polling, stops))), nil, "the same, and belief overlaps, which is masked"},
+	{"", jobs(history.AtLeastOnce, on(simulated.Queue, calm)), nil, "a correct lock, undisturbed"},
+	{"", jobs(history.AtMostOnce, on(simulated.Polling, kills)), nil, "the dead record nothing"},
+	{"", fenced(jobs(history.AtLeastOnce, on(simulated.Polling, cuts))), nil, "late records are rejected"},
+	{"", careless(cas(jobs(history.AtLeastOnce, on(simulated.Queue, cuts)))), nil, "the same"},
+	{"", careless(jobs(history.Idempotent, on(simulated.Queue, cuts))), nil, "a late record is answered as the first of its slot, or is the first"},
+	{"", careless(jobs(history.Idempotent, on(simulated.Polling, stops))), nil, "the same, and belief overlaps, which is masked"},
+	{"", jobs(history.AtLeastOnce, on(simulated.Queue, cuts)), names(harm, DoubleExecution), "a record waits behind the cut, and lands when another has run the slot"},
 	{"", on(simulated.Queue, cuts), harm, "a write waits behind the cut and lands after the next grant; belief ends in time by the client's own clock"},
 
 	// The service.
@@ -110,6 +123,7 @@ var mutants = []struct {
 	{simulated.ReleaseInvented, fenced(on(simulated.Polling, stops)), names(LockLinearizability), "the answer proves a grant that had run out, while the lock was another's"},
 	{simulated.NeverFree, on(simulated.Queue, kills), names(Liveness), "what the dead held stays taken"},
 	{simulated.NeverFree, on(simulated.Polling, kills), names(Liveness), "what the dead held stays taken"},
+	{simulated.LostWakeUp, patient(fenced(jobs(history.AtLeastOnce, on(simulated.Queue, cuts)))), names(Liveness, MissedExecution), "it waits for ever, others behind it, and the next slot is run by no client"},
 	{simulated.ZombieWaiter, patient(fenced(on(simulated.Queue, cuts))), names(Liveness), "it waits for ever under a session that is gone"},
 	{simulated.LostWakeUp, patient(fenced(on(simulated.Queue, cuts))), names(Liveness), "it waits for ever under a session that lives, and others behind it; once it is closed fresh sessions get the lock"},
 	{simulated.GrantToTheDead, patient(fenced(on(simulated.Queue, cuts))), names(LockLinearizability, Liveness), "granted under a session that the service had said is gone, and never free again if the client is gone, too"},
@@ -134,6 +148,8 @@ var mutants = []struct {
 	{simulated.RejectedStored, fenced(on(simulated.Queue, cuts)), names(defective), "the client was told that it certainly did not happen, and the log says it did"},
 	{simulated.AppliedDenied, on(simulated.Queue, calm), names(defective), "the client was told that it certainly did not happen, and the log says it did"},
 
+	{simulated.KeyIgnored, careless(jobs(history.Idempotent, on(simulated.Queue, cuts))), names(LostUpdate, ResourceLinearizability, DoubleExecution), "as if it were plain"},
+	{simulated.UpdateDropped, jobs(history.AtLeastOnce, on(simulated.Polling, calm)), names(LostUpdate, ResourceLinearizability, DoubleExecution), "the next holder finds the slot before, and runs it again"},
 	// A resource under test. A log that is wrong proves nothing else, but what clients read is still held against what they wrote.
 	{"", tested(fenced(on(simulated.Queue, stops))), nil, "late writes are rejected, as they have to be"},
 	{"", tested(fenced(on(simulated.Polling, cuts))), nil, "late writes are rejected, as they have to be"},
@@ -181,6 +197,9 @@ func TestMutantsAreFoundByTheirPropertiesAlone(t *testing.T) {
 		name := fmt.Sprintf("%s, service %d, fenced %v", cmp.Or(m.defect, "no defect"), m.world.Service, m.world.Fenced)
 		if m.world.CAS {
 			name += ", cas"
+		}
+		if m.world.Jobs != "" {
+			name += ", jobs " + string(m.world.Jobs)
 		}
 		if m.world.UnderTest {
 			name += ", under test"

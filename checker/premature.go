@@ -67,7 +67,7 @@ func (j *judge) findPrematures() (all prematureOutcome) {
 	}
 	switch {
 	case !j.m.Plan.SameKernel:
-		all.notApplicable = "the servers run on another machine: their clock cannot be compared with the harness's"
+		all.notApplicable = j.m.Plan.ElsewhereWords() + ": their clock cannot be compared with the harness's"
 	case all.protected == 0:
 		all.notApplicable = "no grant was protected by a lease that the service had acknowledged"
 	}

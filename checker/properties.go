@@ -33,6 +33,7 @@ const (
 	AdviceRelease  Advice = "release"  // for releases that remove their own record only
 	AdviceLiveness Advice = "liveness" // for a lock that comes free again
 	AdviceResource Advice = "resource" // for a storage that does what it says
+	AdviceJobs     Advice = "jobs"     // against a job that is run twice
 )
 
 // property is one row of the table of everything that is checked.
@@ -52,52 +53,62 @@ func (p *property) concerns(plan *history.Plan) bool { return p.only == nil || p
 // properties is the table, in the order in which reports show it.
 var properties = []property{
 	{Description{
-		Name: MutualExclusion, Layer: LayerBelief, Harm: 9, Advice: AdviceBelief,
+		Name: MutualExclusion, Layer: LayerBelief, Harm: 11, Advice: AdviceBelief,
 		One: "overlap of two holders", Many: "overlaps of two holders",
 		Meaning: "Two clients never believe at the same time that they hold one lock.",
 	}, (*judge).mutualExclusion, always, nil},
 	{Description{
-		Name: LockLinearizability, Layer: LayerService, Harm: 5, Advice: AdviceService,
+		Name: LockLinearizability, Layer: LayerService, Harm: 7, Advice: AdviceService,
 		One: "contradiction in the lock's answers", Many: "contradictions in the lock's answers",
 		Meaning: "The answers of the lock service fit some order of the operations, given the leases it promised.",
 	}, (*judge).lockLinearizability, (*judge).stableLockConflict, nil},
 	{Description{
-		Name: EarlyExpiry, Layer: LayerService, Harm: 6, Advice: AdviceService,
+		Name: EarlyExpiry, Layer: LayerService, Harm: 8, Advice: AdviceService,
 		One: "grant lost before its lease could run out", Many: "grants lost before their lease could run out",
 		Meaning: "No grant is lost before its acknowledged lease can have run out.",
 	}, (*judge).earlyExpiry, (*judge).stableEarlyExpiry, nil},
 	{Description{
-		Name: ReleaseByOwner, Layer: LayerService, Harm: 7, Advice: AdviceRelease,
+		Name: ReleaseByOwner, Layer: LayerService, Harm: 9, Advice: AdviceRelease,
 		One: "grant removed by another hold's release", Many: "grants removed by another hold's release",
 		Meaning: "No release removes the record of another hold.",
 	}, (*judge).releaseByOwner, nil, nil},
 	{Description{
-		Name: TokenMonotonicity, Layer: LayerFencing, Harm: 8, Advice: AdviceTokens,
+		Name: TokenMonotonicity, Layer: LayerFencing, Harm: 10, Advice: AdviceTokens,
 		One: "token that did not grow", Many: "tokens that did not grow",
 		Meaning: "A later grant always carries a greater token.",
 	}, (*judge).tokenMonotonicity, always, nil},
 	{Description{
-		Name: StaleWrite, Layer: LayerFencing, Harm: 1, Advice: AdviceHarm,
+		Name: StaleWrite, Layer: LayerFencing, Harm: 3, Advice: AdviceHarm,
 		One: "stale write accepted", Many: "stale writes accepted",
 		Meaning: "The resource applies no write of a holder whose lock had passed on.",
 	}, (*judge).staleWrite, (*judge).stableStaleWrite, nil},
 	{Description{
-		Name: LostUpdate, Layer: LayerEffect, Harm: 2, Advice: AdviceHarm,
+		Name: LostUpdate, Layer: LayerEffect, Harm: 4, Advice: AdviceHarm,
 		One: "acknowledged update lost", Many: "acknowledged updates lost",
 		Meaning: "No acknowledged update is overwritten by one that was not built on it.",
 	}, (*judge).lostUpdate, always, nil},
 	{Description{
-		Name: ResourceLinearizability, Layer: LayerEffect, Harm: 3, Advice: AdviceHarm,
+		Name: ResourceLinearizability, Layer: LayerEffect, Harm: 5, Advice: AdviceHarm,
 		One: "conflict of updates that no order explains", Many: "conflicts of updates that no order explains",
 		Meaning: "What holders read fits some order of their updates.",
 	}, (*judge).resourceLinearizability, (*judge).stableUpdateConflict, nil},
 	{Description{
-		Name: ResourceIntegrity, Layer: LayerEffect, Harm: 4, Advice: AdviceResource,
+		Name: ResourceIntegrity, Layer: LayerEffect, Harm: 6, Advice: AdviceResource,
 		One: "contradiction of the resource", Many: "contradictions of the resource",
 		Meaning: "The resource under test does what it answers, has all of it in its log, and rejects what it must and nothing else.",
 	}, (*judge).resourceIntegrity, nil, func(p *history.Plan) bool { return p.UnderTest != nil }},
 	{Description{
-		Name: Liveness, Layer: LayerLiveness, Harm: 10, Advice: AdviceLiveness,
+		Name: DoubleExecution, Layer: LayerEffect, Harm: 1, Advice: AdviceJobs,
+		One: "job run twice", Many: "jobs run twice",
+		Meaning: "No slot of a job is recorded twice.",
+	}, (*judge).doubleExecution, always, (*history.Plan).Jobs},
+	{Description{
+		Name: MissedExecution, Layer: LayerEffect, Harm: 2, Advice: AdviceLiveness,
+		One: "job that no client ran", Many: "jobs that no client ran",
+		Meaning: "Every slot that is due is recorded, late or not, as soon as the lock can be granted.",
+	}, (*judge).missedExecution, nil, (*history.Plan).Jobs},
+	{Description{
+		Name: Liveness, Layer: LayerLiveness, Harm: 12, Advice: AdviceLiveness,
 		One: "lock that never became available again", Many: "locks that never became available again",
 		Meaning: "Once all faults are over, one of the clients that wait for the lock is granted it, and fresh clients can take it.",
 	}, (*judge).liveness, nil, nil},

@@ -137,7 +137,9 @@ func (s *scribe) completeAccess(c *scribbler) {
 			Value: op.Value, Base: op.Base, Outcome: history.Applied, TimeNS: s.now}
 		if rejected = s.cas && op.F == history.Write && op.Base != s.register && !s.wrong(); rejected {
 			q.Outcome = history.Rejected
-		} else if op.F == history.Write {
+		} else if q.First = s.firstOf(&q); q.First != "" && !s.wrong() {
+			q.Outcome = history.Duplicate
+		} else if q.First = ""; op.F == history.Write {
 			s.register = op.Value
 			s.values = append(s.values, op.Value)
 		} else if q.Value = s.register; s.wrong() {
@@ -171,4 +173,16 @@ func (s *scribe) completeAccess(c *scribbler) {
 		h.value = value
 	}
 	s.done(c, e)
+}
+
+// firstOf is the request that recorded a slot before, of a resource that takes slots as idempotency keys; "" if there is none.
+func (s *scribe) firstOf(q *history.Request) string {
+	slot, _ := history.RecordedSlot(q.Value)
+	for _, p := range s.requests {
+		earlier, _ := history.RecordedSlot(p.Value)
+		if s.plan.Keyed() && q.Kind == history.KindWrite && p.Kind == history.KindWrite && p.Outcome == history.Applied && earlier == slot {
+			return p.Request
+		}
+	}
+	return ""
 }

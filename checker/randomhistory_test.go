@@ -11,16 +11,17 @@ import (
 
 // taste tunes small random histories so that, of each property, about half are violated.
 type taste struct {
-	wild     float64 // the chance that an answer is not what a right service would give
-	accesses float64 // the chance that a holder reads or writes rather than anything else
-	linger   float64 // the chance that a holder does anything but release
-	late     float64 // the chance that a request is handled long after it was sent
-	held     float64 // the chance that an answer confirms the belief
-	promises float64 // the chance of lease reports
-	session  bool    // clients keep their session over several holds
-	plain    bool    // tokens prove nothing
-	try      bool    // tries are evidence
-	cas      bool    // the resource compares the base of a write with its value
+	wild     float64           // the chance that an answer is not what a right service would give
+	accesses float64           // the chance that a holder reads or writes rather than anything else
+	linger   float64           // the chance that a holder does anything but release
+	late     float64           // the chance that a request is handled long after it was sent
+	held     float64           // the chance that an answer confirms the belief
+	promises float64           // the chance of lease reports
+	session  bool              // clients keep their session over several holds
+	plain    bool              // tokens prove nothing
+	try      bool              // tries are evidence
+	cas      bool              // the resource compares the base of a write with its value
+	jobs     history.Execution // writes record slots of a schedule; "" if there is none
 }
 
 // scribe writes a small history step by step. A lock service that is usually right runs beside it.
@@ -78,6 +79,9 @@ func historyFrom(source rand.Source, t taste) *scribe {
 	}
 	if t.cas {
 		s.plan.Resource = history.ResourceCAS
+	}
+	if t.jobs != "" {
+		s.plan.Resource, s.plan.SlotMS, s.plan.Execution = history.ResourcePlain, tick/1e6, t.jobs
 	}
 	if s.r.IntN(3) == 0 {
 		s.plan.DriftMS = tick / 1e6
@@ -232,6 +236,10 @@ func (s *scribe) access(c *scribbler) {
 	e.Hold = c.hold.id
 	if s.chance(0.6) {
 		e.F, e.Value, e.Base = history.Write, fmt.Sprint("v", s.lastOp+1), c.hold.value
+		if s.jobs != "" {
+			last, _ := history.RecordedSlot(c.hold.value)
+			e.Value = history.JobRecord(last+1, e.Value)
+		}
 	}
 	s.invoke(c, e)
 }

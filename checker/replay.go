@@ -10,7 +10,10 @@ type replay interface {
 }
 
 // newReplay is that of a plan's resource. Plans from before they named it say too little for more than the tokens.
-func newReplay(p *history.Plan) replay {
+func newReplay(p *history.Plan) replay { return withKeys(p, newComparing(p)) }
+
+// newComparing is that of what the resource compares, beside its keys.
+func newComparing(p *history.Plan) replay {
 	switch {
 	case p.Excerpt != nil && p.Compares() == history.CompareBases:
 		return unreplayed{} // most writes are missing, so the values are not known
@@ -21,6 +24,7 @@ func newReplay(p *history.Plan) replay {
 		history.CompareNothing: replayNothing{},
 		history.CompareTokens:  replayTokens{map[string]string{}, true},
 		history.CompareBases:   replayBases{},
+		history.CompareKeys:    replayNothing{},
 	}[p.Compares()]
 }
 

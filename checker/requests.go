@@ -111,6 +111,8 @@ func handled(q *history.Request, op operation) *breach {
 		q.Token = op.hold.Token
 	}
 	switch {
+	case q.First != "" && a.handled == 0: // by its key: the first answer of its slot was given
+		a.handled, a.handledNS, a.deduplicated = int32(q.Seq), q.TimeNS, true
 	case q.Outcome == history.Duplicate: // nothing was done: the first answer was given again
 	case a.handled != 0:
 		return wrong("request %d was handled twice by the resource (seq %d and %d)", number, a.Seq(), q.Seq).of(a)
@@ -131,7 +133,7 @@ func (m *Model) contradiction(a *Access) *breach {
 	}
 	what := func() string { return string(a.F) + " " + strconv.FormatInt(a.Op, 10) + " of hold " + a.Hold.ID }
 	switch {
-	case a.Outcome == history.OK && !a.applied:
+	case a.Outcome == history.OK && !a.applied && !a.deduplicated:
 		return wrong("%s was answered ok (event %d), but the resource's log does not hold it", what(), a.Event)
 	case a.Outcome == history.Fail && a.applied:
 		return wrong("%s was reported as certainly not done (event %d), but the resource did it (seq %d)", what(), a.Event, a.Seq())

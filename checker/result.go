@@ -26,6 +26,8 @@ const (
 	LostUpdate              Name = "lost-update"
 	ResourceLinearizability Name = "resource-linearizability"
 	ResourceIntegrity       Name = "resource-integrity"
+	DoubleExecution         Name = "double-execution"
+	MissedExecution         Name = "missed-execution"
 	Liveness                Name = "liveness"
 )
 
@@ -159,11 +161,26 @@ type Stats struct {
 	AttemptsPerGrant float64 `json:"attempts_per_grant"`
 	Overtakes        int64   `json:"overtakes"`
 	// ClientDeaths counts clients that ended by themselves: neither a fault nor the harness had ended them.
-	ClientDeaths   int64 `json:"client_deaths"`
-	Stalls         int64 `json:"stalls"`
-	StalledNS      int64 `json:"stalled_ns"`
-	ClockSteps     int64 `json:"clock_steps"`      // how often the machine's wall clock was set, forward or back,
-	ClockSteppedNS int64 `json:"clock_stepped_ns"` // and by how much all told
+	ClientDeaths int64 `json:"client_deaths"`
+	// Jobs is what became of the schedule of a run of jobs; nil in other runs.
+	Jobs           *JobStats `json:"jobs,omitempty"`
+	Stalls         int64     `json:"stalls"`
+	StalledNS      int64     `json:"stalled_ns"`
+	ClockSteps     int64     `json:"clock_steps"`      // how often the machine's wall clock was set, forward or back,
+	ClockSteppedNS int64     `json:"clock_stepped_ns"` // and by how much all told
+}
+
+// JobStats is what became of the slots of all keys (rule J12).
+type JobStats struct {
+	Due      int64 `json:"due"`      // before the load ended
+	Recorded int64 `json:"recorded"` // at least once
+	Doubled  int64 `json:"doubled"`  // more than once
+	// Deduplicated is how many records were answered as the first of their slot was, Rejected how many were refused: what masked a
+	// second execution.
+	Deduplicated int64 `json:"deduplicated"`
+	Rejected     int64 `json:"rejected"`
+	// MarkedOnly is how many were recorded before their work by a client whose process ended before the work was over.
+	MarkedOnly int64 `json:"marked_only"`
 }
 
 // Quantiles summarise a set of durations.

@@ -31,11 +31,12 @@ import (
 //     the holds have to be over; longer chains of updates are the whole history's.
 //   - J8: a plain write to the service fails before any client is granted the lock, or a client gets a new session. So
 //     nothing is reported of liveness.
+//   - J12: a slot that was recorded twice stays so: the resource's log only grows. That a slot is missed is like J8.
 //   - J10: the resource handles requests of a second client in which it has something to compare, and overlaps that nothing had
 //     masked are masked.
 //
 // Everything else stays: a grant that was read, its token and its session; a belief that was confirmed (R4); the order and
-// the contents of the resource's log (J3 by time, J4). New facts have later stamps than all lines before them, so nothing
+// the contents of the resource's log (J3 by time, J4, J12). New facts have later stamps than all lines before them, so nothing
 // changes about evidence that is older than the last line.
 
 // While the machine stands still the harness records nothing; when it runs again, some lines may come before the watchdog's

@@ -31,8 +31,11 @@ const (
 // staleWrite is J3. Which request came first is the resource's own order, without any clock.
 func (j *judge) staleWrite() outcome {
 	var o outcome
-	if j.m.Plan.Compares() == history.CompareBases {
-		o.notApplicable = "what order writes must have is decided by compare-and-set, not by who holds the lock"
+	if by := j.m.Plan.Compares(); by.OrdersWrites() {
+		o.notApplicable = map[history.Comparison]string{
+			history.CompareBases: "what order writes must have is decided by compare-and-set, not by who holds the lock",
+			history.CompareKeys:  "which record of a slot counts is decided by its idempotency key, not by who holds the lock",
+		}[by]
 		return o
 	}
 	o.inconclusive = j.m.untrusted()
@@ -42,10 +45,10 @@ func (j *judge) staleWrite() outcome {
 	return o
 }
 
-// stale are the stale writes; none where compare-and-set gives writes their order.
+// stale are the stale writes; none where compare-and-set gives writes their order, or keys say which one counts.
 func (j *judge) stale() []staleWrite {
 	j.staleOnce.Do(func() {
-		if j.m.Plan.Compares() == history.CompareBases {
+		if j.m.Plan.Compares().OrdersWrites() {
 			return
 		}
 		for _, k := range j.keys {

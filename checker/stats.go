@@ -105,6 +105,7 @@ func (j *judge) stats(c *counts) Stats {
 	s.LossSignal, s.TakeOver = quantiles(delaysOf(lossSignals)), quantiles(delaysOf(takeOvers))
 	m.Series = c.series.series()
 	m.Series.LossSignals, m.Series.TakeOvers = kept(lossSignals, m.EndNS), kept(takeOvers, m.EndNS)
+	s.Jobs = j.jobStats()
 	s.OutlivedLeases = int64(len(m.outlived()))
 	s.StaleAccepted = int64(len(j.stale()))
 	if s.OutlivedLeases > 0 {

@@ -120,8 +120,12 @@ func (s *storyteller) requestWords(a *Access, q history.Request) string {
 		with = " with token " + q.Token
 	}
 	outcome := map[history.Outcome]string{history.Applied: "accepted", history.Rejected: "rejected", history.Duplicate: "a duplicate, ignored"}[q.Outcome]
-	if q.Outcome == history.Rejected {
+	switch {
+	case q.Outcome == history.Rejected:
 		outcome += s.j.rejectedWhy(q)
+	case q.First != "":
+		slot, _ := history.RecordedSlot(q.Value)
+		outcome = fmt.Sprintf("not applied, slot %d had its record", slot)
 	}
 	if q.Kind == history.KindRead {
 		if q.Outcome == history.Applied {

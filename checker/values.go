@@ -76,13 +76,13 @@ func (m *Model) resolve(accesses int) error {
 
 // resolveByLog resolves what the resource did in its own order: what a request finds is nearly always what the last write left.
 func (m *Model) resolveByLog(all *registers) {
-	bases := m.Plan.Compares() == history.CompareBases
+	writes := m.Plan.Compares().OrdersWrites() // they are what is compared, tokens elsewhere
 	for i, a := range m.Requests.of {
 		if a == nil || int(a.handled) != i+1 {
 			continue
 		}
 		r := all.of(a.Hold.Key)
-		if !r.compared.several() && (bases && a.F == history.Write || !bases && a.Hold.Token != "" && m.Requests.token(i) == a.Hold.Token) {
+		if !r.compared.several() && (writes && a.F == history.Write || !writes && a.Hold.Token != "" && m.Requests.token(i) == a.Hold.Token) {
 			r.compared.add(a.Hold.client)
 		}
 		if !a.applied {

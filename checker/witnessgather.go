@@ -34,7 +34,7 @@ func (s *witnessSearch) gathering(reach reach) *gathering {
 	f := s.finding
 	g := &gathering{
 		search: s, holds: map[string]bool{}, sessions: map[string]bool{}, clients: map[string]bool{}, faults: map[int64]bool{},
-		closings: s.property == ReleaseByOwner, probes: s.property == Liveness, awaited: map[int64]bool{}, lastNS: max(f.AtNS, f.ToNS),
+		closings: s.property == ReleaseByOwner, probes: s.waits(), awaited: map[int64]bool{}, lastNS: max(f.AtNS, f.ToNS),
 	}
 	if len(f.Requests) > 0 {
 		g.lastSeq = slices.Max(f.Requests)
@@ -45,7 +45,7 @@ func (s *witnessSearch) gathering(reach reach) *gathering {
 			g.add(h)
 		}
 	}
-	if s.property == Liveness { // which session an acquire that still waits is under, nothing says but its client
+	if s.waits() { // which session an acquire that still waits is under, nothing says but its client
 		for id, session := range s.model.Sessions {
 			if g.clients[session.Client] || s.stretchesTheBound(session.Leases) {
 				g.sessions[id] = true
@@ -58,7 +58,7 @@ func (s *witnessSearch) gathering(reach reach) *gathering {
 		}
 	}
 	for _, fault := range s.model.Faults {
-		if s.property == Liveness { // time in which any was active does not count
+		if s.waits() { // time in which any was active does not count
 			g.faults[fault.Op] = true
 		}
 		if f.Cause.Fault != 0 && (fault.Op == f.Cause.Fault || slices.Contains(f.Cause.Others, fault.Op)) {
@@ -73,6 +73,9 @@ func (s *witnessSearch) gathering(reach reach) *gathering {
 	}
 	return g
 }
+
+// waits reports whether the finding is that a lock was not granted in time in which nothing disturbed.
+func (s *witnessSearch) waits() bool { return s.property == Liveness || s.property == MissedExecution }
 
 // stretchesTheBound reports whether one of some leases, longer than the plan's, was acknowledged by the end of the finding and
 // ran when it began.

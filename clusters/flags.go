@@ -9,6 +9,10 @@ const (
 	FlagImage       = "image"
 	FlagClientImage = "client-image"
 	FlagNodes       = "nodes"
+
+	FlagAttach       = "attach"
+	FlagAttachConfig = "attach-config"
+	FlagMaxRate      = "max-rate"
 )
 
 // The providers' names, and what chooses each on the command line. Where one cannot run something, its errors name the other.
@@ -18,4 +22,12 @@ const (
 
 	ChooseLocal  = "--" + FlagProvider + "=" + Local
 	ChooseDocker = "--" + FlagProvider + "=" + Docker
+)
+
+// What to look at where a service that others run does not let a client in. EnvPassword is the environment variable with the
+// password.
+const (
+	EnvPassword    = "LOCKCHECK_PASSWORD"
+	PasswordAdvice = "look at username and password_file in --" + FlagAttachConfig + ", or " + EnvPassword
+	TLSAdvice      = "does it speak TLS if, and only if, --" + FlagAttachConfig + " names certificates?"
 )

@@ -55,6 +55,8 @@ type Plan struct {
 	Fronts int
 	// Leaderless says that no server of the service leads: faults aimed at one are refused, and left out of default mixes.
 	Leaderless bool
+	// Attached says that others run the servers: faults of theirs are refused, and left out of default mixes.
+	Attached bool
 	// ResourceUnderTest says that the resource is not lockcheck's own, which is never a target of faults.
 	ResourceUnderTest bool
 }
@@ -160,6 +162,11 @@ func New(spec string, plan Plan) (Nemesis, error) {
 	parsed, err := Parse(spec)
 	if err != nil {
 		return nil, err
+	}
+	if plan.Attached {
+		if parsed, err = parsed.attached(spec); err != nil {
+			return nil, err
+		}
 	}
 	if err := parsed.checkNumbers(plan); err != nil {
 		return nil, err

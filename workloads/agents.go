@@ -60,6 +60,7 @@ func (r *Run) prepareAgents(ctx context.Context) error {
 	for _, node := range clusters.HostedNodes(r.cluster) {
 		hosts = append(hosts, node.Host())
 	}
+	hosts = append(hosts, carriers(r.cluster)...)
 	for _, m := range r.fleet.live() {
 		hosts = append(hosts, m.host)
 	}
@@ -83,6 +84,16 @@ func (r *Run) prepareAgents(ctx context.Context) error {
 	}
 	wait.Wait()
 	return errors.Join(failed...)
+}
+
+// carriers are the hosts that have the addresses of servers that others run.
+func carriers(of clusters.Cluster) (all []clusters.Host) {
+	for _, node := range clusters.AttachedNodes(of) {
+		if node.Carrier != nil && !slices.Contains(all, node.Carrier) {
+			all = append(all, node.Carrier)
+		}
+	}
+	return all
 }
 
 // clockOf changes the clock of a process through the agent on its host.

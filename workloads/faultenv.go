@@ -3,6 +3,7 @@ package workloads
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -81,7 +82,11 @@ func (e *faultEnv) Waiters() []nemesis.Target {
 func (e *faultEnv) Nodes() []nemesis.Target {
 	var targets []nemesis.Target
 	for _, node := range e.run.cluster.Nodes() {
-		targets = append(targets, e.nodeTarget(node))
+		target := e.nodeTarget(node)
+		// Endpoints of one address are one target.
+		if !slices.ContainsFunc(targets, func(t nemesis.Target) bool { return t.Name() == target.Name() }) {
+			targets = append(targets, target)
+		}
 	}
 	return targets
 }

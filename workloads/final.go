@@ -54,6 +54,9 @@ func (r *Run) freshTimeout() time.Duration {
 // takeOnce acquires and releases one lock, or waits for it as long as rule J8 allows, in time in which the harness did
 // not stand still.
 func (r *Run) takeOnce(ctx context.Context, fresh *member, key string) {
+	if !r.pace.wait(ctx, nil) {
+		return
+	}
 	op := r.ops.Add(1)
 	hold := fmt.Sprintf("h%d", op)
 	done := fresh.driver.Begin(client.Command{Cmd: client.CmdAcquire, Op: op, Hold: hold, Key: key})

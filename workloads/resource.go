@@ -118,8 +118,11 @@ func (o *ownResource) start(ctx context.Context, host clusters.Host) (string, er
 func resourceKind(plan history.Plan) []string {
 	kind := plan.ResourceKind()
 	args := []string{"--kind", string(kind.Name)}
-	if kind.Compares == history.CompareTokens && plan.Compares() == history.CompareNothing {
+	if kind.Compares == history.CompareTokens && !plan.Fenced {
 		args = append(args, "--without-tokens")
+	}
+	if plan.Keyed() {
+		args = append(args, "--keyed")
 	}
 	return args
 }

@@ -23,6 +23,7 @@ type Config struct {
 	Backend  clusters.Backend
 	Layout   clusters.Layout
 	Nemesis  nemesis.Nemesis
+	Attach   *Attach // a service that others run; nil: the backend's servers are started
 	// ClientCommand starts one lock client; its pipes and log are added.
 	ClientCommand clusters.Command
 	Tested        *Tested // the resource, if it is not lockcheck's own
@@ -39,12 +40,16 @@ type Run struct {
 	config  Config
 	plan    history.Plan
 	monitor *monitor
+	// schedule is that of the jobs; nil where the workload has none.
+	schedule *schedule
 
 	recorder *Recorder
 	timeouts *timeouts
 	faultEnv *faultEnv
 	site     clusters.Site
 	cluster  clusters.Cluster
+	attached clusters.AttachedCluster // the same, once something was written to one that others run
+	pace     *pace
 	resource register
 	fleet    *fleet
 
@@ -68,7 +73,8 @@ type Run struct {
 // New prepares a run. Execute makes it.
 func New(config Config) *Run {
 	return &Run{
-		config: config, plan: config.Plan, monitor: newMonitor(config.Plan), agents: newAgents(), deaths: map[string]string{},
+		config: config, plan: config.Plan, monitor: newMonitor(config.Plan), schedule: newSchedule(config.Plan), pace: newPace(config.Attach),
+		agents: newAgents(), deaths: map[string]string{},
 		enough: make(chan struct{}), stopping: make(chan struct{}), waited: make(chan struct{}), granted: make(chan struct{}, 1),
 	}
 }
@@ -162,7 +168,13 @@ func (r *Run) fail(err error) {
 
 // load lets the clients work until the time is up, then heals and lets them finish, or wait on.
 func (r *Run) load(ctx context.Context) error {
-	r.mark(history.PhaseLoad)
+	began := r.mark(history.PhaseLoad)
+	if r.schedule != nil {
+		r.schedule.loadNS.Store(began)
+		var probes sync.WaitGroup
+		defer probes.Wait()
+		probes.Go(func() { r.probeLoad(ctx) })
+	}
 	workers := r.workers()
 	disturbing, calm := context.WithTimeout(ctx, time.Duration(r.plan.TimeLimitMS)*time.Millisecond)
 	defer calm()
@@ -283,10 +295,11 @@ func (r *Run) loading() bool {
 	}
 }
 
+// key is the name of the n-th lock, everywhere: at a service, or a resource, that others run it has to be the run's own.
 func (r *Run) key(n int) string { return fmt.Sprintf("%sk%d", r.keyPrefix(), n+1) }
 
-func (r *Run) mark(phase string) {
-	r.recorder.Record(history.Event{
+func (r *Run) mark(phase string) (ns int64) {
+	return r.recorder.Record(history.Event{
 		Process: history.HarnessProcess, Type: history.Info, F: history.Phase, Value: phase,
 	})
 }

@@ -34,9 +34,8 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 	if err := r.checkNetwork(); err != nil {
 		return err
 	}
-	r.cluster, err = clusters.Start(ctx, r.config.Backend, r.site, r.config.Layout, r.config.Log)
-	if err != nil {
-		return asNotStarted(ctx, err)
+	if err := r.connect(ctx); err != nil {
+		return err
 	}
 	if err := r.checkFailover(); err != nil {
 		return err
@@ -78,9 +77,21 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 	return r.config.SavePlan(r.plan)
 }
 
+// connect starts the service, or attaches to it where others run it.
+func (r *Run) connect(ctx context.Context) (err error) {
+	if r.config.Attach != nil {
+		return r.attach(ctx)
+	}
+	r.cluster, err = clusters.Start(ctx, r.config.Backend, r.site, r.config.Layout, r.config.Log)
+	return asNotStarted(ctx, err)
+}
+
 // askVersions notes the servers' versions. Servers that are up may be slow to answer while all clients start: they are asked until
-// they did, or until ctx is done.
+// they did, or until ctx is done. Others' servers may have good reasons not to say.
 func (r *Run) askVersions(ctx context.Context) error {
+	if r.attached != nil {
+		return r.askOnce(ctx)
+	}
 	return clusters.Until(ctx, clientTimeout, versionsEvery, func(ctx context.Context) error {
 		versions, err := r.cluster.Versions(ctx)
 		if err != nil {
@@ -92,6 +103,17 @@ func (r *Run) askVersions(ctx context.Context) error {
 		maps.Copy(r.plan.Versions, versions)
 		return nil
 	})
+}
+
+// askOnce asks servers that others run for their version. Without an answer it stays unknown.
+func (r *Run) askOnce(ctx context.Context) error {
+	versions, err := r.cluster.Versions(ctx)
+	if err != nil {
+		r.progress("the version of the servers is not known: %v", err)
+		return nil
+	}
+	maps.Copy(r.plan.Versions, versions)
+	return nil
 }
 
 // asUnavailable makes what was not done within clientTimeout something that is not there: time.
@@ -106,7 +128,7 @@ func asUnavailable(ctx, bounded context.Context, err error) error {
 // asNotStarted makes a service that did not come up one that is not there: what lockcheck was given to start is not its own
 // mistake.
 func asNotStarted(ctx context.Context, err error) error {
-	if ctx.Err() != nil || errors.Is(err, clusters.ErrUsage) || errors.Is(err, clusters.ErrUnavailable) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, clusters.ErrUsage) || errors.Is(err, clusters.ErrUnavailable) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", clusters.ErrUnavailable, err)
@@ -204,9 +226,10 @@ func (r *Run) declared() error {
 		return err
 	}
 	r.plan.TryAtomic = first.Try == "atomic"
-	r.plan.SameKernel, r.plan.DriftMS = true, leaseDrift.Milliseconds()
+	// Servers that lockcheck started run where the clients run: both are processes of the same site. Of those that others run nothing
+	// is proven.
+	r.plan.SameKernel, r.plan.DriftMS = r.attached == nil, leaseDrift.Milliseconds()
 	for _, m := range members {
-		// The servers run where the clients run: both are processes of the same site.
 		r.plan.SameKernel = r.plan.SameKernel && here != "" && m.ready.BootID == here
 	}
 	if r.plan.Versions == nil {
@@ -267,13 +290,17 @@ func (r *Run) close() (left, err error) {
 	if r.fleet != nil {
 		r.fleet.expectEnds()
 	}
-	if r.cluster != nil {
+	if r.cluster != nil && r.config.Attach == nil {
 		err = errors.Join(err, r.cluster.Close())
 	}
 	if r.site != nil {
 		if left = r.site.Close(); !errors.Is(left, clusters.ErrLeft) {
 			left, err = nil, errors.Join(err, left)
 		}
+	}
+	if r.cluster != nil && r.config.Attach != nil { // whose clients have ended
+		left = errors.Join(left, r.leave())
+		err = errors.Join(err, r.cluster.Close())
 	}
 	if r.fleet != nil {
 		r.fleet.awaitEnds(closeTimeout)

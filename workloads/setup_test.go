@@ -84,6 +84,8 @@ func TestTheResourceIsToldWhatToCompare(t *testing.T) {
 		"--kind fenced":                  {Resource: history.ResourceFenced, Fenced: true},
 		"--kind fenced --without-tokens": {Resource: history.ResourceFenced},
 		"--kind cas":                     {Resource: history.ResourceCAS},
+		"--kind plain --keyed":           {Resource: history.ResourcePlain, SlotMS: 500, Execution: history.Idempotent},
+		"--kind fenced --keyed":          {Resource: history.ResourceFenced, Fenced: true, SlotMS: 500, Execution: history.Idempotent},
 	} {
 		if got := strings.Join(resourceKind(plan), " "); got != want {
 			t.Errorf("%s, fenced %v: %q, want %q", plan.Resource, plan.Fenced, got, want)

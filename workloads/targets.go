@@ -59,12 +59,23 @@ type server struct {
 	activeSkews *activeSkews
 }
 
-// nodeTarget is a node as a target. With one that others run nothing can be done but call its name.
+// nodeTarget is a node as a target. One that others run can be cut off where the run has its address, and nothing else is done to it.
 func (e *faultEnv) nodeTarget(node clusters.Node) nemesis.Target {
-	if hosted, ok := node.(clusters.Hosted); ok {
-		return e.server(hosted)
+	switch node := node.(type) {
+	case clusters.Hosted:
+		return e.server(node)
+	case *clusters.AttachedNode:
+		if node.Carrier != nil {
+			return relayTarget{named(node.Carrier.Name()), link{e.run.agents, node.Carrier}}
+		}
 	}
 	return named(node.Name())
+}
+
+// relayTarget is a server that others run, as far as the run's network has it.
+type relayTarget struct {
+	named
+	link
 }
 
 func (e *faultEnv) server(node clusters.Hosted) server {

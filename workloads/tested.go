@@ -173,10 +173,13 @@ func (t *testedResource) unusable(why error) error {
 }
 
 func (r *Run) keyPrefix() string {
-	if r.config.Tested == nil {
-		return ""
+	switch {
+	case r.config.Attach != nil:
+		return r.config.Attach.Prefix
+	case r.config.Tested != nil:
+		return r.config.Tested.KeyPrefix
 	}
-	return r.config.Tested.KeyPrefix
+	return ""
 }
 
 // named is what it calls itself, with the version of a storage server.

@@ -22,8 +22,9 @@ type worker struct {
 	crashRand *rand.Rand   // of what follows an unknown outcome
 	tick      *time.Ticker // looks at how long an operation has been waited for; one for all of them
 	client    *member
-	starts    int // clients started so far
-	deaths    int // of clients that ended by themselves
+	recorded  map[string]int64 // of jobs, by key: the last slot that is known to be recorded
+	starts    int              // clients started so far
+	deaths    int              // of clients that ended by themselves
 	// backoff is added for each of those before the next client is started: one that ends at once must not keep the machine
 	// busy.
 	backoff time.Duration
@@ -31,7 +32,7 @@ type worker struct {
 
 func newWorker(run *Run, number int, first *member) *worker {
 	return &worker{
-		run: run, host: first.name, client: first, starts: 1, tick: time.NewTicker(100 * time.Millisecond), backoff: deathBackoff,
+		run: run, host: first.name, client: first, recorded: map[string]int64{}, starts: 1, tick: time.NewTicker(100 * time.Millisecond), backoff: deathBackoff,
 		random:    rand.New(rand.NewPCG(uint64(run.plan.Seed), uint64(number))),
 		crashRand: rand.New(rand.NewPCG(uint64(run.plan.Seed), 1<<32+uint64(number))),
 	}
@@ -45,9 +46,7 @@ func (w *worker) work(ctx context.Context) error {
 				return err
 			}
 		}
-		for _, orphan := range w.client.driver.Orphans() {
-			w.release(ctx, orphan.Hold, orphan.Key)
-		}
+		w.releaseOrphans(ctx)
 		w.hold(ctx)
 		if !w.rest(ctx) {
 			return nil
@@ -56,11 +55,21 @@ func (w *worker) work(ctx context.Context) error {
 	return nil
 }
 
+// releaseOrphans gives back grants that came after their acquire had been given up.
+func (w *worker) releaseOrphans(ctx context.Context) {
+	for _, orphan := range w.client.driver.Orphans() {
+		w.release(ctx, orphan.Hold, orphan.Key)
+	}
+}
+
 // hold is one turn under the lock. One seed gives one sequence of turns.
 func (w *worker) hold(ctx context.Context) {
 	key := w.run.key(w.random.IntN(w.run.plan.Keys))
 	work := between(w.random, shortestWork, longestWork)
 	releaseLost := w.random.IntN(2) == 0
+	if w.run.schedule != nil && !w.awaitSlot(ctx, key) || !w.run.pace.wait(ctx, w.run.stopping) {
+		return
+	}
 	op := w.run.ops.Add(1)
 	hold := fmt.Sprintf("h%d", op)
 
@@ -72,12 +81,12 @@ func (w *worker) hold(ctx context.Context) {
 		return
 	}
 	read := w.do(ctx, client.Command{Cmd: client.CmdRead, Hold: hold, Key: key})
-	if read.Type == history.OK && w.client.driver.Err() == nil {
-		op := w.run.ops.Add(1)
-		w.do(ctx, client.Command{
-			Cmd: client.CmdWrite, Op: op, Hold: hold, Key: key, Value: fmt.Sprintf("%s.%d", hold, op), Base: read.Report.Value,
-			WorkMS: work.Milliseconds(), Guard: history.Guard(w.run.plan.Guard),
-		})
+	switch {
+	case read.Type != history.OK || w.client.driver.Err() != nil:
+	case w.run.schedule != nil:
+		w.job(ctx, hold, key, read, work)
+	default:
+		w.update(ctx, hold, key, read, work)
 	}
 	if w.client.driver.Err() != nil {
 		return // killed after an unknown outcome, or ended on its own: there is no client to release
@@ -87,6 +96,15 @@ func (w *worker) hold(ctx context.Context) {
 		w.run.faultEnv.releasing(ctx, w.client.name, hold, key)
 		w.release(ctx, hold, key)
 	}
+}
+
+// update works, and then writes what was built on what was read.
+func (w *worker) update(ctx context.Context, hold, key string, read driver.Completion, work time.Duration) {
+	op := w.run.ops.Add(1)
+	w.do(ctx, client.Command{
+		Cmd: client.CmdWrite, Op: op, Hold: hold, Key: key, Value: fmt.Sprintf("%s.%d", hold, op), Base: read.Report.Value,
+		WorkMS: work.Milliseconds(), Guard: history.Guard(w.run.plan.Guard),
+	})
 }
 
 func (w *worker) release(ctx context.Context, hold, key string) {

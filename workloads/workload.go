@@ -22,16 +22,25 @@ import (
 type Workload struct {
 	Name  string
 	About string
-	// Tokens says that requests to the resource carry the tokens of their grants, for it to compare.
+	// Tokens says that requests to the resource carry the tokens of their grants, for one that compares them.
 	Tokens bool
+	// Requires is what must have happened for a run to have tested anything, beside what its nemesis requires (rule J9).
+	Requires []history.Requirement
 	// Resource is the one that they go to where no other is named.
 	Resource history.Resource
 }
+
+// Jobs is the workload that has a schedule.
+const Jobs = "jobs"
 
 // All are the workloads there are.
 var All = []Workload{
 	{Name: "lock", About: "holders read, work and write a plain resource: does the lock alone protect it?", Resource: history.ResourcePlain},
 	{Name: "fencing", About: "the same on a resource that rejects tokens lower than the highest seen: does fencing?", Tokens: true, Resource: history.ResourceFenced},
+	{
+		Name: Jobs, About: "clients run the jobs of a schedule under the lock, one slot after the other: does each run once?", Tokens: true, Resource: history.ResourcePlain,
+		Requires: []history.Requirement{{Name: history.ExposureRecorders, Min: 2}, {Name: history.ExposureSlots, Min: 2}},
+	},
 }
 
 // Named finds a workload.

@@ -103,6 +103,8 @@ func (d *decoder) request(line []byte, q *Request) bool {
 			return d.Word((*string)(&q.Outcome))
 		case "mark":
 			return d.Word(&q.Mark)
+		case "first":
+			return d.Word(&q.First)
 		case "time_ns":
 			return d.Int(&q.TimeNS)
 		}

@@ -14,6 +14,15 @@ type Excerpt struct {
 	Untrusted bool `json:"untrusted,omitempty"`
 }
 
+// Before is the slot that a register of a run of jobs says where the excerpt begins; 0 for the initial value, and of a whole run.
+func (x *Excerpt) Before(key string) int64 {
+	if x == nil {
+		return 0
+	}
+	slot, _ := RecordedSlot(x.Initial[key])
+	return slot
+}
+
 func (x *Excerpt) validate() error {
 	if x != nil && (x.Finding == "" || x.Property == "") {
 		return mistakef("the plan's excerpt names finding %q of property %q; both are needed", x.Finding, x.Property)

@@ -28,6 +28,9 @@ type Plan struct {
 	Resource Resource `json:"resource,omitempty"`
 	// Fenced says whether the resource compares tokens: the workload sends them, and this resource looks at them.
 	Fenced bool `json:"fenced"`
+	// SlotMS and Execution are of a run of jobs: how long a slot of the schedule lasts, and a name of Executions. Zero and "" in others.
+	SlotMS    int64     `json:"slot_ms,omitempty"`
+	Execution Execution `json:"execution,omitempty"`
 	// UnderTest is there if the resource is not lockcheck's own: a program, a URL or a storage server, which is judged, too.
 	UnderTest *UnderTest `json:"resource_under_test,omitempty"`
 
@@ -61,6 +64,9 @@ type Plan struct {
 	// LoadEndedNS is the stamp at which the load was ended for it; 0 if it was not.
 	LoadEndedNS int64 `json:"load_ended_ns,omitempty"`
 
+	// Attached says where the service is, if others run it; nil if lockcheck started it.
+	Attached *Attached `json:"attached,omitempty"`
+
 	// Expected is what was expected of the run before it was made; nil if nothing was. It changes no verdict.
 	Expected *Expected `json:"expected,omitempty"`
 
@@ -71,6 +77,29 @@ type Plan struct {
 // RecoveryMS is for how long after one fault the service may grant a lock to no client: until the lease of its holder has ended, the
 // service has a leader, and it grants the lock again.
 func (p *Plan) RecoveryMS() int64 { return p.EffectiveMS + p.GraceMS + p.ElectionMS + p.LockDelayMS }
+
+// ElsewhereWords says why the servers may count time by another clock than the harness (rule R10), of a plan without SameKernel.
+func (p *Plan) ElsewhereWords() string {
+	if p.Attached != nil {
+		return "others run the servers, on whatever machine"
+	}
+	return "the servers run on another machine"
+}
+
+// Attached is a service that others run, as a run found it, and what the run kept to there.
+type Attached struct {
+	Endpoints []AttachedEndpoint `json:"endpoints"`
+	Prefix    string             `json:"prefix"`          // that the names of all locks of the run begin with
+	Place     string             `json:"place,omitempty"` // where on the service that is, in words; "" if only the clients know
+	MaxRate   int                `json:"max_rate"`        // acquires a second, over all clients
+}
+
+// AttachedEndpoint is one place where the service answers.
+type AttachedEndpoint struct {
+	Node    string `json:"node"`
+	Asked   string `json:"asked"`   // "etcd-1.example:2379"
+	Address string `json:"address"` // that it resolved to: "192.0.2.7:2379"
+}
 
 // Image is a container image that servers or clients ran from.
 type Image struct {
@@ -130,6 +159,10 @@ const (
 	// ExposureWriters counts the clients of which a write under a lock was handled by the resource, and answered. Every plan
 	// requires two.
 	ExposureWriters = "clients-that-wrote"
+	// ExposureRecorders counts the clients of which the resource applied the record of a slot, ExposureSlots the slots that were
+	// recorded. Plans of jobs require two of each.
+	ExposureRecorders = "clients-that-recorded"
+	ExposureSlots     = "recorded-slots"
 )
 
 // Exposures are counted for every kind of fault by the plural of its noun ("partitions"): those that were seen to take

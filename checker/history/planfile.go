@@ -75,6 +75,9 @@ func (p *Plan) Validate() error {
 	if err := p.validateResource(); err != nil {
 		return err
 	}
+	if err := p.validateJobs(); err != nil {
+		return err
+	}
 	return p.Excerpt.validate()
 }
 

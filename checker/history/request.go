@@ -16,7 +16,7 @@ type Outcome string
 const (
 	Applied   Outcome = "applied"   // read or written
 	Rejected  Outcome = "rejected"  // a token lower than the highest served on the key, or a base that is not the value (see Resources)
-	Duplicate Outcome = "duplicate" // this request id was handled before: nothing done, the first answer given again
+	Duplicate Outcome = "duplicate" // this request id, or the slot that it records (First), was handled before: nothing done, the first answer given again
 )
 
 // Request is one line of resource.jsonl: one request that the protected resource handled, in the resource's own order,
@@ -32,6 +32,8 @@ type Request struct {
 	Base    string  `json:"base,omitempty"`
 	Outcome Outcome `json:"outcome"`
 	Mark    string  `json:"mark,omitempty"` // the highest token seen on the key after this request
+	// First is, of a record that was answered as an earlier one of the same slot (rule J12), the id of that one.
+	First string `json:"first,omitempty"`
 	// TimeNS is the resource's reading of the host's monotonic clock, since the run's start. For pictures and stories
 	// only: no rule uses it.
 	TimeNS int64 `json:"time_ns"`

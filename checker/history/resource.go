@@ -24,7 +24,12 @@ const (
 	CompareTokens
 	// CompareBases rejects a write unless the value that it was built on is the current one.
 	CompareBases
+	// CompareKeys answers a record of a slot that was recorded already as the first was, and does nothing (rule J12).
+	CompareKeys
 )
+
+// OrdersWrites reports whether the comparison itself decides which writes have an effect, whoever holds the lock.
+func (c Comparison) OrdersWrites() bool { return c == CompareBases || c == CompareKeys }
 
 // ResourceKind is one resource and how it is spoken of, everywhere: in the help, in stories, in the report.
 type ResourceKind struct {
@@ -98,13 +103,25 @@ func (p *Plan) ResourceKind() ResourceKind {
 	return kind
 }
 
-// Compares is what the resource had to compare in the run: a fenced one that was sent no tokens compared nothing.
+// Compares is what the resource had to compare in the run: a fenced one that was sent no tokens compared nothing, and one that
+// compares nothing else may have had idempotency keys.
 func (p *Plan) Compares() Comparison {
-	kind := p.ResourceKind()
-	if kind.Compares == CompareTokens && !p.Fenced {
-		return CompareNothing
+	compares := p.ResourceKind().Compares
+	if compares == CompareTokens && !p.Fenced {
+		compares = CompareNothing
 	}
-	return kind.Compares
+	if compares == CompareNothing && p.Keyed() {
+		return CompareKeys
+	}
+	return compares
+}
+
+// Means is by what the resource of the run keeps late writes from the data: "fencing", "idempotency keys"; "" for nothing.
+func (p *Plan) Means() string {
+	if p.Compares() == CompareKeys {
+		return IdempotencyKeys
+	}
+	return p.ResourceKind().Means
 }
 
 // validateResource refuses a plan whose resource and Fenced contradict each other.

@@ -125,6 +125,8 @@ func (q *Request) Validate() error {
 		return mistakef("unknown outcome %q; known are %s", q.Outcome, list(outcomes))
 	case !decimal(q.Request):
 		return mistakef("request %q is not the decimal number of an operation", q.Request)
+	case q.First != "" && (q.Outcome != Duplicate || q.Kind != KindWrite || !decimal(q.First) || q.First == q.Request):
+		return mistakef("first %q is the number of another write, and only a duplicate of its record has one", q.First)
 	case q.TimeNS < 0:
 		return mistakef("time_ns is negative (%d)", q.TimeNS)
 	case q.TimeNS > MaxNS:

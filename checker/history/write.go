@@ -108,6 +108,7 @@ func AppendRequest(dst []byte, q *Request) []byte {
 	o.Word("base", q.Base)
 	o.Text("outcome", string(q.Outcome))
 	o.Word("mark", q.Mark)
+	o.Word("first", q.First)
 	o.Int("time_ns", q.TimeNS)
 	return o.End()
 }

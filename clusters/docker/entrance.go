@@ -47,9 +47,6 @@ func (s *site) makeEntrance(ctx context.Context, name string, progress io.Writer
 	}
 	e := &entrance{image: image, volume: s.containerName("entrance")}
 	e.program = content.moveInto(entranceDir)
-	if _, err := e.command("", nil); err != nil {
-		return nil, err
-	}
 	if err := s.fill(ctx, e, content); err != nil {
 		return nil, fmt.Errorf("%w: make the volume %s, with which lock clients are started: %w%s", clusters.ErrUnavailable, e.volume, err, diskHint(err))
 	}

@@ -4,15 +4,18 @@ package docker
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/docker/docker/client"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/docker/sandbox"
 	"lockcheck/clusters/hosttest"
 )
 
@@ -122,6 +125,37 @@ func TestPipesLogAndExitCodeOfALockClientOfAnImage(t *testing.T) {
 func TestALockClientOfAnImageIsPausedToTheByte(t *testing.T) {
 	_, h := openGuests(t, map[string]any{"Entrypoint": []string{"/guest"}})
 	silentWhilePaused(t, startGuest(t, h, "chatter"))
+}
+
+// Once it is stopped, the sandbox knows how much it has printed: as much as arrives, to the byte.
+func TestWhatALockClientOfAnImageHasPrintedIsCounted(t *testing.T) {
+	_, h := openGuests(t, map[string]any{"Entrypoint": []string{"/guest"}})
+	p := startGuest(t, h, "chatter").(*guest)
+	var total int64
+	read := func(within time.Duration) {
+		_ = p.Stdout().SetReadDeadline(time.Now().Add(within))
+		n, err := io.Copy(io.Discard, p.Stdout())
+		if total += n; !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("reading what it prints: %v", err)
+		}
+	}
+	for range 5 {
+		read(20 * time.Millisecond)
+		answer, err := p.ask(t.Context(), sandbox.Pause)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(10 * time.Second); total < answer.Printed && time.Now().Before(deadline); {
+			read(20 * time.Millisecond)
+		}
+		read(50 * time.Millisecond)
+		if total != answer.Printed || total == 0 {
+			t.Errorf("the sandbox counts %d bytes, and %d arrived", answer.Printed, total)
+		}
+		if err := p.Resume(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestAllProcessesOfALockClientOfAnImageEnd(t *testing.T) {

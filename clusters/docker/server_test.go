@@ -208,7 +208,7 @@ func TestFilesDataRestartAndWipe(t *testing.T) {
 func TestAServerThatEndsSaysHow(t *testing.T) {
 	s := openSite(t, testImage(t, needEngine(t), ""), "sh", "-c", `echo "last words" >&2; exit $0`)
 	h := hosttest.Host(t, s, "n1")
-	for status, want := range map[string]string{"0": "", "3": "exit status 3", "127": "could not run its server"} {
+	for status, want := range map[string]string{"0": "", "3": "exit status 3", "127": "could not run its program"} {
 		p := startServer(t, s, h, status).Process()
 		<-p.Done()
 		switch {

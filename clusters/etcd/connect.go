@@ -1,10 +1,13 @@
 package etcd
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
@@ -34,11 +37,34 @@ func oneMember(init client.Init) []string {
 	return init.Endpoints[uint64(init.Seed)%uint64(len(init.Endpoints)):][:1]
 }
 
+// connect makes the library's client. One that has to show a password asks for a token at once, and fails if no member can be
+// reached; a client that starts while it is cut off has to wait.
+func connect(ctx context.Context, config clientv3.Config) (*clientv3.Client, error) {
+	for {
+		etcd, err := clientv3.New(config)
+		if err == nil || config.Username == "" || errors.Is(rpctypes.Error(err), rpctypes.ErrAuthFailed) {
+			return etcd, err
+		}
+		select {
+		case <-time.After(retryPause):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
 // dialConfig is what a careful user sets, and nothing that would change how a recipe behaves.
-func dialConfig(endpoints []string, init client.Init, observer *observer) clientv3.Config {
+func dialConfig(endpoints []string, init client.Init, observer *observer) (clientv3.Config, error) {
 	ttl := time.Duration(leaseSeconds(init.TTLMS)) * time.Second
+	access := init.Access()
+	secure, err := access.Config()
+	options := observer.dialOptions()
+	if access.ServerName != "" { // the library has gRPC verify the host of each endpoint, whatever its configuration of TLS says
+		options = append(options, grpc.WithAuthority(access.ServerName))
+	}
 	return clientv3.Config{
 		Endpoints: endpoints,
+		TLS:       secure, Username: access.Username, Password: access.Password.Reveal(),
 		// A session whose first keep-alive is never answered is given up by the library after DialTimeout + 1 s: let that
 		// be the lease's time, not longer. (Exactly 0 would mean 5 s.)
 		DialTimeout: max(ttl-time.Second, 500*time.Millisecond),
@@ -47,11 +73,11 @@ func dialConfig(endpoints []string, init client.Init, observer *observer) client
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: 3 * time.Second,
 		Logger:               zap.NewNop(),
-		DialOptions: append(observer.dialOptions(),
+		DialOptions: append(options,
 			// A member that comes back is used again within about a second instead of up to two minutes.
 			grpc.WithConnectParams(grpc.ConnectParams{
 				Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
 				MinConnectTimeout: time.Second,
 			})),
-	}
+	}, err
 }

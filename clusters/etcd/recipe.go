@@ -48,13 +48,17 @@ func revisionToken(revision int64, _ clientv3.LeaseID) string { return strconv.F
 func prefix(key string) string { return "/lockcheck/" + key }
 
 // New makes the lock client.
-func (r recipe) New(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
+func (r recipe) New(ctx context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	endpoints := allMembers
 	if r.endpoints != nil {
 		endpoints = r.endpoints
 	}
 	observer := newObserver(watch)
-	etcd, err := clientv3.New(dialConfig(endpoints(init), init, observer))
+	config, err := dialConfig(endpoints(init), init, observer)
+	if err != nil {
+		return nil, client.Ready{}, err
+	}
+	etcd, err := connect(ctx, config)
 	if err != nil {
 		return nil, client.Ready{}, fmt.Errorf("connecting to etcd at %v: %w", init.Endpoints, err)
 	}

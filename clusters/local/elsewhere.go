@@ -36,6 +36,12 @@ func (*Provider) Open(context.Context, clusters.SiteSpec) (clusters.Site, error)
 // Enter is refused.
 func Enter(...string) (*Provider, int, error) { return nil, 0, refused() }
 
+// Entry is what a program needs of what stays outside.
+type Entry struct{ Keep, Places []string }
+
+// Enter is refused.
+func (Entry) Enter() (*Provider, int, error) { return nil, 0, refused() }
+
 // Exit ends the program with code.
 func Exit(code int) { os.Exit(code) }
 

@@ -27,6 +27,7 @@ const envInside = "LOCKCHECK_INSIDE"
 const (
 	fdStatus   = 3 // takes statusReady, or why the inner process cannot go on; at the end statusLeaving
 	fdLifeline = 4 // ends when the outer process does
+	fdDoor     = 5 // to places outside (door.go), where the run was told of some
 )
 
 const (
@@ -71,14 +72,24 @@ var ways = []way{
 // ended, with the code to exit with: the inner one's own, or 128 + the signal that killed it. Where namespaces are
 // refused it returns a provider that works on loopback and says why. keep lists paths that the program will need:
 // the private file system for the run's data is mounted over none of them. The only error is a bad EnvNamespaces.
-func Enter(keep ...string) (*Provider, int, error) {
+func Enter(keep ...string) (*Provider, int, error) { return Entry{Keep: keep}.Enter() }
+
+// Entry is what a program needs of what stays outside.
+type Entry struct {
+	Keep   []string // paths
+	Places []string // host:port, which a run may connect to, by their numbers and from outside (clusters.Outward)
+}
+
+// Enter is the function Enter.
+func (e Entry) Enter() (*Provider, int, error) {
+	to := newPlaces(e.Places)
 	if os.Getenv(envInside) != "" {
-		return settle(keep), 0, nil
+		return settle(e), 0, nil
 	}
 	switch mode := os.Getenv(EnvNamespaces); mode {
 	case "", "auto":
 	case "off":
-		return &Provider{reason: EnvNamespaces + "=off: unset it to give every host a network of its own"}, 0, nil
+		return &Provider{reason: EnvNamespaces + "=off: unset it to give every host a network of its own", outside: to}, 0, nil
 	default:
 		return nil, 0, fmt.Errorf("%w: %s=%q: use auto or off", clusters.ErrUsage, EnvNamespaces, mode)
 	}
@@ -87,20 +98,20 @@ func Enter(keep ...string) (*Provider, int, error) {
 		if !w.expected {
 			continue
 		}
-		code, err := w.run()
+		code, err := w.run(to)
 		if err == nil {
 			return nil, code, nil
 		}
 		refused = append(refused, fmt.Sprintf("%s: %v", w.name, err))
 	}
-	return &Provider{reason: "namespaces are refused here (" + strings.Join(refused, "; ") + "): run as root, let users make " +
+	return &Provider{outside: to, reason: "namespaces are refused here (" + strings.Join(refused, "; ") + "): run as root, let users make " +
 		"them (sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0), or use " +
 		clusters.ChooseDocker}, 0, nil
 }
 
 // run starts the inner process and waits for it. The error says that the inner process could not get so far as to do
 // any of the program's work.
-func (w way) run() (int, error) {
+func (w way) run(to *places) (int, error) {
 	// The parent-death signal comes when the thread that forked ends, so this one must not be given back to the
 	// runtime before the inner process has ended.
 	runtime.LockOSThread()
@@ -117,6 +128,16 @@ func (w way) run() (int, error) {
 		return 0, err
 	}
 	defer lifeline.Close()
+	extra := []*os.File{statusInner, lifelineInner}
+	if len(to.asked) > 0 {
+		door, doorInner, err := newDoor()
+		if err != nil {
+			return 0, err
+		}
+		defer door.Close()
+		extra = append(extra, doorInner)
+		go keepDoor(door, to)
+	}
 
 	// Before the start, so that no signal falls between the two processes.
 	signals := make(chan os.Signal, 8)
@@ -132,14 +153,15 @@ func (w way) run() (int, error) {
 	inner.Args = os.Args
 	inner.Env = append(os.Environ(), envInside+"=1")
 	inner.Stdin, inner.Stdout, inner.Stderr = os.Stdin, os.Stdout, os.Stderr
-	inner.ExtraFiles = []*os.File{statusInner, lifelineInner}
+	inner.ExtraFiles = extra
 	inner.SysProcAttr = w.attr()
 	inner.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	// A process group of its own: what a terminal sends reaches the outer process only, which passes it on once.
 	inner.SysProcAttr.Setpgid = true
 	err = inner.Start()
-	statusInner.Close()
-	lifelineInner.Close()
+	for _, theirs := range extra {
+		theirs.Close()
+	}
 	if err != nil {
 		return 0, err
 	}

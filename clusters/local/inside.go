@@ -4,6 +4,7 @@ package local
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -19,12 +20,20 @@ var dataMounts = []string{"/dev/shm", "/mnt", "/media", "/srv"}
 
 // settle makes the inner process at home in its namespaces and tells the outer one. It does not return if it cannot:
 // the outer process then does without.
-func settle(keep []string) *Provider {
+func settle(entry Entry) *Provider {
 	_ = os.Unsetenv(envInside)
 	status := os.NewFile(fdStatus, "status")
 	syscall.CloseOnExec(fdStatus)
 	syscall.CloseOnExec(fdLifeline)
-	data, err := moveIn(keep)
+	data, err := moveIn(entry.Keep)
+	var way outside = newPlaces(nil)
+	if err == nil && len(entry.Places) > 0 {
+		syscall.CloseOnExec(fdDoor)
+		var door *net.UnixConn
+		if door, err = doorEnd(os.NewFile(fdDoor, "door")); err == nil {
+			way = newDoorway(door)
+		}
+	}
 	if err != nil {
 		fmt.Fprintln(status, strings.ReplaceAll(err.Error(), "\n", " "))
 		os.Exit(1)
@@ -35,7 +44,7 @@ func settle(keep []string) *Provider {
 	signal.Ignore(syscall.SIGTTOU)
 	fmt.Fprintln(status, statusReady)
 	leaving = status
-	return &Provider{inside: true, data: data}
+	return &Provider{inside: true, data: data, outside: way}
 }
 
 // leaving takes the inner process's word that it ends as it means to; nil outside.

@@ -3,6 +3,7 @@
 package local
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -52,6 +53,11 @@ func (l *loopback) attach() (string, *thread, error) {
 	ip := l.first
 	ip[3] = byte(l.last)
 	return netip.AddrFrom4(ip).String(), l.on, nil
+}
+
+// carry is refused: what runs on loopback reaches the places themselves.
+func (l *loopback) carry(net.IP) (*thread, error) {
+	return nil, errors.New("all hosts share the loopback network, and need no relay")
 }
 
 func (l *loopback) close() error {

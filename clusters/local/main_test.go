@@ -39,7 +39,7 @@ var helpers = hosttest.Helpers{
 }
 
 func TestMain(m *testing.M) {
-	entered = hosttest.Enter(func() (*Provider, int, error) { return Enter() })
+	entered = hosttest.Enter(func() (*Provider, int, error) { return Entry{Places: strings.Fields(os.Getenv(envPlaces))}.Enter() })
 	helpers.Play(Exit)
 	Exit(m.Run())
 }

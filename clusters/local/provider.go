@@ -20,6 +20,8 @@ type Provider struct {
 	inside bool   // whether this process is in namespaces of its own
 	data   string // the private tmpfs; inside only
 	reason string // why not inside
+
+	outside outside // nil for no places
 }
 
 var _ clusters.Provider = (*Provider)(nil)
@@ -42,7 +44,7 @@ func (p *Provider) Open(ctx context.Context, spec clusters.SiteSpec) (clusters.S
 	if err != nil {
 		return nil, fmt.Errorf("open a local site: %w", err)
 	}
-	s := &site{mark: newMark(), logs: logs, isolated: p.inside, reason: p.reason, software: spec.Software, serverPaths: p.ServerPaths, hosts: map[string]*host{}}
+	s := &site{mark: newMark(), logs: logs, isolated: p.inside, reason: p.reason, software: spec.Software, serverPaths: p.ServerPaths, outside: p.outside, hosts: map[string]*host{}}
 	if p.inside {
 		err = s.openIsolated(p.data)
 	} else {

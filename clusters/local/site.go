@@ -22,6 +22,8 @@ const killGrace = 5 * time.Second
 type network interface {
 	// attach adds a host. What its thread starts is on that host.
 	attach() (addr string, on *thread, err error)
+	// carry adds a host that has an address from outside of the run.
+	carry(ip net.IP) (on *thread, err error)
 	close() error
 }
 
@@ -35,11 +37,14 @@ type site struct {
 	software    clusters.Software
 	serverPaths clusters.ServerPaths
 	janitor     *janitor // loopback only
+	outside     outside  // nil for no places
+	names       hostsFile
 
 	mu     sync.Mutex
 	closed bool
 	hosts  map[string]*host
 	procs  []*process
+	relays []*relay
 }
 
 var errClosed = errors.New("the site is closed")
@@ -47,27 +52,40 @@ var errClosed = errors.New("the site is closed")
 func (s *site) Isolated() (bool, string) { return s.isolated, s.reason }
 
 func (s *site) Host(ctx context.Context, name string) (clusters.Host, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := clusters.CheckName("host", name); err != nil {
-		return nil, err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return nil, fmt.Errorf("host %s: %w", name, errClosed)
-	}
-	if s.hosts[name] != nil {
-		return nil, fmt.Errorf("host %s: there is one of that name already", name)
+	if err := s.mayAdd(ctx, name); err != nil {
+		return nil, err
 	}
 	addr, on, err := s.net.attach()
 	if err != nil {
 		return nil, fmt.Errorf("host %s: %w", name, err)
 	}
+	return s.added(name, addr, on), nil
+}
+
+// mayAdd is why there can be no host of that name. Called with mu held.
+func (s *site) mayAdd(ctx context.Context, name string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := clusters.CheckName("host", name); err != nil {
+		return err
+	}
+	switch {
+	case s.closed:
+		return fmt.Errorf("host %s: %w", name, errClosed)
+	case s.hosts[name] != nil:
+		return fmt.Errorf("host %s: there is one of that name already", name)
+	}
+	return nil
+}
+
+// added takes a host over. Called with mu held.
+func (s *site) added(name, addr string, on *thread) *host {
 	h := &host{site: s, name: name, addr: addr, on: on}
 	s.hosts[name] = h
-	return h, nil
+	return h
 }
 
 // add records a process, or says that it came too late.
@@ -95,10 +113,14 @@ func (s *site) Close() error {
 		return nil
 	}
 	s.closed = true
-	processes, hosts := s.procs, s.hosts
+	processes, hosts, relays := s.procs, s.hosts, s.relays
 	s.mu.Unlock()
 
 	errs := []error{killAtOnce(processes)}
+	for _, r := range relays {
+		r.close()
+	}
+	errs = append(errs, s.names.close())
 	if s.janitor == nil {
 		errs = append(errs, sweep(s.mark)) // what left its process group
 	}

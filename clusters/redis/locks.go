@@ -72,8 +72,15 @@ func (r recipe) factory(_ context.Context, init client.Init, watch client.Watch)
 	if len(init.Endpoints) != 1 {
 		return nil, ready, fmt.Errorf("without Sentinels there has to be one server, not %d: %v", len(init.Endpoints), init.Endpoints)
 	}
+	options, err := record.AccessOptions(init.Endpoints[0], init.Access(), bound)
+	if err != nil {
+		return nil, ready, err
+	}
+	l.store = record.NewStore(redis.NewClient(options), bound)
+	if init.Attached() { // what others run may be several servers behind one address
+		return l, ready, nil
+	}
 	l.alone = true
-	l.store = record.NewStore(redis.NewClient(record.Options(init.Endpoints[0], bound)), bound)
 	// One server decides at once. With Sentinel it is not so: the record that a try meets may be one that was given back to
 	// a primary which is none any more.
 	ready.Try = "atomic"

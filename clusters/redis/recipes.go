@@ -58,8 +58,11 @@ func plainSet(ctx context.Context, store *record.Store, a ask) (string, bool, er
 	return "", granted, err
 }
 
+// counterKey is where the tokens of a lock are counted.
+func counterKey(lock string) string { return record.Key(lock) + ":token" }
+
 func countedSet(ctx context.Context, store *record.Store, a ask) (string, bool, error) {
-	token, err := store.SetCounted(ctx, record.Key(a.lock), record.Key(a.lock)+":token", a.value, a.ttl)
+	token, err := store.SetCounted(ctx, record.Key(a.lock), counterKey(a.lock), a.value, a.ttl)
 	return token, token != "", err
 }
 

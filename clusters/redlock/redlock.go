@@ -44,7 +44,11 @@ func Redlock(_ context.Context, init client.Init, watch client.Watch) (client.Lo
 	}
 	bound := nodeTimeout(l.ttl)
 	for _, addr := range init.Endpoints {
-		l.servers = append(l.servers, record.NewStore(redis.NewClient(record.Options(addr, bound)), bound))
+		options, err := record.AccessOptions(addr, init.Access(), bound)
+		if err != nil {
+			return nil, ready, err
+		}
+		l.servers = append(l.servers, record.NewStore(redis.NewClient(options), bound))
 	}
 	return l, ready, nil
 }

@@ -41,7 +41,11 @@ func Redsync(_ context.Context, init client.Init, watch client.Watch) (client.Lo
 	}
 	var pools []redsyncredis.Pool
 	for i, addr := range init.Endpoints {
-		rdb := redis.NewClient(record.Options(addr, nodeTimeout(l.ttl)))
+		options, err := record.AccessOptions(addr, init.Access(), nodeTimeout(l.ttl))
+		if err != nil {
+			return nil, ready, err
+		}
+		rdb := redis.NewClient(options)
 		rdb.AddHook(hook{server: i})
 		l.servers = append(l.servers, rdb)
 		pools = append(pools, goredis.NewPool(rdb))

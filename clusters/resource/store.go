@@ -20,6 +20,8 @@ type Mode struct {
 	// WithoutTokens leaves the tokens of requests out, as if none had been sent: those of a workload that sends none, whatever
 	// its clients do.
 	WithoutTokens bool
+	// Keyed takes the slot that a write records as its idempotency key.
+	Keyed bool
 }
 
 // comparison is what a Store compares of a request with what it has.
@@ -84,6 +86,8 @@ type Store struct {
 type register struct {
 	value string
 	mark  string // the highest token of a request that was handled and not rejected
+	// records are, of a keyed resource, where in the log the first record of each slot is.
+	records map[int64]int64
 }
 
 // NewStore makes an empty store. The log must be empty; clock gives nanoseconds since the run's start, for display only.
@@ -102,6 +106,9 @@ func (s *Store) Handle(kind history.Kind, ask Ask) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	if err := s.mode.checkKey(kind, ask); err != nil {
+		return Answer{}, err
+	}
 	if s.mode.WithoutTokens {
 		ask.Token = ""
 	}
@@ -117,10 +124,16 @@ func (s *Store) Handle(kind history.Kind, ask Ask) (Answer, error) {
 	if reg == nil {
 		reg = &register{}
 	}
+	if answer, done, err := s.deduplicate(id, kind, ask, *reg); done {
+		return answer, err
+	}
 	line, next := s.decide(kind, ask, *reg)
 	offset := s.size
 	if err := s.append(line); err != nil {
 		return Answer{}, err
+	}
+	if s.mode.Keyed && kind == history.KindWrite && line.Outcome == history.Applied {
+		next.record(line.Value, offset)
 	}
 	*reg = next
 	s.keys[ask.Key] = reg
@@ -150,14 +163,9 @@ func (s *Store) decide(kind history.Kind, ask Ask, reg register) (history.Reques
 
 // repeat answers a request that was handled before as it was answered then. The log is the memory of the answers.
 func (s *Store) repeat(kind history.Kind, ask Ask, offset int64) (Answer, error) {
-	raw, err := bufio.NewReader(io.NewSectionReader(s.log, offset, s.size-offset)).ReadBytes('\n')
-	var first history.Request
-	if err == nil {
-		err = json.Unmarshal(raw, &first)
-	}
+	first, err := s.line(ask.Request, offset)
 	if err != nil {
-		s.broken = fmt.Errorf("%w: reading back request %s at byte %d: %w", ErrLog, ask.Request, offset, err)
-		return Answer{}, s.broken
+		return Answer{}, err
 	}
 	same := first.Kind == kind && first.Key == ask.Key && first.Hold == ask.Hold && first.Token == ask.Token &&
 		first.Base == ask.Base && (kind == history.KindRead || first.Value == ask.Value)
@@ -172,7 +180,23 @@ func (s *Store) repeat(kind history.Kind, ask Ask, offset int64) (Answer, error)
 	if err := s.append(line); err != nil {
 		return Answer{}, err
 	}
+	if first, err = s.answered(first); err != nil {
+		return Answer{}, err
+	}
 	return s.answer(first), nil
+}
+
+// line reads a line of the log back for a request that needs it.
+func (s *Store) line(request string, offset int64) (line history.Request, err error) {
+	raw, err := bufio.NewReader(io.NewSectionReader(s.log, offset, s.size-offset)).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(raw, &line)
+	}
+	if err != nil {
+		s.broken = fmt.Errorf("%w: reading back request %s at byte %d: %w", ErrLog, request, offset, err)
+		return line, s.broken
+	}
+	return line, nil
 }
 
 // append numbers a line and writes it with one call.

@@ -83,7 +83,7 @@ func TestStore(t *testing.T) {
 			{kind: write, id: 1, token: "18446744073709551617", value: "a", want: applied, wantMark: "18446744073709551617"},
 			{kind: write, id: 2, token: "18446744073709551616", value: "b", want: rejected, wantMark: "18446744073709551617"},
 		}},
-		"fenced without tokens accepts what comes, and logs no token": {Mode{history.ResourceFenced, true}, []step{
+		"fenced without tokens accepts what comes, and logs no token": {Mode{Kind: history.ResourceFenced, WithoutTokens: true}, []step{
 			{kind: write, id: 1, token: "9", value: "new", want: applied},
 			{kind: write, id: 2, token: "8", value: "old", want: applied},
 			{kind: read, id: 3, token: "8", want: applied, wantRead: "old"},

@@ -20,7 +20,11 @@ import (
 // error it leaves its node where it is, so the connection is given up then, too. It gives no token: that is read from
 // the node afterwards, which a user can do who knows how the library names its nodes.
 func Library(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
-	return &locks{conns: newConns(init, watch), base: "/lockcheck"},
+	conns, err := newConns(init, watch)
+	if err != nil {
+		return nil, client.Ready{}, err
+	}
+	return &locks{conns: conns, base: "/lockcheck"},
 		client.Ready{
 			Client: "go-zookeeper " + libraryVersion + " zk.Lock", Tokens: string(history.TokensOrdered),
 			// Unlock deletes the node by its name, in which CreateProtectedEphemeralSequential has put 128 random bits.
@@ -43,7 +47,7 @@ func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant
 	if err != nil {
 		return nil, client.Definite(history.CodeRefused, "%w", err)
 	}
-	lock := zk.NewLock(c.Conn, lockPath(l.base, key), anyone)
+	lock := zk.NewLock(c.Conn, lockPath(l.base, key), c.acl)
 	attempt, forget := c.observer.follow(ctx, lockPath(l.base, key)+"/")
 	defer forget()
 	done := make(chan error, 1)

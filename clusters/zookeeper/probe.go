@@ -59,12 +59,12 @@ func (n *node) with(ctx context.Context, ttl time.Duration, do func(*zk.Conn) er
 }
 
 // write puts a node, and makes it if it is not there. The answer names the change.
-func write(conn *zk.Conn, path, value string) (*zk.Stat, error) {
+func write(conn *zk.Conn, path, value string, acl []zk.ACL) (*zk.Stat, error) {
 	stat, err := conn.Set(path, []byte(value), -1)
 	if !errors.Is(err, zk.ErrNoNode) {
 		return stat, err
 	}
-	if _, err := conn.Create(path, nil, 0, anyone); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+	if _, err := conn.Create(path, nil, 0, acl); err != nil && !errors.Is(err, zk.ErrNodeExists) {
 		return nil, err
 	}
 	return conn.Set(path, []byte(value), -1)
@@ -74,7 +74,7 @@ func write(conn *zk.Conn, path, value string) (*zk.Stat, error) {
 func (c *cluster) Probe(ctx context.Context) error {
 	return clusters.WriteToAny(ctx, probeTimeout, probeTry, "ZooKeeper server", c.nodes, func(ctx context.Context, n *node) error {
 		return n.with(ctx, c.ttl, func(conn *zk.Conn) error {
-			_, err := write(conn, probePath, n.Name())
+			_, err := write(conn, probePath, n.Name(), anyone)
 			return err
 		})
 	})
@@ -115,7 +115,7 @@ func (c *cluster) passesOn(ctx context.Context, n, next *node) error {
 	value := fmt.Sprintf("%s %d", n.Name(), time.Now().UnixNano())
 	written := make(chan *zk.Stat, 1) // which outlives a write that is given up
 	err := n.with(ctx, c.ttl, func(conn *zk.Conn) error {
-		stat, err := write(conn, n.ownProbe(), value)
+		stat, err := write(conn, n.ownProbe(), value, anyone)
 		written <- stat
 		return err
 	})

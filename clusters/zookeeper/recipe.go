@@ -36,7 +36,11 @@ func Election(_ context.Context, init client.Init, watch client.Watch) (client.L
 }
 
 func newQueues(init client.Init, watch client.Watch, base, prefix, name string) (client.Lock, client.Ready, error) {
-	return &queues{watch: watch, conns: newConns(init, watch), base: base, prefix: prefix},
+	conns, err := newConns(init, watch)
+	if err != nil {
+		return nil, client.Ready{}, err
+	}
+	return &queues{watch: watch, conns: conns, base: baseOf(init, base), prefix: prefix},
 		client.Ready{
 			Client: "go-zookeeper " + libraryVersion + " " + name, Tokens: string(history.TokensOrdered),
 			// A node is deleted by its name, which holds 128 random bits: no other node has it, below a new parent either.
@@ -54,7 +58,12 @@ type queues struct {
 }
 
 // lockPath is the node of a lock, below which its holder and waiters queue.
-func lockPath(base, key string) string { return base + "/" + url.PathEscape(key) }
+func lockPath(base, key string) string {
+	for part := range strings.SplitSeq(key, "/") {
+		base += "/" + url.PathEscape(part)
+	}
+	return base
+}
 
 func (q *queues) Acquire(ctx context.Context, key string, try bool) (client.Grant, error) {
 	c, err := q.conns.take(ctx, key, false)
@@ -103,14 +112,14 @@ type place struct {
 func (p *place) enter(ctx context.Context, watch client.Watch) error {
 	p.seen = watch.Seen()
 	client.Asked(ctx)
-	path, err := p.conn.Create(p.parent+"/"+p.prefix, nil, zk.FlagEphemeral|zk.FlagSequence, anyone)
+	path, err := p.conn.Create(p.parent+"/"+p.prefix, nil, zk.FlagEphemeral|zk.FlagSequence, p.conn.acl)
 	if errors.Is(err, zk.ErrNoNode) {
-		if err := makePath(p.conn.Conn, p.parent); err != nil {
+		if err := makePath(p.conn.Conn, p.parent, p.conn.acl); err != nil {
 			return client.Definite(history.CodeRefused, "making %s, without which nothing was asked for: %w", p.parent, err)
 		}
 		p.seen = watch.Seen()
 		client.Asked(ctx)
-		path, err = p.conn.Create(p.parent+"/"+p.prefix, nil, zk.FlagEphemeral|zk.FlagSequence, anyone)
+		path, err = p.conn.Create(p.parent+"/"+p.prefix, nil, zk.FlagEphemeral|zk.FlagSequence, p.conn.acl)
 	}
 	if errors.Is(err, zk.ErrNoNode) { // another client removed the parent again
 		return &client.Error{Code: history.CodeRefused, Err: err}
@@ -127,17 +136,19 @@ func (p *place) enter(ctx context.Context, watch client.Watch) error {
 	return p.identify(ctx)
 }
 
-// makePath makes a node and all above it.
-func makePath(conn *zk.Conn, path string) error {
-	for i := 1; i <= len(path); i++ {
-		if i < len(path) && path[i] != '/' {
-			continue
-		}
-		if _, err := conn.Create(path[:i], nil, 0, anyone); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+// makePath makes a node and all above it that is not there: at what is there, whose it may be, nothing is asked for.
+func makePath(conn *zk.Conn, path string, acl []zk.ACL) error {
+	_, err := conn.Create(path, nil, 0, acl)
+	if above := strings.LastIndexByte(path, '/'); errors.Is(err, zk.ErrNoNode) && above > 0 {
+		if err := makePath(conn, path[:above], acl); err != nil {
 			return err
 		}
+		_, err = conn.Create(path, nil, 0, acl)
 	}
-	return nil
+	if errors.Is(err, zk.ErrNodeExists) {
+		return nil
+	}
+	return err
 }
 
 const retryPause = 50 * time.Millisecond

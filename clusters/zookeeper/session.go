@@ -26,7 +26,9 @@ import (
 type conns struct {
 	watch     client.Watch
 	endpoints []string
+	servers   int // of the ensemble
 	ttl       time.Duration
+	access    client.Access
 
 	mu      sync.Mutex
 	current *conn
@@ -42,16 +44,23 @@ type conn struct {
 	users    map[string]int // by lock: acquires that wait and grants that are not released
 	retired  bool           // takes no new acquires; closed when its last user is done
 	ending   bool
+	signing  signing
+	acl      []zk.ACL // of the nodes that it makes
 }
 
-func newConns(init client.Init, watch client.Watch) *conns {
+func newConns(init client.Init, watch client.Watch) (*conns, error) {
+	access := init.Access()
+	if access.TLS {
+		return nil, errNoTLS
+	}
 	endpoints := slices.Clone(init.Endpoints)
 	rand.New(rand.NewPCG(uint64(init.Seed), 0)).Shuffle(len(endpoints), func(i, j int) {
 		endpoints[i], endpoints[j] = endpoints[j], endpoints[i]
 	})
 	return &conns{
-		watch: watch, endpoints: endpoints, ttl: time.Duration(init.TTLMS) * time.Millisecond, open: map[*conn]bool{},
-	}
+		watch: watch, endpoints: endpoints, servers: serversOf(init), ttl: time.Duration(init.TTLMS) * time.Millisecond, access: access,
+		open: map[*conn]bool{},
+	}, nil
 }
 
 var errClosed = errors.New("the client is closed")
@@ -66,6 +75,10 @@ func (s *conns) take(ctx context.Context, key string, alone bool) (*conn, error)
 	if _, err := c.observer.eras.await(ctx); err != nil {
 		s.done(c, key, true) // nothing was sent
 		return nil, fmt.Errorf("no server gave a session: %w", err)
+	}
+	if err := c.signing.await(ctx, c.Conn, s.access); err != nil {
+		s.done(c, key, true) // nothing else was sent
+		return nil, fmt.Errorf("showing the user's password: %w", err)
 	}
 	return c, nil
 }
@@ -93,7 +106,7 @@ func (s *conns) book(key string, alone bool) (*conn, error) {
 // connect makes a connection object. It does what a careful user does and nothing that changes how the library behaves.
 func (s *conns) connect() (*conn, error) {
 	var plain net.Dialer
-	o := newObserver(s.watch, plain.DialContext, len(s.endpoints))
+	o := newObserver(s.watch, plain.DialContext, s.servers)
 	made, _, err := zk.Connect(s.endpoints, s.ttl,
 		zk.WithDialer(o.dialTo),
 		zk.WithHostProvider(&inOrder{servers: s.endpoints, at: -1, last: -1}), // the library's own draws an order that no seed repeats
@@ -102,7 +115,7 @@ func (s *conns) connect() (*conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to ZooKeeper at %v: %w", s.endpoints, err)
 	}
-	return &conn{Conn: made, observer: o, users: map[string]int{}}, nil
+	return &conn{Conn: made, observer: o, users: map[string]int{}, acl: aclOf(s.access)}, nil
 }
 
 // heard passes on the loss signal of the library: the session expired. It says so when a server told it, which is not

@@ -179,11 +179,11 @@ func TestPropertiesThatDoNotApplyAreNoPass(t *testing.T) {
 }
 
 func TestCheckJSONSaysWhatWasJudged(t *testing.T) {
-	run := record(t, true)
+	run, all := record(t, true), len(checker.NamesFor(&history.Plan{}))
 	for _, test := range []struct {
 		args        []string
 		judged, not int
-	}{{nil, len(checker.NamesFor(&history.Plan{})), 0}, {[]string{"--property=liveness,stale-write"}, 2, len(checker.NamesFor(&history.Plan{})) - 2}} {
+	}{{nil, all, 0}, {[]string{"--property=liveness,stale-write"}, 2, all - 2}, {[]string{"--property=double-execution"}, 1, all}} {
 		got := lockcheck(t, append([]string{"check", run, "--json"}, test.args...)...)
 		var r rundir.Results
 		if err := json.Unmarshal([]byte(got.stdout), &r); err != nil || len(r.Judged) != test.judged || len(r.NotJudged) != test.not {

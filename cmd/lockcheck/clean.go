@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockcheck/clusters"
 	"lockcheck/clusters/docker"
 	"lockcheck/clusters/local"
 	"lockcheck/cmd/internal/harness"
@@ -14,20 +15,31 @@ import (
 
 func cleanCommand() *cobra.Command {
 	var old oldRuns
+	var attach, attachConfig string
 	cmd := &cobra.Command{
 		Use: "clean", Short: "Remove what earlier runs left, and only that", Args: flagsOnly,
 		Long: "clean removes what runs left that were killed: containers, networks and volumes that bear lockcheck's labels and whose\n" +
 			"run is over, and directories and processes of local runs whose harness is gone. Runs that are under way\n" +
 			"and everything that is not lockcheck's stay untouched; so do run directories.\n\n" +
 			"With --older-than it removes run directories and comparisons instead, after asking: those below --out to which nothing was\n" +
-			"written for so long, which hold nothing but what lockcheck made, and which are not under way. No link is followed.",
-		Example: "  lockcheck clean\n  lockcheck clean --older-than=7d\n  lockcheck clean --older-than=36h --yes",
+			"written for so long, which hold nothing but what lockcheck made, and which are not under way. No link is followed.\n\n" +
+			"With --attach it removes the keys that killed runs left at a service that others run, and nothing else there: those of the runs\n" +
+			"below --out that were attached to it with the same value of --attach, and that could not remove them themselves.",
+		Example: "  lockcheck clean\n  lockcheck clean --older-than=7d\n  lockcheck clean --older-than=36h --yes\n  lockcheck clean --attach=etcd-1.example:2379,etcd-2.example:2379 --attach-config=access.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("older-than") {
+			given := cmd.Flags().Changed
+			switch {
+			case given("older-than") && given(clusters.FlagAttach):
+				return harness.Usage(fmt.Errorf("--older-than is about directories of this machine, and --%s about a service: one after the other", clusters.FlagAttach))
+			case given("older-than"):
 				return old.remove(cmd)
+			case given(clusters.FlagAttach):
+				return cleanAttached(cmd, attach, attachConfig, old.out)
+			case given(clusters.FlagAttachConfig):
+				return harness.Usage(fmt.Errorf("--%s goes with --%s", clusters.FlagAttachConfig, clusters.FlagAttach))
 			}
 			for _, flag := range []string{"out", "yes"} {
-				if cmd.Flags().Changed(flag) {
+				if given(flag) {
 					return harness.Usage(fmt.Errorf("--%s goes with --older-than, such as --older-than=7d", flag))
 				}
 			}
@@ -42,7 +54,23 @@ func cleanCommand() *cobra.Command {
 		},
 	}
 	old.bind(cmd.Flags())
+	for name, to := range map[string]*string{clusters.FlagAttach: &attach, clusters.FlagAttachConfig: &attachConfig} {
+		flag, _ := harness.FlagNamed(name)
+		cmd.Flags().StringVar(to, name, "", flag.Help)
+	}
 	return cmd
+}
+
+// cleanAttached removes what killed runs left at a service.
+func cleanAttached(cmd *cobra.Command, attach, attachConfig, out string) error {
+	said, err := harness.CleanAttached(cmd.Context(), attach, attachConfig, out)
+	for _, what := range said {
+		fmt.Fprintln(cmd.OutOrStdout(), what)
+	}
+	if err == nil && len(said) == 0 {
+		fmt.Fprintf(cmd.OutOrStdout(), "no run below %s left anything at a service\n", out)
+	}
+	return err
 }
 
 // sweepers remove what killed runs left; each says what it removed.

@@ -58,6 +58,8 @@ func TestMistakesOfComparisons(t *testing.T) {
 		"a lease without a unit":       {[]string{"compare"}, inFile("ttl: 2"), []string{`lockcheck.yaml:9:8: ttl: "2" is no length of time from 1ms to 24h, such as 30s`}},
 		"no time in a file":            {[]string{"compare"}, inFile("time-limit: 1ms"), []string{`lockcheck.yaml:9:15: time-limit=1ms: use 1s to 24h`}},
 		"no such resource in a file":   {[]string{"compare"}, inFile("resource: cass"), []string{`lockcheck.yaml:9:13: resource: there is no resource "cass" (did you mean cas?); there are: plain, fenced, cas`}},
+		"no such execution in a file":  {[]string{"compare"}, inFile("execution: never"), []string{`lockcheck.yaml:9:14: execution: there is no execution "never"; there are: at-least-once`}},
+		"a slot that no cell has":      {[]string{"compare"}, inFile("slot: 1s"), []string{"--slot=1s: only workload jobs understands it, and the matrix has none"}},
 		"a seed in a file":             {[]string{"compare"}, inFile("seed: 3"), []string{`lockcheck.yaml:9:3: defaults has no key "seed"; there are: client, client-image, client-arg, resource, guard,`}},
 		"nothing to merge":             {[]string{"merge"}, "", []string{"directories of comparisons"}},
 		"no comparison":                {[]string{"merge", "."}, "", []string{"compare.json is missing"}},

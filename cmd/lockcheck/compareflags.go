@@ -25,6 +25,9 @@ import (
 // those without.
 var defaultNemeses = []string{history.NoNemesis, string(history.PauseFault)}
 
+// defaultWorkloads are those of a comparison for which none is named: the same work without and with fencing.
+var defaultWorkloads = []string{"lock", "fencing"}
+
 // compareFlags is what a user asks of a comparison.
 type compareFlags struct {
 	backends, workloads []string
@@ -39,7 +42,7 @@ type compareFlags struct {
 func (f *compareFlags) bind(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.backends, "backends", nil, "lock services (default: all): "+strings.Join(harness.BackendNames(), ", ")+"; with --file: only these of its backends")
 	flags.StringArrayVar(&f.nemeses, "nemeses", nil, "what disturbs them (default: "+strings.Join(defaultNemeses, ",")+"): names joined by commas, or one description of faults; may be repeated; with --file: only these of its nemeses")
-	flags.StringSliceVar(&f.workloads, "workloads", nil, "what clients do (default: all): "+strings.Join(workloads.Names(), ", ")+"; with --file: only these of its workloads")
+	flags.StringSliceVar(&f.workloads, "workloads", nil, "what clients do (default: "+strings.Join(defaultWorkloads, ",")+"): "+strings.Join(workloads.Names(), ", ")+"; with --file: only these of its workloads")
 	flags.StringSliceVar(&f.ttls, "ttls", nil, "leases to compare, side by side: 1s,2s,5s (default: that of --ttl alone); with --file: only these of its ttls, or these if it has none")
 	flags.StringVar(&f.file, "file", "", "read matrix and expectations from there (default: "+config.Name+", if no matrix is given)")
 	flags.IntVar(&f.repeat, "repeat", 1, "the most runs of a cell; where a violation is expected they stop at the first hit; a file's own number holds unless this is given")
@@ -102,6 +105,9 @@ func (f *compareFlags) spec(given *pflag.FlagSet) (compare.Spec, error) {
 		for _, value := range values {
 			spec.Override = append(spec.Override, compare.Flag{Name: flag.Name, Value: value})
 		}
+	}
+	if flag, workload, idle := spec.Idle(); idle {
+		return spec, fmt.Errorf("--%s=%s: only workload %s understands it, and the matrix has none: add %s to the workloads, or leave it out", flag.Name, flag.Value, workload, workload)
 	}
 	return spec, f.untilMeansSomething(spec)
 }
@@ -231,7 +237,7 @@ func unread(spec compare.Spec) string {
 }
 
 func (f *compareFlags) plain() (compare.Spec, error) {
-	spec := compare.Spec{Repeat: 1, Nemeses: f.nemeses, Workloads: f.workloads}
+	spec := compare.Spec{Repeat: 1, Nemeses: f.nemeses, Workloads: f.workloads, OnlyIn: known().OnlyIn()}
 	for _, name := range f.backends {
 		spec.Backends = append(spec.Backends, compare.Backend{Name: name, Kind: name})
 	}
@@ -244,7 +250,7 @@ func (f *compareFlags) plain() (compare.Spec, error) {
 		spec.Nemeses = slices.Clone(defaultNemeses)
 	}
 	if len(f.workloads) == 0 {
-		spec.Workloads = workloads.Names()
+		spec.Workloads = slices.Clone(defaultWorkloads)
 	}
 	var wrong []error
 	for _, list := range f.matrixFlags() {
@@ -306,7 +312,7 @@ func known() config.Known {
 	}
 	for _, flag := range harness.Flags {
 		if flag.Has(harness.InFile) {
-			k.Settings = append(k.Settings, config.Setting{Name: flag.Name, Pairs: flag.IsPairs(), List: flag.IsList(), Rule: flag.Rule.Check, Help: flag.Help, Schema: flag.Rule.Schema})
+			k.Settings = append(k.Settings, config.Setting{Name: flag.Name, Pairs: flag.IsPairs(), List: flag.IsList(), Rule: flag.Rule.Check, Workload: flag.Workload, Help: flag.Help, Schema: flag.Rule.Schema})
 		}
 	}
 	return k

@@ -71,9 +71,9 @@ func (p *planner) plan(ctx context.Context, task []compare.Flag) (time.Duration,
 	if p.onPaper {
 		return time.Duration(config.Plan.TimeLimitMS) * time.Millisecond, nil
 	}
-	key := place{config.Backend.Name(), fmt.Sprintf("%+v", f.Where)}
+	key := place{config.Backend.Name(), fmt.Sprintf("%+v %s", f.Where, f.Attach)}
 	if _, looked := p.seen[key]; !looked {
-		p.seen[key] = harness.Obtainable(ctx, f.Where, config.Backend.Software())
+		p.seen[key] = harness.Obtainable(ctx, f.Where, f.Software(config.Backend))
 	}
 	return time.Duration(config.Plan.TimeLimitMS) * time.Millisecond, p.seen[key]
 }

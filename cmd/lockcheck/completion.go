@@ -21,6 +21,7 @@ var completions = map[string]cobra.CompletionFunc{
 	"workload":       oneOfMenu(func(m menu) []listed { return m.Workloads }),
 	"workloads":      several(oneOfMenu(func(m menu) []listed { return m.Workloads })),
 	"guard":          oneOfMenu(func(m menu) []listed { return m.Guards }),
+	"execution":      oneOfMenu(func(m menu) []listed { return m.Executions }),
 	"resource":       oneOfMenu(func(m menu) []listed { return m.Resources }),
 	"provider":       oneOfMenu(func(m menu) []listed { return m.Providers }),
 	"nemesis":        completeNemesis,

@@ -44,7 +44,7 @@ func build(m *testing.M) int {
 	program, planted, plantedResource = filepath.Join(dir, "lockcheck"), filepath.Join(dir, "planted"), filepath.Join(dir, "resource")
 	for _, args := range [][]string{
 		{"build", "-o", program, "."},
-		{"build", "-tags", "planted", "-o", planted, "."},
+		{"build", "-tags", "planted", "-ldflags", "-X lockcheck/cmd/internal/harness.prefixPlant=" + takenPrefix, "-o", planted, "."},
 		{"build", "-tags", "planted", "-ldflags", "-X lockcheck/cmd/internal/harness.resourcePlant=compare-nothing", "-o", plantedResource, "."},
 	} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {

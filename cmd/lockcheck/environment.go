@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"lockcheck/clusters"
 )
 
 // variable is an environment variable, or several that belong together, that lockcheck reads.
@@ -17,6 +19,7 @@ var environment = []variable{
 	{"KUBEBUILDER_ASSETS", "kubernetes, local: a directory with kube-apiserver, where it is not on PATH"},
 	{"DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, DOCKER_API_VERSION", "docker: the engine, as the docker command finds it"},
 	{"DOCKER_CONTEXT, DOCKER_CONFIG", "docker: only to say that contexts are not looked at"},
+	{clusters.EnvPassword, "--attach: the password, where --attach-config names no password_file"},
 	{"NO_COLOR", "no colours, whatever else is set"},
 	{"FORCE_COLOR", "colours also where the output is no terminal; 0: none"},
 	{"TERM", "dumb: progress as lines, and no colours"},

@@ -33,7 +33,9 @@ type menu struct {
 	Targets   []listed `json:"targets"`  // of a nemesis
 	Triggers  []listed `json:"triggers"` // of a nemesis
 	Guards    []listed `json:"guards"`
-	Providers []listed `json:"providers"`
+	// Executions are those of workload jobs.
+	Executions []listed `json:"executions"`
+	Providers  []listed `json:"providers"`
 }
 
 func listCommand() *cobra.Command {
@@ -91,6 +93,13 @@ func everything() menu {
 		}
 		m.Guards = append(m.Guards, guard)
 	}
+	for i, e := range history.Executions {
+		execution := listed{Name: string(e.Name), About: e.About}
+		if i == 0 {
+			execution.About += " (default)"
+		}
+		m.Executions = append(m.Executions, execution)
+	}
 	m.Providers = []listed{{Name: harness.Auto, About: "the first of the following that can run the backend here (default)"}}
 	for _, p := range harness.Providers {
 		m.Providers = append(m.Providers, listed{Name: p.Name, About: p.About})
@@ -113,7 +122,7 @@ func (m menu) print(out io.Writer) error {
 		of   []listed
 	}{
 		{"--workload", m.Workloads}, {"--resource", m.Resources}, {"--nemesis: KIND[:TARGET[-OTHER SIDE]][+SHIFT][@TRIGGER][,OPTION...], mixed by commas, in sequence by semicolons", m.Nemeses},
-		{"--nemesis: targets", m.Targets}, {"--nemesis: triggers", m.Triggers}, {"--guard", m.Guards}, {"--provider", m.Providers},
+		{"--nemesis: targets", m.Targets}, {"--nemesis: triggers", m.Triggers}, {"--guard", m.Guards}, {"--execution: of workload jobs", m.Executions}, {"--provider", m.Providers},
 	} {
 		fmt.Fprintf(w, "\n%s\n", section.flag)
 		for _, l := range section.of {

@@ -58,8 +58,13 @@ func planCommand() *cobra.Command {
 
 func printPlan(out io.Writer, plan history.Plan, nodes []string) {
 	fmt.Fprintf(out, "backend   %s: %s\n", plan.Backend, strings.Join(nodes, ", "))
+	printAttached(out, plan.Attached)
 	fmt.Fprintf(out, "clients   %d of %s on %s, workload %s, guard %s\n", plan.Clients, plan.LockClient, history.Counted(plan.Keys, "lock", "locks"), plan.Workload, plan.Guard)
 	fmt.Fprintf(out, "resource  %s\n", words.Resource(plan))
+	if plan.Jobs() {
+		execution, _ := history.ExecutionNamed(plan.Execution)
+		fmt.Fprintf(out, "jobs      a slot every %d ms, %s: %s\n", plan.SlotMS, plan.Execution, execution.Note)
+	}
 	fmt.Fprintf(out, "lease     %d ms asked for, %d ms granted\n", plan.TTLMS, plan.EffectiveMS)
 	if plan.GraceMS > 0 {
 		fmt.Fprintf(out, "          ended by the service up to %d ms later; faults are measured by both\n", plan.GraceMS)
@@ -79,6 +84,17 @@ func printPlan(out io.Writer, plan history.Plan, nodes []string) {
 		fmt.Fprintf(out, "%9d %s\n", i+1, step)
 	}
 	fmt.Fprintf(out, "run       %s\n", words.ReproduceCommand(plan))
+}
+
+// printAttached says where the servers are, if others run them.
+func printAttached(out io.Writer, at *history.Attached) {
+	if at == nil {
+		return
+	}
+	for i, e := range at.Endpoints {
+		fmt.Fprintf(out, "%-9s %s at %s, which others run\n", first(i, "attached"), e.Node, e.Asked)
+	}
+	fmt.Fprintf(out, "          at most %d acquires a second, of all clients together\n", at.MaxRate)
 }
 
 func first(i int, word string) string {

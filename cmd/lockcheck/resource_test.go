@@ -24,6 +24,9 @@ func TestThePlanNamesItsResource(t *testing.T) {
 		{"--workload=lock --resource=cas", history.ResourceCAS, false, "cas: rejects a write unless"},
 		{"--workload=fencing --resource=plain", history.ResourcePlain, false, "plain: takes every write"},
 		{"--workload=fencing --resource=cas", history.ResourceCAS, false, "cas: rejects a write unless"},
+		{"--workload=jobs", history.ResourcePlain, false, "plain: takes every write\njobs      a slot every 500 ms, at-least-once: clients record a slot after its work\n"},
+		{"--workload=jobs --resource=fenced --slot=2s", history.ResourceFenced, true, "fenced: rejects a request whose token is lower than the highest it has served on the key\njobs      a slot every 2000 ms"},
+		{"--workload=jobs --execution=idempotent", history.ResourcePlain, false, "plain: takes every write; answers a second record of a slot as the first, and does nothing\n"},
 		{"--workload=fencing --resource=fenced", history.ResourceFenced, true, "fenced: rejects a request whose token"},
 	} {
 		args := append([]string{"plan", "--backend=etcd", "--seed=7"}, strings.Fields(test.flags)...)

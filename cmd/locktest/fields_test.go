@@ -32,6 +32,8 @@ func TestNoErrorOfAPlanNamesAFlag(t *testing.T) {
 		"Keys":      {Backend: "etcd", Keys: -1},
 		"TTL":       {Backend: "etcd", TTL: -1},
 		"Guard":     {Backend: "etcd", Guard: "luck"},
+		"Slot":      {Backend: "etcd", Slot: time.Second},
+		"Execution": {Backend: "etcd", Workload: "jobs", Execution: "twice"},
 		"Backend":   {},
 		"Workload":  {Backend: "etcd", Workload: "rest"},
 		"Nemesis":   {Backend: "etcd", Nemesis: "fate"},

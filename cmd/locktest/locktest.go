@@ -72,11 +72,14 @@ import (
 type Plan struct {
 	Backend  string // etcd, zookeeper, redis, redlock, postgres, consul, kubernetes
 	Client   string // default: the backend's first
-	Workload string // lock (default), or fencing
+	Workload string // lock (default), fencing, or jobs
 	Resource string // plain, fenced, cas, etcd, postgres, redis; default: the workload's; or the path of a program of yours
 	Nemesis  string // default: none
 	Guard    string // none, before-work (default), before-write, ask, ask-stale
 	Provider string // auto (default), local, docker
+
+	Slot      time.Duration // of workload jobs: the time between two slots; 50 ms to 1 h, default 500 ms
+	Execution string        // of workload jobs: at-least-once (default), at-most-once, idempotent
 
 	Clients   int               // 2 to 100; default 5
 	Keys      int               // locks, 1 to 1000; default 1
@@ -91,6 +94,9 @@ type Plan struct {
 
 	ClientImage string   // of a lock client in containers (client protocol); instead of Client
 	ClientArg   []string // its command, instead of the image's own
+
+	Attach, AttachConfig string // a service that others run: host:port,…, and the file that says what lets a client in there
+	MaxRate              int    // acquires a second there; default 20
 
 	// Out is the directory for run directories, in which all runs are kept. Default: lockcheck-out beside the test, in which
 	// only those are kept that did not pass.

@@ -75,6 +75,8 @@ type Spec struct {
 	ExpectingLine      int
 	Expectations       []Expectation
 	Places             Places // in File
+	// OnlyIn is, by the name of a flag, the one workload that understands it: the runs of others do without.
+	OnlyIn map[string]string
 }
 
 // Cells is the whole matrix in its order: backends, then nemeses, then workloads, then leases.
@@ -132,10 +134,29 @@ func (s Spec) Tasks(shard Shard) (tasks []Task) {
 		if cell.TTL != "" {
 			lease = []Flag{{"ttl", cell.TTL}}
 		}
-		task.Flags = endsOnceFound(append(task.Flags, layered(lease, s.Override, b.Flags, s.Defaults)...), task.Expect)
+		task.Flags = endsOnceFound(append(task.Flags, s.understood(cell, layered(lease, s.Override, b.Flags, s.Defaults))...), task.Expect)
 		tasks = append(tasks, task)
 	}
 	return tasks
+}
+
+// understood are those of some flags that the workload of a cell understands.
+func (s Spec) understood(cell Cell, flags []Flag) []Flag {
+	return slices.DeleteFunc(flags, func(f Flag) bool { return s.OnlyIn[f.Name] != "" && s.OnlyIn[f.Name] != cell.Workload })
+}
+
+// Idle is a flag that no cell of the matrix understands, because it has none of the one workload that does; false if there is none.
+func (s Spec) Idle() (flag Flag, workload string, found bool) {
+	all := slices.Concat(s.Override, s.Defaults)
+	for _, b := range s.Backends {
+		all = append(all, b.Flags...)
+	}
+	for _, f := range all {
+		if workload = s.OnlyIn[f.Name]; workload != "" && !slices.Contains(s.Workloads, workload) {
+			return f, workload, true
+		}
+	}
+	return Flag{}, "", false
 }
 
 // layered joins flags; of a name that several layers have, the first counts. A layer may repeat a name (--set).

@@ -24,7 +24,7 @@ func planFacts(p history.Plan) []fact {
 	if phrase := words.EndedEarly(p); phrase != "" {
 		facts = append(facts, fact{"until", strings.Join(p.Until, ", "), phrase})
 	}
-	return append(facts, []fact{
+	return append(append(facts, []fact{
 		{"backend", p.Backend, history.Counted(int64(p.Nodes), "server", "servers")},
 		{"lock client", p.LockClient, history.Counted(int64(p.Clients), "process", "processes")},
 		{"workload", p.Workload, ""},
@@ -36,7 +36,16 @@ func planFacts(p history.Plan) []fact {
 		{"provider", p.Provider, ""},
 		{"seed", strconv.FormatInt(p.Seed, 10), ""},
 		versionsFact(p),
-	}...)
+	}...), jobFacts(p)...)
+}
+
+// jobFacts are those of a run of jobs.
+func jobFacts(p history.Plan) []fact {
+	if !p.Jobs() {
+		return nil
+	}
+	execution, _ := history.ExecutionNamed(p.Execution)
+	return []fact{{"slot", words.Milliseconds(p.SlotMS), "from one job to the next"}, {"execution", string(p.Execution), execution.Note}}
 }
 
 // versionsFact names the servers' software, and beside it what else took part.

@@ -23,6 +23,9 @@ func figures(j rundir.Judgement) []fact {
 		{"available", words.Percent(s.Availability), "of the seconds in which a client asked"},
 		{"stalls", history.Grouped(s.Stalls), stalls},
 	}
+	if s.Jobs != nil {
+		facts = append(facts, fact{"jobs", history.Grouped(s.Jobs.Recorded) + " of " + history.Grouped(s.Jobs.Due), words.Jobs(j.Plan, s.Jobs)})
+	}
 	return append(facts, queueingFigures(j)...)
 }
 

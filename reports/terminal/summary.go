@@ -111,6 +111,9 @@ func writeFigures(w io.Writer, j rundir.Judgement) {
 	if phrase := words.Queueing(s, words.Queued(j.Model)); phrase != "" {
 		fmt.Fprintf(w, "queue     %s\n", phrase)
 	}
+	if s.Jobs != nil {
+		fmt.Fprintf(w, "jobs      %s\n", words.Jobs(j.Plan, s.Jobs))
+	}
 	if s.OutlivedLeases > 0 {
 		rate := words.HarmRate(j.Plan, s)
 		if rate != "" {

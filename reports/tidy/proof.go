@@ -113,6 +113,9 @@ func foreignCell(dir string) string {
 // othersInRun names what lies in the directory of a run, or in any below it, and was not made by lockcheck. A witness and another
 // reading of the run are directories of runs.
 func othersInRun(dir string) string {
+	if _, err := os.Lstat(filepath.Join(dir, rundir.AttachedFile)); err == nil {
+		return "it may have left keys at a service: lockcheck clean --attach=… removes these, and goes by " + rundir.AttachedFile
+	}
 	if why := others(dir, inRun); why != "" {
 		return why
 	}

@@ -173,6 +173,7 @@ func TestWhatIsNotKnownToBeLockchecksStays(t *testing.T) {
 	}{
 		"a note in a run":               {false, put("notes.txt"), "notes.txt"},
 		"a plan that is none":           {false, put(rundir.PlanFile), "plan.json"},
+		"keys left at a service":        {false, put(rundir.AttachedFile), "clean --attach"},
 		"a link in the place of a file": {false, link(rundir.HistoryFile), "history.jsonl"},
 		"a link to logs":                {false, link("elsewhere"), "elsewhere"},
 		"the plan of another run": {false, func(t *testing.T, dir string) {

@@ -55,11 +55,14 @@ var remedies = map[checker.Advice]func(*circumstance) []string{
 	checker.AdviceService:  (*circumstance).service,
 	checker.AdviceRelease:  (*circumstance).release,
 	checker.AdviceLiveness: (*circumstance).liveness,
+	checker.AdviceJobs:     (*circumstance).jobs,
 	checker.AdviceResource: (*circumstance).resource,
 }
 
 func (c *circumstance) belief() []string {
 	switch {
+	case c.Verdict == checker.Masked && c.Plan.Compares() == history.CompareKeys:
+		return []string{keyedWorkIsDoneTwice}
 	case c.Verdict == checker.Masked && c.Plan.Compares() == history.CompareBases:
 		return []string{"Nothing had to: two clients believed, and the resource took a write only if its base was still the current value, so no update was lost. It protects each write by itself: what a holder does in several writes another may see half done."}
 	case c.Verdict == checker.Masked:
@@ -111,6 +114,23 @@ func (c *circumstance) harm() []string {
 	return append(words, "Another look at the lock just before the write (--guard=before-write) makes this rarer. It cannot rule it out: a client can be stopped between the look and the write, and a packet can come late.")
 }
 
+const keyedWorkIsDoneTwice = "Nothing had to: the resource answers the second record of a slot as the first. The work itself was done twice: what a job does outside of the resource needs a key of its own."
+
+// jobs is what would have kept a job from being run twice. Of a keyed resource it is the resource's own mistake.
+func (c *circumstance) jobs() []string {
+	switch {
+	case c.Verdict == checker.Masked:
+		return []string{keyedWorkIsDoneTwice}
+	case c.Plan.Keyed():
+		return []string{"The resource takes the slot of a record as its idempotency key, and applied two records of one slot all the same."}
+	}
+	words := c.harm()
+	if execution, _ := history.ExecutionNamed(c.Plan.Execution); execution.MarksFirst {
+		return append(words, "Marking a slot before its work is no help here: the mark, too, is a write that can come late.")
+	}
+	return append(words, "An idempotency key: a resource that knows the slot of a record, and answers a second one as the first (--execution=idempotent).")
+}
+
 // comparing says what compare-and-set would have done with the last write, or did.
 func (c *circumstance) comparing(current string) string {
 	built := fmt.Sprintf("the last write was built on %s, and the value was %s by then.", valueWords(c.late.Base), valueWords(current))
@@ -138,7 +158,7 @@ func (c *circumstance) fencing() string {
 // fencingFlags make of the run one whose resource compares tokens.
 func (c *circumstance) fencingFlags() string {
 	switch kind := c.Plan.ResourceKind(); {
-	case c.Plan.Workload == "fencing": // and another resource was named
+	case c.Plan.Workload == "fencing", c.Plan.Jobs(): // and another resource was named
 		return "--resource=fenced"
 	case kind.Name == history.ResourceCAS:
 		return "--workload=fencing --resource=fenced"

@@ -27,7 +27,10 @@ func Counted(p *checker.Property) string {
 
 // Masked are such as "2 incidents masked by fencing (14 overlaps of two holders)".
 func Masked(plan history.Plan, p *checker.Property) string {
-	by := " masked by " + plan.ResourceKind().Means
+	by := " masked by " + plan.Means()
+	if p.Name == checker.DoubleExecution { // whatever else the resource compares
+		by = " masked by " + history.IdempotencyKeys
+	}
 	if p.Incidents == 0 {
 		return Counted(p) + by
 	}

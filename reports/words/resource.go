@@ -13,16 +13,20 @@ func Resource(p history.Plan) string { return string(p.ResourceKind().Name) + ":
 // ResourceNote says what the resource of a run does.
 func ResourceNote(p history.Plan) string {
 	kind := p.ResourceKind()
-	if kind.Compares == history.CompareTokens && p.Compares() == history.CompareNothing {
-		return "workload " + p.Workload + " shows it no tokens, so it takes every write"
+	about := kind.About
+	if kind.Compares == history.CompareTokens && !p.Fenced {
+		about = "workload " + p.Workload + " shows it no tokens, so it takes every write"
 	}
-	return kind.About
+	if p.Keyed() {
+		about += "; answers a second record of a slot as the first, and does nothing"
+	}
+	return about
 }
 
-// Harm is what reached the data although another client was granted the lock: stale writes, or, where compare-and-set orders
-// writes, the updates that were lost.
+// Harm is what reached the data although another client was granted the lock: stale writes, or, where compare-and-set or idempotency
+// keys decide which writes count, the updates that were lost.
 func Harm(p history.Plan, r *checker.Result) string {
-	if p.Compares() != history.CompareBases {
+	if !p.Compares().OrdersWrites() {
 		return history.Counted(r.Stats.StaleAccepted, "stale write", "stale writes") + " accepted"
 	}
 	lost := checker.Property{Name: checker.LostUpdate}
@@ -34,7 +38,7 @@ func Harm(p history.Plan, r *checker.Result) string {
 
 // HarmRate is how much of it there was for each lease that a holder outlived; "" where that says nothing.
 func HarmRate(p history.Plan, s checker.Stats) string {
-	if p.Compares() == history.CompareBases {
+	if p.Compares().OrdersWrites() {
 		return ""
 	}
 	return fmt.Sprintf("%.2f", s.StalePerOutlived)

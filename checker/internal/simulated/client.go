@@ -28,7 +28,8 @@ type client struct {
 	lease     *lease
 	held      *hold // the last one the harness was told of
 	lastToken string
-	leftover  func() // a write that waits in a buffer
+	leftover  func()           // a write that waits in a buffer
+	recorded  map[string]int64 // of jobs, by key: the last slot that it knows to be recorded
 }
 
 // process is its name as a thread of control.

@@ -10,6 +10,10 @@ import (
 // conduct is the run loop: load, heal, old waiters, final phase.
 func (w *world) conduct(t *task) {
 	w.mark(history.Phase, history.PhaseLoad)
+	w.loadNS = w.now
+	if w.Jobs != "" {
+		w.spawn(nil, w.probe)
+	}
 	for range w.Clients {
 		w.startClient()
 	}
@@ -68,7 +72,9 @@ func (w *world) oldWaiters(t *task) {
 		}
 	}
 	w.mark(history.Phase, history.PhaseWaiting)
-	w.spawn(nil, w.probe)
+	if w.Jobs == "" {
+		w.spawn(nil, w.probe)
+	}
 	w.grantedTo = map[string]bool{}
 	hangs := func() bool {
 		return slices.ContainsFunc(w.waiters(), func(o *op) bool { return !w.grantedTo[o.hold.key] })

@@ -30,6 +30,7 @@ const (
 	FenceAsText    Defect = "tokens compared as text"  // "9" is greater than "10"
 	FreshRejected  Defect = "fresh write rejected"     // although its token is the highest, or it is built on the value
 	BaseIgnored    Defect = "base not compared"        // compare-and-set without the comparison
+	KeyIgnored     Defect = "idempotency key ignored"  // a second record of a slot is applied
 	UpdateDropped  Defect = "update lost"              // acknowledged and logged, never stored
 	OldRead        Defect = "read returns old value"   // as from a replica that lags
 	WriteForgotten Defect = "in-flight write missing"  // acknowledged, not in the log

@@ -17,7 +17,7 @@ func (w *world) startClient() *client {
 }
 
 func (w *world) newClient(name string) *client {
-	c := &client{w: w, name: name}
+	c := &client{w: w, name: name, recorded: map[string]int64{}}
 	w.clients = append(w.clients, c)
 	return c
 }

@@ -152,7 +152,13 @@ func (w *world) impatient(o *op) bool {
 // work is the harness's worker for one client: one hold after the other.
 func (w *world) work(t *task, c *client) {
 	for w.loading && !c.dead {
-		h := w.newHold(c, keyName(w.r.IntN(w.Keys)), w.chance(0.25))
+		key := keyName(w.r.IntN(w.Keys))
+		if w.Jobs != "" {
+			if w.awaitSlot(t, c, key); !w.loading || c.dead {
+				break
+			}
+		}
+		h := w.newHold(c, key, w.chance(0.25))
 		o := w.start(h, history.Event{F: history.Acquire, Try: h.try}, func(t *task, o *op) { c.acquire(t, h, o) })
 		if w.Faults.Cancel && w.chance(0.15) {
 			w.after(w.up(2500*ms), func() {
@@ -214,7 +220,11 @@ func (w *world) critical(t *task, h *hold) history.Event {
 	}
 	value := ""
 	accesses := 1 + w.r.IntN(3)
-	if w.OneWrite {
+	switch {
+	case w.Jobs != "":
+		note(w.job(t, h, do))
+		accesses = 0
+	case w.OneWrite:
 		accesses = min(accesses, 2)
 	}
 	for n := range accesses {

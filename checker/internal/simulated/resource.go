@@ -14,6 +14,7 @@ type resource struct {
 	before   map[string]string // the value before the present one
 	marks    map[string]string
 	answered map[int64]resourceAnswer
+	firsts   map[int64]string              // what was answered as the first record of its slot, and that one
 	applied  map[string][]*history.Request // writes, for the truth about what was lost
 	served   map[string]int64              // the youngest grant that had a request served
 	earlier  map[string]string             // the marks before the latest
@@ -25,7 +26,7 @@ type resourceAnswer struct {
 }
 
 func newResource(w *world) resource {
-	return resource{w, map[string]string{}, map[string]string{}, map[string]string{}, map[int64]resourceAnswer{}, map[string][]*history.Request{}, map[string]int64{}, map[string]string{}}
+	return resource{w, map[string]string{}, map[string]string{}, map[string]string{}, map[int64]resourceAnswer{}, map[int64]string{}, map[string][]*history.Request{}, map[string]int64{}, map[string]string{}}
 }
 
 // handle does one request, writes its line, and answers.
@@ -33,12 +34,18 @@ func (s *resource) handle(q history.Request, op int64, h *hold) resourceAnswer {
 	w := s.w
 	q.Request, q.Key, q.Hold, q.TimeNS = strconv.FormatInt(op, 10), h.key, h.id, w.now
 	if known, ok := s.answered[op]; ok && !w.flawed(AppliedTwice, 1) {
-		q.Outcome = history.Duplicate
+		q.Outcome, q.First = history.Duplicate, s.firsts[op]
 		if q.Kind == history.KindRead {
 			q.Value = known.value
 		}
 		s.log(q)
 		return known
+	}
+	if first, known := s.deduplicates(&q, h); known {
+		q.Outcome, q.First, q.Mark = history.Duplicate, first, s.marks[h.key]
+		s.answered[op], s.firsts[op] = resourceAnswer{}, first
+		s.log(q)
+		return resourceAnswer{}
 	}
 	var a resourceAnswer
 	switch {

@@ -79,6 +79,8 @@ type Options struct {
 	// Undeclared: clients compare before they delete, as all do without a defect, and do not declare it.
 	Undeclared bool
 	Defect     Defect
+	// Jobs: clients run the slots of a schedule; "" for holders that write as they come.
+	Jobs history.Execution
 }
 
 // Run is a recording, and what truly happened.
@@ -115,6 +117,7 @@ type world struct {
 	clients      []*client
 	workers      int // still at work
 	loading      bool
+	loadNS       int64           // when the load began
 	waited       bool            // the old waiters have had their time (rule J8)
 	grantedTo    map[string]bool // locks that an old waiter was granted in their phase; nil before it
 	over         bool
@@ -153,6 +156,7 @@ func Simulate(o Options) *Run {
 		w.Plan.Resource = "./simulated"
 		w.Plan.UnderTest = &history.UnderTest{Compares: history.ComparisonNames[compares], LogRead: true}
 	}
+	w.schedule()
 	w.Plan.Release = history.ReleaseChecked
 	switch {
 	case o.Undeclared:

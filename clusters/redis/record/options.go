@@ -9,6 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"lockcheck/clusters/client"
 )
 
 // Version of the client library that is used, for reports.
@@ -24,6 +26,15 @@ func Options(addr string, bound time.Duration) *redis.Options {
 		DialTimeout: bound * 2 / 3, ReadTimeout: bound, WriteTimeout: bound, PoolTimeout: bound, ContextTimeoutEnabled: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
+}
+
+// AccessOptions are Options for a server that wants to be shown something first.
+func AccessOptions(addr string, access client.Access, bound time.Duration) (*redis.Options, error) {
+	options := Options(addr, bound)
+	options.Username, options.Password = access.Username, access.Password.Reveal()
+	var err error
+	options.TLSConfig, err = access.Config()
+	return options, err
 }
 
 // FailoverOptions are the same for a client that follows the primary as the Sentinels name it.

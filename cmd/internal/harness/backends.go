@@ -13,6 +13,7 @@ import (
 	"lockcheck/clusters/consul"
 	"lockcheck/clusters/etcd"
 	"lockcheck/clusters/kubernetes"
+	"lockcheck/clusters/other"
 	"lockcheck/clusters/postgres"
 	"lockcheck/clusters/redis"
 	"lockcheck/clusters/redlock"
@@ -20,7 +21,8 @@ import (
 	"lockcheck/workloads"
 )
 
-// Backends is the table of lock services: adding one is one line here and a folder below clusters.
+// Backends is the table of lock services: adding one is one line here and a folder below clusters. Beside them there is other, for
+// any service that is running already.
 var Backends = []clusters.Backend{
 	consul.Backend{},
 	etcd.Backend{},
@@ -45,6 +47,9 @@ func backendNamed(name string) (clusters.Backend, error) {
 		if b.Name() == name {
 			return b, nil
 		}
+	}
+	if name == other.Name {
+		return other.Backend{}, nil
 	}
 	return nil, history.Unknown("backend", name, BackendNames())
 }
@@ -73,7 +78,7 @@ func clientProgram(backend clusters.Backend, o Options) (name string, command cl
 
 // obtainClient finds or builds the program of a lock client that is one of its own. That may take minutes: whether the servers are there
 // is looked at before.
-func obtainClient(ctx context.Context, config *workloads.Config, on Provider, at Where) error {
+func obtainClient(ctx context.Context, config *workloads.Config, on Provider, o Options) error {
 	if isProgram(config.Plan.LockClient) || config.ClientCommand.InClientImage {
 		return nil
 	}
@@ -81,7 +86,7 @@ func obtainClient(ctx context.Context, config *workloads.Config, on Provider, at
 	if err != nil || chosen.Program == nil {
 		return err
 	}
-	if err := on.available(ctx, at, config.Backend.Software()); err != nil {
+	if err := on.available(ctx, o.Where, o.Software(config.Backend)); err != nil {
 		return err
 	}
 	config.ClientCommand.Program, err = chosen.Program.Obtain(ctx, runtime.GOARCH, os.Stderr)
@@ -105,6 +110,9 @@ func clientNamed(backend clusters.Backend, name string) (clusters.LockClient, er
 			return c, nil
 		}
 		names = append(names, c.Name)
+	}
+	if len(names) == 0 {
+		return clusters.LockClient{}, fmt.Errorf("backend %s comes with no lock client: name a program of your own by its path, ./NAME", backend.Name())
 	}
 	return clusters.LockClient{}, fmt.Errorf("backend %s has no client %q%s; there are: %s; a program of your own is named by its path: ./NAME",
 		backend.Name(), name, history.Meant("", name, names), strings.Join(names, ", "))

@@ -20,6 +20,7 @@ import (
 //	--replay         may have it beside it (BesideReplay), and drops it at a provider that does not know it
 //	doctor           takes it, if it says where one provider finds something
 //	plan.json        repeats it in the command that makes the run again
+//	another workload refuses it, if it is one Workload's; compare leaves it out of the runs of others
 //	locktest         takes its value from the field of a plan, and its errors name the field
 type Flag struct {
 	Name string
@@ -32,6 +33,8 @@ type Flag struct {
 	// ZeroCounts says that zero is a value like any other, although Default is nil.
 	ZeroCounts bool
 	Where      Scope
+	// Workload is the only one that understands it; "" if all do.
+	Workload string
 	// Rule refuses what its value cannot be, as far as that can be told from the value alone.
 	Rule Rule
 	// Provider is the only one that understands it, and Instead what to do at another; "" if all do.

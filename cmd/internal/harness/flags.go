@@ -1,12 +1,14 @@
 package harness
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/clusters/docker"
+	"lockcheck/clusters/other"
 	"lockcheck/nemesis"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/rundir"
@@ -19,7 +21,7 @@ const fromImage = "containers take their servers from an image: name it with --"
 var Flags = []Flag{
 	{
 		Name: "backend", At: func(o *Options) any { return &o.Backend },
-		Help: "the lock service: " + strings.Join(BackendNames(), ", "),
+		Help: "the lock service: " + strings.Join(BackendNames(), ", ") + "; " + other.Name + ": " + other.Backend{}.About(),
 	},
 	{
 		Name: "client", At: func(o *Options) any { return &o.Client }, Where: InFile,
@@ -46,7 +48,7 @@ var Flags = []Flag{
 		Help: "what holders write to: " + strings.Join(history.ResourceNames(), ", ") + " (default: " + workloads.DefaultResources() +
 			"), or a program or URL of yours, which is tested, too",
 		Rule:     resourceRule(),
-		Provider: Local, If: runsHere,
+		Provider: Local, If: isTested,
 		Instead: "containers have neither this machine's programs nor its storage servers: take plain, fenced or cas",
 	},
 	{
@@ -57,6 +59,16 @@ var Flags = []Flag{
 		Name: "guard", At: func(o *Options) any { return &o.Guard }, Default: string(history.GuardBeforeWork), Where: InFile | InCompare,
 		Help: "where clients look at their lock before they write: " + strings.Join(history.GuardNames(), ", "),
 		Rule: oneOf("guard", history.GuardNames()),
+	},
+	{
+		Name: "slot", At: func(o *Options) any { return &o.Slot }, Where: InFile | InCompare, Workload: workloads.Jobs,
+		Help: "workload jobs: the time from one slot of its schedule to the next (default: " + defaultSlot.String() + ")",
+		Rule: span(minSlot, time.Hour),
+	},
+	{
+		Name: "execution", At: func(o *Options) any { return &o.Execution }, Where: InFile | InCompare, Workload: workloads.Jobs,
+		Help: "workload jobs: when a slot is recorded: " + strings.Join(history.ExecutionNames(), ", ") + " (default: " + history.ExecutionNames()[0] + ")",
+		Rule: oneOf("execution", history.ExecutionNames()),
 	},
 	{
 		Name: clusters.FlagProvider, At: func(o *Options) any { return &o.Where.Provider }, Default: Auto, Where: InFile | InCompare | BesideReplay,
@@ -77,6 +89,21 @@ var Flags = []Flag{
 		Name: clusters.FlagImage, At: func(o *Options) any { return &o.Where.Image }, Where: InFile | InCompare | BesideReplay,
 		Help:     "docker: the image of the servers (default: $LOCKCHECK_IMAGE_<BACKEND>, else the official one)",
 		Provider: docker.Name, Instead: "servers of this machine are named with --" + clusters.FlagServerBin,
+	},
+	{
+		Name: clusters.FlagAttach, At: func(o *Options) any { return &o.Attach }, Where: InFile | InCompare,
+		Help:     "a service that is running already, of this backend: `host:port,…` where it answers; it is only connected to",
+		Rule:     endpoints,
+		Provider: Local, Instead: "containers cannot be given a way to a service outside",
+	},
+	{
+		Name: clusters.FlagAttachConfig, At: func(o *Options) any { return &o.AttachConfig }, Where: InFile | InCompare,
+		Help: "file (YAML or JSON) that says what lets a client in there: " + strings.Join(accessNames, ", ") + "; or $" + clusters.EnvPassword,
+	},
+	{
+		Name: clusters.FlagMaxRate, At: func(o *Options) any { return &o.MaxRate }, Where: InFile | InCompare,
+		Help: fmt.Sprintf("with --%s: acquires a second of all clients of a run together, at most (default: %d)", clusters.FlagAttach, defaultMaxRate),
+		Rule: number(1, 1_000_000, ""),
 	},
 	{
 		Name: "clients", At: func(o *Options) any { return &o.Clients }, Default: 5, Where: InFile | InCompare,

@@ -2,11 +2,9 @@ package harness
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
 )
@@ -16,9 +14,13 @@ type Options struct {
 	Backend, Client, Workload, Nemesis, Guard string
 	Resource                                  string // "": what the workload implies
 	Where                                     Where
+	Attach, AttachConfig                      string // "": lockcheck starts the servers
+	MaxRate                                   int    // acquires a second; 0: the default for a service that others run
 	Clients                                   int
 	Keys                                      int
-	Nodes                                     int // 0: the backend's default number
+	Nodes                                     int           // 0: the backend's default number
+	Slot                                      time.Duration // of workload jobs; 0: the default
+	Execution                                 string        // of workload jobs; "": the default
 	TTL                                       time.Duration
 	TimeLimit                                 time.Duration // 1 s to 24 h; the final phase comes on top
 	ClientArgs                                []string      // of the client's image
@@ -51,21 +53,22 @@ func (o *Options) Check() error {
 			}
 		}
 	}
-	if err := o.checkUntilResource(); err != nil {
-		return Usage(err)
-	}
-	if err := o.checkClient(); err != nil {
-		return Usage(err)
+	for _, check := range []func() error{o.checkWorkload, o.checkSlot, o.checkKeys, o.checkUntil, o.checkAttach, o.checkClient} {
+		if err := check(); err != nil {
+			return Usage(err)
+		}
 	}
 	return o.place()
 }
 
-// checkUntilResource refuses to wait for what the resource rules out: it would never end the load.
-func (o *Options) checkUntilResource() error {
-	kind, _ := history.ResourceNamed(history.Resource(o.Resource))
-	if kind.Compares == history.CompareBases && slices.Contains(UntilWords(o.Until), string(checker.StaleWrite)) {
-		return fmt.Errorf("--until=%s: with --resource=%s, %s does not apply, so it would never end the run; %s does",
-			o.Until, o.Resource, checker.StaleWrite, checker.LostUpdate)
+// checkWorkload refuses what only another workload understands.
+func (o *Options) checkWorkload() error {
+	for _, f := range Flags {
+		for _, value := range f.Values(*o) {
+			if f.Workload != "" && f.Workload != o.Workload {
+				return fmt.Errorf("--%s=%s: only workload %s understands it, and this is %s: add --workload=%s, or leave it out", f.Name, value, f.Workload, o.Workload, f.Workload)
+			}
+		}
 	}
 	return nil
 }

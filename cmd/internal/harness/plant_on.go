@@ -3,6 +3,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/pflag"
@@ -19,7 +20,11 @@ import (
 //	go build -tags planted -ldflags '-X lockcheck/cmd/internal/harness.resourcePlant=compare-nothing' ./cmd/lockcheck
 func init() {
 	for i, backend := range Backends {
-		Backends[i] = plantedBackend{backend}
+		broken := plantedBackend{backend}
+		Backends[i] = broken
+		if _, ok := backend.(clusters.Attachable); ok {
+			Backends[i] = plantedAttachable{broken}
+		}
 	}
 }
 
@@ -40,6 +45,22 @@ func (b plantedBackend) Clients() []clusters.LockClient {
 	return all
 }
 
+// plantedAttachable passes on the ability to be attached to.
+type plantedAttachable struct{ plantedBackend }
+
+func (b plantedAttachable) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {
+	return b.Backend.(clusters.Attachable).AttachLayout(endpoints, opts)
+}
+
+func (b plantedAttachable) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) {
+	return b.Backend.(clusters.Attachable).Attach(to)
+}
+
+// prefixPlant is the prefix of all runs at services that others run; "" for one of their own each. It is set when linking.
+var prefixPlant string
+
+func plantPrefix(prefix string) string { return cmp.Or(prefixPlant, prefix) }
+
 // RunNode passes on the one optional ability of a backend that roles look for.
 func (b plantedBackend) RunNode(ctx context.Context, args []string) error {
 	return b.Backend.(nodeRunner).RunNode(ctx, args)
@@ -54,7 +75,7 @@ func plantResource(flags *pflag.FlagSet, mode func() resource.Mode) func() resou
 	return func() resource.Mode {
 		m := mode()
 		if *flag == "compare-nothing" {
-			m.Kind = history.ResourcePlain
+			m.Kind, m.Keyed = history.ResourcePlain, false
 		}
 		return m
 	}

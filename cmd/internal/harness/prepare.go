@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters"
 	"lockcheck/nemesis"
 	"lockcheck/workloads"
 )
@@ -36,13 +35,17 @@ func Prepare(o Options) (workloads.Config, error) {
 	if err != nil {
 		return config, Usage(err)
 	}
-	layout, err := backend.Layout(clusters.Options{Nodes: o.Nodes, TTL: o.TTL, Settings: o.Set})
+	layout, err := o.layout(backend)
+	if err != nil {
+		return config, err
+	}
+	attach, err := o.attach()
 	if err != nil {
 		return config, err
 	}
 	disturb, err := nemesis.New(o.Nemesis, nemesis.Plan{
 		Seed: o.Seed, TTL: layout.EffectiveTTL + layout.Grace, Limit: o.TimeLimit, Servers: len(layout.Nodes), Fronts: len(layout.Fronts), Clients: o.Clients,
-		Leaderless: layout.Election == 0, ResourceUnderTest: resource.tested != nil && resource.tested.URL == "",
+		Leaderless: layout.Election == 0 && attach == nil, Attached: attach != nil, ResourceUnderTest: resource.tested != nil && resource.tested.URL == "",
 	})
 	if err != nil {
 		return config, Usage(fmt.Errorf("--nemesis: %w", err))
@@ -50,18 +53,22 @@ func Prepare(o Options) (workloads.Config, error) {
 	if o.Steps != nil && !slices.Equal(o.Steps, disturb.Steps()) {
 		return config, Usage(errors.New("--replay: this version of lockcheck draws another schedule from that seed; use the version that plan.json names"))
 	}
+	slotMS, execution := o.schedule()
 	plan := history.Plan{
 		Version: history.FormatVersion, Run: runID(o.Seed), Command: o.ReproduceCommand(lockClient),
 		Backend: o.Backend, LockClient: lockClient, Workload: o.Workload, Nemesis: o.Nemesis, Guard: o.Guard,
+		SlotMS: slotMS, Execution: execution,
 		Seed: o.Seed, Nodes: len(layout.Nodes) + len(layout.Fronts), Clients: o.Clients, Keys: o.Keys,
 		TimeLimitMS: o.TimeLimit.Milliseconds(), TTLMS: o.TTL.Milliseconds(), EffectiveMS: layout.EffectiveTTL.Milliseconds(),
 		GraceMS: layout.Grace.Milliseconds(), LockDelayMS: layout.LockDelay.Milliseconds(), ElectionMS: layout.Election.Milliseconds(), LeaseClock: layout.LeaseClock,
-		Until: UntilWords(o.Until), Expected: o.Expected, Exposure: disturb.Requirements(), Steps: disturb.Steps(), Settings: layout.Settings,
+		Until: UntilWords(o.Until), Expected: o.Expected, Exposure: slices.Concat(disturb.Requirements(), workload.Requires), Steps: disturb.Steps(), Settings: layout.Settings,
 		Versions: map[string]string{"lockcheck": Version(), "go": strings.TrimPrefix(runtime.Version(), "go")},
 		Host:     HostFacts(),
+		Attached: asked(attach),
 	}
 	resource.into(&plan, workload)
 	return workloads.Config{
 		Plan: plan, Backend: backend, ClientCommand: command, Tested: resource.tested, Layout: layout, Nemesis: disturb,
+		Attach: attach,
 	}, nil
 }

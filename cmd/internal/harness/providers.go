@@ -19,7 +19,8 @@ type Where struct {
 	Image       string               // docker: of the servers
 	ClientImage string               // docker: of lock clients; "" for one that comes with the backend, or a program of this machine
 
-	keep []string // local: paths that the harness will need
+	keep   []string // local: paths that the harness will need
+	places []string // local: of a service that others run
 }
 
 // Provider is one row of the table of providers.
@@ -117,7 +118,7 @@ func localAvailable(_ context.Context, at Where, software clusters.Software) err
 }
 
 func openLocal(at Where) (clusters.Provider, int, error) {
-	provider, code, err := local.Enter(at.keep...)
+	provider, code, err := local.Entry{Keep: at.keep, Places: at.places}.Enter()
 	if err != nil || provider == nil {
 		return nil, code, err
 	}

@@ -35,8 +35,9 @@ func runResource(ctx context.Context, args []string) error {
 	storage := flags.String("storage", "", "instead of a log of its own: the storage server that keeps everything, by its backend's name")
 	at := flags.String("at", "", "the address of that server")
 	socket := flags.String("forward", "", "instead of all that: the socket to hand connections on to")
+	keyed := flags.Bool("keyed", false, "take the slot that a write records as its idempotency key")
 	mode := plantResource(flags, func() resource.Mode {
-		return resource.Mode{Kind: history.Resource(*kind), WithoutTokens: *withoutTokens}
+		return resource.Mode{Kind: history.Resource(*kind), WithoutTokens: *withoutTokens, Keyed: *keyed}
 	})
 	if err := flags.Parse(args); err != nil {
 		return Usage(err)

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"lockcheck/checker"
+	"lockcheck/checker/history"
+	"lockcheck/clusters"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/terminal"
 	"lockcheck/reports/words"
@@ -42,7 +44,7 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	chosen, passedOver, err := Choose(ctx, o.Where, config.Backend.Software())
+	chosen, passedOver, err := Choose(ctx, o.Where, o.Software(config.Backend))
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -56,10 +58,14 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 	// process that is not prepared for it.
 	ctx, stop := UntilEnded(ctx)
 	defer stop()
-	if err := obtainClient(ctx, &config, chosen, o.Where); err != nil {
+	if err := obtainClient(ctx, &config, chosen, o); err != nil {
 		return Outcome{}, err
 	}
 	o.Where.keep = []string{out, config.ClientCommand.Program, o.Where.ServerPaths.Bin, o.Where.ServerPaths.Jar}
+	if config.Attach != nil {
+		o.Where.places = config.Attach.Endpoints
+		o.Where.keep = append(o.Where.keep, config.Attach.Files()...)
+	}
 	if config.Tested != nil && config.Tested.Command.Program != "" {
 		o.Where.keep = append(o.Where.keep, config.Tested.Command.Program)
 	}
@@ -94,6 +100,12 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 func execute(ctx context.Context, config workloads.Config, dir *rundir.Dir, status *terminal.Status) (Outcome, error) {
 	config.HistoryPath, config.ResourcePath, config.NodesDir = absolute(dir.HistoryPath()), absolute(dir.ResourcePath()), absolute(dir.NodesDir())
 	config.SavePlan = dir.WritePlan
+	if attach := config.Attach; attach != nil {
+		attach.Forget = dir.Forget
+		attach.Remember = func(service history.Attached, keys []string) error {
+			return dir.Remember(rundir.Attached{Backend: config.Plan.Backend, Keys: keys, Service: service})
+		}
+	}
 	config.Log = status
 	made := workloads.New(config)
 	stopWatching := watch(made, dir, status)
@@ -125,7 +137,11 @@ func ended(ctx context.Context, dir *rundir.Dir, err error) error {
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
 		err = ErrInterrupted
 	}
-	if kept == "" {
+	switch {
+	case kept != "":
+	case errors.Is(err, clusters.ErrLeft):
+		kept = "what there is to know of it" // lockcheck clean goes by that
+	default:
 		return errors.Join(err, dir.Discard())
 	}
 	err = fmt.Errorf("%w\n%s are kept in %s", err, kept, dir.Path())

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"lockcheck/checker/history"
@@ -22,10 +23,15 @@ type StorageServer interface {
 	OpenStorage(ctx context.Context, addr string) (resource.Keeper, error)
 }
 
-// runsHere reports whether a resource runs with the provider of this machine only.
-func runsHere(name string) bool {
+// isTested reports whether a resource is under test. Such a one runs with the provider of this machine only.
+func isTested(name string) bool {
 	kind, _ := history.ResourceNamed(history.Resource(name))
 	return kind.UnderTest || history.IsOwnResource(name)
+}
+
+// ownResources are those that lockcheck wrote.
+func ownResources() []string {
+	return slices.DeleteFunc(history.ResourceNames(), isTested)
 }
 
 // serveKeeper is the resource in front of a storage server. It ends with the run's other processes.

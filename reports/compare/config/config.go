@@ -33,47 +33,63 @@ const maxFile = 1 << 20
 // Read reads a file. Its errors are of type *Error, or Mistakes if the file is YAML at all, but for what the system says of the
 // file. With Mistakes the spec is what could be understood.
 func Read(path string, known Known) (compare.Spec, error) {
-	file, err := os.Open(path)
+	text, err := readText(path)
 	if err != nil {
 		return compare.Spec{}, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil {
-		return compare.Spec{}, err
-	}
-	if len(text) > maxFile {
-		return compare.Spec{}, &Error{File: path, Text: "it is larger than 1 MiB"}
 	}
 	return Parse(path, text, known)
 }
 
+func readText(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = &Error{File: path, Text: "it is larger than 1 MiB"}
+	}
+	return text, err
+}
+
 // Parse is Read of a text at hand.
 func Parse(path string, text []byte, known Known) (compare.Spec, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	var document yaml.Node
-	err := decoder.Decode(&document)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return compare.Spec{}, syntaxError(path, text, err)
-	}
-	var second yaml.Node
-	switch err := decoder.Decode(&second); {
-	case err == nil:
-		return compare.Spec{}, &Error{path, second.Line, max(second.Column, 1), "a second document; there may be only one"}
-	case !errors.Is(err, io.EOF):
-		return compare.Spec{}, syntaxError(path, text, err)
-	}
 	r := &reader{path: path, known: known}
-	r.spec.File, r.spec.Places = path, compare.NewPlaces()
-	if len(document.Content) == 0 {
+	r.spec.File, r.spec.Places, r.spec.OnlyIn = path, compare.NewPlaces(), known.OnlyIn()
+	root, err := document(path, text)
+	switch {
+	case err != nil:
+		return compare.Spec{}, err
+	case root == nil:
 		r.errorf(&yaml.Node{Line: 1, Column: 1}, "the file is empty; lockcheck init writes one to begin with")
-	} else {
-		r.file(document.Content[0])
+	default:
+		r.file(root)
 	}
 	if len(r.errs) > 0 {
 		return r.spec, Mistakes(nil).With(r.errs...)
 	}
 	return r.spec, nil
+}
+
+// document is the root of the only document of a text; nil if it has none. Errors are of type *Error.
+func document(path string, text []byte) (*yaml.Node, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var document yaml.Node
+	err := decoder.Decode(&document)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, syntaxError(path, text, err)
+	}
+	var second yaml.Node
+	switch err := decoder.Decode(&second); {
+	case err == nil:
+		return nil, &Error{path, second.Line, max(second.Column, 1), "a second document; there may be only one"}
+	case !errors.Is(err, io.EOF):
+		return nil, syntaxError(path, text, err)
+	case len(document.Content) == 0:
+		return nil, nil
+	}
+	return document.Content[0], nil
 }
 
 // reader goes through the document and gathers all that is wrong in it.

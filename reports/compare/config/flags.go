@@ -16,10 +16,23 @@ type Setting struct {
 	List bool
 	// Rule says why a value cannot be, in words that begin with the name; nil takes every word.
 	Rule func(name, value string) error
+	// Workload is the only one that understands it; "" if all do.
+	Workload string
 	// Help and Schema are for Schema alone: what people have to know of it, and what JSON Schema can say of its value; nil is any
 	// word.
 	Help   string
 	Schema map[string]any
+}
+
+// OnlyIn is, by name, the one workload that understands a setting.
+func (k Known) OnlyIn() map[string]string {
+	only := map[string]string{}
+	for _, s := range k.Settings {
+		if s.Workload != "" {
+			only[s.Name] = s.Workload
+		}
+	}
+	return only
 }
 
 // flags reads a mapping of flags of lockcheck run, of the backend called name or "" for all of them; backend takes the key of

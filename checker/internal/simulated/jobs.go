@@ -1,0 +1,70 @@
+package simulated
+
+import (
+	"fmt"
+
+	"lockcheck/checker/history"
+)
+
+// slotNS is how far the slots of a schedule of jobs are apart (rule J12).
+const slotNS = 400 * ms
+
+// schedule puts the world's schedule into its plan.
+func (w *world) schedule() {
+	if w.Jobs == "" {
+		return
+	}
+	w.Plan.Workload, w.Plan.SlotMS, w.Plan.Execution = "jobs", slotNS/ms, w.Jobs
+	if w.Plan.Resource == "" {
+		w.Plan.Resource = history.ResourcePlain
+	}
+}
+
+// awaitSlot waits until a slot is due that a client does not know to be recorded.
+func (w *world) awaitSlot(t *task, c *client, key string) {
+	for w.loading && !c.dead && w.now < w.Plan.DueNS(w.loadNS, c.recorded[key]+1) {
+		t.sleep(20*ms + w.up(20*ms))
+	}
+}
+
+// job is the work of one hold: it reads which slot was recorded last, and runs the next one if it is due. It answers with what was of
+// unknown outcome, if anything was.
+func (w *world) job(t *task, h *hold, do func(history.Event, history.Request) history.Event) (unknown history.Event) {
+	c := h.c
+	read := do(history.Event{F: history.Read}, history.Request{Kind: history.KindRead})
+	if read.Type != history.OK {
+		return read
+	}
+	last, _ := history.RecordedSlot(read.Value)
+	c.recorded[h.key] = last
+	if w.now < w.Plan.DueNS(w.loadNS, last+1) || c.dead {
+		return history.Event{}
+	}
+	execution, _ := history.ExecutionNamed(w.Jobs)
+	work := w.up(80 * ms)
+	before := work
+	if execution.MarksFirst {
+		before = 0
+	}
+	write := history.Event{F: history.Write, Value: history.JobRecord(last+1, fmt.Sprint("v", w.lastOp+1)), Base: read.Value, WorkNS: before}
+	answer := do(write, history.Request{Kind: history.KindWrite, Value: write.Value, Base: write.Base})
+	if answer.Type == history.OK {
+		c.recorded[h.key] = last + 1
+		t.sleep(work - before)
+	}
+	return answer
+}
+
+// deduplicates reports whether a request is a second record of a slot, which a keyed resource answers as the first, and names that one.
+func (s *resource) deduplicates(q *history.Request, h *hold) (first string, yes bool) {
+	slot, _ := history.RecordedSlot(q.Value)
+	if q.Kind != history.KindWrite || !s.w.Plan.Keyed() || s.w.Defect == KeyIgnored {
+		return "", false
+	}
+	for _, written := range s.applied[h.key] {
+		if earlier, _ := history.RecordedSlot(written.Value); earlier == slot {
+			return written.Request, true
+		}
+	}
+	return "", false
+}

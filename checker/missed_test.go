@@ -1,0 +1,95 @@
+package checker
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"lockcheck/checker/history"
+)
+
+// dead is a lock whose holder died after slot 1 was run; b waits for it from slot 2 on. The load lasts until the phase heal.
+const dead = `
+	1.50 a acquire h2
+	1.52 a acquire:ok h2 token=2
+	1.60 a exit h2
+	2.00 b acquire h3
+	`
+
+// probed makes plain writes to the service every 5 s.
+func probed(from, to int, kind string) (text string) {
+	for at := from; at <= to; at += 5 {
+		text += fmt.Sprintf("%d.8 harness probe:invoke %d\n%d.9 harness probe:%s %d\n", at, at, at, kind, at)
+	}
+	return text
+}
+
+func TestMissedExecution(t *testing.T) {
+	run := turn(1, "a", "h1", "1", "", "1/h1")
+	granted := func(at float64) string {
+		late := strings.Replace(turn(at, "b", "h3", "3", "1/h1", "2/h3"), fmt.Sprintf("%.3f b acquire h3\n", at+.01), "", 1)
+		return late
+	}
+	for name, test := range map[string]struct {
+		text string
+		want string
+	}{
+		"no client is granted the lock of the dead":          {run + dead + probed(2, 40, "ok") + "45 harness phase heal", "missed-execution:1"},
+		"it was granted after all, too late":                 {run + dead + probed(2, 37, "ok") + granted(38) + "45 harness phase heal", "missed-execution:1"},
+		"a slot that is caught up in time":                   {run + dead + probed(2, 22, "ok") + granted(25) + probed(27, 37, "ok") + "45 harness phase heal", ""},
+		"it is too early to say":                             {run + dead + probed(2, 22, "ok") + "31 harness phase heal", ""},
+		"after the load no client runs anything":             {run + dead + probed(2, 22, "ok") + "30 harness phase heal\n" + probed(32, 47, "ok"), ""},
+		"no client asks":                                     {run + probed(2, 40, "ok") + "45 harness phase heal", ""},
+		"a client asks for a part of the time":               {run + strings.Replace(dead, "2.00 b", "1.99 c", 1) + probed(2, 12, "ok") + "15 c acquire:fail h3 code=cancelled\n" + probed(16, 26, "ok") + "30 b acquire h4\n" + probed(31, 41, "ok") + "46 harness phase heal", ""},
+		"a fault lasts":                                      {run + dead + "3 nemesis pause:invoke 1 target=n1\n3 nemesis pause:ok 1 target=n1\n" + probed(3, 13, "ok") + "18 nemesis pause:heal 1 target=n1\n18 nemesis pause:healed 1 target=n1\n" + probed(18, 38, "ok") + "45 harness phase heal", ""},
+		"the machine stood still":                            {run + dead + probed(2, 12, "ok") + "33 harness stall from=15\n" + probed(34, 39, "ok") + "45 harness phase heal", ""},
+		"the service takes no writes":                        {run + dead + probed(2, 40, "info") + "45 harness phase heal", ""},
+		"nothing is known of the service":                    {run + dead + "45 harness phase heal", ""},
+		"the service takes writes since 20 s":                {run + dead + probed(2, 17, "info") + probed(22, 42, "ok") + "45 harness phase heal", ""},
+		"a client that lives may have it: of its release":    {run + strings.Replace(dead, "1.60 a exit h2", "1.6 a release h2\n1.7 a release:info h2", 1) + probed(2, 40, "ok") + "45 harness phase heal", ""},
+		"a client that lives may have it: of its acquire":    {run + strings.NewReplacer("acquire:ok h2 token=2", "acquire:info h2", "1.60 a exit h2", "").Replace(dead) + probed(2, 40, "ok") + "45 harness phase heal", ""},
+		"a holder works that long":                           {run + strings.Replace(dead, "1.60 a exit h2", "", 1) + probed(2, 40, "ok") + "45 harness phase heal", ""},
+		"slots that are behind, and run one after the other": {run + slow(20, "1/h1"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result := verdicts(t, jobsPlan(history.AtLeastOnce), test.text, test.want)
+			p := result.of(MissedExecution)
+			if unprobed := strings.Contains(name, "the service"); (p.Verdict == Inconclusive) != unprobed {
+				t.Errorf("%s: %s", p.Verdict, p.Reason)
+			}
+		})
+	}
+}
+
+// slow is a schedule whose jobs take 3 s each: the later its slot, the longer after it a job is run.
+func slow(n int, found string) (text string) {
+	for i := range n {
+		slot := i + 2
+		record := fmt.Sprintf("%d/s%d", slot, slot)
+		text += turn(float64(3*i+4), "c", fmt.Sprint("s", slot), fmt.Sprint(slot+10), found, record) + fmt.Sprintf("%.1f harness probe:invoke %d\n%.2f harness probe:ok %d\n", float64(3*i+4)+.2, slot, float64(3*i+4)+.25, slot)
+		found = record
+	}
+	return text + fmt.Sprintf("%d harness phase heal", 3*n+5)
+}
+
+func TestWordsOfAJobThatNoClientRan(t *testing.T) {
+	text := turn(1, "a", "h1", "1", "", "1/h1") + "1.2 nemesis kill:invoke 7 target=a\n" + dead[:strings.Index(dead, "2.00")] + "1.7 nemesis kill:ok 7 target=a\n1.8 nemesis kill:heal 7 target=a\n1.9 nemesis kill:healed 7 target=a\n2.00 b acquire h3\n" + probed(2, 40, "ok") + "45 harness phase heal"
+	result, _ := judgeText(t, jobsPlan(history.AtLeastOnce), text)
+	f := result.of(MissedExecution).Findings[0]
+	if want := "slot 2 of k, due at 2.000 s, was run by no client for 43.0 s, although b waited for the lock: more than the 30.0 s allowed"; !strings.Contains(f.Summary, want) {
+		t.Errorf("%s\nwant %s", f.Summary, want)
+	}
+	for _, want := range []string{"b asked for k", "slot 2 of k was due", "it should have been run by now", "a wrote 1/h1"} {
+		if !strings.Contains(storyText(f), want) {
+			t.Errorf("the story lacks %q:\n%s", want, storyText(f))
+		}
+	}
+	if f.Cause.Fault == 0 || !strings.Contains(f.Cause.Text, "a kill of a") {
+		t.Errorf("%+v", f.Cause)
+	}
+	elsewhere := jobsPlan(history.AtLeastOnce)
+	elsewhere.SameKernel = false
+	if result, _ := judgeText(t, elsewhere, text); result.of(MissedExecution).Verdict != NotApplicable {
+		t.Errorf("servers elsewhere: %+v", result.of(MissedExecution))
+	}
+}

@@ -1,0 +1,35 @@
+package checker
+
+import (
+	"fmt"
+
+	"lockcheck/checker/history"
+)
+
+// doubleExecution is J12 by looking, for every record, at all before it.
+func (o *oracle) doubleExecution() map[string]bool {
+	found := map[string]bool{}
+	for n, w := range o.requests {
+		for _, q := range o.requests[:n] {
+			slot, _ := history.RecordedSlot(w.Value)
+			earlier, _ := history.RecordedSlot(q.Value)
+			if w.Kind == history.KindWrite && q.Kind == history.KindWrite && w.Outcome == history.Applied && q.Outcome == history.Applied &&
+				w.Key == q.Key && slot == earlier {
+				found[fmt.Sprintf("%s %d at %d", w.Key, slot, w.TimeNS)] = true
+			}
+		}
+	}
+	return found
+}
+
+// doubledSlots are those that the checker finds, in the same words.
+func doubledSlots(j *judge) string {
+	found := map[string]bool{}
+	for _, h := range j.outcome(DoubleExecution).harms() {
+		f := h.finding()
+		var slot int64
+		fmt.Sscanf(f.Summary, "slot %d of", &slot)
+		found[fmt.Sprintf("%s %d at %d", f.Key, slot, f.AtNS)] = true
+	}
+	return sorted(found)
+}

@@ -1,0 +1,243 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"lockcheck/clusters"
+)
+
+const (
+	// attachedBase is the only node outside of a run's own that is ever made at a service that others run: the parent of those.
+	attachedBase = "/lockcheck"
+	attachedTry  = 3 * time.Second // for one question; another machine may be far away
+	madeBase     = "the run that made this node made its parent, too"
+)
+
+var _ clusters.Attachable = Backend{}
+
+// AttachLayout is that of servers whose settings others chose: what is asked for is what they are expected to have.
+func (b Backend) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {
+	opts.Nodes = 0
+	layout, err := b.Layout(opts)
+	layout.Nodes = clusters.NodeNames(endpoints)
+	return layout, err
+}
+
+// Attach keeps where the servers are: each question to one is a connection of its own.
+func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) {
+	if to.Access.TLS {
+		return nil, fmt.Errorf("%w: %w", clusters.ErrUsage, errNoTLS)
+	}
+	c := &attached{to: to, root: lockPath(attachedBase, strings.TrimSuffix(to.Prefix, "/"))}
+	for _, at := range to.Nodes {
+		c.servers = append(c.servers, &attachedServer{at, &node{at, to.DialNode(at)}, c})
+	}
+	return c, nil
+}
+
+// attached is an ensemble that others run. Of it, lockcheck knows one node and what is below.
+type attached struct {
+	to      clusters.Attachment
+	servers []*attachedServer
+	root    string // of all that the run makes
+}
+
+type attachedServer struct {
+	*clusters.AttachedNode
+	node    *node
+	cluster *attached
+}
+
+// Place is the run's own node.
+func (c *attached) Place() string { return "nodes below " + c.root }
+
+// with connects to this server alone, shows the password, and calls do.
+func (s *attachedServer) with(ctx context.Context, do func(*zk.Conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, attachedTry)
+	defer cancel()
+	return s.node.with(ctx, s.cluster.to.Layout.EffectiveTTL+attachedTry, func(conn *zk.Conn) error {
+		if err := new(signing).await(ctx, conn, s.cluster.to.Access); err != nil {
+			return err
+		}
+		return do(conn)
+	})
+}
+
+// any asks the servers one after the other until one answers.
+func (c *attached) any(ctx context.Context, do func(*zk.Conn) error) error {
+	var errs []error
+	for _, s := range c.servers {
+		err := s.with(ctx, do)
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, s.unusable(err))
+	}
+	return errors.Join(errs...)
+}
+
+// Check asks every server for the run's own node, which is not there.
+func (c *attached) Check(ctx context.Context) error {
+	for _, a := range clusters.AskAll(ctx, c.servers, func(ctx context.Context, s *attachedServer) (struct{}, error) {
+		return struct{}{}, s.with(ctx, func(conn *zk.Conn) error { _, _, err := conn.Exists(c.root); return err })
+	}) {
+		if a.Err != nil {
+			return a.Node.unusable(a.Err)
+		}
+	}
+	return nil
+}
+
+// unusable says why a server cannot be used, and what to do.
+func (s *attachedServer) unusable(err error) error {
+	switch {
+	case errors.Is(err, zk.ErrNoAuth), errors.Is(err, zk.ErrAuthFailed), errors.Is(err, zk.ErrInvalidACL):
+		return fmt.Errorf("%w: ZooKeeper at %s does not let this user make %s: %w: %s; the user needs all rights on %s, or the right to make it",
+			clusters.ErrUsage, s.Place(), s.cluster.root, err, clusters.PasswordAdvice, attachedBase)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: ZooKeeper at %s gave no session within %v: is it ZooKeeper, without TLS, and has it a leader?", clusters.ErrUnavailable, s.Place(), attachedTry)
+	}
+	return fmt.Errorf("%w: ZooKeeper at %s: %w", clusters.ErrUnavailable, s.Place(), err)
+}
+
+// Existing is the run's own node, and some of those below.
+func (c *attached) Existing(ctx context.Context) (found []string, err error) {
+	err = c.any(ctx, func(conn *zk.Conn) error {
+		found = nil
+		there, _, err := conn.Exists(c.root)
+		if there {
+			found = append(found, c.root)
+		}
+		return err
+	})
+	return found, err
+}
+
+// Ready makes the run's own node if it is not there, writes below it through every server, and looks at the session that is granted.
+func (c *attached) Ready(ctx context.Context) error {
+	for _, s := range c.servers {
+		err := s.with(ctx, func(conn *zk.Conn) error {
+			if err := c.enter(conn); err != nil {
+				return err
+			}
+			return c.write(conn, s.Name())
+		})
+		if err != nil {
+			return s.unusable(err)
+		}
+	}
+	s, ttl := c.servers[0], c.to.Layout.EffectiveTTL
+	bounded, cancel := context.WithTimeout(ctx, attachedTry)
+	defer cancel()
+	granted, err := s.node.negotiate(bounded, ttl)
+	switch {
+	case err != nil:
+		return s.unusable(err)
+	case granted != ttl:
+		return fmt.Errorf("%w: ZooKeeper at %s grants a session of %v where one of %v is asked for: ask for %v", clusters.ErrUsage, s.Place(), granted, ttl, granted)
+	}
+	return nil
+}
+
+// enter makes the run's own node. Where its parent is missing, both are made in one step, and the node says so.
+func (c *attached) enter(conn *zk.Conn) error {
+	acl := aclOf(c.to.Access)
+	_, err := conn.Create(c.root, nil, 0, acl)
+	if errors.Is(err, zk.ErrNoNode) {
+		_, err = conn.Multi(&zk.CreateRequest{Path: attachedBase, Acl: acl}, &zk.CreateRequest{Path: c.root, Data: []byte(madeBase), Acl: acl})
+		if errors.Is(err, zk.ErrNodeExists) { // another run was faster
+			_, err = conn.Create(c.root, nil, 0, acl)
+		}
+	}
+	if errors.Is(err, zk.ErrNodeExists) {
+		return nil
+	}
+	return err
+}
+
+func (c *attached) write(conn *zk.Conn, value string) error {
+	_, err := write(conn, lockPath(attachedBase, c.to.ProbeKey()), value, aclOf(c.to.Access))
+	return err
+}
+
+// Probe writes one node, through whichever server takes it.
+func (c *attached) Probe(ctx context.Context) error {
+	return clusters.WriteToAny(ctx, probeTimeout, attachedTry, "ZooKeeper at", c.servers, func(ctx context.Context, s *attachedServer) error {
+		return s.with(ctx, func(conn *zk.Conn) error { return c.write(conn, s.Name()) })
+	})
+}
+
+// Remove deletes the run's own node and all below it, and the parent if the run made that and nothing else is in it.
+func (c *attached) Remove(ctx context.Context) error {
+	return c.any(ctx, func(conn *zk.Conn) error {
+		note, _, err := conn.Get(c.root)
+		if errors.Is(err, zk.ErrNoNode) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := removeAll(conn, c.root); err != nil {
+			if errors.Is(err, zk.ErrNotEmpty) { // what a client had sent came after all: the caller looks again
+				return nil
+			}
+			return err
+		}
+		if string(note) == madeBase {
+			if err := conn.Delete(attachedBase, -1); err != nil && !errors.Is(err, zk.ErrNotEmpty) && !errors.Is(err, zk.ErrNoNode) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// removeAll deletes a node and all below it.
+func removeAll(conn *zk.Conn, path string) error {
+	children, _, err := conn.Children(path)
+	for _, child := range children {
+		if err := removeAll(conn, path+"/"+child); err != nil {
+			return err
+		}
+	}
+	if err == nil {
+		err = conn.Delete(path, -1)
+	}
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
+// Nodes are the servers.
+func (c *attached) Nodes() []clusters.Node {
+	return clusters.Each(c.servers, func(s *attachedServer) clusters.Node { return s.AttachedNode })
+}
+
+// Endpoints are where clients find them.
+func (c *attached) Endpoints() []string {
+	return clusters.Each(c.servers, func(s *attachedServer) string { return s.Endpoint() })
+}
+
+// ClientOptions are what lets clients in.
+func (c *attached) ClientOptions() map[string]string { return c.to.ClientOptions() }
+
+// Versions is what the servers say of themselves.
+func (c *attached) Versions(ctx context.Context) (map[string]string, error) {
+	version, err := clusters.OneVersion(ctx, "ZooKeeper at", c.servers, func(ctx context.Context, s *attachedServer) (string, error) {
+		bounded, cancel := context.WithTimeout(ctx, attachedTry)
+		defer cancel()
+		said, err := s.node.status(bounded)
+		return said.version, err
+	})
+	return map[string]string{Name: version}, err
+}
+
+// Close has nothing to end.
+func (c *attached) Close() error { return nil }

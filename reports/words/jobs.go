@@ -1,0 +1,26 @@
+package words
+
+import (
+	"strings"
+
+	"lockcheck/checker"
+	"lockcheck/checker/history"
+)
+
+// Jobs says what became of a schedule: "58 slots due, 57 recorded, 3 more than once; 2 records answered as the first of their slot".
+func Jobs(p history.Plan, s *checker.JobStats) string {
+	parts := []string{
+		history.Counted(s.Due, "slot", "slots") + " due, " + history.Grouped(s.Recorded) + " recorded, " + history.Grouped(s.Doubled) + " more than once",
+	}
+	execution, _ := history.ExecutionNamed(p.Execution)
+	if execution.Keyed || s.Deduplicated > 0 {
+		parts = append(parts, history.Counted(s.Deduplicated, "record", "records")+" answered as the first of their slot")
+	}
+	if s.Rejected > 0 {
+		parts = append(parts, history.Counted(s.Rejected, "record", "records")+" rejected")
+	}
+	if execution.MarksFirst {
+		parts = append(parts, history.Grouped(s.MarkedOnly)+" recorded by a client that died before the work was over")
+	}
+	return strings.Join(parts, "; ")
+}

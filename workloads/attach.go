@@ -1,0 +1,239 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters"
+	"lockcheck/clusters/client"
+)
+
+// Attach is a service that others run, as a run is to use it.
+type Attach struct {
+	Endpoints    []string // host:port
+	Access       client.Access
+	Prefix       string   // of the names of all locks
+	MaxRate      int      // acquires a second
+	CleanCommand []string // removes what the run left there
+
+	// Remember notes what the run is about to write there, for those who have to remove it if the run is killed; Forget is called
+	// once nothing is there any more.
+	Remember func(history.Attached, []string) error
+	Forget   func() error
+}
+
+// Files are those that connecting needs.
+func (a *Attach) Files() (paths []string) {
+	for _, path := range []string{a.Access.CA, a.Access.Cert, a.Access.Key} {
+		if path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// connectionsOfAClient is how many connections to one endpoint a client may have at the same time. Libraries keep one or a few, and
+// one that was cut off by a partition is noticed late.
+const connectionsOfAClient = 8
+
+// attachTimeout bounds how long connecting to the service may take, and removing what was made there.
+const attachTimeout = 20 * time.Second
+
+// attach connects to the service that others run. Nothing is written there before it is clear that nothing of the run's is there, and
+// before the user was told what will be.
+func (r *Run) attach(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
+	defer cancel()
+	site, ok := r.site.(clusters.Outward)
+	if !ok {
+		return fmt.Errorf("%w: provider %s cannot attach to a service outside; use %s", clusters.ErrUsage, r.plan.Provider, clusters.ChooseLocal)
+	}
+	nodes, err := r.findNodes(ctx, site)
+	if err != nil {
+		return err
+	}
+	if isolated, _ := r.site.Isolated(); isolated {
+		if err := r.relayTo(ctx, site, nodes); err != nil {
+			return err
+		}
+	}
+	access := namedAs(nodes, r.config.Attach.Access)
+	service, err := r.config.Backend.(clusters.Attachable).Attach(clusters.Attachment{
+		Nodes: nodes, Dial: dialNodes(site, nodes), Layout: r.config.Layout, Access: access,
+		Prefix: r.config.Attach.Prefix, Keys: r.keys(),
+	})
+	if err != nil {
+		return err
+	}
+	r.cluster = service
+	if err := service.Check(ctx); err != nil {
+		return err
+	}
+	if err := nothingThere(ctx, service); err != nil {
+		return err
+	}
+	r.noteAttached(service)
+	if err := r.config.Attach.Remember(*r.plan.Attached, r.keys()); err != nil {
+		return err
+	}
+	r.progress("%s", r.intent(service))
+	r.attached = service
+	return service.Ready(ctx)
+}
+
+// findNodes resolves every endpoint and connects to it once.
+func (r *Run) findNodes(ctx context.Context, site clusters.Outward) ([]*clusters.AttachedNode, error) {
+	names := clusters.NodeNames(len(r.config.Attach.Endpoints))
+	nodes, err := clusters.Together(len(names), func(i int) (*clusters.AttachedNode, error) {
+		node := &clusters.AttachedNode{NodeName: names[i], Asked: r.config.Attach.Endpoints[i]}
+		var err error
+		if node.Outside, err = site.Outside(ctx, i); err != nil {
+			return nil, fmt.Errorf("--%s: %s cannot be found: %w", clusters.FlagAttach, node.Asked, err)
+		}
+		conn, err := site.DialOutside(ctx, i)
+		if err != nil {
+			return nil, fmt.Errorf("%w: --%s: %s cannot be connected to from this machine: %w: is the service running there, and let through by firewalls?",
+				clusters.ErrUnavailable, clusters.FlagAttach, node.Place(), err)
+		}
+		return node, conn.Close()
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, node := range nodes {
+		if j := slices.IndexFunc(nodes, func(n *clusters.AttachedNode) bool { return n.Outside == node.Outside }); j < i {
+			return nil, fmt.Errorf("%w: --%s: %s and %s are one place, %s: name it once", clusters.ErrUsage, clusters.FlagAttach, nodes[j].Asked, node.Asked, node.Outside)
+		}
+	}
+	return nodes, nil
+}
+
+// relayTo makes the hosts that have the nodes' addresses inside: one for each address.
+func (r *Run) relayTo(ctx context.Context, site clusters.Outward, nodes []*clusters.AttachedNode) error {
+	for i, node := range nodes {
+		if node.Carrier != nil {
+			continue
+		}
+		spec := clusters.RelaySpec{
+			Name: node.NodeName, Max: connectionsOfAClient * r.plan.Clients,
+			Refused: func(err error) { r.progress("%s: a connection was not passed on: %v", node.NodeName, err) },
+		}
+		var same []*clusters.AttachedNode
+		for j, other := range nodes {
+			if j == i || !other.Outside.Addr().IsLoopback() && other.Outside.Addr() == node.Outside.Addr() {
+				same, spec.Places = append(same, other), append(spec.Places, j)
+				if host, _, _ := net.SplitHostPort(other.Asked); isName(host) && !other.Outside.Addr().IsLoopback() && !slices.Contains(spec.Names, host) {
+					spec.Names = append(spec.Names, host)
+				}
+			}
+		}
+		carrier, err := site.Relay(ctx, spec)
+		if err != nil {
+			return err
+		}
+		for _, n := range same {
+			n.Carrier = carrier
+		}
+	}
+	return nil
+}
+
+// namedAs lets certificates of a server on loopback hold: hosts of the run find it at another address than that which its certificate
+// names.
+func namedAs(nodes []*clusters.AttachedNode, access client.Access) client.Access {
+	if !access.TLS || access.ServerName != "" {
+		return access
+	}
+	name, _, _ := net.SplitHostPort(nodes[0].Asked)
+	for _, node := range nodes {
+		if host, _, _ := net.SplitHostPort(node.Asked); host != name || !node.Outside.Addr().IsLoopback() {
+			return access
+		}
+	}
+	access.ServerName = name
+	return access
+}
+
+// isName reports whether a host is not written as an address.
+func isName(host string) bool { return net.ParseIP(host) == nil }
+
+// dialNodes connects to nodes by where they are outside.
+func dialNodes(site clusters.Outward, nodes []*clusters.AttachedNode) clusters.Dialer {
+	return func(ctx context.Context, _, addr string) (net.Conn, error) {
+		i := slices.IndexFunc(nodes, func(n *clusters.AttachedNode) bool { return n.Outside.String() == addr })
+		if i < 0 {
+			return nil, fmt.Errorf("%s is no endpoint that was named with --%s", addr, clusters.FlagAttach)
+		}
+		return site.DialOutside(ctx, i)
+	}
+}
+
+// nothingThere refuses to begin where something of the run's names is there already.
+func nothingThere(ctx context.Context, service clusters.AttachedCluster) error {
+	found, err := service.Existing(ctx)
+	if err != nil {
+		return fmt.Errorf("looking for %s: %w", service.Place(), err)
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("%w: there are %s already, and a run uses none that it did not make: %s", clusters.ErrUnavailable, service.Place(), strings.Join(found, ", "))
+	}
+	return nil
+}
+
+// noteAttached notes in the plan where the service was found.
+func (r *Run) noteAttached(service clusters.AttachedCluster) {
+	noted := *r.plan.Attached
+	noted.Place, noted.Endpoints = service.Place(), nil
+	for _, n := range clusters.AttachedNodes(service) {
+		noted.Endpoints = append(noted.Endpoints, history.AttachedEndpoint{Node: n.NodeName, Asked: n.Asked, Address: n.Outside.String()})
+	}
+	r.plan.Attached = &noted
+}
+
+// intent says what the run will do to a service that others run, before it does.
+func (r *Run) intent(service clusters.AttachedCluster) string {
+	places := clusters.Each(clusters.AttachedNodes(service), (*clusters.AttachedNode).Place)
+	return fmt.Sprintf("attached to %s at %s: %d clients will take and release %s there, with at most %d acquires a second together; %s",
+		r.plan.Backend, strings.Join(places, ", "), r.plan.Clients, history.Counted(r.plan.Keys, "lock", "locks"), r.plan.Attached.MaxRate,
+		r.writes(service.Place()))
+}
+
+// writes says what is written and removed. What a client of the user's makes of the locks' names only its author knows.
+func (r *Run) writes(place string) string {
+	told := "they are told names that begin with " + r.plan.Attached.Prefix + ", and what your client makes of them is up to it"
+	switch own := r.config.ClientCommand.Program != ""; {
+	case !own:
+		return "they write " + place + ", and nothing else there is read or written; these are removed at the end"
+	case place == "":
+		return told + "; lockcheck itself reads and writes nothing there"
+	default:
+		return told + "; lockcheck itself reads and writes " + place + ", and removes these at the end"
+	}
+}
+
+// keys are the names of all locks.
+func (r *Run) keys() (all []string) {
+	for n := range r.plan.Keys {
+		all = append(all, r.key(n))
+	}
+	return all
+}
+
+// leave removes what the run made at a service that others run. It is called when the clients have ended.
+func (r *Run) leave() error {
+	if r.attached == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), attachTimeout)
+	defer cancel()
+	err := clusters.Removed(ctx, r.attached)
+	if err == nil {
+		return r.config.Attach.Forget()
+	}
+	return fmt.Errorf("%w: %s: %w; this removes them: %s", clusters.ErrLeft, r.attached.Place(), err, strings.Join(r.config.Attach.CleanCommand, " "))
+}
