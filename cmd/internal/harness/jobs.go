@@ -41,7 +41,7 @@ func (o *Options) checkKeys() error {
 	_, execution := o.schedule()
 	if words, _ := history.ExecutionNamed(execution); words.Keyed && isTested(o.Resource) {
 		return fmt.Errorf("--execution=%s: a resource under test (--resource=%s) is not told to take slots as idempotency keys: use one of %s, or another --execution",
-			execution, o.Resource, strings.Join(ownResources(), ", "))
+			execution, o.Resource, strings.Join(history.OwnResourceNames(), ", "))
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func runResource(ctx context.Context, args []string) error {
 	listen := flags.String("listen", "127.0.0.1:0", "address and port")
 	log := flags.String("log", "", "the file to make for the log of handled requests; - prints it on standard output")
 	epochNS := flags.Int64("epoch-ns", 0, "the run's start on the kernel's monotonic clock")
-	kind := flags.String("kind", string(history.ResourcePlain), "what it compares: "+strings.Join(history.ResourceNames(), ", "))
+	kind := flags.String("kind", string(history.ResourcePlain), "what it compares: "+strings.Join(history.OwnResourceNames(), ", "))
 	withoutTokens := flags.Bool("without-tokens", false, "leave the tokens of requests out, as if none had been sent")
 	storage := flags.String("storage", "", "instead of a log of its own: the storage server that keeps everything, by its backend's name")
 	at := flags.String("at", "", "the address of that server")

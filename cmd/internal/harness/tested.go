@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
-	"slices"
 	"strings"
 
 	"lockcheck/checker/history"
@@ -27,11 +26,6 @@ type StorageServer interface {
 func isTested(name string) bool {
 	kind, _ := history.ResourceNamed(history.Resource(name))
 	return kind.UnderTest || history.IsOwnResource(name)
-}
-
-// ownResources are those that lockcheck wrote.
-func ownResources() []string {
-	return slices.DeleteFunc(history.ResourceNames(), isTested)
 }
 
 // serveKeeper is the resource in front of a storage server. It ends with the run's other processes.
