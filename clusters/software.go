@@ -27,6 +27,18 @@ type Software struct {
 	Version func(ctx context.Context, found []string) (string, error)
 }
 
+// CommandOnMachine is what starts a server of this machine, to be completed with arguments, log and data.
+func (s Software) CommandOnMachine(paths ServerPaths) (Command, error) {
+	if s.OnMachine == nil {
+		return Command{Args: []string{"node", s.Backend}}, nil
+	}
+	words, err := s.OnMachine(paths)
+	if err != nil {
+		return Command{}, err
+	}
+	return Command{Program: words[0], Args: words[1:]}, nil
+}
+
 // ServerPaths are where the user said that server programs are; empty for the default places.
 type ServerPaths struct {
 	Bin string // a program, or the directory it is in (FlagServerBin)

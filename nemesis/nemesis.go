@@ -246,7 +246,7 @@ func (s Spec) checkResource(plan Plan) error {
 	for _, mix := range s {
 		for _, f := range mix {
 			if roles[f.Target.Name].tested && !plan.ResourceUnderTest {
-				return fmt.Errorf("%q: lockcheck's own resource proves what happened, and is never a target of faults; one of yours is (--resource=./PATH)", f.String())
+				return fmt.Errorf("%q: only a resource that lockcheck started to test it is a target of faults (--resource=./PATH): its own proves what happened, and one behind a URL is run by others", f.String())
 			}
 		}
 	}

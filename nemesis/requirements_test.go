@@ -67,7 +67,7 @@ func TestWhatARunMustHaveMet(t *testing.T) {
 // The resource is a target only where it is under test: lockcheck's own keeps the run's record.
 func TestOnlyAResourceUnderTestIsATarget(t *testing.T) {
 	for _, spec := range []string{"kill:resource", "pause:resource@work", "pause:holder;kill:resource@worked,at-once"} {
-		for tested, want := range map[bool]string{true: "", false: "lockcheck's own resource proves what happened, and is never a target of faults"} {
+		for tested, want := range map[bool]string{true: "", false: "only a resource that lockcheck started to test it is a target of faults"} {
 			_, err := New(spec, Plan{Seed: 1, TTL: time.Second, Limit: time.Second, Servers: 3, Clients: 3, ResourceUnderTest: tested})
 			if (err == nil) != tested || err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, under test %v: %v", spec, tested, err)

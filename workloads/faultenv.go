@@ -105,7 +105,7 @@ func (e *faultEnv) Fronts() (targets []nemesis.Target) {
 func (e *faultEnv) Resource() nemesis.Target {
 	if tested, ok := e.run.resource.(*testedResource); ok && tested.hosted() != nil {
 		target := e.server(tested.hosted())
-		target.named = history.ResourceTarget
+		target.named, target.link.host = history.ResourceTarget, e.run.resourceHost
 		return testedTarget{target, tested}
 	}
 	return resourceTarget{history.ResourceTarget, link{e.run.agents, e.run.resourceHost}}

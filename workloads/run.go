@@ -299,14 +299,8 @@ func (r *Run) loading() bool {
 	}
 }
 
-// key is the name of the n-th lock, everywhere: at a service that others run it has to be the run's own.
-func (r *Run) key(n int) string {
-	prefix := ""
-	if r.config.Attach != nil {
-		prefix = r.config.Attach.Prefix
-	}
-	return fmt.Sprintf("%sk%d", prefix, n+1)
-}
+// key is the name of the n-th lock, everywhere: at a service, or a resource, that others run it has to be the run's own.
+func (r *Run) key(n int) string { return fmt.Sprintf("%sk%d", r.keyPrefix(), n+1) }
 
 func (r *Run) mark(phase string) (ns int64) {
 	return r.recorder.Record(history.Event{

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -15,38 +16,68 @@ import (
 	"lockcheck/clusters/resource"
 )
 
-// Tested is a resource under test.
+// Tested is a resource under test: a program of the user's, or a storage server.
 type Tested struct {
-	// Command starts it: a program of the user's.
+	// Command starts it, where it is a program.
 	Command clusters.Command
+	// Storage is the server that keeps everything where it is none; lockcheck itself, run once more, speaks for it.
+	Storage StorageServer
+	// URL is where it is, if others run it, and Relay the socket that leads there out of the run's network.
+	URL, Relay string
+	// KeyPrefix is what every key of the run begins with: a service that others run was there before, and stays.
+	KeyPrefix string
+	// WithoutTokens leaves the tokens of requests to a storage server out.
+	WithoutTokens bool
+}
+
+// StorageServer is a backend of which one server can be a storage.
+type StorageServer interface {
+	clusters.Backend
+	// StorageSettings are what such a server is told, so that it keeps what it has acknowledged when it is killed.
+	StorageSettings() map[string]string
 }
 
 // testedResource is a resource under test: it says itself what it compares, faults may hit it, and its log is read at the end.
 type testedResource struct {
-	run    *Run
-	server *clusters.Server
-	asked  *resource.Tested
+	run     *Run
+	server  *clusters.Server // that clients speak with
+	storage clusters.Cluster // behind it; nil where there is none
+	asked   *resource.Tested
 
 	mu     sync.Mutex
 	killed map[clusters.Process]bool // by faults
+
+	software map[string]string // versions of a storage server
 }
 
 // dataOfResource names the directory that it keeps its data in.
 const dataOfResource = "resource"
 
-func (t *testedResource) hosted() clusters.Hosted { return t.server }
-func (t *testedResource) close() error            { return nil }
+// hosted is what keeps the data: a server that only speaks for another has nothing to forget.
+func (t *testedResource) hosted() clusters.Hosted {
+	switch {
+	case t.run.config.Tested.URL != "":
+		return nil
+	case t.storage != nil:
+		return clusters.HostedNodes(t.storage)[0]
+	}
+	return t.server
+}
+
+func (t *testedResource) close() error {
+	if t.storage == nil {
+		return nil
+	}
+	return t.storage.Close()
+}
 
 func (t *testedResource) start(ctx context.Context, host clusters.Host) (string, error) {
 	r := t.run
-	data, err := host.DataDir(dataOfResource)
-	if err != nil {
-		return "", fmt.Errorf("the data of the resource: %w", err)
-	}
 	listen := host.Addr() + ":" + strconv.Itoa(resourcePort)
-	command := r.config.Tested.Command
-	command.Log, command.Data = "resource", dataOfResource
-	command.Env = append(command.Env, resource.EnvListen+"="+listen, resource.EnvData+"="+data, resource.EnvRun+"="+r.plan.Run)
+	command, err := t.command(ctx, host, listen)
+	if err != nil {
+		return "", err
+	}
 	if t.server, err = clusters.StartServer(ctx, host, command); err != nil {
 		return "", fmt.Errorf("%w: the resource %s cannot be started: %w", clusters.ErrUnavailable, r.plan.Resource, err)
 	}
@@ -56,15 +87,77 @@ func (t *testedResource) start(ctx context.Context, host clusters.Host) (string,
 	if err != nil {
 		return "", t.unusable(err)
 	}
-	r.plan.UnderTest = &history.UnderTest{Compares: hello.Compares, Software: hello.Name}
+	r.plan.UnderTest = &history.UnderTest{Compares: hello.Compares, Software: t.named(hello.Name)}
 	r.plan.Fenced = hello.Compares == history.ComparisonNames[history.CompareTokens]
-	r.progress("resource %s: %s, which compares %s, ready", r.plan.Resource, hello.Name, hello.Compares)
+	r.progress("resource %s: %s, which compares %s, ready", r.plan.Resource, r.plan.UnderTest.Software, hello.Compares)
 	// There is a file for whoever reads a run that goes on; it is filled when the load is over.
 	log, err := resource.OpenLog(r.config.ResourcePath)
 	if err != nil {
 		return "", err
 	}
 	return base, log.Close()
+}
+
+// command is what starts what clients speak with; a storage server behind it is started here.
+func (t *testedResource) command(ctx context.Context, host clusters.Host, listen string) (clusters.Command, error) {
+	command := t.run.config.Tested.Command
+	command.Log = "resource"
+	if storage := t.run.config.Tested.Storage; storage != nil {
+		var err error
+		if t.storage, err = t.launch(ctx, storage); err != nil {
+			return command, asNotStarted(ctx, fmt.Errorf("the resource %s: %w", t.run.plan.Resource, err))
+		}
+		command.Args = []string{"resource", "--listen", listen, "--storage", storage.Name(), "--at", t.storage.Endpoints()[0]}
+		if t.run.config.Tested.WithoutTokens {
+			command.Args = append(command.Args, "--without-tokens")
+		}
+		return command, nil
+	}
+	if socket := t.run.config.Tested.Relay; socket != "" {
+		command.Args = []string{"resource", "--listen", listen, "--forward", socket}
+		return command, nil
+	}
+	data, err := host.DataDir(dataOfResource)
+	if err != nil {
+		return command, fmt.Errorf("the data of the resource: %w", err)
+	}
+	command.Data = dataOfResource
+	command.Env = append(slices.Clone(command.Env), resource.EnvListen+"="+listen, resource.EnvData+"="+data, resource.EnvRun+"="+t.run.plan.Run)
+	return command, nil
+}
+
+const (
+	// storageHost is the host of a storage server.
+	storageHost = "storage"
+	// storageTTL is a lease that every server can be laid out for. No client asks a storage for one.
+	storageTTL = 10 * time.Second
+)
+
+// launch starts a storage server, alone, and returns once it is ready.
+func (t *testedResource) launch(ctx context.Context, storage StorageServer) (clusters.Cluster, error) {
+	layout, err := storage.Layout(clusters.Options{Nodes: 1, TTL: storageTTL, Settings: storage.StorageSettings()})
+	if err != nil {
+		return nil, err
+	}
+	layout.Nodes = []string{storageHost}
+	cluster, err := clusters.Start(ctx, storage, storageSite{t.run.site, storage.Software()}, layout, t.run.config.Log)
+	if err != nil {
+		return nil, err
+	}
+	if versions, err := cluster.Versions(ctx); err == nil { // it is for people
+		t.software = versions
+	}
+	return cluster, nil
+}
+
+// storageSite is a site that starts servers of another software than the lock service's.
+type storageSite struct {
+	clusters.Site
+	software clusters.Software
+}
+
+func (s storageSite) Server(context.Context) (clusters.Command, error) {
+	return s.software.CommandOnMachine(clusters.ServerPaths{})
 }
 
 // unusable says why a resource cannot be tested: it does not answer, or not as the protocol has it.
@@ -76,10 +169,28 @@ func (t *testedResource) unusable(why error) error {
 	if errors.Is(why, resource.ErrEnded) {
 		return fmt.Errorf("%w: the resource %s: %w: %w", kind, name, why, deathOf(t.server.Process()))
 	}
-	return fmt.Errorf("%w: the resource %s: %w; its log is resource/resource.log in the run's nodes directory", kind, name, why)
+	return fmt.Errorf("%w: the resource %s: %w%s", kind, name, why, map[bool]string{true: "; its log is resource/resource.log in the run's nodes directory"}[t.hosted() != nil])
 }
 
-// target is what faults hit: its server, whose deaths by them are no deaths of its own.
+func (r *Run) keyPrefix() string {
+	switch {
+	case r.config.Attach != nil:
+		return r.config.Attach.Prefix
+	case r.config.Tested != nil:
+		return r.config.Tested.KeyPrefix
+	}
+	return ""
+}
+
+// named is what it calls itself, with the version of a storage server.
+func (t *testedResource) named(name string) string {
+	for _, version := range t.software {
+		return name + " " + version
+	}
+	return name
+}
+
+// testedTarget is what faults hit: its server, whose deaths by them are no deaths of its own.
 type testedTarget struct {
 	server
 	of *testedResource
@@ -96,13 +207,22 @@ func (t testedTarget) Kill(ctx context.Context) error {
 }
 
 func (t *testedResource) ended() error {
-	process := t.server.Process()
-	t.mu.Lock()
-	killed := t.killed[process]
-	t.mu.Unlock()
-	if killed || !hasEnded(process) {
-		return nil
+	for _, node := range []clusters.Hosted{t.hosted(), t.server} {
+		if node == nil {
+			continue
+		}
+		process := node.Process()
+		t.mu.Lock()
+		killed := t.killed[process]
+		t.mu.Unlock()
+		if !killed && hasEnded(process) {
+			return t.died(process)
+		}
 	}
+	return nil
+}
+
+func (t *testedResource) died(process clusters.Process) error {
 	return fmt.Errorf("%w: the resource %s ended by itself, so nothing more can be tested: %w", clusters.ErrUnavailable, t.run.plan.Resource, deathOf(process))
 }
 
@@ -124,7 +244,7 @@ func (t *testedResource) collect(ctx context.Context) error {
 	}
 	buffered := bufio.NewWriterSize(file, 1<<20)
 	lines := history.NewWriter(buffered)
-	read := t.asked.Log(bounded, "", lines.Request)
+	read := t.asked.Log(bounded, t.run.keyPrefix(), lines.Request)
 	if err := errors.Join(buffered.Flush(), file.Close()); err != nil {
 		return fmt.Errorf("keeping the resource's log: %w", err)
 	}

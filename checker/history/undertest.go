@@ -31,6 +31,16 @@ func ComparisonNamed(name string) (comparison Comparison, known bool) {
 // IsOwnResource reports whether a resource is a program or a URL of the user's: no name of lockcheck's own has a slash or a space.
 func IsOwnResource(name string) bool { return strings.ContainsAny(strings.TrimSpace(name), "/ ") }
 
+// OwnResourceNames lists the resources that lockcheck wrote: those that are under no test.
+func OwnResourceNames() (names []string) {
+	for _, r := range Resources {
+		if !r.UnderTest {
+			names = append(names, string(r.Name))
+		}
+	}
+	return names
+}
+
 // IsResourceURL reports whether a resource is a service that others run.
 func IsResourceURL(name string) bool {
 	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")

@@ -138,14 +138,7 @@ func (s *site) Close() error {
 
 // Server finds the backend's server on this machine.
 func (s *site) Server(context.Context) (clusters.Command, error) {
-	if s.software.OnMachine == nil {
-		return clusters.Command{Args: []string{"node", s.software.Backend}}, nil
-	}
-	words, err := s.software.OnMachine(s.serverPaths)
-	if err != nil {
-		return clusters.Command{}, err
-	}
-	return clusters.Command{Program: words[0], Args: words[1:]}, nil
+	return s.software.CommandOnMachine(s.serverPaths)
 }
 
 // Dial connects as any process does: the harness has an address of its own in the run's network, which no fault touches.

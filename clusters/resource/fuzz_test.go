@@ -22,7 +22,7 @@ func FuzzRequests(f *testing.F) {
 		f.Add(body, `{"request":"7","hold":"h2","token":"34","key":"k1","value":"v2","base":"v1"}`, byte(1))
 	}
 	f.Fuzz(func(t *testing.T, first, second string, kind byte) {
-		mode := Mode{Kind: history.Resources[int(kind)%len(history.Resources)].Name}
+		mode := Mode{Kind: history.Resource(history.OwnResourceNames()[int(kind)%len(history.OwnResourceNames())])}
 		name := filepath.Join(t.TempDir(), "resource.jsonl")
 		log, err := OpenLog(name)
 		if err != nil {

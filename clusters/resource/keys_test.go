@@ -9,7 +9,7 @@ import (
 
 // The first record of a slot is applied; every other is answered as that one, does nothing, and its line names the first.
 func TestASlotIsRecordedOnce(t *testing.T) {
-	for _, kind := range history.ResourceNames() {
+	for _, kind := range history.OwnResourceNames() {
 		t.Run(kind, func(t *testing.T) {
 			store, log := newStore(t, Mode{Kind: history.Resource(kind), Keyed: true})
 			write := func(id int, key, token, value, base string) Answer {

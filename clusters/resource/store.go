@@ -94,7 +94,7 @@ type register struct {
 func NewStore(mode Mode, log Log, clock func() int64) (*Store, error) {
 	with, known := comparisons[mode.Kind]
 	if !known {
-		return nil, history.Unknown("resource", string(mode.Kind), history.ResourceNames())
+		return nil, history.Unknown("resource", string(mode.Kind), history.OwnResourceNames())
 	}
 	return &Store{mode: mode, with: with, clock: clock, log: log, keys: map[string]*register{}, handled: map[uint64]int64{}}, nil
 }

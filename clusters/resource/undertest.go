@@ -166,6 +166,9 @@ func (t *Tested) get(ctx context.Context, path string) (io.ReadCloser, error) {
 	if reply.StatusCode != http.StatusOK {
 		raw, _ := io.ReadAll(io.LimitReader(reply.Body, maxQuote))
 		reply.Body.Close()
+		if reply.StatusCode == http.StatusServiceUnavailable { // not yet, or not now
+			return nil, fmt.Errorf("GET %s answered %s: %s", path, reply.Status, quoted(raw))
+		}
 		return nil, fmt.Errorf("%w: GET %s answered %s: %s", ErrNotSpoken, path, reply.Status, quoted(raw))
 	}
 	return reply.Body, nil

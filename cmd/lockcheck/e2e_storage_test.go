@@ -5,6 +5,8 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -107,6 +109,96 @@ func TestStoragesUnderTest(t *testing.T) {
 	}
 }
 
+// Real storage servers keep late writes from the data where there are tokens, lose nothing when they are killed in the middle, and
+// cannot help a lock that has no tokens.
+func TestStorageServersUnderTest(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		lock, storage string
+		args          []string
+		code          int
+		violates      []checker.Name
+	}{
+		{"etcd", "postgres", heldUpWrite, 0, nil},
+		{"etcd", "redis", heldUpWrite, 0, nil},
+		{"etcd", "etcd", heldUpWrite, 0, nil},
+		{"etcd", "postgres", killedStorage, 0, nil},
+		{"etcd", "redis", killedStorage, 0, nil},
+		{"etcd", "etcd", killedStorage, 0, nil},
+		{"redis", "postgres", heldUpWrite, 1, []checker.Name{checker.StaleWrite}}, // its default client has no tokens
+	} {
+		for _, seed := range seeds() {
+			t.Run(fmt.Sprintf("%s behind %s/%s/%d", row.storage, row.lock, strings.TrimPrefix(row.args[0], "--nemesis="), seed), func(t *testing.T) {
+				t.Parallel()
+				o := lockcheck(t, program, append([]string{"run", "--backend=" + row.lock, "--resource=" + row.storage, "--workload=fencing",
+					"--provider=local", fmt.Sprintf("--seed=%d", seed)}, row.args...)...)
+				if o.code != row.code {
+					t.Errorf("exit %d, want %d\n%s", o.code, row.code, o.stdout)
+				}
+				mustPass(t, o, checker.ResourceIntegrity)
+				for _, name := range row.violates {
+					if p := o.of(t, name); p.Verdict != checker.Violation {
+						t.Errorf("%s is %s, want violation", name, p.Verdict)
+					}
+				}
+				sameWhenCheckedAgain(t, o)
+			})
+		}
+	}
+}
+
+// A storage that others run is reached out of the run's network by its URL; the run's keys are its own, also the second time.
+func TestAStorageThatOthersRun(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listen := l.Addr().String()
+	l.Close()
+	words := strings.Fields(strings.TrimPrefix(storage(t, ""), "--resource="))
+	running := exec.Command(words[0], words[1:]...)
+	running.Env = append(os.Environ(), "LOCKCHECK_LISTEN="+listen, "LOCKCHECK_DATA="+t.TempDir())
+	if err := running.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = running.Process.Kill()
+		_ = running.Wait()
+	})
+	for range 2 {
+		o := lockcheck(t, program, append([]string{"run", "--backend=etcd", "--workload=fencing", "--resource=http://" + listen}, undisturbed...)...)
+		if o.code != 0 {
+			t.Errorf("exit %d\n%s", o.code, o.stderr)
+		}
+		mustPass(t, o, checker.ResourceIntegrity)
+	}
+	reply, err := http.Get("http://" + listen + "/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	keys := map[string]bool{}
+	for lines := json.NewDecoder(reply.Body); ; {
+		var line struct{ Key string }
+		if lines.Decode(&line) != nil {
+			break
+		}
+		keys[line.Key] = true
+	}
+	if len(keys) != 2 {
+		t.Errorf("the runs' keys are %v, want one of each", keys)
+	}
+	sockets, _ := filepath.Glob(filepath.Join(os.TempDir(), "lockcheck-relay-*", "s"))
+	for _, socket := range sockets { // one of a run that goes on elsewhere answers
+		if connection, err := net.Dial("unix", socket); err != nil {
+			t.Errorf("left: %s", socket)
+		} else {
+			connection.Close()
+		}
+	}
+}
+
 var storageHarm = []checker.Name{checker.StaleWrite, checker.LostUpdate, checker.ResourceLinearizability, checker.MutualExclusion}
 
 func judgeStorage(t *testing.T, o outcome, wrong bool, may []checker.Name) {
@@ -159,11 +251,11 @@ func TestStoragesThatCannotBeTested(t *testing.T) {
 		})
 	}
 	for args, says := range map[string]string{
-		"--resource=./nothing-here":                    "--resource: the program ./nothing-here cannot be run",
-		"--resource=fenced --nemesis=kill:resource":    "lockcheck's own resource proves what happened, and is never a target of faults",
-		"--resource=fenced --nemesis=clock:resource":   "takes no target resource",
-		"--resource=./pages_test.go":                   "permission denied",
-		"--resource=http://127.0.0.1:1 --nemesis=none": "cannot be reached",
+		"--resource=./nothing-here":                             "--resource: the program ./nothing-here cannot be run",
+		"--resource=fenced --nemesis=kill:resource":             "only a resource that lockcheck started to test it is a target of faults",
+		"--resource=fenced --nemesis=clock:resource":            "takes no target resource",
+		"--resource=./pages_test.go":                            "permission denied",
+		"--resource=http://127.0.0.1:1 --nemesis=kill:resource": "one behind a URL is run by others",
 	} {
 		o := lockcheck(t, program, append([]string{"run", "--backend=etcd"}, strings.Fields(args)...)...)
 		if o.code != 64 || !strings.Contains(o.stderr, says) {

@@ -73,7 +73,7 @@ type Plan struct {
 	Backend  string // etcd, zookeeper, redis, redlock, postgres, consul, kubernetes
 	Client   string // default: the backend's first
 	Workload string // lock (default), fencing, or jobs
-	Resource string // plain, fenced, cas; default: the workload's
+	Resource string // plain, fenced, cas, etcd, postgres, redis; default: the workload's; or the path of a program of yours
 	Nemesis  string // default: none
 	Guard    string // none, before-work (default), before-write, ask, ask-stale
 	Provider string // auto (default), local, docker

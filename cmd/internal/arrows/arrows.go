@@ -40,7 +40,7 @@ type neighbours struct{ all, tests []string }
 //	backends  ┐
 //	providers ┴→ clusters → client → resource
 //
-// The leaves procs and setting are left out of the drawing. Backends and providers know nothing of each other, and no backend
+// Some backends are storages under test, too. The leaves procs and setting are left out of the drawing. Backends and providers know nothing of each other, and no backend
 // of another. A folder of clusters without a line of its own is a backend, so that one that is added needs none.
 var inside = map[string]neighbours{
 	"clusters":          {all: []string{"clusters/client", "clusters/procs"}},
@@ -75,7 +75,7 @@ var inside = map[string]neighbours{
 
 var (
 	ofProviders = []string{"clusters", "clusters/procs"}
-	ofBackends  = []string{"clusters", "clusters/client", "clusters/setting"}
+	ofBackends  = []string{"clusters", "clusters/client", "clusters/resource", "clusters/setting"}
 	// Tests of backends start servers, at the provider that needs nothing but Linux.
 	ofTheirTests = []string{"clusters/local", "clusters/hosttest", "clusters/internal"}
 )

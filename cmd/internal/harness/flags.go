@@ -46,10 +46,10 @@ var Flags = []Flag{
 	{
 		Name: "resource", At: func(o *Options) any { return &o.Resource }, Where: InFile | InCompare,
 		Help: "what holders write to: " + strings.Join(history.ResourceNames(), ", ") + " (default: " + workloads.DefaultResources() +
-			"), or the path of a program of yours that is tested, too",
+			"), or a program or URL of yours, which is tested, too",
 		Rule:     resourceRule(),
-		Provider: Local, If: history.IsOwnResource,
-		Instead: "containers do not have this machine's programs: take one of lockcheck's own resources",
+		Provider: Local, If: isTested,
+		Instead: "containers have neither this machine's programs nor its storage servers: take plain, fenced or cas",
 	},
 	{
 		Name: "nemesis", At: func(o *Options) any { return &o.Nemesis }, Default: history.NoNemesis,

@@ -39,9 +39,9 @@ func (o *Options) checkSlot() error {
 // checkKeys refuses idempotency keys of a resource that has none that lockcheck knows of.
 func (o *Options) checkKeys() error {
 	_, execution := o.schedule()
-	if words, _ := history.ExecutionNamed(execution); words.Keyed && history.IsOwnResource(o.Resource) {
+	if words, _ := history.ExecutionNamed(execution); words.Keyed && isTested(o.Resource) {
 		return fmt.Errorf("--execution=%s: a resource under test (--resource=%s) is not told to take slots as idempotency keys: use one of %s, or another --execution",
-			execution, o.Resource, strings.Join(history.ResourceNames(), ", "))
+			execution, o.Resource, strings.Join(history.OwnResourceNames(), ", "))
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func Prepare(o Options) (workloads.Config, error) {
 	}
 	disturb, err := nemesis.New(o.Nemesis, nemesis.Plan{
 		Seed: o.Seed, TTL: layout.EffectiveTTL + layout.Grace, Limit: o.TimeLimit, Servers: len(layout.Nodes), Fronts: len(layout.Fronts), Clients: o.Clients,
-		Leaderless: layout.Election == 0 && attach == nil, Attached: attach != nil, ResourceUnderTest: resource.tested != nil,
+		Leaderless: layout.Election == 0 && attach == nil, Attached: attach != nil, ResourceUnderTest: resource.tested != nil && resource.tested.URL == "",
 	})
 	if err != nil {
 		return config, Usage(fmt.Errorf("--nemesis: %w", err))

@@ -30,14 +30,23 @@ func runResource(ctx context.Context, args []string) error {
 	listen := flags.String("listen", "127.0.0.1:0", "address and port")
 	log := flags.String("log", "", "the file to make for the log of handled requests; - prints it on standard output")
 	epochNS := flags.Int64("epoch-ns", 0, "the run's start on the kernel's monotonic clock")
-	kind := flags.String("kind", string(history.ResourcePlain), "what it compares: "+strings.Join(history.ResourceNames(), ", "))
+	kind := flags.String("kind", string(history.ResourcePlain), "what it compares: "+strings.Join(history.OwnResourceNames(), ", "))
 	withoutTokens := flags.Bool("without-tokens", false, "leave the tokens of requests out, as if none had been sent")
+	storage := flags.String("storage", "", "instead of a log of its own: the storage server that keeps everything, by its backend's name")
+	at := flags.String("at", "", "the address of that server")
+	socket := flags.String("forward", "", "instead of all that: the socket to hand connections on to")
 	keyed := flags.Bool("keyed", false, "take the slot that a write records as its idempotency key")
 	mode := plantResource(flags, func() resource.Mode {
 		return resource.Mode{Kind: history.Resource(*kind), WithoutTokens: *withoutTokens, Keyed: *keyed}
 	})
 	if err := flags.Parse(args); err != nil {
 		return Usage(err)
+	}
+	if *socket != "" {
+		return forward(ctx, *listen, *socket)
+	}
+	if *storage != "" {
+		return serveKeeper(ctx, *listen, *storage, *at, *withoutTokens)
 	}
 	if *log == "" {
 		return Usage(errors.New("--log is missing: without its log a resource proves nothing"))

@@ -66,9 +66,14 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 		o.Where.places = config.Attach.Endpoints
 		o.Where.keep = append(o.Where.keep, config.Attach.Files()...)
 	}
-	if config.Tested != nil {
+	if config.Tested != nil && config.Tested.Command.Program != "" {
 		o.Where.keep = append(o.Where.keep, config.Tested.Command.Program)
 	}
+	closeRelay, err := reach(&config, &o.Where)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer closeRelay()
 	provider, code, err := chosen.open(o.Where)
 	switch {
 	case err != nil:

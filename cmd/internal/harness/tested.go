@@ -2,14 +2,53 @@ package harness
 
 import (
 	"cmp"
+	"context"
+	"crypto/rand"
 	"fmt"
+	"net"
 	"os/exec"
 	"strings"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
+	"lockcheck/clusters/resource"
 	"lockcheck/workloads"
 )
+
+// StorageServer is a backend whose servers can be storages under test.
+type StorageServer interface {
+	workloads.StorageServer
+	// OpenStorage makes a resource of the server at an address.
+	OpenStorage(ctx context.Context, addr string) (resource.Keeper, error)
+}
+
+// isTested reports whether a resource is under test. Such a one runs with the provider of this machine only.
+func isTested(name string) bool {
+	kind, _ := history.ResourceNamed(history.Resource(name))
+	return kind.UnderTest || history.IsOwnResource(name)
+}
+
+// serveKeeper is the resource in front of a storage server. It ends with the run's other processes.
+func serveKeeper(ctx context.Context, listen, storage, addr string, withoutTokens bool) error {
+	backend, err := backendNamed(storage)
+	if err != nil {
+		return Usage(err)
+	}
+	server, able := backend.(StorageServer)
+	if !able {
+		return Usage(fmt.Errorf("--storage: %s is no storage", storage))
+	}
+	keeper, err := server.OpenStorage(ctx, addr)
+	if err != nil {
+		return fmt.Errorf("the storage %s at %s: %w", storage, addr, err)
+	}
+	defer keeper.Close()
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return fmt.Errorf("the resource listening on %s: %w", listen, err)
+	}
+	return resource.ServeKeeper(ctx, l, keeper, resource.KeeperMode{Name: storage, WithoutTokens: withoutTokens})
+}
 
 // chosenResource is what --resource names: one of lockcheck's own, or one under test, of which nothing is known but how it is started.
 type chosenResource struct {
@@ -24,10 +63,20 @@ func resourceNamed(name string, workload workloads.Workload) (chosenResource, er
 		if !known {
 			return chosenResource{}, fmt.Errorf("--resource: %w", history.Unknown("resource", name, history.ResourceNames()))
 		}
-		return chosenResource{kind: kind}, nil
+		chosen := chosenResource{kind: kind}
+		if kind.UnderTest {
+			backend, _ := backendNamed(name)
+			server, able := backend.(StorageServer)
+			if !able {
+				return chosenResource{}, fmt.Errorf("--resource=%s: this program has no storage of that name", name)
+			}
+			chosen.tested = &workloads.Tested{Storage: server, WithoutTokens: !workload.Tokens}
+		}
+		return chosen, nil
 	}
+	kind := history.ResourceKind{Name: history.Resource(name)}
 	if history.IsResourceURL(name) {
-		return chosenResource{}, fmt.Errorf("--resource=%s: a resource that others run cannot be reached from a run's network yet: name a program that lockcheck starts (--resource=./PATH)", name)
+		return chosenResource{kind: kind, tested: &workloads.Tested{URL: name, KeyPrefix: "lockcheck-" + strings.ToLower(rand.Text()) + "-"}}, nil
 	}
 	words := strings.Fields(name)
 	program, err := exec.LookPath(words[0])
@@ -35,7 +84,7 @@ func resourceNamed(name string, workload workloads.Workload) (chosenResource, er
 		return chosenResource{}, fmt.Errorf("--resource: the program %s cannot be run: %w", words[0], err)
 	}
 	return chosenResource{
-		kind:   history.ResourceKind{Name: history.Resource(name)},
+		kind:   kind,
 		tested: &workloads.Tested{Command: clusters.Command{Program: absolute(program), Args: words[1:]}},
 	}, nil
 }
@@ -50,7 +99,7 @@ func (c chosenResource) into(plan *history.Plan, workload workloads.Workload) {
 	plan.Fenced = workload.Tokens && c.kind.Compares == history.CompareTokens
 }
 
-// resourceRule is a rule for a word of the table, or a program of the user's.
+// resourceRule is a rule for a word of the table, a program of the user's or a URL.
 func resourceRule() Rule {
 	own := oneOf("resource", history.ResourceNames())
 	return Rule{
@@ -61,6 +110,6 @@ func resourceRule() Rule {
 			return own.Check(name, value)
 		},
 		Words:  own.Words,
-		Schema: map[string]any{"anyOf": []map[string]any{own.Schema, {"type": "string", "pattern": ProgramPattern, "description": "a program that speaks the protocol of a resource under test"}}},
+		Schema: map[string]any{"anyOf": []map[string]any{own.Schema, {"type": "string", "pattern": ProgramPattern, "description": "a program, or the URL of a service, that speaks the protocol of a resource under test"}}},
 	}
 }

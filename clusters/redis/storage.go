@@ -1,0 +1,91 @@
+package redis
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters/resource"
+)
+
+// storageSettings keep what a storage has acknowledged when it is killed.
+var storageSettings = map[string]string{"appendonly": "yes"}
+
+// StorageSettings are what a server is told that is a storage under test.
+func (Backend) StorageSettings() map[string]string { return storageSettings }
+
+// handle is the whole of a request: Redis runs a script in one step, with no other command in between. Tokens are decimal strings
+// without leading zeros, so the longer one is the greater.
+var handle = redis.NewScript(`
+local done = redis.call('HGET', KEYS[3], ARGV[1])
+if done then return done end
+local kind, token, value, base = ARGV[2], ARGV[4], ARGV[5], ARGV[6]
+local now = redis.call('HMGET', KEYS[1], 'value', 'mark')
+local current, mark = now[1] or '', now[2] or ''
+local function lower(a, b) return #a < #b or #a == #b and a < b end
+local line = {request = ARGV[1], key = ARGV[7], kind = kind, hold = ARGV[3], token = token, value = value, base = base, outcome = 'applied'}
+if token ~= '' and lower(token, mark) then
+  line.outcome = 'rejected'
+else
+  if token ~= '' and lower(mark, token) then mark = token end
+  if kind == 'write' then current = value end
+  line.value = current
+  redis.call('HSET', KEYS[1], 'value', current, 'mark', mark)
+end
+line.mark = mark
+local text = cjson.encode(line)
+redis.call('RPUSH', KEYS[2], text)
+redis.call('HSET', KEYS[3], ARGV[1], text)
+return text
+`)
+
+const storageLog = "lockcheck:log"
+
+// storage is a Redis server as a resource under test.
+type storage struct{ rdb *redis.Client }
+
+// OpenStorage makes a resource of the server at an address. Nothing is asked of it yet.
+func (Backend) OpenStorage(_ context.Context, addr string) (resource.Keeper, error) {
+	return &storage{redis.NewClient(&redis.Options{
+		Addr: addr, MaxRetries: -1, ReadTimeout: -1, PoolSize: 128, // each request once, however long its answer takes
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})}, nil
+}
+
+func (s *storage) Close() { _ = s.rdb.Close() }
+
+func (s *storage) Ping(ctx context.Context) error { return s.rdb.Ping(ctx).Err() }
+
+func (s *storage) Handle(ctx context.Context, kind history.Kind, ask resource.Ask) (line history.Request, err error) {
+	keys := []string{"lockcheck:register:" + ask.Key, storageLog, "lockcheck:done:" + ask.Key}
+	text, err := handle.Run(ctx, s.rdb, keys, ask.Request, string(kind), ask.Hold, ask.Token, ask.Value, ask.Base, ask.Key).Text()
+	if err != nil {
+		return line, fmt.Errorf("redis: request %s: %w", ask.Request, err)
+	}
+	return line, json.Unmarshal([]byte(text), &line)
+}
+
+// logChunk is how many lines of the log are asked for at once.
+const logChunk = 1000
+
+func (s *storage) Log(ctx context.Context, pass func(history.Request) error) error {
+	for from := int64(0); ; from += logChunk {
+		lines, err := s.rdb.LRange(ctx, storageLog, from, from+logChunk-1).Result()
+		if err != nil || len(lines) == 0 {
+			return err
+		}
+		for _, text := range lines {
+			var line history.Request
+			if err := json.Unmarshal([]byte(text), &line); err != nil {
+				return err
+			}
+			if err := pass(line); err != nil {
+				return err
+			}
+		}
+	}
+}
