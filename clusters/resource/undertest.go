@@ -23,7 +23,7 @@ const (
 	EnvRun    = "LOCKCHECK_RUN"    // the run's id
 )
 
-// ErrNotSpoken: a resource under test answered, and not as its protocol (README.md) has it.
+// ErrNotSpoken is that a resource under test answered, and not as its protocol (README.md) has it.
 var ErrNotSpoken = errors.New("it does not speak the protocol of a resource (clusters/resource/README.md)")
 
 // Hello is what a resource under test says of itself: the answer to GET /hello.
@@ -97,7 +97,7 @@ func (t *Tested) AwaitHello(ctx context.Context, ended <-chan struct{}) (hello H
 	}
 }
 
-// ErrEnded: the program ended before it had answered.
+// ErrEnded is that the program ended before it had answered.
 var ErrEnded = errors.New("it ended before it had answered GET /hello")
 
 // Log reads what it handled of the keys that begin with prefix, and passes each request on, numbered in the order of the lines. An
