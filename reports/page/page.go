@@ -62,6 +62,7 @@ type page struct {
 
 	Timeline *svg.Timeline
 	Still    *svg.Sheet
+	Writes   writesLegend
 	Faults   []faultRow
 
 	Figures []fact
@@ -130,6 +131,7 @@ func newPage(j rundir.Judgement, windows []windowLink) page {
 		Around:    newEnvironment(j),
 	}
 	p.Still = p.Timeline.Still()
+	p.Writes = newWritesLegend(j.Plan, p.Timeline.Marked())
 	return p
 }
 

@@ -34,6 +34,11 @@ type Timeline struct {
 	writes  []lineWrite // what Writes packs
 }
 
+// Marked reports whether any write came to a resource that had seen a token.
+func (t *Timeline) Marked() bool {
+	return slices.ContainsFunc(t.writes, func(w lineWrite) bool { return w.mark != "" })
+}
+
 // TimelineFault is one fault. Client is the lane of the client it hit, -1 if it hit none of those.
 type TimelineFault struct {
 	Client int    `json:"c"`
