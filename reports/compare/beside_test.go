@@ -51,7 +51,7 @@ func TestLeasesStandSideBySide(t *testing.T) {
 	if r := c.Cells[0]; r.TakeOvers != 4 || r.TakeOverNS != 1.25e9 || r.TakeOverMaxNS != 3e9 || r.Losses != 5 {
 		t.Errorf("of two runs: %+v", r)
 	}
-	groups := c.leases()
+	groups := c.beside()
 	if len(groups) != 2 || groups[0].Name != "etcd / kill / lock" {
 		t.Fatalf("%+v", groups)
 	}
@@ -82,7 +82,7 @@ func TestLeasesStandSideBySide(t *testing.T) {
 			}
 		}
 	}
-	if plain := sample(); plain.leases() != nil || strings.Contains(Markdown(plain, MaxSummary), "take-over") {
+	if plain := sample(); plain.beside() != nil || strings.Contains(Markdown(plain, MaxSummary), "take-over") {
 		t.Error("a comparison of one lease sets some side by side")
 	}
 }
@@ -102,7 +102,7 @@ func TestLeasesAreMerged(t *testing.T) {
 		parts = append(parts, Part{filepath.Join("parts", part.Shard.String()), &part})
 	}
 	merged, err := Merge(parts, "whole")
-	if err != nil || len(merged.Cells) != 4 || merged.Cells[0].TakeOverNS != 1.25e9 || merged.Cells[1].TTL != "5s" || len(merged.leases()) != 2 {
+	if err != nil || len(merged.Cells) != 4 || merged.Cells[0].TakeOverNS != 1.25e9 || merged.Cells[1].TTL != "5s" || len(merged.beside()) != 2 {
 		t.Errorf("%+v, %v", merged, err)
 	}
 }
