@@ -2,6 +2,7 @@ package compare
 
 import (
 	"bytes"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,10 +88,129 @@ func TestLeasesStandSideBySide(t *testing.T) {
 	}
 }
 
+// withResources is a comparison of what three resources keep from the data, the last of which was not run.
+func withResources() *Comparison {
+	spec := Spec{Backends: []Backend{{Name: "etcd", Kind: "etcd"}}, Nemeses: []string{"pause"}, Workloads: []string{"fencing"}, Resources: []string{"plain", "fenced", "cas", "redis"}, Repeat: 2}
+	tasks := spec.Tasks(Whole)
+	c := &Comparison{Shard: Whole, Matrix: spec.Cells(), Basis: NewBasis("v", 1, tasks)}
+	kept := came(checker.Pass, verdicts{checker.MutualExclusion: checker.Masked})
+	kept.Rejected = 1500
+	compared := came(checker.Pass, verdicts{checker.MutualExclusion: checker.Masked, checker.StaleWrite: checker.NotApplicable})
+	compared.Rejected = 7
+	for i, runs := range [][]Run{{overlapAndStale(), overlapAndStale()}, {kept, came(checker.Pass, verdicts{checker.LostUpdate: checker.Inconclusive})}, {compared, failed(69)}, nil} {
+		c.Cells = append(c.Cells, NewResult(tasks[i].Cell, nil, runs, 2))
+	}
+	c.Finish()
+	return c
+}
+
+// What a resource keeps from the data stands side by side, on the terminal, in Markdown and on the page.
+func TestResourcesStandSideBySide(t *testing.T) {
+	c := withResources()
+	groups := c.beside()
+	if len(groups) != 1 || groups[0].Name != "etcd / pause / fencing" || !slices.Equal(groups[0].Heads(), []string{"plain", "fenced", "cas", "redis"}) {
+		t.Fatalf("%+v", groups)
+	}
+	lines := map[string]string{}
+	for _, line := range groups[0].Lines() {
+		lines[line.Name] = strings.Join(line.Values, " | ")
+	}
+	for name, want := range map[string]string{
+		"stale writes": "6 | 0 | n/a | –", "lost updates": "0 | 0, unknown in 1 run | 0 | –", "incidents masked": "0 | 2 | 2 | –",
+		"writes rejected": "0 | 1,500 | 7 | –", "incidents": "4 | 0 | 0 | –", "operations": "200 | 200 | 100 | –",
+	} {
+		if lines[name] != want {
+			t.Errorf("%s: %q, want %q", name, lines[name], want)
+		}
+	}
+	if !strings.HasSuffix(lines["outcome"], " not run") {
+		t.Errorf("outcome: %q", lines["outcome"])
+	}
+	var terminal bytes.Buffer
+	if err := Summary(&terminal, c, Shown{Dir: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{"the terminal": terminal.String(), "the Markdown": Markdown(c, MaxSummary), "the page": pageOf(t, c)} {
+		for _, want := range []string{"fencing, resource cas", "unknown in 1 run", "writes rejected: what that took"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q:\n%s", what, want, text)
+			}
+		}
+		if strings.Contains(text, "take-over: how long") {
+			t.Errorf("%s explains leases, of which there is one", what)
+		}
+	}
+	if text := junitOf(t, c); !strings.Contains(text, `name="pause / fencing, resource plain"`) {
+		t.Errorf("JUnit:\n%s", text)
+	}
+}
+
+// Resources and leases are two dimensions: cells that stand side by side differ in one of them alone.
+func TestTwoAxes(t *testing.T) {
+	spec := Spec{Backends: []Backend{{Name: "etcd", Kind: "etcd"}}, Nemeses: []string{"none"}, Workloads: []string{"fencing"}, Resources: []string{"plain", "cas"}, TTLs: []string{"1s", "5s"},
+		Defaults: []Flag{{"resource", "fenced"}, {"ttl", "2s"}}, Expecting: true, Expectations: []Expectation{{Pattern: Pattern{Resources: []string{"cas"}}, Reason: "compared"}}}
+	tasks := spec.Tasks(Whole)
+	c := &Comparison{Shard: Whole, Matrix: spec.Cells()}
+	for _, task := range tasks {
+		c.Cells = append(c.Cells, NewResult(task.Cell, nil, []Run{calm()}, 1))
+	}
+	if len(tasks) != 4 || tasks[1].String() != "etcd / none / fencing / resource plain / ttl 5s" || tasks[2].load() != "fencing, resource cas, ttl 1s" {
+		t.Fatalf("%+v", tasks)
+	}
+	if want := []Flag{{"backend", "etcd"}, {"nemesis", "none"}, {"workload", "fencing"}, {"resource", "cas"}, {"ttl", "1s"}}; !slices.Equal(tasks[2].Flags, want) {
+		t.Errorf("flags %v, want %v", tasks[2].Flags, want)
+	}
+	if !tasks[1].Expect.Implicit || tasks[2].Expect.Reason != "compared" {
+		t.Errorf("expected: %+v, %+v", tasks[1].Expect, tasks[2].Expect)
+	}
+	var names []string
+	for _, b := range c.beside() {
+		names = append(names, b.Plural+" "+b.Name+": "+strings.Join(b.Heads(), " "))
+	}
+	want := []string{"resources etcd / none / fencing / ttl 1s: plain cas", "resources etcd / none / fencing / ttl 5s: plain cas",
+		"ttls etcd / none / fencing / resource plain: 1s 5s", "ttls etcd / none / fencing / resource cas: 1s 5s"}
+	if !slices.Equal(names, want) {
+		t.Errorf("side by side:\n%s", strings.Join(names, "\n"))
+	}
+	var back Spec
+	if c.Complete(&back); !slices.Equal(back.Resources, spec.Resources) || !slices.Equal(back.TTLs, spec.TTLs) {
+		t.Errorf("of the cells: %q, %q", back.Resources, back.TTLs)
+	}
+}
+
+// Without the axis nothing of a cell's record changes: one recorded before is the same comparison.
+func TestCellsWithoutAxesAreNamedAsBefore(t *testing.T) {
+	spec := Spec{Backends: []Backend{{Name: "etcd", Kind: "etcd"}}, Nemeses: []string{"pause"}, Workloads: []string{"lock"}, Defaults: []Flag{{"resource", "cas"}}}
+	cell := spec.Cells()[0]
+	text, err := json.Marshal(cell)
+	if want := `{"backend":"etcd","nemesis":"pause","workload":"lock"}`; err != nil || string(text) != want || cell.String() != "etcd / pause / lock" || cell.load() != "lock" {
+		t.Errorf("%s (%v), %v, %s", text, err, cell, cell.load())
+	}
+	const before = `{"backend":"etcd","nemesis":"pause","workload":"lock","ttl":"2s"}`
+	var back Cell
+	if err := json.Unmarshal([]byte(before), &back); err != nil || back.String() != "etcd / pause / lock / ttl 2s" {
+		t.Errorf("%v, %v", back, err)
+	}
+}
+
+// Shards of resources are joined like all others.
+func TestResourcesAreMerged(t *testing.T) {
+	merged, err := Merge(inTwo(withResources()), "whole")
+	if err != nil || len(merged.Cells) != 4 || merged.Cells[2].Resource != "cas" || merged.Cells[1].rejected() != 1500 || len(merged.beside()) != 1 {
+		t.Errorf("%+v, %v", merged, err)
+	}
+}
+
 // Shards of leases are joined like all others.
 func TestLeasesAreMerged(t *testing.T) {
-	whole := withLeases()
-	var parts []Part
+	merged, err := Merge(inTwo(withLeases()), "whole")
+	if err != nil || len(merged.Cells) != 4 || merged.Cells[0].TakeOverNS != 1.25e9 || merged.Cells[1].TTL != "5s" || len(merged.beside()) != 2 {
+		t.Errorf("%+v, %v", merged, err)
+	}
+}
+
+// inTwo are the two shards of a comparison.
+func inTwo(whole *Comparison) (parts []Part) {
 	for i := 1; i <= 2; i++ {
 		part := *whole
 		part.Shard, part.Cells = Shard{i, 2}, nil
@@ -101,8 +221,5 @@ func TestLeasesAreMerged(t *testing.T) {
 		}
 		parts = append(parts, Part{filepath.Join("parts", part.Shard.String()), &part})
 	}
-	merged, err := Merge(parts, "whole")
-	if err != nil || len(merged.Cells) != 4 || merged.Cells[0].TakeOverNS != 1.25e9 || merged.Cells[1].TTL != "5s" || len(merged.beside()) != 2 {
-		t.Errorf("%+v, %v", merged, err)
-	}
+	return parts
 }
