@@ -43,11 +43,11 @@ func TestMistakesOfComparisons(t *testing.T) {
 		"resources that are none":      {[]string{"compare", "--backends=etcd", "--resources="}, "", []string{"--resources names nothing", "plain,fenced,cas"}},
 		"a resource twice":             {[]string{"compare", "--backends=etcd", "--resources=cas,cas"}, "", []string{"cas and cas are the same resource"}},
 		"one resource beside several":  {[]string{"compare", "--backends=etcd", "--resources=plain,cas", "--resource=cas"}, "", []string{"--resource sets one resource"}},
-		"a backend's own resource":     {[]string{"compare", "--workloads=fencing", "--resources=plain,cas"}, strings.Replace(config.Example, "  etcd:\n", "  etcd: {resource: cas}\n", 1), []string{"backend etcd has a resource of its own"}},
+		"a backend's own resource":     {[]string{"compare", "--file=lockcheck.yaml", "--resources=plain,cas"}, strings.Replace(config.Example, "  etcd:\n", "  etcd: {resource: cas}\n", 1), []string{"backend etcd has a resource of its own"}},
 		"a resource the file has not":  {[]string{"compare", "--resources=cas"}, inMatrix("resources: [plain]"), []string{`the matrix of lockcheck.yaml has no "cas"; it has: plain`}},
 		"a resource of a file":         {[]string{"compare"}, inMatrix("resources: [plain, disc]"), []string{`lockcheck.yaml:26:22: resources: there is no resource "disc"`}},
 		"tokens that nobody shows":     {[]string{"compare", "--backends=etcd", "--workloads=lock", "--resources=plain,fenced"}, "", []string{"etcd / none / lock / resource fenced", "workload lock shows it none", "take workload fencing"}},
-		"the same in a file":           {[]string{"compare", "--workloads=lock"}, inMatrix("resources: [cas, redis]"), []string{"lockcheck.yaml:26:20: the cell etcd / none / lock / resource redis"}},
+		"the same in a file":           {[]string{"compare", "--file=lockcheck.yaml", "--workloads=lock"}, inMatrix("resources: [cas, redis]"), []string{"lockcheck.yaml:26:20: the cell etcd / none / lock / resource redis"}},
 		"one run under two names":      {[]string{"compare", "--backends=etcd", "--workloads=lock,fencing", "--resources=plain"}, "", []string{"etcd / none / fencing / resource plain", "etcd / none / lock / resource plain once more"}},
 		"the same of a file":           {[]string{"compare"}, inMatrix("resources: [cas]"), []string{"lockcheck.yaml:28:21: ", "once more"}},
 		"one of several that cannot":   {[]string{"compare", "--backends=redis,etcd", "--ttls=3s,2500ms"}, "", []string{"etcd / none / lock / ttl 2500ms"}},
@@ -154,9 +154,9 @@ func TestResourcesAreADimension(t *testing.T) {
 		args []string
 		want []string // of the first nemesis
 	}{
-		"of the file":            {strings.Replace(whole, "\nmatrix:\n", "\nmatrix:\n  resources: [plain, fenced]\n", 1), []string{"--workloads=fencing"}, []string{"fencing plain", "fencing fenced"}},
-		"one of the file's":      {strings.Replace(whole, "\nmatrix:\n", "\nmatrix:\n  resources: [plain, fenced]\n", 1), []string{"--workloads=fencing", "--resources=fenced"}, []string{"fencing fenced"}},
-		"for a file without any": {whole, []string{"--workloads=lock", "--resources=plain,cas"}, []string{"lock plain", "lock cas"}},
+		"of the file":            {strings.Replace(whole, "\nmatrix:\n", "\nmatrix:\n  resources: [plain, fenced]\n", 1), []string{"--file=lockcheck.yaml", "--workloads=fencing"}, []string{"fencing plain", "fencing fenced"}},
+		"one of the file's":      {strings.Replace(whole, "\nmatrix:\n", "\nmatrix:\n  resources: [plain, fenced]\n", 1), []string{"--file=lockcheck.yaml", "--workloads=fencing", "--resources=fenced"}, []string{"fencing fenced"}},
+		"for a file without any": {whole, []string{"--file=lockcheck.yaml", "--workloads=lock", "--resources=plain,cas"}, []string{"lock plain", "lock cas"}},
 		"with some excluded":     {strings.Replace(whole, "\nmatrix:\n", excluded+"matrix:\n  resources: [plain, fenced, cas]\n", 1), nil, []string{"lock plain", "lock cas", "fencing fenced"}},
 		"without a file":         {"", []string{"--backends=etcd", "--resources=plain,fenced,cas"}, []string{"fencing plain", "fencing fenced", "fencing cas"}},
 		"of jobs":                {"", []string{"--backends=etcd", "--workloads=jobs,fencing", "--resources=plain,fenced"}, []string{"jobs plain", "jobs fenced", "fencing plain", "fencing fenced"}},
