@@ -76,6 +76,7 @@ type double struct {
 // ledger is what a register has recorded so far.
 type ledger struct {
 	records map[int64]*Access // the first of each slot
+	latest  map[int64]*Access // the last of each
 	slot    int64             // that the register says
 	current *Access           // the last record; nil at the beginning
 	setBack []setBack         // those that the register has not passed again since, of ever fewer slots
@@ -87,19 +88,22 @@ type setBack struct {
 	by, overwrote *Access
 }
 
-func newLedger(slot int64) *ledger { return &ledger{records: map[int64]*Access{}, slot: slot} }
+func newLedger(slot int64) *ledger {
+	return &ledger{records: map[int64]*Access{}, latest: map[int64]*Access{}, slot: slot}
+}
 
 // take adds a record, and returns what it doubles.
 func (l *ledger) take(w *Access, slot int64) (d double, again bool) {
-	first := l.records[slot]
-	if again = first != nil; again {
-		d = double{slot: slot, first: first, second: w, broke: w, broken: first}
+	before := l.latest[slot] // a slot that was run a third time was run before by whoever ran it the second time
+	if again = before != nil; again {
+		d = double{slot: slot, first: before, second: w, broke: w, broken: before}
 		if at := l.lostAt(slot); at >= 0 {
 			d.broke, d.broken = l.setBack[at].by, l.setBack[at].overwrote
 		}
 	} else {
 		l.records[slot] = w
 	}
+	l.latest[slot] = w
 	if slot < l.slot && l.current != nil {
 		l.passed(l.slot)
 		l.setBack = append(l.setBack, setBack{l.slot, slot, w, l.current})

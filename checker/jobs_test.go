@@ -130,6 +130,34 @@ func TestTheJobsThatALateRecordDoublesAreOneIncident(t *testing.T) {
 	}
 }
 
+// A slot that is run a third time is of the hold that ran it then, and of the one that had run it last: not of the first.
+func TestASlotThatIsRunAThirdTimeIsOfWhoRanItLast(t *testing.T) {
+	text := turn(1, "c", "h0", "1", "", "1/h0") + fmt.Sprintf(overtaken, "", "")
+	result, _ := judgeText(t, jobsPlan(history.AtLeastOnce), text)
+	doubled := result.of(DoubleExecution).Findings
+	if len(doubled) != 2 {
+		t.Fatalf("%+v", doubled)
+	}
+	last := doubled[1]
+	if last.Incident != result.of(StaleWrite).Findings[0].Incident || !strings.Contains(last.Summary, "b recorded it at 4.260 s, and a once more at 6.020 s") ||
+		!strings.Contains(last.Cause.Text, "a was paused (SIGSTOP)") {
+		t.Errorf("of %s: %s: %s", last.Incident, last.Summary, last.Cause.Text)
+	}
+}
+
+// A service without tokens gives a fenced resource nothing to compare: idempotency keys are what masks.
+func TestIdempotencyKeysMaskWhereThereAreNoTokens(t *testing.T) {
+	p := jobsPlan(history.Idempotent)
+	p.Resource, p.Fenced, p.Tokens, p.TokensReason = history.ResourceFenced, true, history.TokensNone, "a lock without tokens"
+	if p.Compares() != history.CompareKeys || p.Means() != history.IdempotencyKeys {
+		t.Errorf("it compares %v, by %s", p.Compares(), p.Means())
+	}
+	p.Tokens = history.TokensOrdered
+	if p.Compares() != history.CompareTokens || p.Means() != "idempotency keys and fencing" {
+		t.Errorf("with tokens it compares %v, by %s", p.Compares(), p.Means())
+	}
+}
+
 func TestASecondRecordThatItsKeyTellsApartIsMasked(t *testing.T) {
 	result, model := judgeText(t, jobsPlan(history.Idempotent), fmt.Sprintf(overtaken, "", "duplicate first=6")+"6.10 @ write h1 token=5 duplicate first=6\nfinal")
 	p := result.of(DoubleExecution)

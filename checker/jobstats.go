@@ -4,7 +4,7 @@ import "lockcheck/checker/history"
 
 // jobStats counts what became of the schedule; nil where the run had none.
 func (j *judge) jobStats() *JobStats {
-	if !j.m.Plan.Jobs() {
+	if !j.m.Plan.Jobs() || j.m.Plan.Excerpt != nil { // a part of a schedule counts for nothing
 		return nil
 	}
 	var s JobStats

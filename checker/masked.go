@@ -81,6 +81,9 @@ func (j *judge) masked(hits []hit) (Verdict, string) {
 			}
 		}
 	}
+	if j.m.Plan.Keyed() && by != maskings[history.CompareKeys] {
+		return Masked, by.means + ", as did idempotency keys with records that came second"
+	}
 	return Masked, by.means
 }
 

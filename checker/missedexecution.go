@@ -7,12 +7,12 @@ import (
 	"lockcheck/checker/history"
 )
 
-// missedExecution is the second half of J12: for one bound (J8) after a slot was due no client was granted the lock to run it, although
-// one waited for it, no other can have had it, nothing disturbed the run, and plain writes to the service succeeded.
+// missedExecution is the second half of J12: for one bound (J8) a slot was due and nothing was recorded of its key, although nothing
+// disturbed the run, plain writes to the service succeeded, and clients waited for the lock or were granted it and gave it back.
 //
 // A slot that is recorded late is fine, and so is one that others before it keep waiting: jobs may take longer than their slots. So
-// what counts is time between two records of a key, from when the next slot was due. What it cannot see is a slot that clients were
-// granted the lock for again and again without recording it; and most runs are too short for it.
+// what counts is time between two records of a key, from when the next slot was due. Where no client asked, or one may have kept the
+// lock for a reason that is not known, it is not known either what the slot was missed for.
 func (j *judge) missedExecution() outcome {
 	switch {
 	case !j.m.Plan.Jobs():
@@ -26,6 +26,11 @@ func (j *judge) missedExecution() outcome {
 	}
 	o := outcome{inconclusive: j.m.untrusted()}
 	if o.inconclusive != "" {
+		return o
+	}
+	if most := end - j.m.Plan.DueNS(load, 1); most <= j.m.minBoundNS() {
+		o.notApplicable = fmt.Sprintf("no slot was due for as long as one may be late (%s): the load lasted %s, see --time-limit",
+			history.Duration(j.m.minBoundNS()), history.Duration(end-load))
 		return o
 	}
 	disturbed := j.m.disturbed()
@@ -80,64 +85,94 @@ func (j *judge) idleStretches(k *keyView, load, end int64) (all []idle) {
 // minBoundNS is what no bound of the run is shorter than: what its plan alone asks for.
 func (m *Model) minBoundNS() int64 { return m.bound(0, 0).NS() }
 
-// missedSlot is a slot that was due for too long, and the part of that time in which no client can have had the lock.
+// missedSlot is a slot that was due for too long, and the part of that time in which no client can have kept the lock.
 type missedSlot struct {
 	idle
-	fromNS int64 // of that part
-	waiter *Hold // that waited for the lock in it
+	fromNS  int64 // of that part
+	waiter  *Hold // that waited for the lock in it
+	granted int64 // how often clients were granted the lock in it, and gave it back
 	wait
 }
 
 // dueNS is by when it should have been run.
 func (m missedSlot) dueNS() int64 { return m.fromNS + m.bound.NS() }
 
-// missed looks, in an idle stretch, for one bound in which no client can have had the lock.
+// missed looks, in an idle stretch, for one bound in which clients could have run the slot, and no other can have kept the lock.
 func (j *judge) missed(k *keyView, s idle, disturbed []Span, o *outcome) (missed missedSlot, found bool) {
-	waiters := k.waitersIn(j.m, s.Span)
-	if len(waiters) == 0 {
-		return missed, false
-	}
-	lost := merged(append(slices.Clone(disturbed), unwaited(j.m, waiters, s.Span)...))
+	asked := k.askedIn(j.m, s.Span)
+	lost := merged(append(slices.Clone(disturbed), unasked(j.m, asked, s.Span)...))
 	from := s.FromNS
 	take := func(to int64) bool {
-		if from >= to {
+		if from >= to || len(asked) == 0 {
 			return false
 		}
-		missed = missedSlot{s, from, waiters[0], j.m.waited(from, to, lost)}
-		undisturbed := to - from - within(lost, from, to)
-		if !missed.tooLong() && undisturbed > missed.bound.NS() && o.inconclusive == "" {
-			o.inconclusive = fmt.Sprintf("no client ran slot %d of %s for %s, but plain writes to the service were not seen to succeed all that time",
-				s.slot, k.name, history.Duration(undisturbed))
-		}
+		missed = missedSlot{idle: s, fromNS: from, waiter: asked[0], wait: j.m.waited(from, to, lost)}
 		return missed.tooLong()
 	}
 	for _, t := range j.mayBeTaken(k, s.Span) {
-		if take(min(t.FromNS, s.ToNS)) {
-			return missed, true
+		if j.m.gaveBack(t.hold) {
+			continue
+		}
+		if found = take(min(t.FromNS, s.ToNS)); found {
+			break
 		}
 		from = max(from, t.ToNS)
 	}
-	return missed, take(s.ToNS)
+	if found = found || take(s.ToNS); found {
+		missed.granted = j.m.grantedIn(asked, Span{missed.fromNS, missed.ToNS})
+		return missed, true
+	}
+	switch w := j.m.waited(s.FromNS, s.ToNS, disturbed); {
+	case o.inconclusive != "" || s.ToNS-s.FromNS-within(disturbed, s.FromNS, s.ToNS) <= w.bound.NS():
+	case w.tooLong():
+		o.inconclusive = fmt.Sprintf("no client ran slot %d of %s for %s, but for how long one could have is not known: none asked for the lock all that time, or one may have kept it",
+			s.slot, k.name, history.Duration(w.countedNS))
+	default:
+		o.inconclusive = fmt.Sprintf("no client ran slot %d of %s for %s, but plain writes to the service were not seen to succeed all that time",
+			s.slot, k.name, history.Duration(s.ToNS-s.FromNS))
+	}
+	return missed, false
 }
 
-// waitersIn are the acquires that waited for a lock at some moment of a stretch. A try does not wait.
-func (k *keyView) waitersIn(m *Model, s Span) (waiters []*Hold) {
-	for _, h := range k.acquires {
-		if h.InvokeNS < s.ToNS && !h.Try && m.waitedUntil(h) > s.FromNS {
-			waiters = append(waiters, h)
+// gaveBack reports whether a grant came to an end that is known: until then its client could have run a slot, and then others could.
+func (m *Model) gaveBack(h *Hold) bool { return h.Outcome == history.OK && m.mayHoldUntil(h) != never }
+
+// grantedIn is how many of some acquires were granted in a stretch, and came to their end.
+func (m *Model) grantedIn(asked []*Hold, s Span) (n int64) {
+	for _, h := range asked {
+		if m.gaveBack(h) && h.DoneNS >= s.FromNS && h.DoneNS < s.ToNS {
+			n++
 		}
 	}
-	return waiters
+	return n
 }
 
-// unwaited are the parts of a stretch in which none of them waited.
-func unwaited(m *Model, waiters []*Hold, s Span) (gaps []Span) {
+// couldRunUntil is until when the client of an acquire waited to run a slot, or could have run it.
+func (m *Model) couldRunUntil(h *Hold) int64 {
+	if m.gaveBack(h) {
+		return max(m.waitedUntil(h), m.mayHoldUntil(h))
+	}
+	return m.waitedUntil(h)
+}
+
+// askedIn are the acquires whose clients could have run a slot at some moment of a stretch, or waited for that. A try does not wait.
+func (k *keyView) askedIn(m *Model, s Span) (asked []*Hold) {
+	for _, h := range k.acquires {
+		if h.InvokeNS < s.ToNS && !h.Try && m.couldRunUntil(h) > s.FromNS {
+			asked = append(asked, h)
+		}
+	}
+	return asked
+}
+
+// unasked are the parts of a stretch in which none of them did.
+func unasked(m *Model, asked []*Hold, s Span) (gaps []Span) {
 	from := s.FromNS
-	for _, h := range waiters { // in the order of their invocations
+	for _, h := range asked { // in the order of their invocations
 		if h.InvokeNS > from {
 			gaps = append(gaps, Span{from, h.InvokeNS})
 		}
-		from = max(from, m.waitedUntil(h))
+		from = max(from, m.couldRunUntil(h))
 	}
 	if from < s.ToNS {
 		gaps = append(gaps, Span{from, s.ToNS})
@@ -149,8 +184,12 @@ func unwaited(m *Model, waiters []*Hold, s Span) (gaps []Span) {
 func (j *judge) missedFinding(k *keyView, missed missedSlot) Finding {
 	due := j.m.Plan.DueNS(j.m.loadNS(), missed.slot)
 	f := Finding{Key: k.name, AtNS: missed.dueNS(), FromNS: missed.FromNS, ToNS: missed.dueNS()}
-	f.Summary = fmt.Sprintf("slot %d of %s, due at %s, was run by no client for %s, although %s waited for the lock: %s",
-		missed.slot, k.name, history.Moment(due), history.Duration(missed.countedNS), missed.waiter.Client, boundWords(missed.bound))
+	although := missed.waiter.Client + " waited for the lock"
+	if missed.granted > 0 {
+		although = "the lock was granted " + history.Counted(missed.granted, "time", "times")
+	}
+	f.Summary = fmt.Sprintf("slot %d of %s, due at %s, was run by no client for %s, although %s: %s",
+		missed.slot, k.name, history.Moment(due), history.Duration(missed.countedNS), although, boundWords(missed.bound))
 	old := missed.waiter
 	if missed.last != nil {
 		old = missed.last.Hold

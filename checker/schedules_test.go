@@ -94,17 +94,18 @@ func (e *ending) waits(name string) {
 }
 
 // missedExecution is J12 by counting seconds: the longest stretch in which a slot was due and not recorded, nothing was being recorded,
-// and no client can have had the lock; of it, those seconds count in which nothing disturbed the run and a client waited.
+// and no client can have kept the lock; of it, those seconds count in which nothing disturbed the run and a client waited, or had the
+// lock and then gave it back.
 func (o *oracle) missedExecution() string {
 	end := o.first(func(e *history.Event) bool { return e.F == history.Phase && e.Value == history.PhaseHeal }) / aSecond
 	last := o.events[len(o.events)-1].TimeNS / aSecond
 	from := int64(0)
 	for s := int64(0); s <= end; s++ {
-		granted := slices.ContainsFunc(o.holds, func(h *fact) bool { return h.done == s*aSecond && o.heldUntil(h) >= s })
+		granted := slices.ContainsFunc(o.holds, func(h *fact) bool { return h.done == s*aSecond && o.heldUntil(h) >= s && !o.gaveBack(h) })
 		if s < end && !granted && !o.resets(s) {
 			continue
 		}
-		if from < s && o.waited(from, s, func(t int64) bool { return o.stalledIn(t) || o.disturbedIn(t, last) || !o.anyWaitsIn(t, last) }) {
+		if from < s && o.waited(from, s, func(t int64) bool { return o.stalledIn(t) || o.disturbedIn(t, last) || !o.anyAsksIn(t, last) }) {
 			return "violated"
 		}
 		if from = s; o.resets(s) {
@@ -141,7 +142,7 @@ func (o *oracle) resets(s int64) bool {
 	if next*o.plan.SlotMS/1000 > s {
 		return true
 	}
-	return slices.ContainsFunc(o.holds, func(h *fact) bool { return h.done/aSecond <= s && o.heldUntil(h) > s })
+	return slices.ContainsFunc(o.holds, func(h *fact) bool { return h.done/aSecond <= s && o.heldUntil(h) > s && !o.gaveBack(h) })
 }
 
 // heldUntil is until which second a client can have had the lock.
@@ -161,8 +162,12 @@ func (o *oracle) heldUntil(h *fact) int64 {
 	return until
 }
 
-func (o *oracle) anyWaitsIn(s, end int64) bool {
-	return slices.ContainsFunc(o.holds, func(h *fact) bool { return !h.try && h.invoke/aSecond <= s && o.pendingUntil(h, end) > s })
+func (o *oracle) gaveBack(h *fact) bool { return h.outcome == history.OK && o.heldUntil(h) != never }
+
+func (o *oracle) anyAsksIn(s, end int64) bool {
+	return slices.ContainsFunc(o.holds, func(h *fact) bool {
+		return !h.try && h.invoke/aSecond <= s && (o.pendingUntil(h, end) > s || o.gaveBack(h) && o.heldUntil(h) > s)
+	})
 }
 
 func TestMissedExecutionAgreesWithCountingSeconds(t *testing.T) {

@@ -103,14 +103,14 @@ func (p *Plan) ResourceKind() ResourceKind {
 	return kind
 }
 
-// Compares is what the resource had to compare in the run: a fenced one that was sent no tokens compared nothing, and one that
-// compares nothing else may have had idempotency keys.
+// Compares is what the resource had to compare in the run: a fenced one that was sent no tokens compared nothing, and one that has
+// nothing else to compare may have had idempotency keys.
 func (p *Plan) Compares() Comparison {
 	compares := p.ResourceKind().Compares
 	if compares == CompareTokens && !p.Fenced {
 		compares = CompareNothing
 	}
-	if compares == CompareNothing && p.Keyed() {
+	if p.Keyed() && (compares == CompareNothing || compares == CompareTokens && p.Tokens == TokensNone) {
 		return CompareKeys
 	}
 	return compares
@@ -118,10 +118,14 @@ func (p *Plan) Compares() Comparison {
 
 // Means is by what the resource of the run keeps late writes from the data: "fencing", "idempotency keys"; "" for nothing.
 func (p *Plan) Means() string {
-	if p.Compares() == CompareKeys {
+	switch means := p.ResourceKind().Means; {
+	case p.Compares() == CompareKeys:
 		return IdempotencyKeys
+	case p.Keyed() && means != "":
+		return IdempotencyKeys + " and " + means // a record of a slot that has one is answered before it is compared
+	default:
+		return means
 	}
-	return p.ResourceKind().Means
 }
 
 // validateResource refuses a plan whose resource and Fenced contradict each other.

@@ -65,7 +65,7 @@ func TestJobs(t *testing.T) {
 				if p := o.of(t, checker.DoubleExecution); p.Verdict != row.double {
 					t.Errorf("double-execution is %s with %d, want %s", p.Verdict, p.Count, row.double)
 				}
-				if p := o.of(t, checker.MissedExecution); p.Verdict != checker.Pass {
+				if p := o.of(t, checker.MissedExecution); p.Verdict != checker.NotApplicable { // no load is as long as a slot may be late
 					t.Errorf("missed-execution is %s: %s", p.Verdict, p.Reason)
 				}
 				s := o.results.Stats.Jobs

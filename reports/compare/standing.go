@@ -111,7 +111,7 @@ func (m LayerMark) Words() string {
 	case checker.Violation:
 		return map[Layer]string{OfService: "the service broke a promise", OfBelief: "two clients believed at once", OfHarm: "the data was harmed"}[m.Layer]
 	case checker.Masked:
-		return "two clients believed at once, and fencing or compare-and-set kept it from the data"
+		return "two clients believed at once, and fencing, compare-and-set or idempotency keys kept it from the data"
 	case checker.Inconclusive:
 		return "not known"
 	case checker.NotApplicable:
@@ -159,5 +159,5 @@ func layerWords(marks []LayerMark) string {
 }
 
 // layerNote explains the marks.
-const layerNote = "marks: ● failed, ◐ masked by fencing or compare-and-set, ○ nothing found, ? not known, – not judged; service: it granted twice, ended a lease early or broke another promise; " +
+const layerNote = "marks: ● failed, ◐ masked by fencing, compare-and-set or idempotency keys, ○ nothing found, ? not known, – not judged; service: it granted twice, ended a lease early or broke another promise; " +
 	"belief: two clients believed at once; harm: it reached the data"
