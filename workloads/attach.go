@@ -29,6 +29,14 @@ type Attach struct {
 	Forget   func() error
 }
 
+// secretOf is what lets clients in to a service that others run; "" where there is none.
+func secretOf(a *Attach) string {
+	if a == nil {
+		return ""
+	}
+	return a.Access.Password.Reveal()
+}
+
 // Files are those that connecting needs.
 func (a *Attach) Files() (paths []string) {
 	for _, path := range []string{a.Access.CA, a.Access.Cert, a.Access.Key} {
