@@ -218,7 +218,7 @@ func (r *Run) noteAttached(service clusters.AttachedCluster) {
 // intent says what the run will do to a service that others run, before it does.
 func (r *Run) intent(service clusters.AttachedCluster) string {
 	places := clusters.Each(clusters.AttachedNodes(service), (*clusters.AttachedNode).Place)
-	return fmt.Sprintf("attached to %s at %s: %d clients will take and release %s there, with at most %d acquires a second together; %s",
+	return fmt.Sprintf("attached to %s at %s: %d clients will take and release %s there, with at most %d acquires a second together (one that polls asks more often); %s",
 		r.plan.Backend, strings.Join(places, ", "), r.plan.Clients, history.Counted(r.plan.Keys, "lock", "locks"), r.plan.Attached.MaxRate,
 		r.writes(service.Place()))
 }
@@ -228,7 +228,7 @@ func (r *Run) writes(place string) string {
 	told := "they are told names that begin with " + r.plan.Attached.Prefix + ", and what your client makes of them is up to it"
 	switch own := r.config.ClientCommand.Program != ""; {
 	case !own:
-		return "they write " + place + ", and nothing else there is read or written; these are removed at the end"
+		return "they write " + place + ", and nothing else there is written, or read but the servers' versions; these are removed at the end"
 	case place == "":
 		return told + "; lockcheck itself reads and writes nothing there"
 	default:
