@@ -190,6 +190,6 @@ var soFarTastes = []taste{
 	{wild: 0.3, accesses: 0.5, linger: 0.4, late: 0.2, held: 0.8, promises: 0.8, plain: true},
 	{wild: 0.2, accesses: 0.2, linger: 0.6, late: 0.1, held: 0.9, promises: 0.9, try: true},
 	{wild: 0.3, accesses: 0.7, linger: 0.3, late: 0.2, held: 0.9, promises: 0.5, cas: true},
-	{wild: 0.3, accesses: 0.7, linger: 0.3, late: 0.2, held: 0.9, promises: 0.5, jobs: history.AtLeastOnce},
+	{wild: 0.5, accesses: 0.9, linger: 0.3, late: 0.2, held: 0.9, promises: 0.5, jobs: history.AtLeastOnce},
 	{wild: 0.5, accesses: 0.8, linger: 0.3, late: 0.2, held: 0.9, promises: 0.5, jobs: history.Idempotent},
 }

@@ -29,6 +29,14 @@ type Attach struct {
 	Forget   func() error
 }
 
+// secretOf is what lets clients in to a service that others run; "" where there is none.
+func secretOf(a *Attach) string {
+	if a == nil {
+		return ""
+	}
+	return a.Access.Password.Reveal()
+}
+
 // Files are those that connecting needs.
 func (a *Attach) Files() (paths []string) {
 	for _, path := range []string{a.Access.CA, a.Access.Cert, a.Access.Key} {
@@ -210,7 +218,7 @@ func (r *Run) noteAttached(service clusters.AttachedCluster) {
 // intent says what the run will do to a service that others run, before it does.
 func (r *Run) intent(service clusters.AttachedCluster) string {
 	places := clusters.Each(clusters.AttachedNodes(service), (*clusters.AttachedNode).Place)
-	return fmt.Sprintf("attached to %s at %s: %d clients will take and release %s there, with at most %d acquires a second together; %s",
+	return fmt.Sprintf("attached to %s at %s: %d clients will take and release %s there, with at most %d acquires a second together (one that polls asks more often); %s",
 		r.plan.Backend, strings.Join(places, ", "), r.plan.Clients, history.Counted(r.plan.Keys, "lock", "locks"), r.plan.Attached.MaxRate,
 		r.writes(service.Place()))
 }
@@ -220,7 +228,7 @@ func (r *Run) writes(place string) string {
 	told := "they are told names that begin with " + r.plan.Attached.Prefix + ", and what your client makes of them is up to it"
 	switch own := r.config.ClientCommand.Program != ""; {
 	case !own:
-		return "they write " + place + ", and nothing else there is read or written; these are removed at the end"
+		return "they write " + place + ", and nothing else there is written, or read but the servers' versions; these are removed at the end"
 	case place == "":
 		return told + "; lockcheck itself reads and writes nothing there"
 	default:

@@ -32,6 +32,8 @@ type Recorder struct {
 
 	stop chan struct{}
 	done chan struct{}
+
+	hidden *hidden // what no error of an event says
 }
 
 // NewRecorder creates the file, which must not exist yet, and starts the run's clock.
@@ -71,11 +73,19 @@ func (r *Recorder) Watch(f func(history.Event)) {
 	r.watchers = append(r.watchers, f)
 }
 
+// Hide keeps a secret out of the errors of events from now on.
+func (r *Recorder) Hide(h *hidden) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hidden = h
+}
+
 // Record stamps and appends an event and returns the stamp. A write error is kept and reported by Err and Close.
 func (r *Recorder) Record(event history.Event) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	event.TimeNS = r.Now()
+	event.Error = r.hidden.text(event.Error)
 	event.Index = r.index
 	r.index++
 	if r.err == nil {

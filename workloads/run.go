@@ -40,6 +40,7 @@ type Run struct {
 	config  Config
 	plan    history.Plan
 	monitor *monitor
+	hidden  *hidden // what nothing that is said or kept may show
 	// schedule is that of the jobs; nil where the workload has none.
 	schedule *schedule
 
@@ -74,7 +75,7 @@ type Run struct {
 func New(config Config) *Run {
 	return &Run{
 		config: config, plan: config.Plan, monitor: newMonitor(config.Plan), schedule: newSchedule(config.Plan), pace: newPace(config.Attach),
-		agents: newAgents(), deaths: map[string]string{},
+		hidden: newHidden(secretOf(config.Attach)), agents: newAgents(), deaths: map[string]string{},
 		enough: make(chan struct{}), stopping: make(chan struct{}), waited: make(chan struct{}), granted: make(chan struct{}, 1),
 	}
 }
@@ -111,6 +112,7 @@ func (r *Run) Execute(ctx context.Context) (err error) {
 		} else if left != nil {
 			r.progress("the run is complete, but %v", left)
 		}
+		err = r.hidden.err(err)
 	}()
 	if err := r.setUp(ctx); err != nil {
 		return r.rootCause(ctx, err)
@@ -331,5 +333,5 @@ func (r *Run) askHolders(ctx context.Context) {
 }
 
 func (r *Run) progress(format string, args ...any) {
-	fmt.Fprintf(r.config.Log, format+"\n", args...)
+	fmt.Fprint(r.config.Log, r.hidden.text(fmt.Sprintf(format+"\n", args...)))
 }

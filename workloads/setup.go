@@ -47,6 +47,7 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 	if r.recorder, err = NewRecorder(r.config.HistoryPath); err != nil {
 		return err
 	}
+	r.recorder.Hide(r.hidden)
 	r.faultEnv = &faultEnv{run: r, moments: newMoments(), activeSkews: newActiveSkews(), failed: map[string]bool{}}
 	r.timeouts = newTimeouts(r.plan, append(servers, history.ResourceTarget))
 	r.recorder.Watch(r.monitor.watch)
@@ -311,5 +312,5 @@ func (r *Run) close() (left, err error) {
 		}
 		err = errors.Join(err, r.recorder.Close())
 	}
-	return left, err
+	return left, errors.Join(err, r.hidden.logs(r.config.NodesDir))
 }

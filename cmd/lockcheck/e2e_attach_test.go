@@ -182,6 +182,13 @@ func TestCleanRemovesWhatAKilledRunLeftAtAService(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
+	// What it had started inside its namespaces ends with it, and may take a moment: as long as it lives, the run is under way.
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		said, _ := exec.Command(program, "clean", "--attach=127.0.0.1:9", "--out="+out).CombinedOutput()
+		if !strings.Contains(string(said), "is under way") || time.Now().After(deadline) {
+			break
+		}
+	}
 	elsewhere, err := exec.Command(program, "clean", "--attach=127.0.0.1:9", "--out="+out).CombinedOutput()
 	if err != nil || !strings.Contains(string(elsewhere), "was at "+member.endpoint) || ours() == 0 {
 		t.Errorf("of another service: %v, %d keys left\n%s", err, ours(), elsewhere)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"strconv"
@@ -48,6 +49,8 @@ func splitEndpoints(text string) (all []string, err error) {
 			return nil, fmt.Errorf("%q: %q is no port", place, port)
 		case strings.Contains(host, ":"):
 			return nil, fmt.Errorf("%q: the network of a run has IPv4 addresses only", place)
+		case isUnspecified(host):
+			return nil, fmt.Errorf("%q is where servers listen, not where one connects to: name an address of the service, such as 127.0.0.1:%s", place, port)
 		case slices.Contains(all, place):
 			return nil, fmt.Errorf("%q stands there twice", place)
 		}
@@ -57,6 +60,12 @@ func splitEndpoints(text string) (all []string, err error) {
 		return nil, fmt.Errorf("there are %d places, and at most %d can be", len(all), maxEndpoints)
 	}
 	return all, nil
+}
+
+// isUnspecified reports whether a host is the address that stands for all of a machine's own.
+func isUnspecified(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsUnspecified()
 }
 
 // checkAttach refuses what has no meaning beside --attach, and what has none without it.
@@ -110,6 +119,14 @@ func (o *Options) layout(backend clusters.Backend) (clusters.Layout, error) {
 		return clusters.Layout{}, Usage(err)
 	}
 	return able.AttachLayout(len(places), asked)
+}
+
+// settings are those of the servers for the plan. Of those that others chose only what the user expects of them is known.
+func (o *Options) settings(layout clusters.Layout) map[string]string {
+	if o.Attach != "" {
+		return o.Set
+	}
+	return layout.Settings
 }
 
 // attachable are the backends that can be attached to.

@@ -113,6 +113,7 @@ func TestWhereAServiceAnswers(t *testing.T) {
 		"a:65536":              "is no port",
 		"a:etcd":               "is no port",
 		"a:1,b:1,a:1":          "twice",
+		"0.0.0.0:2379":         "is where servers listen",
 		"[::1]:2379":           "IPv4",
 		"a:1" + repeated(20):   "at most 20",
 		"a:1, b:2,192.0.2.7:3": "",

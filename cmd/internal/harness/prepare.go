@@ -61,7 +61,7 @@ func Prepare(o Options) (workloads.Config, error) {
 		Seed: o.Seed, Nodes: len(layout.Nodes) + len(layout.Fronts), Clients: o.Clients, Keys: o.Keys,
 		TimeLimitMS: o.TimeLimit.Milliseconds(), TTLMS: o.TTL.Milliseconds(), EffectiveMS: layout.EffectiveTTL.Milliseconds(),
 		GraceMS: layout.Grace.Milliseconds(), LockDelayMS: layout.LockDelay.Milliseconds(), ElectionMS: layout.Election.Milliseconds(), LeaseClock: layout.LeaseClock,
-		Until: UntilWords(o.Until), Expected: o.Expected, Exposure: slices.Concat(disturb.Requirements(), workload.Requires), Steps: disturb.Steps(), Settings: layout.Settings,
+		Until: UntilWords(o.Until), Expected: o.Expected, Exposure: slices.Concat(disturb.Requirements(), workload.Requires), Steps: disturb.Steps(), Settings: o.settings(layout),
 		Versions: map[string]string{"lockcheck": Version(), "go": strings.TrimPrefix(runtime.Version(), "go")},
 		Host:     HostFacts(),
 		Attached: asked(attach),

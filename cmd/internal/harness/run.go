@@ -130,12 +130,27 @@ func UntilEnded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, ends...)
 }
 
+// leftIn is the part of an error that says what could not be removed; nil if none does.
+func leftIn(err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok && errors.Is(err, clusters.ErrLeft) {
+		for _, part := range joined.Unwrap() {
+			if part != clusters.ErrLeft && errors.Is(part, clusters.ErrLeft) {
+				return leftIn(part)
+			}
+		}
+	}
+	if errors.Is(err, clusters.ErrLeft) {
+		return err
+	}
+	return nil
+}
+
 // ended explains a run that was not completed. Its history is kept and can be checked: what is in it may be a violation,
 // but it cannot be a pass.
 func ended(ctx context.Context, dir *rundir.Dir, err error) error {
 	kept := dir.Kept()
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
-		err = ErrInterrupted
+		err = errors.Join(ErrInterrupted, leftIn(err))
 	}
 	switch {
 	case kept != "":

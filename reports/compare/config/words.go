@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 )
@@ -24,6 +25,10 @@ func ReadWords(path string, names []string) (Words, error) {
 		return w, err
 	}
 	r := &reader{path: path}
+	if root.Kind == yaml.ScalarNode { // which may be a password, in the wrong place: it is not quoted
+		r.errorf(root, "the file is a mapping (name: value), not a single word; there are: %s", strings.Join(names, ", "))
+		return w, Mistakes(nil).With(r.errs...)
+	}
 	var fields []field
 	for _, name := range names {
 		fields = append(fields, field{name, func(_, value *yaml.Node) {
