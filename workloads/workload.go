@@ -43,6 +43,15 @@ var All = []Workload{
 	},
 }
 
+// Work names what clients do, whatever they do it to: workloads of the same work differ in the tokens that they show, and in the
+// resource that they have where none is named.
+func (w Workload) Work() string {
+	if w.Name == Jobs {
+		return Jobs
+	}
+	return "holds"
+}
+
 // Named finds a workload.
 func Named(name string) (Workload, error) {
 	i := slices.IndexFunc(All, func(w Workload) bool { return w.Name == name })

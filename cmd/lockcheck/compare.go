@@ -31,6 +31,7 @@ func compareCommand() *cobra.Command {
 			"Exit codes: 0 all as expected, or all passed · 1 a violation, where nothing was expected · 2 something is inconclusive ·\n" +
 			"3 an expectation was not met · 64 bad usage · 69 a dependency is unavailable · 70 a bug in lockcheck · 130 interrupted",
 		Example: "  lockcheck compare --backends=etcd,zookeeper,redis,redlock --nemeses=none,pause --workloads=lock,fencing\n" +
+			"  lockcheck compare --backends=etcd,redis --nemeses=pause --resources=plain,fenced,cas\n" +
 			"  lockcheck compare --file=lockcheck.yaml --repeat=5\n" +
 			"  lockcheck compare --file=lockcheck.yaml --shard=2/4 --seed=1 --out=part-2 --summary=\"$GITHUB_STEP_SUMMARY\"\n" +
 			"  lockcheck compare --resume=lockcheck-out/latest-compare\n" +

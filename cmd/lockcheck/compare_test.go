@@ -39,6 +39,17 @@ func TestMistakesOfComparisons(t *testing.T) {
 		"a backend's own lease":        {[]string{"compare", "--ttls=2s,5s"}, strings.Replace(config.Example, "  etcd:\n", "  etcd: {ttl: 3s}\n", 1), []string{"backend etcd has a ttl of its own"}},
 		"a lease the file has not":     {[]string{"compare", "--ttls=2s,5s"}, inMatrix("ttls: [2s, 3s]"), []string{`the matrix of lockcheck.yaml has no "5s"; it has: 2s, 3s`}},
 		"a lease that cannot be":       {[]string{"compare"}, inMatrix("ttls: [2s, long]"), []string{`lockcheck.yaml:26:14: ttls: "long" is no length of time`}},
+		"no resource":                  {[]string{"compare", "--backends=etcd", "--resources=plain,disc"}, "", []string{`--resources: there is no resource "disc"`, "plain, fenced, cas"}},
+		"resources that are none":      {[]string{"compare", "--backends=etcd", "--resources="}, "", []string{"--resources names nothing", "plain,fenced,cas"}},
+		"a resource twice":             {[]string{"compare", "--backends=etcd", "--resources=cas,cas"}, "", []string{"cas and cas are the same resource"}},
+		"one resource beside several":  {[]string{"compare", "--backends=etcd", "--resources=plain,cas", "--resource=cas"}, "", []string{"--resource sets one resource"}},
+		"a backend's own resource":     {[]string{"compare", "--file=lockcheck.yaml", "--resources=plain,cas"}, strings.Replace(config.Example, "  etcd:\n", "  etcd: {resource: cas}\n", 1), []string{"backend etcd has a resource of its own"}},
+		"a resource the file has not":  {[]string{"compare", "--resources=cas"}, inMatrix("resources: [plain]"), []string{`the matrix of lockcheck.yaml has no "cas"; it has: plain`}},
+		"a resource of a file":         {[]string{"compare"}, inMatrix("resources: [plain, disc]"), []string{`lockcheck.yaml:26:22: resources: there is no resource "disc"`}},
+		"tokens that nobody shows":     {[]string{"compare", "--backends=etcd", "--workloads=lock", "--resources=plain,fenced"}, "", []string{"etcd / none / lock / resource fenced", "workload lock shows it none", "take workload fencing"}},
+		"the same in a file":           {[]string{"compare", "--file=lockcheck.yaml", "--workloads=lock"}, inMatrix("resources: [cas, redis]"), []string{"lockcheck.yaml:26:20: the cell etcd / none / lock / resource redis"}},
+		"one run under two names":      {[]string{"compare", "--backends=etcd", "--workloads=lock,fencing", "--resources=plain"}, "", []string{"etcd / none / fencing / resource plain", "etcd / none / lock / resource plain once more"}},
+		"the same of a file":           {[]string{"compare"}, inMatrix("resources: [cas]"), []string{"lockcheck.yaml:28:21: ", "once more"}},
 		"one of several that cannot":   {[]string{"compare", "--backends=redis,etcd", "--ttls=3s,2500ms"}, "", []string{"etcd / none / lock / ttl 2500ms"}},
 		"a shard without a seed":       {[]string{"compare", "--backends=etcd", "--shard=1/2"}, "", []string{"--shard=1/2", "--seed"}},
 		"a shard without a cell":       {[]string{"compare", "--backends=etcd", "--shard=7/9", "--seed=1"}, "", []string{"--shard=7/9 has no cell", "4 cells"}},
@@ -127,6 +138,41 @@ func TestLeasesAreADimension(t *testing.T) {
 			ttl := test.want[i%len(test.want)]
 			if c.TTL != ttl || strings.Count(strings.Join(c.Flags, " "), "--ttl=") != 1 || !slices.Contains(c.Flags, "--ttl="+ttl) {
 				t.Errorf("%s: cell %d has ttl %q and %q, want %s", name, i, c.TTL, c.Flags, ttl)
+			}
+		}
+	}
+}
+
+// Several resources are a dimension, too. Unless a workload is named it is the one that shows tokens; jobs shows them as well, and cells
+// that make no sense can be excluded.
+func TestResourcesAreADimension(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const excluded = "\nexclude:\n  - {workload: lock, resource: fenced}\n  - {workload: fencing, resource: [plain, cas]}\n"
+	whole, _, _ := strings.Cut(config.Example, "\nexpectations:")
+	for name, test := range map[string]struct {
+		file string
+		args []string
+		want []string // of the first nemesis
+	}{
+		"of the file":            {strings.Replace(whole, "\nmatrix:\n", "\nmatrix:\n  resources: [plain, fenced]\n", 1), []string{"--file=lockcheck.yaml", "--workloads=fencing"}, []string{"fencing plain", "fencing fenced"}},
+		"one of the file's":      {strings.Replace(whole, "\nmatrix:\n", "\nmatrix:\n  resources: [plain, fenced]\n", 1), []string{"--file=lockcheck.yaml", "--workloads=fencing", "--resources=fenced"}, []string{"fencing fenced"}},
+		"for a file without any": {whole, []string{"--file=lockcheck.yaml", "--workloads=lock", "--resources=plain,cas"}, []string{"lock plain", "lock cas"}},
+		"with some excluded":     {strings.Replace(whole, "\nmatrix:\n", excluded+"matrix:\n  resources: [plain, fenced, cas]\n", 1), nil, []string{"lock plain", "lock cas", "fencing fenced"}},
+		"without a file":         {"", []string{"--backends=etcd", "--resources=plain,fenced,cas"}, []string{"fencing plain", "fencing fenced", "fencing cas"}},
+		"of jobs":                {"", []string{"--backends=etcd", "--workloads=jobs,fencing", "--resources=plain,fenced"}, []string{"jobs plain", "jobs fenced", "fencing plain", "fencing fenced"}},
+	} {
+		if err := os.WriteFile(config.Name, []byte(test.file), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var cells []plannedCell
+		got := lockcheck(t, append([]string{"compare", "--list", "--json", "--provider=local"}, test.args...)...)
+		if err := json.Unmarshal([]byte(got.stdout), &cells); err != nil || len(cells) != 2*len(test.want) {
+			t.Fatalf("%s: %d cells, %v\n%s", name, len(cells), err, got.stderr)
+		}
+		for i, want := range test.want {
+			c := cells[i]
+			if c.Workload+" "+c.Resource != want || strings.Count(strings.Join(c.Flags, " "), "--resource=") != 1 || !slices.Contains(c.Flags, "--resource="+c.Resource) {
+				t.Errorf("%s: cell %d is %v with %q, want %s", name, i, c.Cell, c.Flags, want)
 			}
 		}
 	}

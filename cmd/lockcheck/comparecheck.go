@@ -71,9 +71,7 @@ func expectationsNow(named string, c *compare.Comparison) (*compare.Spec, error)
 	if err != nil {
 		return nil, unreadable(file, err)
 	}
-	if len(spec.TTLs) == 0 { // they may have stood beside the file, in --ttls
-		spec.TTLs = c.TTLs()
-	}
+	c.Complete(&spec)
 	return &spec, nil
 }
 

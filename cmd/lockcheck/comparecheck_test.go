@@ -110,8 +110,20 @@ func TestRecordingsAreJudgedAgain(t *testing.T) {
 	}
 }
 
-// Leases that stood beside the file when it was run, in --ttls, are no cells that the file lacks.
-func TestLeasesBesideTheFileAreJudgedAgain(t *testing.T) {
+// Leases and resources that stood beside the file when it was run, in --ttls and --resources, are no cells that the file lacks.
+func TestAxesBesideTheFileAreJudgedAgain(t *testing.T) {
+	for _, test := range []struct {
+		beside         func(*compare.Spec)
+		inFile, lacked string
+	}{
+		{func(s *compare.Spec) { s.TTLs = []string{"2s", "5s"} }, "ttls: [5s]", "ttl 2s"},
+		{func(s *compare.Spec) { s.Resources = []string{"plain", "cas"} }, "resources: [cas]", "resource plain"},
+	} {
+		t.Run(test.lacked, func(t *testing.T) { judgedWithAnAxis(t, test.beside, test.inFile, test.lacked) })
+	}
+}
+
+func judgedWithAnAxis(t *testing.T, beside func(*compare.Spec), inFile, lacked string) {
 	dir := recordedComparison(t)
 	c, err := compare.ReadDir(dir)
 	if err != nil {
@@ -121,7 +133,7 @@ func TestLeasesBesideTheFileAreJudgedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec.TTLs = []string{"2s", "5s"}
+	beside(&spec)
 	tasks := spec.Tasks(compare.Whole)
 	run := c.Cells[0].Runs[0]
 	c.Basis, c.Matrix, c.Cells = compare.NewBasis(harness.Version(), 3, tasks), spec.Cells(), nil
@@ -136,9 +148,9 @@ func TestLeasesBesideTheFileAreJudgedAgain(t *testing.T) {
 	if got.code != exitInconclusive || !strings.Contains(got.stdout, "4 cells, 3 not run, 1 as expected") || strings.Contains(got.stderr, "other flags") {
 		t.Errorf("exit %d, want %d\n%s%s", got.code, exitInconclusive, got.stdout, got.stderr)
 	}
-	edit(t, strings.Replace(twoCells(whatStaleShows), "matrix: {", "matrix: {ttls: [5s], ", 1))
-	if got := lockcheck(t, "compare", "--check="+dir); got.code != exitUsage || !strings.Contains(got.stderr, "ttl 2s") {
-		t.Errorf("a lease that the file has taken out: exit %d: %s", got.code, got.stderr)
+	edit(t, strings.Replace(twoCells(whatStaleShows), "matrix: {", "matrix: {"+inFile+", ", 1))
+	if got := lockcheck(t, "compare", "--check="+dir); got.code != exitUsage || !strings.Contains(got.stderr, lacked) {
+		t.Errorf("one that the file has taken out: exit %d: %s", got.code, got.stderr)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -28,10 +27,22 @@ var defaultNemeses = []string{history.NoNemesis, string(history.PauseFault)}
 // defaultWorkloads are those of a comparison for which none is named: the same work without and with fencing.
 var defaultWorkloads = []string{"lock", "fencing"}
 
+// besideResources is the workload of a comparison of resources for which none is named: it shows tokens to those that compare them, and
+// what else is compared does not look at them.
+const besideResources = "fencing"
+
+func (f *compareFlags) defaultWorkloads() []string {
+	if len(f.resources) > 0 {
+		return []string{besideResources}
+	}
+	return slices.Clone(defaultWorkloads)
+}
+
 // compareFlags is what a user asks of a comparison.
 type compareFlags struct {
 	backends, workloads []string
-	nemeses, ttls       []string
+	nemeses             []string
+	resources, ttls     []string // the axes
 	file, shard         string
 	repeat, jobs        int
 	list, failFast      bool
@@ -42,8 +53,8 @@ type compareFlags struct {
 func (f *compareFlags) bind(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.backends, "backends", nil, "lock services (default: all): "+strings.Join(harness.BackendNames(), ", ")+"; with --file: only these of its backends")
 	flags.StringArrayVar(&f.nemeses, "nemeses", nil, "what disturbs them (default: "+strings.Join(defaultNemeses, ",")+"): names joined by commas, or one description of faults; may be repeated; with --file: only these of its nemeses")
-	flags.StringSliceVar(&f.workloads, "workloads", nil, "what clients do (default: "+strings.Join(defaultWorkloads, ",")+"): "+strings.Join(workloads.Names(), ", ")+"; with --file: only these of its workloads")
-	flags.StringSliceVar(&f.ttls, "ttls", nil, "leases to compare, side by side: 1s,2s,5s (default: that of --ttl alone); with --file: only these of its ttls, or these if it has none")
+	flags.StringSliceVar(&f.workloads, "workloads", nil, "what clients do (default: "+strings.Join(defaultWorkloads, ",")+"; "+besideResources+" with --resources): "+strings.Join(workloads.Names(), ", ")+"; with --file: only these of its workloads")
+	f.bindAxes(flags)
 	flags.StringVar(&f.file, "file", "", "read matrix and expectations from there (default: "+config.Name+", if no matrix is given)")
 	flags.IntVar(&f.repeat, "repeat", 1, "the most runs of a cell; where a violation is expected they stop at the first hit; a file's own number holds unless this is given")
 	flags.StringVar(&f.shard, "shard", compare.Whole.String(), "run only one part of the matrix: 2/5 is the second of five; lockcheck merge joins them")
@@ -85,7 +96,7 @@ func (f *compareFlags) spec(given *pflag.FlagSet) (compare.Spec, error) {
 	if err != nil {
 		return spec, err
 	}
-	if err := f.lease(&spec, given); err != nil {
+	if err := f.intoMatrix(&spec, given); err != nil {
 		return spec, err
 	}
 	if given.Changed("repeat") {
@@ -148,53 +159,9 @@ func (f *compareFlags) matrixFlags() []matrixFlag {
 	return []matrixFlag{{"backends", "backend", f.backends, harness.BackendNames()}, {"nemeses", "nemesis", f.nemeses, nemesis.Names()}, {"workloads", "workload", f.workloads, workloads.Names()}}
 }
 
-// lease puts the leases into the matrix. Where it has several, nothing else can set one: it would not be what the cell says.
-func (f *compareFlags) lease(spec *compare.Spec, given *pflag.FlagSet) error {
-	if given.Changed("ttls") && len(f.ttls) == 0 {
-		return errors.New("--ttls names nothing: leave it out, or name leases, such as 1s,2s,5s")
-	}
-	for _, ttl := range f.ttls {
-		if err := ttlFlag().Rule.Check("--ttls", ttl); err != nil {
-			return err
-		}
-		if len(spec.TTLs) > 0 && !slices.Contains(spec.TTLs, ttl) {
-			return fmt.Errorf("--ttls: the matrix of %s has no %q; it has: %s", spec.File, ttl, strings.Join(spec.TTLs, ", "))
-		}
-	}
-	if len(f.ttls) > 0 {
-		spec.TTLs = f.ttls
-	}
-	if len(spec.TTLs) == 0 {
-		return nil
-	}
-	seen := map[time.Duration]string{}
-	for _, ttl := range spec.TTLs {
-		length, _ := time.ParseDuration(ttl) // the rule has read it
-		if before, twice := seen[length]; twice {
-			return fmt.Errorf("ttls: %s and %s are the same lease", before, ttl)
-		}
-		seen[length] = ttl
-	}
-	if given.Changed("ttl") {
-		return errors.New("--ttl sets one lease, and the matrix has several: leave out --ttl, or the ttls")
-	}
-	for _, b := range spec.Backends {
-		if slices.ContainsFunc(b.Flags, func(flag compare.Flag) bool { return flag.Name == "ttl" }) {
-			return fmt.Errorf("the backend %s has a ttl of its own, and the matrix has several: leave out one of them", b.Name)
-		}
-	}
-	return nil
-}
-
-// ttlFlag is the flag of lockcheck run that sets one lease.
-func ttlFlag() harness.Flag {
-	flag, _ := harness.FlagNamed("ttl")
-	return flag
-}
-
 // base is the file's comparison, narrowed by the matrix flags, or that of the matrix flags alone.
 func (f *compareFlags) base() (compare.Spec, error) {
-	byFlags := len(f.backends)+len(f.nemeses)+len(f.workloads) > 0 // --ttls alone belongs to a file as --ttl does
+	byFlags := len(f.backends)+len(f.nemeses)+len(f.workloads) > 0 // --ttls and --resources alone belong to a file as --ttl does
 	if f.file == "" && byFlags {
 		return f.plain()
 	}
@@ -250,7 +217,7 @@ func (f *compareFlags) plain() (compare.Spec, error) {
 		spec.Nemeses = slices.Clone(defaultNemeses)
 	}
 	if len(f.workloads) == 0 {
-		spec.Workloads = slices.Clone(defaultWorkloads)
+		spec.Workloads = f.defaultWorkloads()
 	}
 	var wrong []error
 	for _, list := range f.matrixFlags() {

@@ -19,6 +19,7 @@ var completions = map[string]cobra.CompletionFunc{
 	"backends":       several(oneOfMenu(func(m menu) []listed { return m.Backends })),
 	"client":         completeClient,
 	"workload":       oneOfMenu(func(m menu) []listed { return m.Workloads }),
+	"resources":      several(oneOfMenu(func(m menu) []listed { return m.Resources })),
 	"workloads":      several(oneOfMenu(func(m menu) []listed { return m.Workloads })),
 	"guard":          oneOfMenu(func(m menu) []listed { return m.Guards }),
 	"execution":      oneOfMenu(func(m menu) []listed { return m.Executions }),

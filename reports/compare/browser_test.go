@@ -42,11 +42,11 @@ func TestTheComparisonInABrowser(t *testing.T) {
 
 	t.Run("its leases stand side by side", func(t *testing.T) {
 		p := b.Open(t, path, browsertest.View{})
-		if n := p.Count(".leases table"); n != 2 {
+		if n := p.Count(".ttls table"); n != 2 {
 			t.Fatalf("%d tables of leases", n)
 		}
-		p.ShotOf("compare-leases", ".leases")
-		const side = `(() => { const row = [...document.querySelectorAll(".leases tbody tr")].find((tr) => tr.cells[0].innerText === "take-over, median");
+		p.ShotOf("compare-leases", ".ttls")
+		const side = `(() => { const row = [...document.querySelectorAll(".ttls tbody tr")].find((tr) => tr.cells[0].innerText === "take-over, median");
 			const at = [...row.cells].map((c) => c.getBoundingClientRect()); return at[1].top === at[2].top && at[1].right <= at[2].left && row.innerText.split("\t").slice(1).join("|"); })()`
 		if got := browsertest.Eval[string](p, side); got != "1.25 s (of 4)|6.00 s (of 2)" {
 			t.Errorf("the medians are %q", got)
@@ -60,7 +60,7 @@ func TestTheComparisonInABrowser(t *testing.T) {
 	t.Run("dark", func(t *testing.T) {
 		light, dark := b.Open(t, path, browsertest.View{}), b.Open(t, path, browsertest.View{Dark: true})
 		dark.ShotWhole("compare-leases-dark")
-		for _, selector := range []string{".leases td", ".leases th", ".leases h2"} {
+		for _, selector := range []string{".ttls td", ".ttls th", ".ttls h2"} {
 			if in, out := light.Brightness(selector, "color"), dark.Brightness(selector, "color"); out <= in {
 				t.Errorf("%s has letters of brightness %v in the light and %v in the dark", selector, in, out)
 			}

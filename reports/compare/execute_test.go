@@ -29,7 +29,7 @@ type silent struct{ left []int }
 func (s *silent) Began(_ Job, left Left) { s.left = append(s.left, left.Runs) }
 func (s *silent) Ended(Job, Run, Result) {}
 func task(b string, r int, e *Expectation) Task {
-	return Task{Cell: Cell{b, "pause", "lock", ""}, Repeat: r, Expect: e}
+	return Task{Cell: Cell{b, "pause", "lock", "", ""}, Repeat: r, Expect: e}
 }
 
 func TestExecute(t *testing.T) {

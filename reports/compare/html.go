@@ -33,7 +33,7 @@ type page struct {
 	Columns  []string // of the picture of the matrix
 	Lines    []pageLine
 	Rows     []pageRow
-	Leases   []leases
+	Beside   []beside
 	Notes    []string
 	Started  string
 }
@@ -67,7 +67,7 @@ func HTML(w io.Writer, c *Comparison) error {
 	}
 	p := page{
 		Comparison: c, Style: template.CSS(style), Title: "lockcheck compare: " + c.Sentence(), Sentence: c.Sentence(),
-		Face: words.FaceOf(c.Worst()).Symbol, Class: words.FaceOf(c.Worst()).Class, Notes: c.notes(), Leases: c.leases(), Started: c.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC"),
+		Face: words.FaceOf(c.Worst()).Symbol, Class: words.FaceOf(c.Worst()).Class, Notes: c.notes(), Beside: c.beside(), Started: c.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC"),
 	}
 	p.Rows = make([]pageRow, len(c.Cells))
 	for i, r := range c.Cells {
@@ -150,5 +150,5 @@ func (p page) Dashed() string {
 // Bad reports whether a cell is to be marked beside its verdict.
 func (r pageRow) Bad() bool { return r.Outcome != Met }
 
-// Load is the workload of a row, and its lease.
+// Load is the workload of a row, with its axes.
 func (r pageRow) Load() string { return r.load() }

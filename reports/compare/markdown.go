@@ -33,8 +33,8 @@ func Markdown(c *Comparison, budget int) string {
 	for _, note := range c.notes() {
 		m.add("<sub>" + inline(note) + "</sub>\n")
 	}
-	for _, l := range c.leases() {
-		m.add(leaseMarkdown(l))
+	for _, b := range c.beside() {
+		m.add(besideMarkdown(b))
 	}
 	for _, r := range c.Cells {
 		if r.Outcome != Met {

@@ -17,24 +17,17 @@ type Cell struct {
 	Backend  string `json:"backend"` // its name in the matrix, which may differ from the lock service's
 	Nemesis  string `json:"nemesis"`
 	Workload string `json:"workload"`
-	TTL      string `json:"ttl,omitempty"` // of its leases, where the matrix has several; "" for what its flags say
+	// Of the axes, where the matrix has several; "" for what its flags say.
+	Resource string `json:"resource,omitempty"` // that holders write to
+	TTL      string `json:"ttl,omitempty"`      // of its leases
 }
 
 func (c Cell) String() string {
-	text := c.Backend + " / " + c.Nemesis + " / " + c.Workload
-	if c.TTL != "" {
-		text += " / ttl " + c.TTL
-	}
-	return text
+	return c.Backend + " / " + c.Nemesis + " / " + c.Workload + c.named(" / ")
 }
 
-// load is the workload, and the lease that it was put on.
-func (c Cell) load() string {
-	if c.TTL == "" {
-		return c.Workload
-	}
-	return c.Workload + ", ttl " + c.TTL
-}
+// load is the workload, with what it wrote to and the lease that it was put on.
+func (c Cell) load() string { return c.Workload + c.named(", ") }
 
 // Flag is one flag of lockcheck run, without its dashes.
 type Flag struct {
@@ -51,14 +44,15 @@ type Backend struct {
 
 // Pattern picks cells; an empty list picks all.
 type Pattern struct {
-	Backends, Nemeses, Workloads, TTLs []string
-	Line                               int // in the file it was read from
+	Backends, Nemeses, Workloads, Resources, TTLs []string
+	Line                                          int // in the file it was read from
 }
 
 // Matches reports whether the pattern picks the cell.
 func (p Pattern) Matches(c Cell) bool {
 	has := func(list []string, word string) bool { return len(list) == 0 || slices.Contains(list, word) }
-	return has(p.Backends, c.Backend) && has(p.Nemeses, c.Nemesis) && has(p.Workloads, c.Workload) && has(p.TTLs, c.TTL)
+	return has(p.Backends, c.Backend) && has(p.Nemeses, c.Nemesis) && has(p.Workloads, c.Workload) &&
+		!slices.ContainsFunc(Axes, func(a Axis) bool { return !has(*a.In(&p), *a.value(&c)) })
 }
 
 // Spec is a comparison as asked for.
@@ -66,7 +60,7 @@ type Spec struct {
 	File               string // where it was read from; "" for flags alone
 	Backends           []Backend
 	Nemeses, Workloads []string
-	TTLs               []string // of leases, a dimension of the matrix like the others; none leaves it to the flags
+	Resources, TTLs    []string // the axes, dimensions of the matrix like the others; none leaves one to the flags
 	Exclude            []Pattern
 	Defaults           []Flag // for every run; those of a backend go before them
 	Override           []Flag // go before all
@@ -79,29 +73,22 @@ type Spec struct {
 	OnlyIn map[string]string
 }
 
-// Cells is the whole matrix in its order: backends, then nemeses, then workloads, then leases.
+// Cells is the whole matrix in its order: backends, then nemeses, then workloads, then the axes.
 func (s Spec) Cells() (cells []Cell) {
 	for _, b := range s.Backends {
 		for _, nemesis := range s.Nemeses {
 			for _, workload := range s.Workloads {
-				for _, ttl := range s.leases() {
-					cell := Cell{b.Name, nemesis, workload, ttl}
-					if !slices.ContainsFunc(s.Exclude, func(p Pattern) bool { return p.Matches(cell) }) {
-						cells = append(cells, cell)
-					}
+				under := []Cell{{Backend: b.Name, Nemesis: nemesis, Workload: workload}}
+				for _, a := range Axes {
+					under = a.in(&s, under)
 				}
+				cells = append(cells, under...)
 			}
 		}
 	}
-	return cells
-}
-
-// leases are those of the matrix.
-func (s Spec) leases() []string {
-	if len(s.TTLs) == 0 {
-		return []string{""}
-	}
-	return s.TTLs
+	return slices.DeleteFunc(cells, func(cell Cell) bool {
+		return slices.ContainsFunc(s.Exclude, func(p Pattern) bool { return p.Matches(cell) })
+	})
 }
 
 // Task is one cell to be run.
@@ -130,11 +117,7 @@ func (s Spec) Tasks(shard Shard) (tasks []Task) {
 		}
 		b := s.Backends[slices.IndexFunc(s.Backends, func(b Backend) bool { return b.Name == cell.Backend })]
 		task.Flags = []Flag{{"backend", b.Kind}, {"nemesis", cell.Nemesis}, {"workload", cell.Workload}}
-		var lease []Flag
-		if cell.TTL != "" {
-			lease = []Flag{{"ttl", cell.TTL}}
-		}
-		task.Flags = endsOnceFound(append(task.Flags, s.understood(cell, layered(lease, s.Override, b.Flags, s.Defaults))...), task.Expect)
+		task.Flags = endsOnceFound(append(task.Flags, s.understood(cell, layered(cell.axes(), s.Override, b.Flags, s.Defaults))...), task.Expect)
 		tasks = append(tasks, task)
 	}
 	return tasks

@@ -36,6 +36,8 @@ type Run struct {
 	// TakeOver is that of results.json, and Losses how often a holder was told that its lock had passed to another.
 	TakeOver checker.Quantiles `json:"take_over"`
 	Losses   int64             `json:"losses"`
+	// Rejected is how many writes the resource rejected.
+	Rejected int64 `json:"rejected"`
 	// StalledNS is for how long the harness stood still, and Alone why the run was made again with nothing beside it.
 	StalledNS int64    `json:"stalled_ns"`
 	Alone     string   `json:"alone,omitempty"`
@@ -63,7 +65,7 @@ func NewRun(r rundir.Results) Run {
 		Seed: r.Seed, Verdict: r.Verdict, Reason: words.Clip(words.Plain(r.Reason), maxText),
 		Sentence:  words.Clip(words.Sentence(history.Plan{Backend: r.Backend, Nemesis: r.Nemesis}, &r.Result), maxText),
 		Incidents: r.Incidents, Properties: []Property{}, Exposure: []checker.Exposure{}, Story: []string{},
-		AttemptsPerGrant: r.Stats.AttemptsPerGrant, Overtakes: r.Stats.Overtakes, StalledNS: r.Stats.StalledNS, TakeOver: r.Stats.TakeOver, Losses: r.Stats.LossSignal.Count,
+		AttemptsPerGrant: r.Stats.AttemptsPerGrant, Overtakes: r.Stats.Overtakes, StalledNS: r.Stats.StalledNS, TakeOver: r.Stats.TakeOver, Losses: r.Stats.LossSignal.Count, Rejected: r.Stats.Rejected,
 		Ops: r.Stats.Ops, Availability: r.Stats.Availability, Outlived: r.Stats.OutlivedLeases,
 	}
 	for _, p := range r.Properties {

@@ -95,9 +95,7 @@ func rows(results []Result) []row {
 func (c *Comparison) notes() []string {
 	notes := []string{"first: when the first finding of the most harmful violated property was complete", "violated runs: of those that could tell, with the 95 % interval after Wilson; none of n runs is a bound, not safety", layerNote}
 	notes = append(append(notes, c.keptNote()...), c.untilNote()...)
-	if len(c.leases()) > 0 {
-		notes = append(notes, leasesNote)
-	}
+	notes = append(notes, c.besideNotes()...)
 	for _, cell := range c.Cells {
 		if cell.StoppedEarly {
 			return append(notes, "* runs were repeated until the expected violations had come; such a share leans upwards")

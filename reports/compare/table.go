@@ -104,8 +104,8 @@ func Summary(w io.Writer, c *Comparison, show Shown) error {
 		if err := Table(&out, c.Cells, show.Color, columns); err != nil {
 			return fmt.Errorf("cannot draw the table: %w", err)
 		}
-		for _, l := range c.leases() {
-			leaseTable(&out, l)
+		for _, b := range c.beside() {
+			besideTable(&out, b)
 		}
 		out.WriteByte('\n')
 		for _, note := range c.notes() {

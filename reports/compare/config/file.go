@@ -93,7 +93,7 @@ func (r *reader) matrix(key, node *yaml.Node) {
 		names = append(names, b.Name)
 	}
 	before := len(r.errs)
-	r.mapping(node, "matrix", []field{
+	fields := []field{
 		{"backends", func(_, value *yaml.Node) {
 			wanted := r.words(value, "backends", r.oneOf("entry of backends called", names))
 			var chosen []compare.Backend
@@ -118,32 +118,38 @@ func (r *reader) matrix(key, node *yaml.Node) {
 				r.oneOf("workload", r.known.Workloads)(at, word)
 			})
 		}},
-		{"ttls", func(_, value *yaml.Node) {
-			r.words(value, "ttls", func(at *yaml.Node, word string) {
-				if err := r.refusedLease(word); err != nil {
-					r.errorf(at, "%v", err)
-					return // no cell has it: it would be told of once more for each
-				}
-				r.spec.TTLs = append(r.spec.TTLs, word)
-				r.spec.Places.SetFlag("", compare.Flag{Name: ttl, Value: word}, placeOf(at)) // one that a backend refuses points here
-			})
-		}},
-	})
+	}
+	for _, a := range compare.Axes {
+		fields = append(fields, r.axis(a))
+	}
+	r.mapping(node, "matrix", fields)
 	if len(r.errs) == before && (len(r.spec.Nemeses) == 0 || len(r.spec.Workloads) == 0) {
 		r.errorf(key, "matrix needs nemeses and workloads")
 	}
 }
 
-// ttl is the flag of lockcheck run that sets a lease.
-const ttl = "ttl"
+// axis reads the values of one.
+func (r *reader) axis(a compare.Axis) field {
+	return field{a.Plural, func(_, value *yaml.Node) {
+		r.words(value, a.Plural, func(at *yaml.Node, word string) {
+			if err := r.refused(a, word); err != nil {
+				r.errorf(at, "%v", err)
+				return // no cell has it: it would be told of once more for each
+			}
+			values := a.Of(&r.spec)
+			*values = append(*values, word)
+			r.spec.Places.SetFlag("", compare.Flag{Name: a.Flag, Value: word}, placeOf(at)) // one that a backend refuses points here
+		})
+	}}
+}
 
-// refusedLease is why --ttl refuses a lease; nil if it takes it.
-func (r *reader) refusedLease(word string) error {
-	i := slices.IndexFunc(r.known.Settings, func(s Setting) bool { return s.Name == ttl })
+// refused is why the flag of an axis refuses a value; nil if it takes it.
+func (r *reader) refused(a compare.Axis, word string) error {
+	i := slices.IndexFunc(r.known.Settings, func(s Setting) bool { return s.Name == a.Flag })
 	if i < 0 || r.known.Settings[i].Rule == nil {
 		return nil
 	}
-	return r.known.Settings[i].Rule("ttls", word)
+	return r.known.Settings[i].Rule(a.Plural, word)
 }
 
 // pattern reads the keys that pick cells, and reports whether what they pick is understood; other takes what else the mapping has.
@@ -164,7 +170,9 @@ func (r *reader) pattern(node *yaml.Node, what string, other []field) (p compare
 		{"workload", func(_, v *yaml.Node) {
 			p.Workloads = r.words(v, "workload", r.inMatrix("workload", r.spec.Workloads))
 		}},
-		{"ttl", func(_, v *yaml.Node) { p.TTLs = r.words(v, "ttl", r.inMatrix("ttl", r.spec.TTLs)) }},
+	}
+	for _, a := range compare.Axes {
+		fields = append(fields, field{a.Flag, func(_, v *yaml.Node) { *a.In(&p) = r.words(v, a.Flag, r.inMatrix(a.Flag, *a.Of(&r.spec))) }})
 	}
 	for _, f := range other {
 		fields = append(fields, field{f.name, func(key, value *yaml.Node) {

@@ -123,22 +123,25 @@ func (s schema) clientsOf(backend string) node {
 }
 
 func (s schema) matrix() node {
+	properties := node{
+		"backends":  oneOrMore("Only these of the entries of backends, in this order.", word()),
+		"nemeses":   oneOrMore("What disturbs the holders: names, or descriptions such as pause:holder@work,1.5ttl (lockcheck list has the grammar).", s.nemesis()),
+		"workloads": oneOrMore("What clients do.", enum(s.menu.Workloads)),
+	}
+	for _, a := range compare.Axes {
+		properties[a.Plural] = oneOrMore(a.About, s.value(a))
+	}
 	return node{
 		"description": "Every backend under every nemesis with every workload.",
 		"type":        "object", "additionalProperties": false, "required": []string{"nemeses", "workloads"},
-		"properties": node{
-			"backends":  oneOrMore("Only these of the entries of backends, in this order.", word()),
-			"nemeses":   oneOrMore("What disturbs the holders: names, or descriptions such as pause:holder@work,1.5ttl (lockcheck list has the grammar).", s.nemesis()),
-			"workloads": oneOrMore("What clients do.", enum(s.menu.Workloads)),
-			"ttls":      oneOrMore("Times to live of a lease, each a cell of its own (default: one, from defaults).", s.lease()),
-		},
+		"properties": properties,
 	}
 }
 
-// lease is what the flag of that name takes.
-func (s schema) lease() node {
+// value is what the flag of an axis takes.
+func (s schema) value(a compare.Axis) node {
 	for _, setting := range s.known.Settings {
-		if setting.Name == ttl {
+		if setting.Name == a.Flag {
 			return setting.schema()
 		}
 	}
@@ -159,7 +162,9 @@ func (s schema) pattern(description string, required []string, other node) node 
 		"backend":  oneOrMore("These entries of the matrix (default: all).", word()),
 		"nemesis":  oneOrMore("These nemeses of the matrix, as they stand there (default: all).", s.nemesis()),
 		"workload": oneOrMore("These workloads of the matrix (default: all).", enum(s.menu.Workloads)),
-		"ttl":      oneOrMore("These leases of the matrix, as they stand there (default: all).", s.lease()),
+	}
+	for _, a := range compare.Axes {
+		properties[a.Flag] = oneOrMore(a.Picked, s.value(a))
 	}
 	for name, value := range other {
 		properties[name] = value

@@ -1,0 +1,125 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockcheck/reports/words"
+)
+
+// beside sets the cells side by side that differ in one axis alone.
+type beside struct {
+	Axis
+	Name  string
+	Cells []Result
+}
+
+// beside are of a comparison whose matrix has an axis, in the order of its cells; nil of all others.
+func (c *Comparison) beside() (all []beside) {
+	for _, a := range Axes {
+		all = append(all, c.besideOn(a)...)
+	}
+	return all
+}
+
+func (c *Comparison) besideOn(a Axis) (all []beside) {
+	at := map[Cell]int{}
+	for _, r := range c.Cells {
+		if *a.value(&r.Cell) == "" {
+			continue
+		}
+		without := r.Cell
+		*a.value(&without) = ""
+		i, known := at[without]
+		if !known {
+			i = len(all)
+			at[without], all = i, append(all, beside{Axis: a, Name: without.String()})
+		}
+		all[i].Cells = append(all[i].Cells, r)
+	}
+	return all
+}
+
+// Heads are the values of the axis that the cells have.
+func (b beside) Heads() (heads []string) {
+	for _, r := range b.Cells {
+		heads = append(heads, *b.value(&r.Cell))
+	}
+	return heads
+}
+
+// besideLine is one figure of all cells.
+type besideLine struct {
+	Name   string
+	Values []string
+}
+
+// figure is one of the figures for which cells are set side by side.
+type figure struct {
+	name string
+	of   func(Result) string
+}
+
+// outcomeFigure ends all: it is the only one of a cell that was not run.
+var outcomeFigure = figure{"outcome", func(r Result) string { return r.face().Symbol + " " + r.standing() }}
+
+// Lines are the figures, each of all cells.
+func (b beside) Lines() (lines []besideLine) {
+	for _, figure := range append(slices.Clone(b.figures), outcomeFigure) {
+		line := besideLine{Name: figure.name}
+		for _, r := range b.Cells {
+			value := "–"
+			if r.Made > 0 || figure.name == outcomeFigure.name {
+				value = figure.of(r)
+			}
+			line.Values = append(line.Values, value)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// besideNotes explain the figures of the axes that the matrix has.
+func (c *Comparison) besideNotes() (notes []string) {
+	for _, a := range Axes {
+		if len(c.besideOn(a)) > 0 {
+			notes = append(notes, a.note)
+		}
+	}
+	return notes
+}
+
+// besideTable writes the figures as lines of columns.
+func besideTable(w *strings.Builder, b beside) {
+	heads := b.Heads()
+	for i, head := range heads {
+		heads[i] = b.Flag + " " + head
+	}
+	fmt.Fprintf(w, "\n%s\n", words.Plain(b.Name))
+	for _, line := range append([]besideLine{{"", heads}}, b.Lines()...) {
+		text := fmt.Sprintf("  %-20s", line.Name)
+		for _, value := range line.Values {
+			text += fmt.Sprintf("%-22s", words.Plain(value))
+		}
+		w.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+}
+
+// besideMarkdown writes the same as Markdown.
+func besideMarkdown(b beside) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "\n### %s\n\n| %s |", inline(b.Name), b.Flag)
+	for _, head := range b.Heads() {
+		fmt.Fprintf(&out, " %s |", inline(head))
+	}
+	out.WriteString("\n|" + strings.Repeat(" --- |", 1+len(b.Cells)) + "\n")
+	for _, line := range b.Lines() {
+		out.WriteString("| " + line.Name + " |")
+		for _, value := range line.Values {
+			fmt.Fprintf(&out, " %s |", inline(value))
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
