@@ -35,8 +35,10 @@ type Question string
 // The questions.
 const (
 	AskNothing Question = ""
-	AskLatest  Question = "latest" // linearizable: an answer from before the question does not do
-	AskAnyCopy Question = "any"    // the cheaper look that many programs take: any server's copy will do
+	// AskLatest asks for the newest answer that the service gives: linearizable with etcd, Consul and a majority of Redlock's servers;
+	// of Redis' primary and of ZooKeeper after a sync, which one that is deposed and does not know it may give as well.
+	AskLatest  Question = "latest"
+	AskAnyCopy Question = "any" // the cheaper look that many programs take: any server's copy will do
 )
 
 // Guards is the table of guards.
@@ -56,9 +58,9 @@ var Guards = []GuardWords{
 		Looked: "its client had looked at its lock again just before it sent this, and believed that it held it",
 	},
 	{
-		Name: GuardAsk, Looks: true, Asks: AskLatest, About: "looks, works, and asks the service (linearizable) just before it sends the write",
-		Note:   "clients ask the service whether they still hold their lock just before they write, by a linearizable look",
-		Looked: "the service had just answered its client, by a linearizable look, that it held the lock",
+		Name: GuardAsk, Looks: true, Asks: AskLatest, About: "looks, works, and asks the service, for as new an answer as it gives, just before it sends the write",
+		Note:   "clients ask the service whether they still hold their lock just before they write, for as new an answer as it gives",
+		Looked: "the service had just answered its client, with as new an answer as it gives, that it held the lock",
 	},
 	{
 		Name: GuardAskStale, Looks: true, Asks: AskAnyCopy,

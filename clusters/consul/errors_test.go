@@ -77,6 +77,22 @@ func TestWhatAnAcquireThatFailedProves(t *testing.T) {
 	}
 }
 
+// A server that may be behind says that the key is nobody's: that ends no grant. The same of the leader does.
+func TestAnOldAnswerEndsNoGrant(t *testing.T) {
+	for query, ended := range map[string]bool{"?stale=": false, "?consistent=": true, "": true} {
+		watched := clienttest.NewWatched()
+		a := &attempt{watch: watched, acquire: t.Context(), session: "s", won: true}
+		key, err := url.Parse("http://10.0.0.1:8500/v1/kv/k1" + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.look(&exchange{Request: &http.Request{Method: http.MethodGet, URL: key}, status: http.StatusNotFound})
+		if got := watched.SaidEnded("s"); got != ended {
+			t.Errorf("%q: the grant is said to have ended: %v, want %v", query, got, ended)
+		}
+	}
+}
+
 func TestAProgramThatIsNotConsulIsNamed(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "consul")
 	if err := os.WriteFile(other, []byte("#!/bin/sh\necho Nomad v1.10.12\n"), 0o755); err != nil {

@@ -115,6 +115,9 @@ func (x *exchange) acquires() bool   { return x.URL.Query().Has("acquire") }
 func (x *exchange) releases() bool   { return x.URL.Query().Has("release") }
 func (x *exchange) ofKey() bool      { return strings.HasPrefix(x.URL.Path, "/v1/kv/") }
 
+// mayBeOld reports whether any server may answer from what it has: that proves nothing of the grant. The library never asks so; a guard may.
+func (x *exchange) mayBeOld() bool { return x.URL.Query().Has("stale") }
+
 func after(path, prefix string) string {
 	id, ok := strings.CutPrefix(path, prefix)
 	if !ok {
@@ -145,7 +148,7 @@ func (a *attempt) look(x *exchange) {
 		a.acquired(x)
 	case x.releases():
 		a.freed(x)
-	case x.ofKey():
+	case x.ofKey() && !x.mayBeOld():
 		a.looked(x)
 	}
 }

@@ -87,6 +87,9 @@ func letIn(door *net.UnixListener, pipes *pipes) error {
 	}
 	defer guest.Close()
 	_ = guest.SetDeadline(time.Now().Add(doorTimeout))
+	if err := pipes.openToAll(); err != nil {
+		return err
+	}
 	rights := unix.UnixRights(int(pipes.stdin.Fd()), int(pipes.stdout.Fd()), int(pipes.stderr.Fd()))
 	if _, _, err := guest.WriteMsgUnix([]byte{'\n'}, rights, nil); err != nil {
 		return fmt.Errorf("handing over its pipes: %w", err)

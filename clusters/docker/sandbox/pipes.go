@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -42,6 +43,17 @@ func newPipes(conversation bool) (_ *pipes, err error) {
 	}
 	p.stdin, p.input, err = os.Pipe()
 	return p, err
+}
+
+// openToAll lets a program of any user open them by name, as /dev/stderr: they belong to this process' user. It is for programs that
+// are alone in what they see.
+func (p *pipes) openToAll() error {
+	for _, end := range []*os.File{p.stdin, p.stdout, p.stderr} {
+		if err := end.Chmod(0o666); err != nil {
+			return fmt.Errorf("opening its pipes to the program's user: %w", err)
+		}
+	}
+	return nil
 }
 
 // pass begins to pass on what the process reads and prints.

@@ -16,7 +16,16 @@ var does = map[string]func(){
 		fmt.Println(os.Args, os.Getuid(), dir, os.Getenv("MINE"), os.Getpid() == 1)
 		wait()
 	},
-	"talk": func() { fmt.Fprintln(os.Stderr, "hears"); _, _ = io.Copy(os.Stdout, os.Stdin) },
+	// talk opens its standard error by name, as programs do that log there.
+	"talk": func() {
+		log, err := os.OpenFile("/dev/stderr", os.O_WRONLY, 0)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(4)
+		}
+		fmt.Fprintln(log, "hears")
+		_, _ = io.Copy(os.Stdout, os.Stdin)
+	},
 	"exit": func() { fmt.Fprintln(os.Stderr, "cannot go on"); os.Exit(3) },
 	"wait": wait,
 	"chatter": func() {
