@@ -41,7 +41,7 @@ func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 			beyond = true
 			continue
 		}
-		if wrong := cmp.Or(handled(&q, op), log.handled(&q)); wrong != nil {
+		if wrong := cmp.Or(handled(&q, op), m.tokenOf(&q, op), log.handled(&q)); wrong != nil {
 			defect = wrong.defect()
 			continue
 		}
@@ -124,6 +124,16 @@ func handled(q *history.Request, op operation) *breach {
 			number, q.Seq, q.Value, q.Base, a.Value, a.Base).of(a)
 	}
 	return nil
+}
+
+// tokenOf holds the token in the log of a resource under test that compares tokens against that of the hold, which its client presents with
+// every request: a log without it, or with another, is no record of what was compared.
+func (m *Model) tokenOf(q *history.Request, op operation) *breach {
+	if m.Plan.UnderTest == nil || m.Plan.Compares() != history.CompareTokens || op.hold == nil || q.Token == op.hold.Token {
+		return nil
+	}
+	return &breach{kind: ofRecord, seq: q.Seq, key: q.Key, access: op.access(), text: fmt.Sprintf("request %d (seq %d) of hold %s has token %q in the resource's log, and its client had token %q",
+		operationOf(q), q.Seq, op.hold.ID, q.Token, op.hold.Token)}
 }
 
 // contradiction holds a definite answer against the resource's log.

@@ -12,8 +12,9 @@ import (
 	"lockcheck/clusters/resource"
 )
 
-// storageSettings keep what a storage has acknowledged when it is killed.
-var storageSettings = map[string]string{"appendonly": "yes"}
+// storageSettings keep what a storage has acknowledged when it is killed. With appendfsync everysec Redis answers before it has written to
+// its file, while an earlier fsync still runs.
+var storageSettings = map[string]string{"appendonly": "yes", "appendfsync": "always"}
 
 // StorageSettings are what a server is told that is a storage under test.
 func (Backend) StorageSettings() map[string]string { return storageSettings }

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os/exec"
 	"strings"
 
@@ -56,6 +58,19 @@ type chosenResource struct {
 	tested *workloads.Tested // nil for lockcheck's own
 }
 
+// plainURL refuses a URL with more than a place: it stands in the plan and the report, so it has to hold no secret, and /read and /write
+// are added to it. The error does not show it.
+func plainURL(name string) error {
+	switch place, err := url.Parse(name); {
+	case err != nil:
+		return errors.New("--resource: this is no URL that can be read; it is written as http://storage.example:8080")
+	case place.User != nil || place.RawQuery != "" || place.Fragment != "":
+		return errors.New("--resource: a URL with a user, a password, a query or a fragment is not taken, because it would stand in the plan and the report: " +
+			"name the place alone, as http://storage.example:8080")
+	}
+	return nil
+}
+
 // resourceNamed finds the resource that was asked for; "" is what the workload implies.
 func resourceNamed(name string, workload workloads.Workload) (chosenResource, error) {
 	if !history.IsOwnResource(name) {
@@ -76,6 +91,9 @@ func resourceNamed(name string, workload workloads.Workload) (chosenResource, er
 	}
 	kind := history.ResourceKind{Name: history.Resource(name)}
 	if history.IsResourceURL(name) {
+		if err := plainURL(name); err != nil {
+			return chosenResource{}, err
+		}
 		return chosenResource{kind: kind, tested: &workloads.Tested{URL: name, KeyPrefix: "lockcheck-" + strings.ToLower(rand.Text()) + "-"}}, nil
 	}
 	words := strings.Fields(name)
