@@ -66,8 +66,9 @@ var (
 	undisturbed = []string{"--nemesis=none", "--time-limit=3s"}
 	// A write comes late: its client was stopped at work until others had the lock.
 	heldUpWrite = []string{"--nemesis=pause:holder@work,1.5ttl", "--time-limit=8s"}
-	// A read comes late: it was held up on its way, and its client stopped until others had the lock.
-	heldUpRead = []string{"--nemesis=partition:client(1)-resource@queue;pause:client(1)@acquire,1.5ttl", "--time-limit=7s", "--clients=3"}
+	// A read comes late: it was held up on its way, and its client stopped until others had the lock. It queues behind several clients, so
+	// that it is cut off before it is granted the lock.
+	heldUpRead = []string{"--nemesis=partition:client(1)-resource@queue;pause:client(1)@acquire,1.5ttl", "--time-limit=14s", "--clients=6"}
 	// A write is on its way through a slow storage while its client's lease ends behind a cut.
 	slowWrite = []string{"--nemesis=partition:holder-servers@work,3ttl", "--guard=none", "--time-limit=10s"}
 	// A write comes late, and the storage was started again since it served the newer holder, which is cut off from it.
