@@ -46,21 +46,6 @@ func echoOutside(t *testing.T, ip string) string {
 	return listener.Addr().String()
 }
 
-func privateAddress(t *testing.T) string {
-	t.Helper()
-	all, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, a := range all {
-		if at, ok := a.(*net.IPNet); ok && at.IP.To4() != nil && at.IP.IsGlobalUnicast() {
-			return at.IP.String()
-		}
-	}
-	t.Skip("this machine has no address but those of loopback")
-	return ""
-}
-
 // Hosts of a run reach a place outside at the address that it has there, or, if that is one of loopback, at one of the run's; and
 // only once there is a relay.
 func TestARelayIsTheOnlyWayOut(t *testing.T) {
@@ -70,7 +55,7 @@ func TestARelayIsTheOnlyWayOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		closed.Close()
-		t.Setenv(envPlaces, strings.Join([]string{echoOutside(t, privateAddress(t)), echoOutside(t, "127.0.0.1"), closed.Addr().String(), "nowhere.invalid:1"}, " "))
+		t.Setenv(envPlaces, strings.Join([]string{echoOutside(t, hosttest.OwnAddress(t)), echoOutside(t, "127.0.0.1"), closed.Addr().String(), "nowhere.invalid:1"}, " "))
 		for _, uid := range usersHere() {
 			t.Run(fmt.Sprintf("user %d", uid), func(t *testing.T) { hosttest.Again(t, uid) })
 		}

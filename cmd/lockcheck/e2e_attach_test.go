@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"lockcheck/checker"
+	"lockcheck/clusters/hosttest"
 	"lockcheck/reports/rundir"
 )
 
@@ -110,7 +112,7 @@ func endsWith(t *testing.T, o outcome, code int, words ...string) {
 func TestAttachedToEtcdUnderPausesAndPartitions(t *testing.T) {
 	t.Parallel()
 	const secret = "planted-7f3a91c2"
-	member := startEtcd(t, ownAddress(t), secret)
+	member := startEtcd(t, hosttest.OwnAddress(t), secret)
 	app := member.use(t)
 	access := member.access(t, secret)
 	for _, c := range []struct {
@@ -122,7 +124,7 @@ func TestAttachedToEtcdUnderPausesAndPartitions(t *testing.T) {
 		{"partition:holder-servers@work,1.5ttl", "partitions-past-the-lease", []int{0, 1}},
 	} {
 		o := attachedRun(t, secret, "--backend=etcd", "--attach="+member.endpoint, "--attach-config="+access, "--nemesis="+c.nemesis, "--time-limit=7s")
-		if !containsInt(c.code, o.code) {
+		if !slices.Contains(c.code, o.code) {
 			t.Fatalf("%s: exit %d, want one of %v", c.nemesis, o.code, c.code)
 		}
 		endsWith(t, o, o.code, "attached to etcd at "+member.endpoint+": 5 clients", "at most 20 acquires a second")
@@ -135,15 +137,6 @@ func TestAttachedToEtcdUnderPausesAndPartitions(t *testing.T) {
 		nothingRemembered(t, o)
 	}
 	app.found(t, member)
-}
-
-func containsInt(all []int, n int) bool {
-	for _, one := range all {
-		if one == n {
-			return true
-		}
-	}
-	return false
 }
 
 // exposed wants the run to have counted an exposure.
