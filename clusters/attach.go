@@ -121,6 +121,21 @@ func (n *AttachedNode) Place() string {
 	return n.Asked + " (" + n.Outside.String() + ")"
 }
 
+// Places is what follows from an attachment alone, for the clusters that are attached to.
+type Places struct{ to Attachment }
+
+// PlacesOf are the places of an attachment.
+func PlacesOf(to Attachment) Places { return Places{to} }
+
+// Nodes are the places.
+func (p Places) Nodes() []Node { return Each(p.to.Nodes, func(n *AttachedNode) Node { return n }) }
+
+// Endpoints are where clients find them.
+func (p Places) Endpoints() []string { return Each(p.to.Nodes, (*AttachedNode).Endpoint) }
+
+// ClientOptions are what lets clients in.
+func (p Places) ClientOptions() map[string]string { return p.to.ClientOptions() }
+
 // DialNode is a dialer that connects to one node whatever it is asked for.
 func (a Attachment) DialNode(n *AttachedNode) Dialer {
 	return func(ctx context.Context, network, _ string) (net.Conn, error) {

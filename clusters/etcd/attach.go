@@ -44,7 +44,7 @@ func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w: etcd: %w", clusters.ErrUsage, err)
 	}
-	c := &attached{to: to}
+	c := &attached{Places: clusters.PlacesOf(to), to: to}
 	for _, node := range to.Nodes {
 		e, err := c.connect(node, config)
 		if err != nil {
@@ -57,6 +57,7 @@ func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) 
 
 // attached is a service of etcd that others run. Of it, lockcheck knows the keys below one prefix.
 type attached struct {
+	clusters.Places
 	to        clusters.Attachment
 	endpoints []*endpoint
 }
@@ -239,19 +240,6 @@ func (c *attached) Remove(ctx context.Context) error {
 		})
 	})
 }
-
-// Nodes are the endpoints.
-func (c *attached) Nodes() []clusters.Node {
-	return clusters.Each(c.endpoints, func(e *endpoint) clusters.Node { return e.AttachedNode })
-}
-
-// Endpoints are where clients find them.
-func (c *attached) Endpoints() []string {
-	return clusters.Each(c.endpoints, func(e *endpoint) string { return e.Endpoint() })
-}
-
-// ClientOptions are what lets clients in.
-func (c *attached) ClientOptions() map[string]string { return c.to.ClientOptions() }
 
 // Versions is what the members say of themselves.
 func (c *attached) Versions(ctx context.Context) (map[string]string, error) {

@@ -34,7 +34,7 @@ func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) 
 	if to.Access.TLS {
 		return nil, fmt.Errorf("%w: %w", clusters.ErrUsage, errNoTLS)
 	}
-	c := &attached{to: to, root: lockPath(attachedBase, strings.TrimSuffix(to.Prefix, "/"))}
+	c := &attached{Places: clusters.PlacesOf(to), to: to, root: lockPath(attachedBase, strings.TrimSuffix(to.Prefix, "/"))}
 	for _, at := range to.Nodes {
 		c.servers = append(c.servers, &attachedServer{at, &node{at, to.DialNode(at)}, c})
 	}
@@ -43,6 +43,7 @@ func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) 
 
 // attached is an ensemble that others run. Of it, lockcheck knows one node and what is below.
 type attached struct {
+	clusters.Places
 	to      clusters.Attachment
 	servers []*attachedServer
 	root    string // of all that the run makes
@@ -214,19 +215,6 @@ func removeAll(conn *zk.Conn, path string) error {
 	}
 	return err
 }
-
-// Nodes are the servers.
-func (c *attached) Nodes() []clusters.Node {
-	return clusters.Each(c.servers, func(s *attachedServer) clusters.Node { return s.AttachedNode })
-}
-
-// Endpoints are where clients find them.
-func (c *attached) Endpoints() []string {
-	return clusters.Each(c.servers, func(s *attachedServer) string { return s.Endpoint() })
-}
-
-// ClientOptions are what lets clients in.
-func (c *attached) ClientOptions() map[string]string { return c.to.ClientOptions() }
 
 // Versions is what the servers say of themselves.
 func (c *attached) Versions(ctx context.Context) (map[string]string, error) {

@@ -34,7 +34,7 @@ func Attach(to clusters.Attachment, of KeysOf) (clusters.AttachedCluster, error)
 	if err != nil {
 		return nil, fmt.Errorf("%w: redis: %w", clusters.ErrUsage, err)
 	}
-	c := &attached{to: to, probe: of.Record(to.ProbeKey()), place: "keys that begin with " + of.Record(to.Prefix)}
+	c := &attached{Places: clusters.PlacesOf(to), to: to, probe: of.Record(to.ProbeKey()), place: "keys that begin with " + of.Record(to.Prefix)}
 	c.keys = []string{c.probe}
 	for _, lock := range to.Keys {
 		c.keys = append(c.keys, of.Record(lock))
@@ -77,6 +77,7 @@ func secured(dial clusters.Dialer, config *tls.Config, name string) clusters.Dia
 
 // attached is one server that others run, or several.
 type attached struct {
+	clusters.Places
 	to      clusters.Attachment
 	servers []*attachedServer
 	keys    []string // all that the run can make
@@ -236,19 +237,6 @@ func (c *attached) Remove(ctx context.Context) error {
 	}
 	return nil
 }
-
-// Nodes are the servers.
-func (c *attached) Nodes() []clusters.Node {
-	return clusters.Each(c.servers, func(s *attachedServer) clusters.Node { return s.AttachedNode })
-}
-
-// Endpoints are where clients find them.
-func (c *attached) Endpoints() []string {
-	return clusters.Each(c.servers, func(s *attachedServer) string { return s.Endpoint() })
-}
-
-// ClientOptions are what lets clients in.
-func (c *attached) ClientOptions() map[string]string { return c.to.ClientOptions() }
 
 // Versions is what the servers say of themselves.
 func (c *attached) Versions(ctx context.Context) (map[string]string, error) {
