@@ -12,6 +12,8 @@ func (m *Model) resolveByAnswers(all *registers) {
 		for _, a := range h.Accesses {
 			a.handled, a.handledNS, a.applied = 0, max(a.DoneNS, a.InvokeNS), a.Outcome == history.OK
 			switch {
+			case a.F == history.Write && m.answer(a) != a.Value: // another's record counts (J12), or it is not known which
+				a.applied, a.built = false, r.writer(a.Base)
 			case a.F == history.Write:
 				a.built = r.writer(a.Base)
 			case a.applied:
@@ -22,7 +24,7 @@ func (m *Model) resolveByAnswers(all *registers) {
 	}
 	for _, h := range m.Holds {
 		for _, a := range h.Accesses {
-			open := a.Outcome == history.Info || a.Outcome == history.Invoke
+			open := a.Outcome == history.Info || a.Outcome == history.Invoke || a.Outcome == history.OK && m.answer(a) == ""
 			a.applied = a.applied || a.F == history.Write && open && found[a]
 		}
 	}

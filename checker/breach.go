@@ -2,6 +2,7 @@ package checker
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -19,6 +20,9 @@ type breach struct {
 	prior  *Access // what it goes against; nil if that is no request
 	key    string  // where access is nil
 	text   string
+	// client: what its client answered or sent is not what the log has. Of lockcheck's own resource, whose log is the truth, it is the
+	// client's mistake; of one under test and a client of the user's it can be the mistake of either.
+	client bool
 }
 
 // breachKind says how much of a log can still be believed.
@@ -39,7 +43,12 @@ func (b *breach) of(a *Access) *breach {
 	return b
 }
 
-func (b *breach) defect() error { return defectf("%s", b.text) }
+func (b *breach) defect() error {
+	if b.client {
+		return &clientDefect{b.text}
+	}
+	return defectf("%s", b.text)
+}
 
 func miscompared(q *history.Request, format string, args ...any) *breach {
 	return &breach{kind: ofComparison, seq: q.Seq, key: q.Key, text: fmt.Sprintf(format, args...)}
@@ -53,6 +62,8 @@ func (b *builder) joinUnderTest(requests iter.Seq2[history.Request, error]) erro
 	for q, err := range requests {
 		lines := int64(m.Requests.Len() + 1)
 		switch {
+		case errors.Is(err, history.ErrTorn) && !m.Plan.UnderTest.LogRead:
+			return m.resolve(b.accesses) // it was being read when the recording was ended
 		case err != nil:
 			return err
 		case q.Seq != lines:
@@ -62,19 +73,23 @@ func (b *builder) joinUnderTest(requests iter.Seq2[history.Request, error]) erro
 		}
 		op := b.ops.get(operationOf(&q))
 		a := op.access()
+		leftOut(&q, op)
 		if a != nil {
 			// It names no times that could be compared. The earliest that its order and the history allow will do for pictures.
 			timing[q.Key] = max(timing[q.Key], a.InvokeNS)
 		}
 		q.TimeNS = cmp.Or(q.TimeNS, timing[q.Key])
-		q.First = "" // it has no idempotency keys that it was told of (J12)
-		wrong := handled(&q, op)
+		keyless := m.keyless(&q, op)
+		if keyless != nil {
+			q.First = ""
+		}
+		wrong := cmp.Or(handled(&q, op), keyless, m.tokenOf(&q, op))
 		if wrong != nil && wrong.access == nil {
 			a = nil // it is no line of this access
 		}
-		m.breaches = appendBreach(m.breaches, wrong)
+		m.breaches.take(wrong)
 		m.Requests.take(&q, a)
-		m.breaches = append(m.breaches, log.handled(&q, a)...)
+		m.breaches.take(log.handled(&q, a)...)
 		if a != nil && q.Kind == history.KindWrite && q.Outcome == history.Rejected {
 			m.rejected++
 		}
@@ -82,18 +97,43 @@ func (b *builder) joinUnderTest(requests iter.Seq2[history.Request, error]) erro
 	if m.logRead() {
 		for _, h := range m.Holds {
 			for _, a := range h.Accesses {
-				m.breaches = appendBreach(m.breaches, m.contradiction(a))
+				m.breaches.take(cmp.Or(m.contradiction(a), b.misanswered(a)))
 			}
 		}
 	}
 	return m.resolve(b.accesses)
 }
 
-func appendBreach(all []*breach, b *breach) []*breach {
-	if b == nil {
-		return all
+// leftOut fills in what a line of a request that was not applied may leave out (clusters/resource/README.md): what its client sent.
+// What it does say is held against that as ever.
+func leftOut(q *history.Request, op operation) {
+	a := op.access()
+	if a == nil || q.Outcome == history.Applied {
+		return
 	}
-	return append(all, b)
+	if q.Kind == history.KindWrite {
+		q.Value, q.Base = cmp.Or(q.Value, a.Value), cmp.Or(q.Base, a.Base)
+	}
+	if q.Outcome == history.Duplicate {
+		q.Token = cmp.Or(q.Token, op.hold.Token)
+	}
+}
+
+// tokenOf holds the token in the log of a resource that compares tokens against that of the hold, which its client presents with every
+// request: a line without it, or with another, is no record of what was compared.
+func (m *Model) tokenOf(q *history.Request, op operation) *breach {
+	if m.Plan.ComparesBesideKeys() != history.CompareTokens || op.hold == nil || (q.Token == "") == (op.hold.Token == "") && compareTokens(q.Token, op.hold.Token) == 0 {
+		return nil
+	}
+	return &breach{kind: ofRecord, seq: q.Seq, key: q.Key, access: op.access(), client: true, text: fmt.Sprintf("request %s (seq %d) has %s in the resource's log, its hold %s has %s",
+		q.Request, q.Seq, tokenWords(q.Token), op.hold.ID, tokenWords(op.hold.Token))}
+}
+
+func tokenWords(token string) string {
+	if token == "" {
+		return "no token"
+	}
+	return "token " + token
 }
 
 // logRead reports whether the recording has the whole log of a resource under test. An excerpt has the part that it needs.
@@ -109,10 +149,8 @@ func (m *Model) untrusted() string {
 	case !m.Plan.UnderTest.LogRead:
 		return "the log of the resource under test is read at the end of a run, and this recording was ended before"
 	}
-	for _, b := range m.breaches {
-		if b.kind.distrusts() {
-			return "the log of the resource under test contradicts what clients saw (" + string(ResourceIntegrity) + "), so it proves nothing else"
-		}
+	if m.breaches.distrust {
+		return "the log of the resource under test contradicts what clients saw (" + string(ResourceIntegrity) + "), so it proves nothing else"
 	}
 	return ""
 }
@@ -123,6 +161,7 @@ type replayUnderTest struct {
 	compares history.Comparison
 	partial  bool // most lines are missing, so values are not known
 	keys     map[string]*replayedKey
+	slots    replayKeysUnderTest
 }
 
 type replayedKey struct {
@@ -131,7 +170,7 @@ type replayedKey struct {
 }
 
 func newReplayUnderTest(p *history.Plan) *replayUnderTest {
-	return &replayUnderTest{compares: p.Compares(), partial: p.Excerpt != nil, keys: map[string]*replayedKey{}}
+	return &replayUnderTest{compares: p.ComparesBesideKeys(), partial: p.Excerpt != nil, keys: map[string]*replayedKey{}, slots: newReplayKeysUnderTest(p)}
 }
 
 // handled takes the next line, whose access is a, nil if that is not known.
@@ -144,9 +183,13 @@ func (r *replayUnderTest) handled(q *history.Request, a *Access) (found []*breac
 	breaks := func(kind breachKind, prior *Access, format string, args ...any) {
 		found = append(found, &breach{kind: kind, seq: q.Seq, access: a, prior: prior, key: q.Key, text: fmt.Sprintf(format, args...)})
 	}
+	by, miskeyed := r.slots.handled(q, a)
+	if miskeyed != "" {
+		breaks(ofComparison, by, "%s", miskeyed)
+	}
 	switch q.Outcome {
 	case history.Rejected:
-		if why := r.mustAccept(q, k); why != "" {
+		if why := r.mustAccept(q, k); why != "" && miskeyed == "" {
 			breaks(ofComparison, nil, "the resource rejected %s, %s", requestName(q), why)
 		}
 	case history.Applied:

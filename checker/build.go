@@ -115,7 +115,7 @@ func (b *builder) under(e *history.Event) error {
 	switch e.F {
 	case history.Read, history.Write:
 		a := b.accessSlab.next()
-		*a = Access{opResult: b.sayings.of(e.F, history.Invoke, ""), Hold: h, Op: e.Op, InvokeNS: e.TimeNS, Value: e.Value, Base: e.Base, Event: e.Index}
+		*a = Access{opResult: b.sayings.of(e.F, history.Invoke, ""), Hold: h, Op: e.Op, InvokeNS: e.TimeNS, workNS: e.WorkNS, Value: e.Value, Base: e.Base, Event: e.Index}
 		if h.Accesses == nil {
 			h.Accesses = b.accessLists.list(2)
 		}
@@ -164,6 +164,7 @@ func (b *builder) complete(e *history.Event) error {
 		if a.F == history.Read && e.Type == history.OK {
 			a.Value = e.Value
 		}
+		b.m.answeredWith(a, e)
 	case anAttempt:
 		a := op.attempt()
 		a.DoneNS, a.opResult, a.Owned, a.Removed, a.SeenNS, a.DoneEvent = e.TimeNS, b.sayings.of(e.F, e.Type, e.Code), e.Owned, e.Removed, e.SeenNS, e.Index
@@ -297,6 +298,8 @@ func (b *builder) mark(e *history.Event) error {
 		b.m.Stalls = append(b.m.Stalls, Span{e.FromNS, e.TimeNS})
 	case history.ClockStep:
 		b.m.Steps = append(b.m.Steps, ClockStep{Span{e.FromNS, e.TimeNS}, e.SkewNS})
+	case history.ServerEnded:
+		b.m.EndedServers = append(b.m.EndedServers, EndedServer{TimeNS: e.TimeNS, Server: e.Target, How: e.Error})
 	case history.Probe:
 		at, known := b.probes[e.Op]
 		switch {
@@ -327,9 +330,12 @@ func (b *builder) fault(e *history.Event) error {
 	case e.Error != "" && e.Type != history.OK:
 		f.Error = e.Error
 	case e.Type == history.OK && !e.Heal:
-		f.EffectiveNS, f.Detail, f.SkewNS, f.Clock = e.TimeNS, e.Detail, e.SkewNS, e.Clock
+		f.EffectiveNS, f.Detail, f.SkewNS, f.LagNS, f.Clock = e.TimeNS, e.Detail, e.SkewNS, e.LagNS, e.Clock
+		if e.FromNS > f.BeginNS && e.FromNS < e.TimeNS { // what was seen had begun before: packets that arrived late
+			f.EffectiveNS = e.FromNS
+		}
 	case e.Type == history.OK:
-		f.HealedNS = e.TimeNS
+		f.HealedNS, f.LagNS = e.TimeNS, min(f.LagNS, e.LagNS) // what passed all the same is known when it is over
 	case e.Type == history.Invoke && e.Heal:
 		f.HealNS = e.TimeNS
 	}

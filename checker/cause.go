@@ -85,17 +85,36 @@ func (j *judge) cause(old, young *Hold, atNS int64) Cause {
 	return j.faultCause(old, young, atNS)
 }
 
+// earlyCause is the same for a loss that is proven to have come before the lease's end (J5): a release of its own that was answered "not owned" did nothing.
+func (j *judge) earlyCause(old, young *Hold, atNS int64) Cause {
+	if p := j.removedBefore(old, atNS); p != nil {
+		return j.removalCause(p)
+	}
+	c := j.newCause(old, young, atNS)
+	c.early = true
+	return c.fault()
+}
+
 // faultCause finds the fault that explains what came to be complete at atNS between an older hold and a younger one (nil if
 // there is none). What only coincides is said to coincide, and where several remain all are named. A fault that was over
 // before the hold was asked for counts if it was over shortly before: a server that came back without its data forgets
 // a lock whenever that is next asked for.
 func (j *judge) faultCause(old, young *Hold, atNS int64) Cause {
+	c := j.newCause(old, young, atNS)
+	return c.fault()
+}
+
+func (j *judge) newCause(old, young *Hold, atNS int64) causeOf {
 	c := causeOf{j: j, old: old, young: young, atNS: atNS, lossNS: atNS}
 	if young != nil {
 		c.lossNS = min(atNS, young.DoneNS)
 	}
 	earliest, _ := j.m.leaseAt(old, c.lossNS)
 	c.early = earliest > c.lossNS && old.givenBackNS() > c.lossNS
+	return c
+}
+
+func (c *causeOf) fault() Cause {
 	suspects := c.suspects()
 	if len(suspects) == 0 {
 		return c.clockStep()
@@ -105,7 +124,7 @@ func (j *judge) faultCause(old, young *Hold, atNS int64) Cause {
 	if !best.words().OfService {
 		cause.Kind += " of " + c.roleOf(best.Fault)
 	}
-	if best.Target == old.Client && best.rank >= ofHolder {
+	if best.Target == c.old.Client && (best.rank >= ofHolder || best.words().Hampers && len(suspects) == 1) {
 		cause.Text = c.holderText(best)
 		return cause
 	}
@@ -196,8 +215,26 @@ func (c *causeOf) rankOfHolder(f *Fault) rank {
 		return holderClock
 	case c.early:
 		return noSuspect
+	case f.Name == history.DelayFault:
+		return c.rankOfDelay(f)
+	case f.words().Hampers: // what a server suffered may be the reason as well
+		return leadingServer
 	case c.j.m.outlivesLease(f, c.old):
 		return outlivedLease
+	}
+	return ofHolder
+}
+
+// rankOfDelay is that of a delay of the old holder. A lease runs out during many a delay that is too short to have made it: a delay is
+// the reason only if what was sent under it came when the lease, as acknowledged, was over.
+func (c *causeOf) rankOfDelay(f *Fault) rank {
+	m := c.j.m
+	earliest, _ := m.leaseAt(c.old, min(c.lossNS, f.overNS(m.EndNS)))
+	switch {
+	case earliest != 0 && f.EffectiveNS+f.LagNS >= earliest && m.outlivesLease(f, c.old):
+		return outlivedLease
+	case m.extendedUnder(f, c.old):
+		return bystander
 	}
 	return ofHolder
 }
@@ -297,6 +334,9 @@ func (c *causeOf) holderText(s suspect) string {
 		fmt.Fprintf(&b, "it coincides with a %s of %s for %s", f.words().One, old.Client, history.Duration(over-f.EffectiveNS))
 		if earliest > f.EffectiveNS {
 			fmt.Fprintf(&b, ", which had %s of its lease left, as acknowledged", history.Duration(earliest-f.EffectiveNS))
+			if later, _ := c.j.m.leaseAt(old, over); later == earliest && c.j.m.outlivesLease(f, old) {
+				b.WriteString(", and is not known to have extended it")
+			}
 		}
 	}
 	if young != nil && young.DoneNS > f.BeginNS && young.DoneNS < over {

@@ -42,6 +42,13 @@ func TestCausesArePossible(t *testing.T) {
 		1.81 @ read h2
 		1.82 b read:ok h2
 		2.50 @ write h1`
+	// The lease runs until 4.0, and the release finds nothing at 3.2.
+	const notOwned = `
+		1.90 a acquire h1
+		1.91 a lease:ok session=sa ttl=2.1 seen=1.90
+		2.00 a acquire:ok h1 token=1 session=sa
+		3.10 a release h1
+		3.20 a release:fail h1 code=not-owned`
 	jump := fault("1", "clock", "n1", "2.50", "3.50", "role=one clock=wall by=90")
 	for name, test := range map[string]struct {
 		plan        func(*history.Plan)
@@ -53,8 +60,29 @@ func TestCausesArePossible(t *testing.T) {
 			"clock skew of one", "it coincides with a clock skew of n1 (one) for 1.00 s"},
 		"no fault, where only the holder was paused and its lease still ran": {nil, early + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
 			"unexplained", "no fault explains it"},
+		"the leader's disk, not the holder's own partition, where its release finds nothing and its lease still ran": {nil,
+			notOwned + fault("1", "disk", "n1", "2.40", "3.05", "role=leader") + fault("2", "partition", "a", "2.30", "3.05", "role=holder"), EarlyExpiry,
+			"disk fault of leader", "it coincides with a disk fault of n1 (leader) for 650 ms"},
 		"the pause in which the lease ran out": {nil, late + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
 			"pause of holder", "a was paused (SIGSTOP) for 2.60 s with 1.60 s of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
+		"the delay in which no renewal could come before the lease ran out": {nil, late + fault("2", "delay", "a", "2.40", "5.00", "role=holder lag=1.6"), MutualExclusion,
+			"network delay of holder", "a was delayed for 2.60 s with 1.60 s of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
+		"a delay that a renewal could have outlived coincides": {nil, late + fault("2", "delay", "a", "2.40", "5.00", "role=holder lag=1.5"), MutualExclusion,
+			"network delay of holder", "it coincides with a network delay of a for 2.60 s, which had 1.60 s of its lease left, as acknowledged, and is not known to have extended it; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
+		"so does one that a renewal which was on its way outlived": {nil, late + "\n2.50 a lease:ok session=sa ttl=2.0 seen=2.35" + fault("2", "delay", "a", "2.40", "5.00", "role=holder lag=1.7"), MutualExclusion,
+			"network delay of holder", "it coincides with a network delay of a for 2.60 s, which had 1.60 s of its lease left, as acknowledged; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
+		"so does one that let packets pass, as was seen when it was over": {nil, late + strings.Replace(fault("2", "delay", "a", "2.40", "5.00", "role=holder lag=1.6"), "healed 2 target=a role=holder lag=1.6", "healed 2 target=a role=holder", 1), MutualExclusion,
+			"network delay of holder", "it coincides with a network delay of a for 2.60 s, which had 1.60 s of its lease left, as acknowledged, and is not known to have extended it; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
+		"the pause, not a short delay that lasted longer": {nil, late + fault("1", "delay", "a", "2.10", "5.50", "role=client lag=0.03") + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
+			"pause of holder", "a was paused (SIGSTOP) for 2.60 s with 1.60 s of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
+		"the pause, not a delay of other packets": {nil, late + fault("1", "delay", "a", "2.10", "5.50", "role=client") + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
+			"pause of holder", "a was paused (SIGSTOP) for 2.60 s with 1.60 s of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
+		"the leader, not a delay of the holder under which its lease was extended": {nil, "0.1 harness leader n1\n" + late + "\n2.30 a lease:ok session=sa ttl=2.0 seen=2.15" + fault("1", "delay", "a", "2.10", "5.50", "role=client lag=0.03") + fault("2", "partition", "n1", "2.40", "5.00", "role=one"), MutualExclusion,
+			"partition of one", "it coincides with a partition of n1 (one, which led) for 2.60 s"},
+		"a slowdown in which the lease ran out coincides": {nil, late + fault("2", "slow", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
+			"slowdown of holder", "it coincides with a slowdown of a for 2.60 s, which had 1.60 s of its lease left, as acknowledged, and is not known to have extended it; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
+		"a rate limit of the holder, and the leader that was killed": {nil, "0.1 harness leader n1\n" + late + fault("1", "kill", "n1", "2.50", "2.60", "role=one") + fault("2", "rate", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
+			"rate limit of holder", "it coincides with a rate limit of a (holder) for 2.60 s and a kill of n1 (one, which led) for 100 ms"},
 		"the leader, not a bystander": {nil, "0.1 harness leader n1\n" + early + fault("1", "kill", "n2", "2.40", "3.00", "role=one") + fault("2", "kill", "n1", "2.50", "2.60", "role=one"), MutualExclusion,
 			"kill of one", "it coincides with a kill of n1 (one, which led) for 100 ms"},
 		"the leader that had come back empty before, not a bystander": {nil, "0.1 harness leader n1\n" + early + fault("1", "kill", "n2", "2.40", "3.00", "role=one") + fault("2", "kill", "n1", "1.50", "1.87", "role=one"), MutualExclusion,

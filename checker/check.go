@@ -42,6 +42,19 @@ const DefaultMaxFindings = 50
 // write that the resource's log does not hold. It is never a verdict.
 var ErrDefect = errors.New("the recording contradicts itself")
 
+// ErrClient marks an ErrDefect that a lock client explains: its answers, or the requests that it sent, are not what lockcheck's own resource,
+// which no fault disturbs, has in its log. Of a client that lockcheck brings it is a bug of lockcheck's all the same.
+var ErrClient = &clientDefect{}
+
+type clientDefect struct{ what string }
+
+func (d *clientDefect) Error() string { return ErrDefect.Error() + ": " + d.what }
+
+func (d *clientDefect) Is(target error) bool {
+	_, same := target.(*clientDefect)
+	return same || target == ErrDefect
+}
+
 // ErrCut marks a recording whose resource's log lacks its end: what was answered last is not in it, and nothing that was
 // asked for later is.
 var ErrCut = errors.New("the resource's log was cut short")
@@ -52,6 +65,7 @@ var ErrUnknownProperty = errors.New("unknown property")
 // outcome is what one property came to before it is put into words.
 type outcome struct {
 	hits    []hit
+	more    int64 // hits beyond those, of which nothing but their number is kept
 	windows []Window
 	// notApplicable or inconclusive say in a sentence why there is no plain verdict; hits outweigh inconclusive.
 	notApplicable, inconclusive string
@@ -181,7 +195,7 @@ func (j *judge) incidents(r *Result) int64 {
 
 // property puts an outcome into words.
 func (j *judge) property(p property, o *outcome) Property {
-	out := Property{Name: p.Name, Layer: p.Layer, Verdict: Pass, Count: int64(len(o.hits)), Incidents: incidents(o.hits),
+	out := Property{Name: p.Name, Layer: p.Layer, Verdict: Pass, Count: int64(len(o.hits)) + o.more, Incidents: incidents(o.hits),
 		Findings: []Finding{}, ConfirmedBy: o.confirmedBy}
 	switch {
 	case o.notApplicable != "":

@@ -34,6 +34,34 @@ func TestContradictionsAreDefects(t *testing.T) {
 	}
 }
 
+// What the log shows of a client's answers and requests is told from what only lockcheck can have done.
+func TestContradictionsOfClients(t *testing.T) {
+	const grant = "1.0 a acquire h1\n1.1 a acquire:ok h1 token=1\n"
+	early := grant + "1.2 a write h1 value=v1\n1.3 a write:ok h1\n1.4 @ write h1\n1.5 a read h1\n1.6 @ read h1\n1.7 a read:ok h1"
+	elsewhere := plainPlan()
+	elsewhere.SameKernel = false
+	for name, test := range map[string]struct {
+		plan   history.Plan
+		text   string
+		client bool
+		want   string // "" if nothing is wrong
+	}{
+		"answered before it was done": {plainPlan(), early, true, "write 2 of hold h1 was answered ok at 1.300 s (event 3), before the resource handled it at 1.400 s (seq 1)"},
+		"by another clock":            {elsewhere, early, false, ""},
+		"never done":                  {plainPlan(), grant + "1.2 a write h1 value=v1\n1.3 a write:ok h1\n1.4 a read h1\n1.5 @ read h1", true, "but the resource's log does not hold it"},
+		"done twice":                  {plainPlan(), grant + "1.2 a write h1 value=v1\n1.3 @ write h1\n1.4 @ write h1", false, "request 2 was handled twice"},
+		"by the harness":              {plainPlan(), grant + "1.2 a acquire h1", false, "acquires hold h1 a second time"},
+	} {
+		_, _, err := Check(record(t, test.plan, test.text), Options{})
+		switch {
+		case test.want == "" && errors.Is(err, ErrDefect), test.want != "" && (!errors.Is(err, ErrDefect) || !strings.Contains(err.Error(), test.want)):
+			t.Errorf("%s: %v; want %q", name, err, test.want)
+		case errors.Is(err, ErrClient) != test.client:
+			t.Errorf("%s: %v: the client's: %v", name, err, !test.client)
+		}
+	}
+}
+
 func TestEventsOfNothingBegunAreDefects(t *testing.T) {
 	for name, e := range map[string]history.Event{
 		"completion": {TimeNS: 1, Process: "a", Client: "a", Type: history.OK, F: history.Acquire, Op: 1, Hold: "h"},

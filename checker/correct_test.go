@@ -17,8 +17,8 @@ import (
 	"lockcheck/checker/internal/simulated"
 )
 
-// histories is how many histories a randomised test looks at: LOCKCHECK_HISTORIES, or else a share of them where -short or
-// the race detector, which makes everything ten times slower, ask for it.
+// histories is how many histories a randomised test looks at: LOCKCHECK_HISTORIES, or else a tenth of them with -short, and a hundredth
+// under the race detector, which makes everything ten times slower and looks for other things: scripts/test runs this package without, too.
 func histories(t testing.TB, whole int) int {
 	t.Helper()
 	if text := os.Getenv("LOCKCHECK_HISTORIES"); text != "" {
@@ -28,7 +28,10 @@ func histories(t testing.TB, whole int) int {
 		}
 		return n
 	}
-	if testing.Short() || raceDetector {
+	switch {
+	case raceDetector:
+		return max(whole/100, 1)
+	case testing.Short():
 		return max(whole/10, 1)
 	}
 	return whole

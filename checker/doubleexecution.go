@@ -56,7 +56,7 @@ func (l *ledger) deduplicated(k *keyView) (all []double) {
 	for _, h := range k.acquires {
 		for _, a := range h.Accesses {
 			slot, _ := history.RecordedSlot(a.Value)
-			if first := l.records[slot]; a.deduplicated && first != nil {
+			if first := l.records[slot]; a.deduplicated && first != nil && first.handled < a.handled {
 				all = append(all, double{slot: slot, first: first, second: a, broke: a, broken: first})
 			}
 		}
@@ -136,7 +136,8 @@ func (j *judge) doubleFinding(k *keyView, d double) Finding {
 	old, young := j.older(k, d.broke.Hold, d.broken.Hold)
 	f := Finding{Key: k.name, AtNS: d.second.handledNS, Requests: []int64{d.first.Seq(), d.second.Seq()}}
 	f.FromNS, f.ToNS = min(old.DoneNS, young.DoneNS, first.DoneNS, second.DoneNS), max(d.second.handledNS, young.DoneNS)
-	f.Summary = fmt.Sprintf("slot %d of %s was run twice: %s recorded it at %s, and %s once more at %s", d.slot, k.name,
+	words, _ := history.ExecutionNamed(j.m.Plan.Execution)
+	f.Summary = fmt.Sprintf("slot %d of %s %s: %s recorded it at %s, and %s once more at %s", d.slot, k.name, words.Twice,
 		first.Client, history.Moment(d.first.handledNS), second.Client, history.Moment(d.second.handledNS))
 	if d.second.deduplicated {
 		f.Summary += ", which did nothing"
@@ -148,13 +149,13 @@ func (j *judge) doubleFinding(k *keyView, d double) Finding {
 			f.Holds = append(f.Holds, a.Hold.ID)
 		}
 	}
-	s.accessedAs(d.first, fmt.Sprintf("slot %d has been run", d.slot))
+	s.accessedAs(d.first, fmt.Sprintf("slot %d %s", d.slot, words.Once))
 	if d.broke != d.second {
 		back, _ := history.RecordedSlot(d.broke.Value)
 		s.accessed(d.broken)
 		s.accessedAs(d.broke, fmt.Sprintf("%s says slot %d again, so what came after it is run once more", k.name, back))
 	}
-	s.accessedAs(d.second, fmt.Sprintf("slot %d has been run a second time", d.slot))
+	s.accessedAs(d.second, fmt.Sprintf("slot %d %s", d.slot, words.Again))
 	s.finish()
 	return f
 }

@@ -143,10 +143,13 @@ func (s *script) line(words []string) {
 	case "nemesis":
 		op, _ := strconv.ParseInt(args[0], 10, 64)
 		e := history.Event{TimeNS: at, Process: who, F: history.F(f), Op: 1_000_000 + op, Target: fields["target"], Role: fields["role"], Heal: strings.HasPrefix(kind, "heal"),
-			Clock: history.Clock(fields["clock"])}
+			Clock: history.Clock(fields["clock"]), Detail: strings.ReplaceAll(fields["detail"], "_", " ")}
 		e.Type = map[string]history.Type{"invoke": history.Invoke, "ok": history.OK, "fail": history.Fail, "heal": history.Invoke, "healed": history.OK}[kind]
 		if e.Type == history.Fail {
 			e.Error = "it had no verified effect"
+		}
+		if lag := fields["lag"]; lag != "" { // of a delay
+			e.LagNS = ns(lag)
 		}
 		if by := fields["by"]; by != "" { // of a clock fault
 			e.SkewNS = ns(by)
@@ -211,6 +214,8 @@ func (s *script) client(at int64, who, f, kind string, args []string, fields map
 			e.SeenNS = ns(value)
 		case "ttl":
 			e.TTLNS = ns(value)
+		case "work":
+			e.WorkNS = ns(value)
 		case "held":
 			e.HeldNS = ns(value)
 		case "valid":

@@ -272,3 +272,26 @@ func TestAttemptsAndOvertakes(t *testing.T) {
 		})
 	}
 }
+
+// A holder that is only slowed may give its lock back while it is: what goes on beyond the end of that lease was not past it.
+func TestASlowedHolderThatReleasedInTimeOutlivedNothing(t *testing.T) {
+	const text = `
+		1.0 a acquire h1
+		1.0 a lease:ok session=sa ttl=2 seen=1.0
+		1.1 a acquire:ok h1 token=1 session=sa
+		1.3 nemesis slow:invoke 1 target=a
+		1.4 nemesis slow:ok 1 target=a
+		%s a release h1
+		4.1 a release:ok h1 owned=true
+		4.5 nemesis slow:heal 1 target=a
+		4.6 nemesis slow:healed 1 target=a
+		9.0 a exit h1 held=2.0`
+	for released, want := range map[string]int64{"2.0": 0, "4.0": 1} {
+		result, _ := judgeText(t, plainPlan(), strings.ReplaceAll(text, "%s", released))
+		for _, e := range result.Exposure {
+			if e.Name == history.PastLease("slowdowns") && e.Count != want {
+				t.Errorf("released at %s: %d, want %d", released, e.Count, want)
+			}
+		}
+	}
+}

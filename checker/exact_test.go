@@ -12,7 +12,6 @@ import (
 )
 
 // The exact algorithms against Porcupine, on many small random histories: small numbers, so that ends often touch.
-const randomHistories = 30_000
 
 func randomTenures(r *rand.Rand) []tenure {
 	tenures := make([]tenure, 1+r.IntN(6))

@@ -276,10 +276,25 @@ func (m *Model) outlives(f *Fault) bool {
 	})
 }
 
+// outlivesLease reports whether a fault lasted past the end of a hold's lease. A client that is only hampered may have given its lock back
+// before that.
 func (m *Model) outlivesLease(f *Fault, h *Hold) bool {
 	over := f.overNS(m.EndNS)
 	_, latest := m.leaseAt(h, over)
+	if f.words().Hampers && h.givenBackNS() < latest {
+		return false
+	}
 	return latest != 0 && over > latest
+}
+
+// extendedUnder reports whether a request for a hold's lease that was sent while a fault was in effect was acknowledged in time: while it
+// was, and before the lease that it brought was over.
+func (m *Model) extendedUnder(f *Fault, h *Hold) bool {
+	inTime := func(l Lease) bool {
+		return l.SeenNS >= f.EffectiveNS && l.TimeNS <= min(f.overNS(m.EndNS), l.SeenNS+l.TTLNS)
+	}
+	s := m.Sessions[h.Session]
+	return slices.ContainsFunc(h.Leases(), inTime) || s != nil && slices.ContainsFunc(s.Leases, inTime)
 }
 
 // heldBy are the holds that the target of a fault was known to believe in when the fault took effect, in the order of

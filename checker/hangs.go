@@ -133,12 +133,7 @@ func waiterNames(hung []oldWaiter) string {
 // hangCause names, for a wait that was never granted, the last fault before it that was over after the lock's last grant: one
 // from before a grant did not keep the lock from being granted.
 func (j *judge) hangCause(k *keyView, beforeNS int64) Cause {
-	var last *Hold
-	for _, h := range k.grants {
-		if h.DoneNS < beforeNS {
-			last = h
-		}
-	}
+	last := k.lastGrant(beforeNS)
 	sinceNS, since := int64(0), k.name+" had not been granted before"
 	if last != nil {
 		sinceNS, since = last.DoneNS, fmt.Sprintf("%s had been granted last at %s, to %s", k.name, history.Moment(last.DoneNS), last.Client)
@@ -156,6 +151,16 @@ func (j *judge) hangCause(k *keyView, beforeNS int64) Cause {
 		text += fmt.Sprintf(", the last of %d faults since then", faults)
 	}
 	return Cause{Fault: f.Op, Kind: f.words().One + " of " + role, Text: text + "; " + since}
+}
+
+// lastGrant is the last grant that was read before a moment; nil if there was none.
+func (k *keyView) lastGrant(beforeNS int64) (last *Hold) {
+	for _, h := range k.grants {
+		if h.DoneNS < beforeNS {
+			last = h
+		}
+	}
+	return last
 }
 
 // wakeUpCause names the last fault before waiters were waited for: what a library lost in it may be missing at any time after.

@@ -17,8 +17,11 @@ func (j *judge) resourceIntegrity() (o outcome) {
 		return o
 	case !j.m.Plan.UnderTest.LogRead:
 		o.inconclusive = j.m.untrusted()
+	case j.m.Requests.Len() == 0:
+		o.inconclusive = "the resource under test handled no request, so it was not tested"
 	}
-	for _, b := range j.m.breaches {
+	o.more = j.m.breaches.more
+	for _, b := range j.m.breaches.kept {
 		o.hits = append(o.hits, hit{b.keyName(), b.atNS(j.m), b.incident(), func() Finding { return j.integrityFinding(b) }})
 	}
 	return o
@@ -50,6 +53,9 @@ func (b *breach) atNS(m *Model) int64 {
 func (j *judge) integrityFinding(b *breach) Finding {
 	at := b.atNS(j.m)
 	f := Finding{Key: b.keyName(), AtNS: at, FromNS: at, ToNS: at, Summary: b.text, Cause: j.resourceCause(at), Holds: []string{}}
+	if b.client && j.m.Plan.OwnClient() {
+		f.Summary += "; the lock client is not lockcheck's own, either: which of the two is wrong does not follow"
+	}
 	s := &storyteller{j: j, f: &f, lineOf: map[int64]int{}}
 	for _, a := range []*Access{b.prior, b.access} {
 		if a == nil {

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +93,39 @@ func TestWhatAResourceUnderTestDoesWrong(t *testing.T) {
 			all[2].Value = "v0"
 			return all
 		}, `read 5 of hold "h2" found v0, where by the order of the resource's own log the value was v1`, "resource-linearizability:1"},
+		"a rejected write that says neither value nor base": {tokens, twoInTurn + rejected, func(all []history.Request) []history.Request {
+			all[4].Value, all[4].Base = "", ""
+			return all
+		}, "", ""},
+		"a rejected write that leaves out the base that was compared": {bases, twoInTurn + rejected, func(all []history.Request) []history.Request {
+			all[4].Value, all[4].Base = "", ""
+			return all
+		}, "", ""},
+		"a rejected write that says another value": {tokens, twoInTurn + rejected, func(all []history.Request) []history.Request {
+			all[4].Value = "v9"
+			return all
+		}, `request 7 (seq 5) writes "v9" built on "v1" in the resource's log, "v3" built on "v1" in the history`, ""},
+		"an applied write that leaves out its base": {tokens, twoInTurn, func(all []history.Request) []history.Request {
+			all[3].Base = ""
+			return all
+		}, `request 6 (seq 4) writes "v2" built on "" in the resource's log, "v2" built on "v1" in the history`, ""},
+		"a repetition that says nothing": {tokens, twoInTurn, func(all []history.Request) []history.Request {
+			q := all[3]
+			q.Outcome, q.Value, q.Base, q.Token = history.Duplicate, "", "", ""
+			return append(all, q)
+		}, "", ""},
+		"a token that the log lacks": {tokens, twoInTurn, func(all []history.Request) []history.Request {
+			all[1].Token = ""
+			return all
+		}, `request 3 (seq 2) has no token in the resource's log, its hold h1 has token 9`, ""},
+		"another token than its hold's": {tokens, twoInTurn, func(all []history.Request) []history.Request {
+			all[2].Token = "11"
+			return all
+		}, `request 5 (seq 3) has token 11 in the resource's log, its hold h2 has token 10`, ""},
+		"a token that is not compared": {nothing, twoInTurn, func(all []history.Request) []history.Request {
+			all[1].Token = ""
+			return all
+		}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			events, requests := parse(t, test.text)
@@ -190,6 +224,33 @@ func TestALogThatCannotBeTrusted(t *testing.T) {
 	}
 }
 
+// Where the client is the user's, too, what its answers or requests contradict is not put on the storage alone; what the log says by itself is.
+func TestALogAgainstAClientOfTheUsers(t *testing.T) {
+	const either = "which of the two is wrong does not follow"
+	for name, test := range map[string]struct {
+		text    string
+		change  func([]history.Request) []history.Request
+		ownOnly bool
+	}{
+		"a line is missing":      {twoInTurn, without(4), true},
+		"a lower token accepted": {twoInTurn + strings.ReplaceAll(lateWrite, "%", ""), func(q []history.Request) []history.Request { return q }, false},
+	} {
+		for _, client := range []string{"./mine-too", "etcd"} {
+			plan := underTest(history.CompareTokens)
+			plan.LockClient = client
+			events, requests := parse(t, test.text)
+			result, _, err := Check(Recording{Plan: plan, Events: rows(events), Requests: rows(test.change(requests))}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := result.of(ResourceIntegrity).Findings
+			if want := test.ownOnly && client != "etcd"; len(got) == 0 || strings.Contains(got[0].Summary, either) != want {
+				t.Errorf("%s, %s: %+v, want a finding that says %q: %t", name, client, got, either, want)
+			}
+		}
+	}
+}
+
 // Before the load is over the log is not there: nothing is held against it.
 func TestALogThatWasNotRead(t *testing.T) {
 	plan := underTest(history.CompareTokens)
@@ -198,6 +259,32 @@ func TestALogThatWasNotRead(t *testing.T) {
 	result, _, err := Check(Recording{Plan: plan, Events: rows(events), Requests: rows[history.Request](nil)}, Options{SoFar: true})
 	if err != nil || result.violated() != "" || result.of(ResourceIntegrity).Verdict != Inconclusive {
 		t.Errorf("%v, violated: %s, %+v", err, result.violated(), result.of(ResourceIntegrity))
+	}
+}
+
+// A recording that was ended while the log was read may have half a line of it: that is no mistake in the recording. Of a log that was
+// read it is one.
+func TestALogThatWasBeingRead(t *testing.T) {
+	plan := underTest(history.CompareTokens)
+	events, requests := parse(t, twoInTurn+"9.0 c acquire h9\ncut")
+	torn := func(yield func(history.Request, error) bool) {
+		_ = yield(requests[0], nil) && yield(history.Request{}, fmt.Errorf("resource.jsonl:2: %w", history.ErrTorn))
+	}
+	if _, _, err := Check(Recording{Plan: plan, Events: rows(events), Requests: torn}, Options{SoFar: true}); !errors.Is(err, history.ErrTorn) {
+		t.Errorf("%v, want that the log is torn", err)
+	}
+	plan.UnderTest.LogRead = false
+	result, _, err := Check(Recording{Plan: plan, Events: rows(events), Requests: torn}, Options{SoFar: true})
+	if err != nil || result.violated() != "" || result.of(ResourceIntegrity).Verdict != Inconclusive {
+		t.Errorf("%v, violated: %s, %+v", err, result.violated(), result.of(ResourceIntegrity))
+	}
+}
+
+// A resource that was asked for nothing was not tested, and has not passed.
+func TestAResourceThatHandledNothing(t *testing.T) {
+	result, _ := judgeText(t, underTest(history.CompareTokens), "1.0 a acquire h1\n1.1 a acquire:ok h1 token=9\n1.2 a release h1\n1.3 a release:ok h1")
+	if p := result.of(ResourceIntegrity); p.Verdict != Inconclusive || p.Reason != "the resource under test handled no request, so it was not tested" {
+		t.Errorf("%s: %s", p.Verdict, p.Reason)
 	}
 }
 

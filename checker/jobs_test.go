@@ -130,6 +130,20 @@ func TestTheJobsThatALateRecordDoublesAreOneIncident(t *testing.T) {
 	}
 }
 
+// A second mark says that the job is about to be run again, not that it was.
+func TestWordsOfASecondMark(t *testing.T) {
+	result, _ := judgeText(t, jobsPlan(history.AtMostOnce), strings.ReplaceAll(overtaken, "%s", ""))
+	f := result.of(DoubleExecution).Findings[0]
+	if want := "slot 1 of k was marked twice to be run: b recorded it at 4.260 s, and a once more at 6.020 s"; f.Summary != want {
+		t.Errorf("%s\nwant %s", f.Summary, want)
+	}
+	for _, want := range []string{"slot 1 is marked, and is run from here on", "slot 1 is marked a second time, and run once more"} {
+		if !strings.Contains(storyText(f), want) {
+			t.Errorf("the story lacks %q:\n%s", want, storyText(f))
+		}
+	}
+}
+
 // A slot that is run a third time is of the hold that ran it then, and of the one that had run it last: not of the first.
 func TestASlotThatIsRunAThirdTimeIsOfWhoRanItLast(t *testing.T) {
 	text := turn(1, "c", "h0", "1", "", "1/h0") + fmt.Sprintf(overtaken, "", "")
@@ -249,19 +263,25 @@ func TestExposureOfJobs(t *testing.T) {
 	}
 }
 
-// Recorded before the work by a client whose process ended before the work was over, which the release tells.
+// Recorded before the work by a client whose process ended before the work was over.
 func TestJobsThatWereMarkedAndNotRun(t *testing.T) {
-	marked, _, _ := strings.Cut(turn(1, "a", "h1", "1", "", "1/h1"), "1.090")
+	worked := strings.Replace(turn(1, "a", "h1", "1", "", "1/h1"), "value=1/h1", "value=1/h1 work=0.05", 1) // from 1.08 to 1.13
+	marked, _, _ := strings.Cut(worked, "1.090")
 	for name, test := range map[string]struct {
 		execution history.Execution
 		text      string
 		want      int64
 	}{
-		"killed":                    {history.AtMostOnce, marked + "1.5 a exit h1", 1},
-		"released before":           {history.AtMostOnce, turn(1, "a", "h1", "1", "", "1/h1") + "1.5 a exit", 0},
-		"asked to end":              {history.AtMostOnce, marked + "1.4 a close\n1.5 a exit h1", 0},
-		"told of its loss, went on": {history.AtMostOnce, marked + "1.2 a lost h1\n1.3 a acquire h2\n1.5 a exit", 0},
-		"the work was before":       {history.AtLeastOnce, marked + "1.5 a exit h1", 0},
+		"killed at its work":                  {history.AtMostOnce, marked + "1.12 a exit h1", 1},
+		"killed after its work":               {history.AtMostOnce, marked + "1.14 a exit h1", 0},
+		"killed, and its mark never answered": {history.AtMostOnce, strings.Replace(marked, "1.080 a write:ok h1\n", "", 1) + "1.5 a exit h1", 1},
+		"of a mark of unknown outcome":        {history.AtMostOnce, strings.Replace(marked, "write:ok", "write:info", 1) + "1.5 a exit h1", 1},
+		"released before":                     {history.AtMostOnce, worked + "1.5 a exit", 0},
+		"asked to end":                        {history.AtMostOnce, marked + "1.09 a close\n1.1 a exit h1", 0},
+		"told of its loss, went on":           {history.AtMostOnce, marked + "1.2 a lost h1\n1.3 a acquire h2\n1.5 a exit", 0},
+		"told of its loss, killed while idle": {history.AtMostOnce, marked + "1.2 a lost h1\n1.5 a exit", 0},
+		"told of its loss, killed at work":    {history.AtMostOnce, marked + "1.1 a lost h1\n1.11 a exit", 1},
+		"the work was before":                 {history.AtLeastOnce, marked + "1.5 a exit h1", 0},
 	} {
 		result, _ := judgeText(t, jobsPlan(test.execution), test.text)
 		if s := result.Stats.Jobs; s.MarkedOnly != test.want || s.Recorded != 1 {

@@ -9,10 +9,6 @@ func (j *judge) jobStats() *JobStats {
 	}
 	var s JobStats
 	load, end := j.m.phase(history.PhaseLoad)
-	lastAsked := make([]int64, len(j.m.Clients))
-	for _, h := range j.m.Holds {
-		lastAsked[h.client] = h.InvokeNS
-	}
 	for _, k := range j.keys {
 		s.Due += j.m.Plan.SlotsDue(load, end)
 		times := map[int64]int{} // by slot: how often it was recorded
@@ -29,7 +25,7 @@ func (j *judge) jobStats() *JobStats {
 					if times[slot]++; times[slot] == 2 {
 						s.Doubled++
 					}
-					if j.m.markedOnly(h) && lastAsked[h.client] == h.InvokeNS {
+					if j.m.markedOnly(a) {
 						s.MarkedOnly++
 					}
 				}
@@ -40,12 +36,13 @@ func (j *judge) jobStats() *JobStats {
 	return &s
 }
 
-// markedOnly reports whether the client of a hold under which a slot was recorded before its work ended, unasked, before the harness,
-// which waits for the work, had the lock released. One that was told of its loss may go on without a release, and asks again.
-func (m *Model) markedOnly(h *Hold) bool {
+// markedOnly reports whether the client that recorded a slot before its work ended, unasked, before the work was over: it begins once the
+// record was answered, and is never begun where that was not.
+func (m *Model) markedOnly(a *Access) bool {
 	execution, _ := history.ExecutionNamed(m.Plan.Execution)
-	c := m.Clients[h.Client]
-	return execution.MarksFirst && h.ExitNS != 0 && h.ReleaseNS == 0 && (c.CloseNS == 0 || c.CloseNS > h.ExitNS)
+	c := m.Clients[a.Hold.Client]
+	ended := c.ExitNS != 0 && (c.CloseNS == 0 || c.CloseNS > c.ExitNS)
+	return execution.MarksFirst && ended && (a.Outcome != history.OK || c.ExitNS < a.DoneNS+a.workNS)
 }
 
 // recorders counts the clients of which a record was applied, and the slots that were recorded.

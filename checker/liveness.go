@@ -89,6 +89,7 @@ func firstGranted(acquires []*Hold) int {
 
 // wait is a stretch in which a client waited for a lock, as far as it counts.
 type wait struct {
+	sinceNS   int64 // from when it counts
 	countedNS int64
 	works     bool          // a plain write to the service succeeded after the last that failed
 	bound     history.Bound // how long the wait may be
@@ -110,7 +111,7 @@ func (m *Model) waited(from, to int64, disturbed []Span) wait {
 		}
 	}
 	from = min(from, to)
-	return wait{countedNS: to - from - within(disturbed, from, to), works: works, bound: m.bound(from, to)}
+	return wait{sinceNS: from, countedNS: to - from - within(disturbed, from, to), works: works, bound: m.bound(from, to)}
 }
 
 // bound is how long a wait that lasted from a moment to another may be.

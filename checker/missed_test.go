@@ -3,6 +3,8 @@ package checker
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -43,10 +45,18 @@ func TestMissedExecution(t *testing.T) {
 		return text
 	}
 	unclear := map[string]Verdict{
-		"it is too early to say": NotApplicable, "after the load no client runs anything": NotApplicable, "the load is shorter than the bound": NotApplicable,
+		"a fault lasts": NotApplicable, "the machine stood still": NotApplicable, "it is too early to say": NotApplicable, "after the load no client runs anything": NotApplicable, "the load is shorter than the bound": NotApplicable,
 		"no client asks": Inconclusive, "a client asks for a part of the time": Inconclusive, "a holder works that long": Inconclusive,
 		"the service takes no writes": Inconclusive, "nothing is known of the service": Inconclusive, "the service takes writes since 20 s": Inconclusive,
 		"a client that lives may have it: of its release": Inconclusive, "a client that lives may have it: of its acquire": Inconclusive,
+	}
+	why := map[string]string{ // of those that are inconclusive
+		"a client that lives may have it: of its release": "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
+		"a client that lives may have it: of its acquire": "a may have kept the lock since 1.520 s (h2): what came of its request is not known",
+		"a holder works that long":                        "a may have kept the lock since 1.520 s (h2): it gave it back neither then nor later",
+		"a client asks for a part of the time":            "clients did not ask for the lock all that time",
+		"the service takes no writes":                     "plain writes to the service were not seen to succeed all that time",
+		"a fault lasts":                                   "the load lasted 45.0 s, 30.0 s of it undisturbed",
 	}
 	for name, test := range map[string]struct {
 		text string
@@ -76,6 +86,9 @@ func TestMissedExecution(t *testing.T) {
 			p := result.of(MissedExecution)
 			if want := unclear[name]; test.want == "" && p.Verdict != cmp.Or(want, Pass) {
 				t.Errorf("%s: %s", p.Verdict, p.Reason)
+			}
+			if !strings.Contains(p.Reason, why[name]) {
+				t.Errorf("%s\nwant %s", p.Reason, why[name])
 			}
 		})
 	}
@@ -112,4 +125,53 @@ func TestWordsOfAJobThatNoClientRan(t *testing.T) {
 	if result, _ := judgeText(t, elsewhere, text); result.of(MissedExecution).Verdict != NotApplicable {
 		t.Errorf("servers elsewhere: %+v", result.of(MissedExecution))
 	}
+	elsewhere.Attached = &history.Attached{}
+	if result, _ := judgeText(t, elsewhere, text); !strings.Contains(result.of(MissedExecution).Reason, "others run the servers") {
+		t.Errorf("attached: %+v", result.of(MissedExecution))
+	}
+}
+
+// By when a slot should have been run is told by the time that counts: none before the service took plain writes, and none in which the run was
+// disturbed, so that a fault of just before that moment is looked at, too.
+func TestByWhenAJobShouldHaveBeenRun(t *testing.T) {
+	fault := "33.5 nemesis pause:invoke 7 target=b\n33.6 nemesis pause:ok 7 target=b\n33.7 nemesis pause:heal 7 target=b\n34 nemesis pause:healed 7 target=b\n"
+	writes := probed(3, 8, "info") + probed(9, 64, "ok")
+	for name, test := range map[string]struct {
+		text  string
+		due   string
+		cause string
+	}{
+		"from when it was due":                   {dead + probed(2, 62, "ok"), "32.000 s", ""},
+		"not while the machine stood still":      {dead + "5 harness stall from=3.5\n" + probed(2, 62, "ok"), "33.500 s", ""},
+		"not before the service takes writes":    {dead + writes, "38.900 s", ""},
+		"nor while the machine stood still then": {dead + "11 harness stall from=9.5\n" + writes, "40.400 s", ""},
+		"a fault before that":                    {dead + fault + writes, "39.400 s", "pause"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result, _ := judgeText(t, jobsPlan(history.AtLeastOnce), turn(1, "a", "h1", "1", "", "1/h1")+inOrder(test.text)+"65 harness phase heal")
+			p := result.of(MissedExecution)
+			if len(p.Findings) != 1 {
+				t.Fatalf("%s: %s", p.Verdict, p.Reason)
+			}
+			f := p.Findings[0]
+			if got := history.Moment(f.AtNS); got != test.due {
+				t.Errorf("due by %s, want %s", got, test.due)
+			}
+			if !strings.Contains(f.Cause.Kind, test.cause) || test.cause == "" && f.Cause.Fault != 0 {
+				t.Errorf("the cause is %+v, want %q", f.Cause, test.cause)
+			}
+		})
+	}
+}
+
+// inOrder are the lines of a history by the moments they begin with.
+func inOrder(text string) string {
+	at := func(line string) float64 {
+		ns, _, _ := strings.Cut(line, " ")
+		s, _ := strconv.ParseFloat(ns, 64)
+		return s
+	}
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\t' })
+	slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(at(a), at(b)) })
+	return strings.Join(lines, "\n") + "\n"
 }

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,7 +19,7 @@ func (j *judge) missedExecution() outcome {
 	case !j.m.Plan.Jobs():
 		return outcome{notApplicable: noSchedule}
 	case !j.m.Plan.SameKernel:
-		return outcome{notApplicable: "the servers run on another machine: a stall of theirs would not be seen"}
+		return outcome{notApplicable: j.m.Plan.ElsewhereWords() + ": a stall of theirs would not be seen"}
 	}
 	load, end := j.m.phase(history.PhaseLoad)
 	if end == 0 {
@@ -28,12 +29,12 @@ func (j *judge) missedExecution() outcome {
 	if o.inconclusive != "" {
 		return o
 	}
-	if most := end - j.m.Plan.DueNS(load, 1); most <= j.m.minBoundNS() {
-		o.notApplicable = fmt.Sprintf("no slot was due for as long as one may be late (%s): the load lasted %s, see --time-limit",
-			history.Duration(j.m.minBoundNS()), history.Duration(end-load))
+	disturbed, due := j.m.disturbed(), j.m.Plan.DueNS(load, 1)
+	if due = min(due, end); end-due-within(disturbed, due, end) <= j.m.minBoundNS() {
+		o.notApplicable = fmt.Sprintf("no slot was due for as long as one may be late (%s of undisturbed time): the load lasted %s, %s of it undisturbed, see --time-limit",
+			history.Duration(j.m.minBoundNS()), history.Duration(end-load), history.Duration(end-load-within(disturbed, load, end)))
 		return o
 	}
-	disturbed := j.m.disturbed()
 	for _, k := range j.keys {
 		for _, idle := range j.idleStretches(k, load, end) {
 			if missed, found := j.missed(k, idle, disturbed, &o); found {
@@ -47,6 +48,7 @@ func (j *judge) missedExecution() outcome {
 // idle is a stretch in which nothing was recorded of a key although its next slot was due.
 type idle struct {
 	Span
+	key  string
 	slot int64
 	last *Access // the record before it; nil at the beginning
 }
@@ -61,7 +63,7 @@ func (j *judge) idleStretches(k *keyView, load, end int64) (all []idle) {
 	take := func(until int64) {
 		from := max(since, plan.DueNS(load, next))
 		if since != never && until-from > j.m.minBoundNS() {
-			all = append(all, idle{Span{from, until}, next, last})
+			all = append(all, idle{Span{from, until}, k.name, next, last})
 		}
 	}
 	for _, a := range k.handled {
@@ -88,14 +90,23 @@ func (m *Model) minBoundNS() int64 { return m.bound(0, 0).NS() }
 // missedSlot is a slot that was due for too long, and the part of that time in which no client can have kept the lock.
 type missedSlot struct {
 	idle
-	fromNS  int64 // of that part
-	waiter  *Hold // that waited for the lock in it
-	granted int64 // how often clients were granted the lock in it, and gave it back
+	fromNS  int64  // of that part
+	waiter  *Hold  // that waited for the lock in it for longest
+	granted int64  // how often clients were granted the lock in it, and gave it back
+	lost    []Span // of it does not count
 	wait
 }
 
 // dueNS is by when it should have been run.
-func (m missedSlot) dueNS() int64 { return m.fromNS + m.bound.NS() }
+func (m missedSlot) dueNS() int64 {
+	due := m.sinceNS + m.bound.NS()
+	for _, s := range m.lost {
+		if s.ToNS > m.sinceNS && s.FromNS < due {
+			due += s.ToNS - max(s.FromNS, m.sinceNS)
+		}
+	}
+	return due
+}
 
 // missed looks, in an idle stretch, for one bound in which clients could have run the slot, and no other can have kept the lock.
 func (j *judge) missed(k *keyView, s idle, disturbed []Span, o *outcome) (missed missedSlot, found bool) {
@@ -106,13 +117,15 @@ func (j *judge) missed(k *keyView, s idle, disturbed []Span, o *outcome) (missed
 		if from >= to || len(asked) == 0 {
 			return false
 		}
-		missed = missedSlot{idle: s, fromNS: from, waiter: asked[0], wait: j.m.waited(from, to, lost)}
+		missed = missedSlot{idle: s, fromNS: from, lost: lost, waiter: j.m.waitedLongest(asked, Span{from, to}), wait: j.m.waited(from, to, lost)}
 		return missed.tooLong()
 	}
+	var kept []tenancy
 	for _, t := range j.mayBeTaken(k, s.Span) {
 		if j.m.gaveBack(t.hold) {
 			continue
 		}
+		kept = append(kept, t)
 		if found = take(min(t.FromNS, s.ToNS)); found {
 			break
 		}
@@ -122,25 +135,50 @@ func (j *judge) missed(k *keyView, s idle, disturbed []Span, o *outcome) (missed
 		missed.granted = j.m.grantedIn(asked, Span{missed.fromNS, missed.ToNS})
 		return missed, true
 	}
-	switch w := j.m.waited(s.FromNS, s.ToNS, disturbed); {
-	case o.inconclusive != "" || s.ToNS-s.FromNS-within(disturbed, s.FromNS, s.ToNS) <= w.bound.NS():
-	case w.tooLong():
-		o.inconclusive = fmt.Sprintf("no client ran slot %d of %s for %s, but for how long one could have is not known: none asked for the lock all that time, or one may have kept it",
-			s.slot, k.name, history.Duration(w.countedNS))
-	default:
-		o.inconclusive = fmt.Sprintf("no client ran slot %d of %s for %s, but plain writes to the service were not seen to succeed all that time",
-			s.slot, k.name, history.Duration(s.ToNS-s.FromNS))
+	w := j.m.waited(s.FromNS, s.ToNS, disturbed)
+	if o.inconclusive == "" && s.ToNS-s.FromNS-within(disturbed, s.FromNS, s.ToNS) > w.bound.NS() {
+		o.inconclusive = unclear(s, w, kept)
 	}
 	return missed, false
+}
+
+// unclear is why it is not known what a slot was missed for.
+func unclear(s idle, w wait, kept []tenancy) string {
+	ran := fmt.Sprintf("no client ran slot %d of %s for ", s.slot, s.key)
+	switch {
+	case !w.tooLong():
+		return ran + history.Duration(s.ToNS-s.FromNS) + ", but plain writes to the service were not seen to succeed all that time"
+	case len(kept) > 0:
+		h := slices.MaxFunc(kept, func(a, b tenancy) int { return cmp.Compare(a.ToNS-a.FromNS, b.ToNS-b.FromNS) }).hold
+		return ran + fmt.Sprintf("%s, but %s may have kept the lock since %s (%s): %s", history.Duration(w.countedNS), h.Client, history.Moment(h.DoneNS), h.ID, whyKept(h))
+	}
+	return ran + history.Duration(w.countedNS) + ", but clients did not ask for the lock all that time"
+}
+
+// whyKept is why a client that lived may have kept the lock.
+func whyKept(h *Hold) string {
+	switch {
+	case h.Outcome == history.Info:
+		return "what came of its request is not known"
+	case h.ReleaseNS != 0:
+		return "what came of its release is not known"
+	}
+	return "it gave it back neither then nor later"
 }
 
 // gaveBack reports whether a grant came to an end that is known: until then its client could have run a slot, and then others could.
 func (m *Model) gaveBack(h *Hold) bool { return h.Outcome == history.OK && m.mayHoldUntil(h) != never }
 
-// grantedIn is how many of some acquires were granted in a stretch, and came to their end.
+// waitedLongest is which of some acquires waited longest in a stretch, or could have run a slot in it.
+func (m *Model) waitedLongest(asked []*Hold, s Span) *Hold {
+	in := func(h *Hold) int64 { return min(m.couldRunUntil(h), s.ToNS) - max(h.InvokeNS, s.FromNS) }
+	return slices.MaxFunc(asked, func(a, b *Hold) int { return cmp.Compare(in(a), in(b)) })
+}
+
+// grantedIn is how many of some acquires were granted in a stretch and given back.
 func (m *Model) grantedIn(asked []*Hold, s Span) (n int64) {
 	for _, h := range asked {
-		if m.gaveBack(h) && h.DoneNS >= s.FromNS && h.DoneNS < s.ToNS {
+		if m.gaveBack(h) && h.ReleaseNS != 0 && h.DoneNS >= s.FromNS && h.DoneNS < s.ToNS {
 			n++
 		}
 	}
@@ -190,12 +228,18 @@ func (j *judge) missedFinding(k *keyView, missed missedSlot) Finding {
 	}
 	f.Summary = fmt.Sprintf("slot %d of %s, due at %s, was run by no client for %s, although %s: %s",
 		missed.slot, k.name, history.Moment(due), history.Duration(missed.countedNS), although, boundWords(missed.bound))
+	f.Cause = j.hangCause(k, f.AtNS)
 	old := missed.waiter
-	if missed.last != nil {
-		old = missed.last.Hold
+	if granted := k.lastGrant(f.AtNS); granted != nil {
+		old = granted
 	}
-	f.Cause = j.hangCause(k, missed.fromNS)
 	s := j.story(&f, old, missed.waiter)
+	if missed.last != nil {
+		if h := missed.last.Hold; !slices.Contains(f.Holds, h.ID) {
+			f.Holds = append(f.Holds, h.ID)
+		}
+		s.accessed(missed.last)
+	}
 	s.asked(missed.waiter)
 	s.add(due, nil, 0, "slot %d of %s was due", missed.slot, k.name)
 	s.add(f.AtNS, nil, 0, "it should have been run by now")

@@ -28,17 +28,30 @@ type Model struct {
 	Lines    int64    // events read
 	Series   Series   // how the figures of Stats changed over time
 
-	keys     []*keyView         // in the order of their names
-	byID     map[string]*Hold   // where Requests does not know whose they are
-	rejected int64              // writes that the resource refused
-	breaches []*breach          // of a resource under test, in the order of its log; what the log lacks comes last
-	bounds   *history.Bounds    // what J8's bounds are made of
-	hit      map[*Fault][]*Hold // what heldBy knows; made when first asked for
+	// EndedServers are servers that ended by themselves on what a power cut had left.
+	EndedServers []EndedServer
+
+	keys     []*keyView       // in the order of their names
+	byID     map[string]*Hold // where Requests does not know whose they are
+	rejected int64            // writes that the resource refused
+	breaches breaches         // of a resource under test, in the order of its log; what the log lacks comes last
+	// otherAnswers are the values that writes with an idempotency key were answered with, of a resource under test, where they are not the
+	// write's own; "" where the client did not say.
+	otherAnswers map[*Access]string
+	bounds       *history.Bounds    // what J8's bounds are made of
+	hit          map[*Fault][]*Hold // what heldBy knows; made when first asked for
 	// serviceDisturbed is what serviceFaults finds.
 	serviceDisturbed []Span
 	leased           bool // the lock client reports leases
 	// disorderedKeys are those whose tokens prove no order, although the lock client declares that they do.
 	disorderedKeys []string
+}
+
+// EndedServer is a server that ended by itself.
+type EndedServer struct {
+	TimeNS int64  `json:"time_ns"`
+	Server string `json:"server"`
+	How    string `json:"how"`
 }
 
 // ClockStep is a step of the machine's wall clock by ByNS, at some moment of the span.
@@ -187,6 +200,7 @@ type Access struct {
 	Op        int64
 	InvokeNS  int64
 	DoneNS    int64 // 0 while it is open
+	workNS    int64 // of a write: how long its work takes
 	Value     string
 	Base      string
 
@@ -291,6 +305,7 @@ type Fault struct {
 	DurNS  int64  // planned
 	Detail string // its effect in words, as it was read back
 	SkewNS int64  // of a clock: how far it was seen to be off
+	LagNS  int64  // of a delay: how much later anything that its target sent the servers came, at least
 	Clock  history.Clock
 
 	BeginNS     int64 // decided; the injection starts after this

@@ -40,6 +40,8 @@ var (
 	kills = simulated.Options{Faults: simulated.Faults{Kill: true}}
 	stops = simulated.Options{Faults: simulated.Faults{Pause: true}}
 	cuts  = simulated.Options{Faults: simulated.Faults{Cut: true}}
+	// crawls is one in which stopped clients' writes are late, and packets, too.
+	crawls = simulated.Options{Faults: simulated.Faults{Pause: true, Slow: true}}
 )
 
 func on(service simulated.Service, o simulated.Options) simulated.Options {
@@ -172,6 +174,16 @@ var mutants = []struct {
 	{simulated.FreshRejected, tested(cas(on(simulated.Polling, calm))), names(ResourceIntegrity), "it was built on the value"},
 	{simulated.RejectedStored, tested(fenced(on(simulated.Queue, cuts))), names(ResourceIntegrity, ResourceLinearizability), "the client was told that it certainly did not happen, and the log says it did"},
 	{simulated.AppliedDenied, tested(on(simulated.Queue, calm)), names(ResourceIntegrity, ResourceLinearizability), "the client was told that it certainly did not happen, and another found it"},
+	{"", tested(careless(jobs(history.Idempotent, on(simulated.Queue, cuts)))), nil, "a late record is answered as the first of its slot, or is the first"},
+	{"", fenced(tested(careless(jobs(history.Idempotent, on(simulated.Polling, stops))))), nil, "the same, or it is rejected; belief overlaps, which is masked"},
+	{"", cas(tested(careless(jobs(history.Idempotent, on(simulated.Polling, cuts))))), nil, "the same"},
+	{simulated.KeyIgnored, tested(careless(jobs(history.Idempotent, on(simulated.Queue, cuts)))), names(ResourceIntegrity, LostUpdate, ResourceLinearizability, DoubleExecution), "as if it were plain, which it says it is not"},
+	{simulated.KeysForgotten, tested(careless(jobs(history.Idempotent, on(simulated.Queue, cuts)))), names(ResourceIntegrity, LostUpdate, ResourceLinearizability, DoubleExecution), "what comes late after a restart is applied"},
+	{simulated.CheckThenKey, tested(careless(jobs(history.Idempotent, on(simulated.Queue, cuts)))), names(ResourceIntegrity, LostUpdate, ResourceLinearizability, DoubleExecution), "a record that comes right after the first is applied"},
+	{simulated.OneKeySpace, keys(2, tested(jobs(history.Idempotent, on(simulated.Queue, calm)))), names(ResourceIntegrity), "the first record of a slot of one register is taken for a duplicate of another's"},
+	{"", long(fenced(tested(careless(jobs(history.Idempotent, on(simulated.Polling, crawls)))))), nil, "late records of slots that have none yet are rejected, and recorded by others"},
+	{simulated.KeyUsedUp, long(fenced(tested(careless(jobs(history.Idempotent, on(simulated.Polling, crawls)))))), names(ResourceIntegrity), "the first record of a slot is taken for a duplicate of one that was rejected"},
+	{simulated.AnsweredAsOwn, tested(careless(jobs(history.Idempotent, on(simulated.Queue, cuts)))), names(ResourceIntegrity, ResourceLinearizability), "the client is told that its record counts, and the log says another's does"},
 
 	// The clients.
 	{simulated.LossIgnored, on(simulated.Queue, cuts), names(MutualExclusion, harm), "belief goes on behind the cut; the harm is what a cut does anyway"},
@@ -181,6 +193,12 @@ var mutants = []struct {
 	{simulated.UnlockByName, fenced(on(simulated.Polling, stops)), names(service, ReleaseByOwner), "it frees the next holder's lock and takes that for its own"},
 	{simulated.WriteAfterRelease, on(simulated.Queue, calm), harm, "the next holder has read before the write lands"},
 	{simulated.WriteAfterRelease, fenced(on(simulated.Queue, calm)), nil, "which is what fencing is for"},
+}
+
+// long is a world in which what is rare has the time to happen.
+func long(o simulated.Options) simulated.Options {
+	o.LoadNS = 40e9
+	return o
 }
 
 // patient is a world whose faults are over long before its end, so that a client that waits for ever is seen to.

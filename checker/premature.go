@@ -169,7 +169,7 @@ func (j *judge) prematureFinding(p premature) Finding {
 	f := Finding{
 		Key: p.key, AtNS: p.atNS, FromNS: min(h.DoneNS, p.atNS), ToNS: max(p.untilNS, p.atNS),
 		Summary: fmt.Sprintf("%s lost %s%s by %s although its lease, as acknowledged, ran until %s: %s", h.Client, p.key, withToken(h), history.Moment(p.atNS), history.Moment(lease), how),
-		Cause:   j.cause(h, p.by, p.atNS),
+		Cause:   j.earlyCause(h, p.by, p.atNS),
 	}
 	s := j.story(&f, h, p.by)
 	s.add(lease, nil, 0, "until here the lease of %s ran, as acknowledged", h.Client)

@@ -3,3 +3,5 @@
 package checker
 
 const raceDetector = true
+
+const randomHistories = 3_000

@@ -138,9 +138,11 @@ func TestFiguresAreOfWhatWasRecorded(t *testing.T) {
 		1.0 a acquire h1
 		1.1 a acquire:ok h1 token=1
 		1.2 a write h1 value=v1
-		1.3 a write:fail h1 code=guard`)
+		1.3 a write:fail h1 code=guard
+		1.4 a write h1 value=v2
+		1.5 a write:fail h1 code=unanswered`)
 	for _, r := range []*Result{recorded, unknown} {
-		if r.Stats.Fail != 1 || r.Stats.Info != 0 || r.Stats.Guarded != 1 {
+		if r.Stats.Fail != 2 || r.Stats.Info != 0 || r.Stats.Guarded != 2 || r.Stats.Unanswered != 1 {
 			t.Errorf("%+v", r.Stats)
 		}
 	}

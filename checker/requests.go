@@ -41,7 +41,7 @@ func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 			beyond = true
 			continue
 		}
-		if wrong := cmp.Or(handled(&q, op), m.tokenOf(&q, op), log.handled(&q)); wrong != nil {
+		if wrong := cmp.Or(handled(&q, op), log.handled(&q)); wrong != nil {
 			defect = wrong.defect()
 			continue
 		}
@@ -91,7 +91,7 @@ func operationOf(q *history.Request) int64 {
 func handled(q *history.Request, op operation) *breach {
 	number, a := operationOf(q), op.access()
 	wrong := func(format string, args ...any) *breach {
-		return &breach{kind: ofRecord, seq: q.Seq, key: q.Key, text: fmt.Sprintf(format, args...)}
+		return &breach{kind: ofRecord, seq: q.Seq, key: q.Key, text: fmt.Sprintf(format, args...), client: true}
 	}
 	switch {
 	case op.hold == nil || a == nil:
@@ -115,7 +115,9 @@ func handled(q *history.Request, op operation) *breach {
 		a.handled, a.handledNS, a.deduplicated = int32(q.Seq), q.TimeNS, true
 	case q.Outcome == history.Duplicate: // nothing was done: the first answer was given again
 	case a.handled != 0:
-		return wrong("request %d was handled twice by the resource (seq %d and %d)", number, a.Seq(), q.Seq).of(a)
+		twice := wrong("request %d was handled twice by the resource (seq %d and %d)", number, a.Seq(), q.Seq).of(a)
+		twice.client = false // it knows a request by its number, however often that is sent
+		return twice
 	default:
 		a.handled, a.handledNS, a.applied = int32(q.Seq), q.TimeNS, q.Outcome == history.Applied
 	}
@@ -126,25 +128,18 @@ func handled(q *history.Request, op operation) *breach {
 	return nil
 }
 
-// tokenOf holds the token in the log of a resource under test that compares tokens against that of the hold, which its client presents with
-// every request: a log without it, or with another, is no record of what was compared.
-func (m *Model) tokenOf(q *history.Request, op operation) *breach {
-	if m.Plan.UnderTest == nil || m.Plan.Compares() != history.CompareTokens || op.hold == nil || q.Token == op.hold.Token {
-		return nil
-	}
-	return &breach{kind: ofRecord, seq: q.Seq, key: q.Key, access: op.access(), text: fmt.Sprintf("request %d (seq %d) of hold %s has token %q in the resource's log, and its client had token %q",
-		operationOf(q), q.Seq, op.hold.ID, q.Token, op.hold.Token)}
-}
-
 // contradiction holds a definite answer against the resource's log.
 func (m *Model) contradiction(a *Access) *breach {
 	wrong := func(format string, args ...any) *breach {
-		return &breach{kind: ofRecord, seq: a.Seq(), access: a, text: fmt.Sprintf(format, args...)}
+		return &breach{kind: ofRecord, seq: a.Seq(), access: a, text: fmt.Sprintf(format, args...), client: true}
 	}
 	what := func() string { return string(a.F) + " " + strconv.FormatInt(a.Op, 10) + " of hold " + a.Hold.ID }
 	switch {
 	case a.Outcome == history.OK && !a.applied && !a.deduplicated:
 		return wrong("%s was answered ok (event %d), but the resource's log does not hold it", what(), a.Event)
+	case a.Outcome == history.OK && a.handledNS > a.DoneNS && m.Plan.SameKernel && m.Plan.UnderTest == nil: // their clock is one
+		return wrong("%s was answered ok at %s (event %d), before the resource handled it at %s (seq %d)",
+			what(), history.Moment(a.DoneNS), a.Event, history.Moment(a.handledNS), a.Seq())
 	case a.Outcome == history.Fail && a.applied:
 		return wrong("%s was reported as certainly not done (event %d), but the resource did it (seq %d)", what(), a.Event, a.Seq())
 	case a.Outcome == history.Fail && a.Code == history.CodeRejected && a.handled == 0:

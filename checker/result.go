@@ -147,9 +147,11 @@ type Stats struct {
 	LossSignal Quantiles  `json:"loss_signal"`
 	TakeOver   Quantiles  `json:"take_over"`
 	Starved    Starvation `json:"starved"`
-	// Rejected counts the writes that the resource compared and refused; Guarded those the client itself held back.
-	Rejected int64 `json:"rejected_writes"`
-	Guarded  int64 `json:"guarded_writes"`
+	// Rejected counts the writes that the resource compared and refused; Guarded those the client itself held back, Unanswered those of
+	// them for which the service had not answered whether the lock was held: a guard that asks prevents them by its being cautious.
+	Rejected   int64 `json:"rejected_writes"`
+	Guarded    int64 `json:"guarded_writes"`
+	Unanswered int64 `json:"guarded_unanswered_writes"`
 	// OutlivedLeases counts faults that outlived a holder's lease; StalePerOutlived is stale writes accepted for each;
 	// 0 where compare-and-set rules stale writes out.
 	OutlivedLeases   int64   `json:"outlived_leases"`
@@ -162,6 +164,8 @@ type Stats struct {
 	Overtakes        int64   `json:"overtakes"`
 	// ClientDeaths counts clients that ended by themselves: neither a fault nor the harness had ended them.
 	ClientDeaths int64 `json:"client_deaths"`
+	// EndedServers are those that ended by themselves on what a power cut had left.
+	EndedServers []EndedServer `json:"ended_servers,omitempty"`
 	// Jobs is what became of the schedule of a run of jobs; nil in other runs.
 	Jobs           *JobStats `json:"jobs,omitempty"`
 	Stalls         int64     `json:"stalls"`
@@ -179,7 +183,7 @@ type JobStats struct {
 	// second execution.
 	Deduplicated int64 `json:"deduplicated"`
 	Rejected     int64 `json:"rejected"`
-	// MarkedOnly is how many were recorded before their work by a client whose process ended before the work was over.
+	// MarkedOnly is how many were recorded before their work by a client whose process ended, unasked, before the work was over.
 	MarkedOnly int64 `json:"marked_only"`
 }
 

@@ -14,7 +14,7 @@ type counts struct {
 	invoked, ok, fail, info int64
 	latency                 map[history.F]*durations // of operations that succeeded
 	quantiles               map[string]Quantiles     // of those, once all are known
-	guarded                 int64
+	guarded, unanswered     int64
 	series                  seriesCounts
 }
 
@@ -69,8 +69,11 @@ func (c *counts) completed(invokeNS int64, e *history.Event) {
 		d.add(e.TimeNS - invokeNS)
 	case history.Fail:
 		c.fail++
-		if e.F == history.Write && e.Code == history.CodeGuard {
+		if e.F == history.Write && history.HeldBack(e.Code) {
 			c.guarded++
+		}
+		if e.F == history.Write && e.Code == history.CodeUnanswered {
+			c.unanswered++
 		}
 	default:
 		c.info++
@@ -84,13 +87,13 @@ func (c *counts) unknown() int64 { return c.invoked - c.ok - c.fail }
 func (j *judge) stats(c *counts) Stats {
 	m := j.m
 	s := Stats{
-		DurationNS: m.EndNS, Ops: c.invoked, OK: c.ok, Fail: c.fail, Info: c.unknown(), Guarded: c.guarded, Rejected: m.rejected,
+		DurationNS: m.EndNS, Ops: c.invoked, OK: c.ok, Fail: c.fail, Info: c.unknown(), Guarded: c.guarded, Unanswered: c.unanswered, Rejected: m.rejected,
 		Latency: c.quantiles, Stalls: int64(len(m.Stalls)),
 	}
 	if m.EndNS > 0 {
 		s.OpsPerSecond = rounded(float64(c.invoked)/(float64(m.EndNS)/1e9), 10)
 	}
-	s.ClientDeaths = int64(len(m.deaths()))
+	s.ClientDeaths, s.EndedServers = int64(len(m.deaths())), m.EndedServers
 	s.ClockSteps, s.ClockSteppedNS = int64(len(m.Steps)), m.stepped(0, m.EndNS)
 	for _, stall := range m.Stalls {
 		s.StalledNS += stall.ToNS - stall.FromNS

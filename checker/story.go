@@ -86,8 +86,9 @@ func (s *storyteller) access(a *Access) {
 	switch {
 	case a.handled != 0 && s.shows(a.handledNS):
 		s.accessed(a)
-	case a.F == history.Write && a.Code == history.CodeGuard && s.shows(a.DoneNS):
-		s.add(a.DoneNS, &a.Event, 0, "%s looked at its lock and did not write", a.Hold.Client)
+	case a.F == history.Write && history.HeldBack(a.Code) && s.shows(a.DoneNS):
+		s.add(a.DoneNS, &a.Event, 0, "%s %s and did not write", a.Hold.Client,
+			map[bool]string{false: "looked at its lock", true: "asked the service about its lock, was not answered,"}[a.Code == history.CodeUnanswered])
 	}
 }
 

@@ -164,7 +164,7 @@ func (h *Hold) goneNS() int64 {
 }
 
 func (j *judge) tokenFinding(f, g *Hold, summary string) Finding {
-	finding := Finding{Key: g.Key, Summary: summary, FromNS: f.startNS(), ToNS: max(f.DoneNS, g.DoneNS), AtNS: g.DoneNS, Cause: j.cause(f, g, g.DoneNS)}
+	finding := Finding{Key: g.Key, Summary: summary, FromNS: f.startNS(), ToNS: max(f.DoneNS, g.DoneNS), AtNS: g.DoneNS, Cause: j.tokenCause(f, g)}
 	s := j.story(&finding, f, g)
 	s.asked(f)
 	s.asked(g)

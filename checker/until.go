@@ -23,8 +23,11 @@ func (r *Result) Found(until []string) bool {
 	violated := func(name string) bool {
 		return slices.ContainsFunc(r.Properties, func(p Property) bool { return string(p.Name) == name && p.Verdict == Violation })
 	}
-	if slices.Contains(until, history.UntilViolation) {
+	switch {
+	case slices.Contains(until, history.UntilViolation):
 		return r.Violations() > 0
+	case slices.Contains(until, history.UntilExposed):
+		return len(r.Exposure) > 0 && !slices.ContainsFunc(r.Exposure, func(x Exposure) bool { return x.Count < x.Min })
 	}
 	return len(until) > 0 && !slices.ContainsFunc(until, func(name string) bool { return !violated(name) })
 }

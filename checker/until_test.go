@@ -29,6 +29,8 @@ func TestFound(t *testing.T) {
 		{Name: LostUpdate, Verdict: Masked, Count: 1},
 		{Name: EarlyExpiry, Verdict: Pass},
 	}}
+	exposed := &Result{Exposure: []Exposure{{Name: "restarts", Count: 3, Min: 3}, {Name: "pauses"}}}
+	less := &Result{Exposure: []Exposure{{Name: "contended", Count: 9, Min: 1}, {Name: "restarts", Count: 2, Min: 3}}}
 	masked := &Result{Properties: []Property{{Name: MutualExclusion, Verdict: Masked, Count: 3}}}
 	for name, c := range map[string]struct {
 		r     *Result
@@ -42,6 +44,9 @@ func TestFound(t *testing.T) {
 		"one of two":                      {r, []string{string(StaleWrite), string(EarlyExpiry)}, false},
 		"what was masked is no violation": {r, []string{string(LostUpdate)}, false},
 		"nothing is looked for":           {r, nil, false},
+		"all that is required":            {exposed, []string{history.UntilExposed}, true},
+		"not all that is required":        {less, []string{history.UntilExposed}, false},
+		"before anything was counted":     {r, []string{history.UntilExposed}, false},
 		"what is not there":               {r, []string{string(TokenMonotonicity)}, false},
 	} {
 		if got := c.r.Found(c.until); got != c.want {

@@ -16,8 +16,18 @@ type Attachable interface {
 	Backend
 	// AttachLayout is Layout for a service with so many endpoints. Its settings are what the servers are expected to be told.
 	AttachLayout(endpoints int, opts Options) (Layout, error)
+	// Credentials say what of an Access its servers understand.
+	Credentials() Credentials
 	// Attach prepares the harness's own connections. It asks nothing yet.
 	Attach(to Attachment) (AttachedCluster, error)
+}
+
+// LayoutOfOthers is the layout of so many endpoints whose settings others chose: what is asked for is what they are expected to have.
+func LayoutOfOthers(of Backend, endpoints int, opts Options) (Layout, error) {
+	opts.Nodes = 0
+	layout, err := of.Layout(opts)
+	layout.Nodes, layout.Fronts = NodeNames(endpoints), nil
+	return layout, err
 }
 
 // Attachment is a service that others run, and what a run may touch of it.
@@ -26,8 +36,10 @@ type Attachment struct {
 	Dial   Dialer // to a node's Outside, from outside of the run's network
 	Layout Layout
 	Access client.Access
-	Prefix string   // of the names of all locks of the run: "20261123t120000z-7-5f3a/"
-	Keys   []string // the names of its locks, Prefix included
+	// ClientAccess is Access as lock clients find its files.
+	ClientAccess client.Access
+	Prefix       string   // of the names of all locks of the run: "20261123t120000z-7-5f3a/"
+	Keys         []string // the names of its locks, Prefix included
 }
 
 // ProbeKey is a name below the prefix, for plain writes: no lock has it.
@@ -35,7 +47,7 @@ func (a Attachment) ProbeKey() string { return a.Prefix + "probe" }
 
 // ClientOptions are for the lock clients of the run.
 func (a Attachment) ClientOptions() map[string]string {
-	options := a.Access.Options()
+	options := a.ClientAccess.Options()
 	options[client.OptionAttached] = "yes"
 	return options
 }
@@ -62,7 +74,8 @@ type Outward interface {
 	// DialOutside connects to the i-th of them, past all faults.
 	DialOutside(ctx context.Context, i int) (net.Conn, error)
 	// Relay makes a host that passes connections on. It has the address that these places have outside (one for all of them), or, for
-	// one of loopback, an address of the run's network, and listens there at the ports that they have outside.
+	// one of loopback or a spec that is Hidden, an address of the run's network, and listens there at the ports that they have outside.
+	// Where a host cannot own an address from outside, that of the run's network is its Addr, and the other leads there.
 	Relay(ctx context.Context, spec RelaySpec) (Host, error)
 }
 
@@ -71,6 +84,7 @@ type RelaySpec struct {
 	Name   string   // of its host
 	Places []int    // of those of Outward
 	Names  []string // that hosts of the run resolve to its address
+	Hidden bool     // whether hosts of the run find it by its own address only
 	Max    int      // connections at the same time to each place; more are closed at once
 	// Refused is called, from any goroutine, with what was not passed on and why.
 	Refused func(error)

@@ -5,14 +5,18 @@
 package clusters
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
+	"lockcheck/clusters/disk"
 	"lockcheck/clusters/procs"
 )
 
@@ -29,6 +33,11 @@ type SiteSpec struct {
 	LogDir   string   // nodes/<host>/<log>.log go below this directory
 	Software Software // of the backend's servers
 	Program  string   // a program of this machine that clients are, and that hosts have to have; "" for none
+	// Disks names the hosts whose data lies on disks that faults can hit (Disked). A provider that has none refuses that by
+	// an error that wraps ErrUnavailable.
+	Disks []string
+	// PowerCuts says that these disks have to know what was not synced on them, and can lose it.
+	PowerCuts bool
 }
 
 // Site is the private network of one run.
@@ -48,6 +57,13 @@ type Site interface {
 	// Close ends every process and removes everything. It may be called more than once. An error wraps ErrLeft if all was
 	// ended, and only removing it failed.
 	Close() error
+}
+
+// Shared is a site that can have servers of another software, too, which nothing on the machine has to bring.
+type Shared interface {
+	// For is the same site for servers of another software: hosts that are made there are for them, and Server starts them. The
+	// error wraps ErrUnavailable and says what would bring them.
+	For(ctx context.Context, software Software) (Site, error)
 }
 
 // Provenance is a site that knows what it was made from (images and their digests), for the plan of the run.
@@ -81,6 +97,11 @@ type Host interface {
 	Start(ctx context.Context, cmd Command) (Process, error)
 }
 
+// Disked is a host with data on disks that faults can hit: those of all its data directories, which are one disk to the host.
+type Disked interface {
+	Disks() []*disk.Disk
+}
+
 // Command is a program to start on a host.
 type Command struct {
 	// Program is the path of the program; empty for lockcheck's own binary.
@@ -95,7 +116,7 @@ type Command struct {
 	// Data names the directory of the host that the program keeps its data in; "" if it keeps none.
 	Data string
 	// Files are put in place before the start, by absolute path, unless there is one already. A path that is not below
-	// the data directory is for commands with InImage only.
+	// the data directory is for servers with InImage, and for lock clients of sites that do not share files.
 	Files map[string][]byte
 	// Log names the file below the host's log directory that takes what the program prints: "etcd" for etcd.log.
 	Log string
@@ -104,7 +125,12 @@ type Command struct {
 	// OtherUser says that the program refuses to run as user id 0. Where it would, it runs as an id that is not 0 and owns the
 	// host's data all the same; an image's entry point does that itself. The error wraps ErrUnavailable where that cannot be.
 	OtherUser bool
+	// StopSignal asks the program to end in good order; 0 for SIGTERM.
+	StopSignal syscall.Signal
 }
+
+// Quit is the signal that asks the program to end in good order.
+func (c Command) Quit() syscall.Signal { return cmp.Or(c.StopSignal, syscall.SIGTERM) }
 
 // Process is a program running on a host.
 type Process interface {
@@ -123,6 +149,13 @@ type Pauser interface {
 	Pause(ctx context.Context) error
 	// Resume returns once every thread was read back as running again.
 	Resume(ctx context.Context) error
+}
+
+// Stopper is a process that can be asked to end in good order.
+type Stopper interface {
+	// Stop sends the program its Command's signal for that, and returns once it is gone: Err then says how it ended. The error says that
+	// it is still there when ctx is done.
+	Stop(ctx context.Context) error
 }
 
 // Targeted is a process that says how a program on its host finds it. Others are found by their PID.
@@ -209,6 +242,16 @@ type Layout struct {
 	Election     time.Duration // without a leader after one fault, at most; 0 where none ever leads
 	Settings     map[string]string
 	LeaseClock   history.Clock // by which leases are counted: only words of causes depend on it
+	Diskless     string        // why its servers keep nothing on disk that matters, and what would change that; "" if they do
+	Syncless     string        // the same for syncs
+}
+
+// Syncless is the Layout's where a setting has the value with which servers sync nothing, and another with which they do.
+func Syncless(values map[string]string, setting, never, does string) string {
+	if values[setting] != never {
+		return ""
+	}
+	return fmt.Sprintf("with %s=%s the servers do not sync what they write: use --%s=%s=%s", setting, never, FlagSet, setting, does)
 }
 
 // Cluster is a running service and the harness's connections to it.

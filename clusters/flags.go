@@ -9,6 +9,8 @@ const (
 	FlagImage       = "image"
 	FlagClientImage = "client-image"
 	FlagNodes       = "nodes"
+	FlagTTL         = "ttl"
+	FlagSet         = "set"
 
 	FlagAttach       = "attach"
 	FlagAttachConfig = "attach-config"
@@ -29,5 +31,6 @@ const (
 const (
 	EnvPassword    = "LOCKCHECK_PASSWORD"
 	PasswordAdvice = "look at username and password_file in --" + FlagAttachConfig + ", or " + EnvPassword
+	TokenAdvice    = "look at the token in password_file in --" + FlagAttachConfig + ", or " + EnvPassword
 	TLSAdvice      = "does it speak TLS if, and only if, --" + FlagAttachConfig + " names certificates?"
 )

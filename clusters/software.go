@@ -19,22 +19,28 @@ type Software struct {
 	BuiltIn   []string // the data of servers that are lockcheck's own binary although there is an image for others (Command.Data)
 
 	// OnMachine finds what starts a server on this machine, before its arguments. The error wraps ErrUnavailable and gives
-	// the install command. Nil: lockcheck's own binary is the server ("node", Backend).
+	// the install command. Nil, or no words: lockcheck's own binary is the server ("node", Backend).
 	OnMachine func(ServerPaths) ([]string, error)
 	// Jars says that OnMachine looks at ServerPaths.Jar.
 	Jars bool
-	// Version is that of the servers on this machine; found is what OnMachine found, if there is an OnMachine.
+	// Version is that of the servers on this machine; found is what OnMachine found.
 	Version func(ctx context.Context, found []string) (string, error)
 }
 
+// WithoutServers is what is left of it where others run the servers: nothing has to be there.
+func (s Software) WithoutServers() Software { return Software{Backend: s.Backend} }
+
 // CommandOnMachine is what starts a server of this machine, to be completed with arguments, log and data.
 func (s Software) CommandOnMachine(paths ServerPaths) (Command, error) {
-	if s.OnMachine == nil {
-		return Command{Args: []string{"node", s.Backend}}, nil
+	var words []string
+	if s.OnMachine != nil {
+		var err error
+		if words, err = s.OnMachine(paths); err != nil {
+			return Command{}, err
+		}
 	}
-	words, err := s.OnMachine(paths)
-	if err != nil {
-		return Command{}, err
+	if len(words) == 0 {
+		return Command{Args: []string{"node", s.Backend}}, nil
 	}
 	return Command{Program: words[0], Args: words[1:]}, nil
 }

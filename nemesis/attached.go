@@ -18,7 +18,7 @@ func (s Spec) attached(text string) (Spec, error) {
 			ours := f.Kind == none.Name || (roles[f.Target.Name].clients || roles[f.Target.Name].tested) && f.peerAttached()
 			if !ours && !f.fromDefault {
 				return nil, fmt.Errorf("%q: with --attach others run the servers, so faults of clients are all there is: aim at holder, waiter, client or clients; "+
-					"the other side of a partition or loss is servers, node(1), resource or other clients", f.String())
+					"the other side of a partition, loss or delay is servers, node(1), resource or other clients", f.String())
 			}
 			if ours {
 				some = append(some, f)

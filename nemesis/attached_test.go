@@ -18,6 +18,8 @@ func TestFaultsOfServersThatOthersRunAreRefused(t *testing.T) {
 		"clock":                     "clock:client",
 		"partition":                 "partition:holder,partition:client",
 		"loss":                      "loss:holder,loss:client",
+		"rate":                      "rate:holder,rate:client",
+		"slow":                      "slow:holder,slow:client",
 		"partition:holder-node(2)":  "partition:holder",
 		"partition:client-resource": "partition:client",
 		"loss:clients-servers,20%":  "loss:clients",
@@ -41,7 +43,7 @@ func TestFaultsOfServersThatOthersRunAreRefused(t *testing.T) {
 		}
 	}
 	for _, spec := range []string{
-		"pause:one", "kill:leader", "kill:all", "clock:majority", "failover", "partition:node", "partition:minority", "loss:follower",
+		"pause:one", "kill:leader", "kill:all", "clock:majority", "failover", "partition:node", "partition:minority", "loss:follower", "rate:leader,1mbit", "slow:one", "restart:all,rolling",
 		"partition:holder-leader", "partition:client-majority", "pause:holder,kill:node(1)", "partition:holder;pause:leader",
 	} {
 		if _, err := New(spec, plan); err == nil || !strings.Contains(err.Error(), "others run the servers") {

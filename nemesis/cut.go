@@ -14,26 +14,36 @@ func (a *act) cut(ctx context.Context, share float64) error {
 	if !ok {
 		return unable(a.target, "cut off")
 	}
-	peers := a.peers(ctx)
-	if len(peers) == 0 {
-		return errors.New("there is no target on the other side now")
+	peers, names, err := a.links(ctx, "cut off")
+	if err != nil {
+		return err
 	}
-	cut := Cut{In: !a.has("out"), Out: !a.has("in"), Share: share}
-	var names []string
-	for _, p := range peers {
-		other, ok := p.(Linked)
-		if !ok {
-			return unable(p, "cut off")
-		}
-		cut.Peers = append(cut.Peers, other)
-		names = append(names, p.Name())
-	}
-	name := fmt.Sprintf("%s-%d", a.Kind, a.env.NextOp())
+	cut := Cut{Peers: peers, In: !a.has("out"), Out: !a.has("in"), Share: share}
+	name := a.opName()
 	a.undo = func(ctx context.Context) error { return linked.Unblock(ctx, name, cut.Peers) }
-	slices.Sort(names)
 	a.event.Detail = fmt.Sprintf("%s %s", cut.words(), strings.Join(names, ", "))
 	return linked.Block(ctx, name, cut)
 }
+
+// links are the targets on the other side and, in order, their names.
+func (a *act) links(ctx context.Context, what string) (links []Linked, names []string, err error) {
+	for _, p := range a.peers(ctx) {
+		other, ok := p.(Linked)
+		if !ok {
+			return nil, nil, unable(p, what)
+		}
+		links = append(links, other)
+		names = append(names, p.Name())
+	}
+	if len(links) == 0 {
+		return nil, nil, errors.New("there is no target on the other side now")
+	}
+	slices.Sort(names)
+	return links, names, nil
+}
+
+// opName is another name for each fault of a run.
+func (a *act) opName() string { return fmt.Sprintf("%s-%d", a.Kind, a.env.NextOp()) }
 
 func (c Cut) words() string {
 	way := "packets from and to"

@@ -21,6 +21,7 @@ var errOvertaken = errors.New("the load ended before it was seen to take effect"
 type injection struct {
 	env   Env
 	event history.Event // what all its events have in common
+	act   *act
 	took  bool
 	undo  func(context.Context) error
 }
@@ -28,9 +29,13 @@ type injection struct {
 // injectAll injects a step's faults at once and reports whether all of them took.
 func injectAll(ctx context.Context, env Env, acts []*act) (injected []*injection, took bool) {
 	injected = make([]*injection, len(acts))
+	meet(acts)
 	var wait sync.WaitGroup
 	for n, a := range acts {
-		wait.Go(func() { injected[n] = inject(ctx, env, a) })
+		wait.Go(func() {
+			defer a.meeting.arrive()
+			injected[n] = inject(ctx, env, a)
+		})
 	}
 	wait.Wait()
 	took = true
@@ -43,15 +48,19 @@ func injectAll(ctx context.Context, env Env, acts []*act) (injected []*injection
 // inject records the decision, injects, and records whether it was seen to work. An injection without a verified effect is an
 // event of its own (Fail) and counts as no exposure.
 func inject(ctx context.Context, env Env, a *act) *injection {
-	i := &injection{env: env, event: a.event}
+	i := &injection{env: env, act: a, event: a.event}
 	i.event.Process, i.event.Op = history.NemesisProcess, env.NextOp()
-	i.record(history.Invoke, false, nil)
+	a.invoked = time.Now() // before its stamp, so that what follows is stamped no earlier than it was
+	invokedNS := i.record(history.Invoke, false, nil)
 	err := errors.New("there is no such target now")
-	if _, none := a.target.(noTarget); !none {
+	switch _, none := a.target.(noTarget); {
+	case a.refused != nil:
+		err = a.refused
+	case !none:
 		err = kindNamed(a.Kind).begin(ctx, a)
 	}
 	i.undo, i.took = a.undo, err == nil
-	i.event.Detail, i.event.SkewNS = a.event.Detail, a.event.SkewNS
+	i.event.Detail, i.event.SkewNS, i.event.LagNS = a.event.Detail, a.event.SkewNS, a.event.LagNS
 	if err != nil {
 		if ctx.Err() != nil { // what was asked last is innocent, and its words would send the reader to it
 			err = fmt.Errorf("%w: %w", errOvertaken, err)
@@ -59,7 +68,11 @@ func inject(ctx context.Context, env Env, a *act) *injection {
 		i.record(history.Fail, false, err)
 		return i
 	}
+	if !a.since.IsZero() {
+		i.event.FromNS = invokedNS + int64(a.since.Sub(a.invoked))
+	}
 	i.record(history.OK, false, nil)
+	i.event.FromNS = 0
 	return i
 }
 
@@ -76,16 +89,17 @@ func (i *injection) heal(ctx context.Context) error {
 			i.record(history.Fail, true, err)
 			return fmt.Errorf("healing %s of %s: %w", i.event.F, i.event.Target, err)
 		}
+		i.event.Detail, i.event.LagNS = i.act.event.Detail, i.act.event.LagNS
 	}
 	i.record(history.OK, true, nil)
 	return nil
 }
 
-func (i *injection) record(kind history.Type, heal bool, err error) {
+func (i *injection) record(kind history.Type, heal bool, err error) int64 {
 	event := i.event
 	event.Type, event.Heal = kind, heal
 	if err != nil {
 		event.Error = err.Error()
 	}
-	i.env.Record(event)
+	return i.env.Record(event)
 }

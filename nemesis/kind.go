@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lockcheck/checker/history"
 )
@@ -21,7 +22,10 @@ type Kind struct {
 	targets  []string   // that it can be aimed at, the default one first; none: it is aimed at the service as a whole
 	defaults defaults
 	accepts  accepts
-	words    []string // options that are words, for example "empty"
+	words    []string          // options that are words, for example "empty"
+	bounds   func(Fault) error // refuses magnitudes that the grammar has and this kind cannot be given; nil for none
+	single   bool              // a target suffers one at a time
+	inTurn   func(Fault) bool  // whether it comes to its targets one after another; nil: to all at once
 	begin    func(context.Context, *act) error
 	// requires is what must have happened (rule J9) for a fault with such a target.
 	requires func(Fault) []string
@@ -30,12 +34,15 @@ type Kind struct {
 // defaults is what is filled in where nothing was asked for.
 type defaults struct {
 	of    Range // how long
+	rest  Range // of a fault that does not last: how long until the next one
 	shift Range
 	share float64
+	rate  int64
+	delay Range
 }
 
 // accepts says which parts of the grammar mean something to a kind.
-type accepts struct{ peer, shift, drift, share bool }
+type accepts struct{ peer, shift, drift, share, rate, delay, latency bool }
 
 // Kinds are the nemeses there are, in the order in which they are listed.
 var Kinds []Kind
@@ -45,7 +52,7 @@ var words []string
 
 // init breaks the cycle between the table and the parser that Default goes through.
 func init() {
-	Kinds = []Kind{none, pause, partition, kill, clock, failover, loss}
+	Kinds = []Kind{none, pause, partition, kill, clock, failover, loss, rate, slow, restart, delayed, diskFault, power}
 	for _, k := range Kinds {
 		for _, word := range k.words {
 			if !slices.Contains(words, word) {
@@ -113,11 +120,13 @@ func (k *Kind) check(f Fault) error {
 		{f.Peer.Name != "", k.accepts.peer, "other side (-" + f.Peer.String() + ")"},
 		{f.Shift.given(), k.accepts.shift, "shift"},
 		{f.Drift != 0, k.accepts.drift, "drift"},
-		{f.Share != 0, k.accepts.share, "share of packets"},
+		{f.Share != 0, k.accepts.share, "share (" + percent(f.Share) + ")"},
+		{f.Rate != 0, k.accepts.rate, "rate (" + rateText(f.Rate) + ")"},
+		{f.Latency != 0, k.accepts.latency, "slow="},
 		{f.For.given() || f.Trigger != "", k.Name != none.Name, "duration or trigger"},
 	} {
 		if c.given && !c.taken {
-			return refuse(c.part)
+			return refuse(c.part, "; for example ", k.example())
 		}
 	}
 	if f.Target.Name != "" && !slices.Contains(k.targets, f.Target.Name) {
@@ -133,13 +142,38 @@ func (k *Kind) check(f Fault) error {
 			return fmt.Errorf("%s and %s exclude each other; %s", pair[0], pair[1], pair[2])
 		}
 	}
+	if f.Latency != 0 && (f.has("stall") || f.has("error")) {
+		return fmt.Errorf("a disk stands still (stall), is slow (slow=50ms) or fails (error): name one; a sequence can have one step for each")
+	}
+	if k.bounds != nil {
+		return k.bounds(f)
+	}
 	return nil
+}
+
+// example is a fault of the kind with all that is filled in.
+func (k *Kind) example() string {
+	if k.Default == "" {
+		return k.Name
+	}
+	some, err := parseMix(k.Default)
+	if err != nil {
+		return k.Name
+	}
+	return some[0].String()
+}
+
+// comesInTurn reports whether the fault comes to its targets one after another.
+func (f Fault) comesInTurn() bool {
+	inTurn := kindNamed(f.Kind).inTurn
+	return inTurn != nil && inTurn(f)
 }
 
 // contradictory are options of which a fault has one at most, and what to do instead.
 var contradictory = [][3]string{
-	{"in", "out", "without either, packets are dropped both ways"},
+	{"in", "out", "without either, it is done both ways"},
 	{"wall", "monotonic", "a sequence can have one step for each"},
+	{"stall", "error", "a sequence can have one step for each"},
 }
 
 // fill completes a fault. Who asks for a holder means one at work, unless a moment is named.
@@ -162,6 +196,12 @@ func (k *Kind) fill(f Fault) Fault {
 	if f.Share == 0 {
 		f.Share = k.defaults.share
 	}
+	if f.Rate == 0 {
+		f.Rate = k.defaults.rate
+	}
+	if !f.Delay.given() {
+		f.Delay = k.defaults.delay
+	}
 	return f
 }
 
@@ -171,8 +211,20 @@ type act struct {
 	env    Env
 	target Target
 	event  history.Event // of the injection; Detail is begin's to fill in
+	// since is when the fault began to work, where that was seen later only: in the time of invoked, when it was decided.
+	invoked, since time.Time
 	// undo takes back what begin did, also what it did only half; nil when there is nothing to take back.
-	undo func(context.Context) error
+	undo    func(context.Context) error
+	refused error // why it is not begun; nil if it is
+	meeting attendance
+}
+
+// tell notes what was seen of the fault, or returns why nothing was.
+func (a *act) tell(seen string, err error) error {
+	if err == nil {
+		a.event.Detail = seen
+	}
+	return err
 }
 
 // unable is the error of a target that cannot suffer a fault.

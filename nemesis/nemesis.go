@@ -40,8 +40,13 @@ type Capability string
 // The capabilities.
 const (
 	CapabilityNetwork  Capability = "network"  // drop packets; needs hosts with networks of their own
+	CapabilityDelay    Capability = "delay"    // hold packets back; needs hosts with networks of their own
 	CapabilityClock    Capability = "clock"    // change the clock that a process sees
 	CapabilityFailover Capability = "failover" // change the leader when asked
+	CapabilityRate     Capability = "rate"     // limit what a host sends; needs hosts with networks of their own
+	CapabilitySlow     Capability = "slow"     // stop and continue processes in short turns
+	CapabilityDisk     Capability = "disk"     // hosts whose data lies on disks that can be made to fail
+	CapabilityPower    Capability = "power"    // the same, and the disks know what was not synced
 )
 
 // Plan is what a schedule is drawn from.
@@ -57,6 +62,10 @@ type Plan struct {
 	Leaderless bool
 	// Attached says that others run the servers: faults of theirs are refused, and left out of default mixes.
 	Attached bool
+	// Diskless is why the servers keep nothing on disk that matters, and what would change that; "" if they do.
+	Diskless string
+	// Syncless is the same for syncs.
+	Syncless string
 	// ResourceUnderTest says that the resource is not lockcheck's own, which is never a target of faults.
 	ResourceUnderTest bool
 }
@@ -147,6 +156,8 @@ type Env interface {
 	Resource() Target
 	// Leader is the name of the server that leads, "" while none does or that is unknown.
 	Leader(ctx context.Context) string
+	// Ready returns once the whole service was seen to work. The error says what is missing.
+	Ready(ctx context.Context) error
 	// Failover asks the service for another leader and returns when it has one.
 	Failover(ctx context.Context) error
 	// Hold is what a client is believed to hold now.
@@ -178,6 +189,15 @@ func New(spec string, plan Plan) (Nemesis, error) {
 		return nil, err
 	}
 	if err := parsed.checkResource(plan); err != nil {
+		return nil, err
+	}
+	if err := parsed.checkDelays(plan); err != nil {
+		return nil, err
+	}
+	if err := parsed.checkDisk(plan); err != nil {
+		return nil, err
+	}
+	if err := parsed.checkSyncs(plan); err != nil {
 		return nil, err
 	}
 	if plan.Leaderless {

@@ -18,7 +18,7 @@ func Pattern() string {
 	}
 	role := anyOf(roleNames()) + `(?:\([^()]*\))?`
 	head := anyOf(Names()) + `(?::` + role + `)?(?:@` + anyOf(triggerNames) + `|[+-]` + magnitude + `|-` + role + `)*`
-	option := `(?:` + magnitude + `|(?:drift=)?[+-]?` + number + `%|` + anyOf(words) + `)`
+	option := `(?:` + magnitude + `(?:(?:±|[+]-)` + magnitude + `)?|slow=[+-]?` + duration + `|(?:drift=)?[+-]?` + number + `%|[+-]?` + number + `[km]?bit|` + anyOf(words) + `)`
 	item := `\s*(?:` + head + `|` + option + `)\s*`
 	mix := `\s*` + head + `\s*(?:,` + item + `)*`
 	return `^` + mix + `(?:;` + mix + `)*$`

@@ -18,7 +18,7 @@ func ascii(text string) bool {
 // The pattern takes what the parser takes, and refuses slips of the pen.
 func TestPattern(t *testing.T) {
 	good := []string{
-		"none", "pause:holder@acquire,1.5ttl", "clock:one-2ttl,monotonic", "clock:client,drift=-5%", "loss:holder,60%,in", " pause , kill:one , 2s",
+		"none", "pause:holder@acquire,1.5ttl", "clock:one-2ttl,monotonic", "clock:client,drift=-5%", "loss:holder,60%,in", "delay:holder-servers,300ms±100ms,2ttl", "delay:one,0.1ttl+-0.05ttl,in", " pause , kill:one , 2s",
 		"partition:client(1)-node(4,5);clock:node(3)+2ttl", "pause:holder,0..1m30s", "pause:holder,1ttl..2ttl", "pause:holder,500ms..1s", "pause:holder,20µs",
 		"pause:clients", "pause:holder@worked", "clock:majority+90s,0.5..1.5ttl,wall",
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
+	"lockcheck/nemesis/agent/delay"
 )
 
 // Step is one fault of a schedule with everything drawn that the seed decides.
@@ -17,6 +18,7 @@ type Step struct {
 	Fault
 	Hold         time.Duration // how long it lasts
 	Jump         time.Duration // of a clock
+	Amount       delay.Amount  // by which packets are held back
 	WorkFraction float64       // of the work at which it comes, for faults that wait for work: 0 to 1
 	pick         uint64        // which one, where the target leaves a choice
 	maxActive    time.Duration // how long it can be until it is taken back: a step of a sequence stays until the last one is over
@@ -84,7 +86,14 @@ func chooseFault(r *rand.Rand, mix []Fault, place int) Fault {
 }
 
 func drawStep(r *rand.Rand, f Fault, ttl time.Duration) Step {
-	return Step{Fault: f, Hold: f.For.draw(r, ttl), Jump: f.Shift.draw(r, ttl), WorkFraction: 0.1 + 0.4*r.Float64(), pick: r.Uint64()}
+	step := Step{Fault: f, Hold: f.For.draw(r, ttl), Jump: f.Shift.draw(r, ttl), WorkFraction: 0.1 + 0.4*r.Float64(), pick: r.Uint64()}
+	if rest := kindNamed(f.Kind).defaults.rest; !f.For.given() && rest.given() {
+		step.Hold = rest.draw(r, ttl)
+	}
+	if f.Delay.given() { // not drawn otherwise: the schedules of other kinds stay what they are
+		step.Amount = delay.Amount{Mean: f.Delay.draw(r, ttl), Spread: f.Spread.draw(r, ttl)}
+	}
+	return step
 }
 
 // Requirements lists what every run must have seen: a lock that was waited for, and writes under locks by two clients; and
@@ -101,13 +110,18 @@ func (s *schedule) Requirements() []history.Requirement {
 			if kind.requires == nil || !first && len(s.spec) == 1 {
 				continue
 			}
-			together[f.Kind] += f.Target.size(s.servers)
+			least := 1
+			if f.comesInTurn() {
+				least = max(f.Target.size(s.servers), 1)
+			} else {
+				together[f.Kind] += f.Target.size(s.servers)
+			}
 			if !first {
 				continue
 			}
 			seen = append(seen, f.Kind)
 			for _, name := range kind.required(f) {
-				required = append(required, history.Requirement{Name: name, Min: 1})
+				required = append(required, history.Requirement{Name: name, Min: int64(least)})
 			}
 		}
 	}
@@ -140,6 +154,10 @@ func (s Step) words(ttl time.Duration) string {
 	var drawn []string
 	if s.Jump != 0 {
 		drawn = append(drawn, fmt.Sprintf("by %+v (%+.2f TTL)", s.Jump, s.Jump.Seconds()/ttl.Seconds()))
+	}
+	if s.Amount.Mean != 0 {
+		f.Delay = Range{}
+		drawn = append(drawn, fmt.Sprintf("of %v (%.2f TTL)", s.Amount, s.Amount.Mean.Seconds()/ttl.Seconds()))
 	}
 	if s.Hold != 0 {
 		drawn = append(drawn, fmt.Sprintf("for %v (%.2f TTL)", s.Hold, s.Hold.Seconds()/ttl.Seconds()))
@@ -184,6 +202,9 @@ func (r Round) run(ctx context.Context, env Env, ttl time.Duration) (failed erro
 		cancel()
 		if err != nil {
 			return nil // the run is over, or the moment did not come
+		}
+		if step.comesInTurn() {
+			return step.runInTurn(ctx, env, moment)
 		}
 		injected, took := injectAll(ctx, env, step.aim(ctx, env, moment))
 		moment.Pass()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters/disk"
 )
 
 // scene is a run with some clients and servers. It writes down what is done to them.
@@ -22,6 +23,7 @@ type scene struct {
 	leader         string
 
 	mu     sync.Mutex
+	ready  error
 	op     int64
 	events []string
 }
@@ -51,6 +53,7 @@ func (s *scene) Fronts() []Target               { return s.Nodes()[len(s.nodes)-
 func (s *scene) Resource() Target               { return &victim{name: "resource"} }
 func (s *scene) Leader(context.Context) string  { return s.leader }
 func (s *scene) Failover(context.Context) error { return errors.New("no leader") }
+func (s *scene) Ready(context.Context) error    { return s.ready }
 func (s *scene) Hold(name string) (hold, key string, _ bool) {
 	if name == "c1" {
 		return "h9", "k1", true
@@ -128,6 +131,19 @@ func (v *victim) Block(_ context.Context, _ string, cut Cut) error {
 	return v.note("block %v in=%v out=%v %g", names, cut.In, cut.Out, cut.Share)
 }
 func (v *victim) Unblock(context.Context, string, []Linked) error { return v.note("unblock") }
+func (v *victim) Limit(_ context.Context, bits int64, peers []Linked) (time.Time, string, error) {
+	return time.Now(), "", v.note("limit %d, seen by %s and %d others", bits, peers[0].Name(), len(peers)-1)
+}
+func (v *victim) Unlimit(context.Context) (string, error) { return "", v.note("unlimit") }
+func (v *victim) Slow(_ context.Context, share float64) (time.Time, string, error) {
+	return time.Now(), "", v.note("slow %g", share)
+}
+func (v *victim) Unslow(context.Context) (string, error) { return "", v.note("unslow") }
+func (v *victim) Stop(context.Context) (string, error)   { return "exit code 0", v.note("stop") }
+func (v *victim) CutPower(_ context.Context, how disk.How) (string, error) {
+	return "1 kB in 1 file", v.note("power torn=%v journaled=%v", how.Torn != 0, how.Journaled)
+}
+func (v *victim) PowerBack() { _ = v.note("watched") }
 
 // rock is a target that can suffer nothing.
 type rock string
@@ -172,6 +188,8 @@ func TestFaultsHitWhomTheyName(t *testing.T) {
 		{"pause:leader", []string{"n3 pause", "n3 resume"}},
 		{"kill:node(2),empty", []string{"n2 kill", "n2 restart empty=true"}},
 		{"kill:node(2),empty,at-once", []string{"n2 kill", "n2 restart empty=true"}},
+		{"power:node(2)", []string{"n2 power torn=false journaled=false", "n2 restart empty=false", "n2 watched"}},
+		{"power:node(2),torn,journaled,1ttl", []string{"n2 power torn=true journaled=true", "n2 restart empty=false", "n2 watched"}},
 		{"kill:node(1,5)", []string{"n1 kill", "n1 restart empty=false", "n5 kill", "n5 restart empty=false"}},
 		{"clock:node(3)+90s", []string{"n3 clock wall 1m30s drift 0, monotonic 0s", "n3 clock reset"}},
 		{"clock:node(3)-2ttl", []string{"n3 clock wall -20ms drift 0, monotonic 0s", "n3 clock reset"}},
@@ -183,6 +201,11 @@ func TestFaultsHitWhomTheyName(t *testing.T) {
 		{"partition:leader,out", []string{"n3 block [n1 n2 n4 n5] in=false out=true 1", "n3 unblock"}},
 		{"partition:node(1,2)-servers", []string{"n1 block [n3 n4 n5] in=true out=true 1", "n1 unblock", "n2 block [n3 n4 n5] in=true out=true 1", "n2 unblock"}},
 		{"partition:leader-everything", []string{"n3 block [c1 c2 c3 c4 c5 n1 n2 n4 n5 resource] in=true out=true 1", "n3 unblock"}},
+		{"rate:leader,1mbit", []string{"n3 limit 1000000, seen by resource and 9 others", "n3 unlimit"}},
+		{"slow:holder,10%", []string{"c1 slow 0.1", "c1 unslow"}},
+		{"slow:node(1,2),5%", []string{"n1 slow 0.05", "n1 unslow", "n2 slow 0.05", "n2 unslow"}},
+		{"restart:node(1,5)", []string{"n1 stop", "n1 restart empty=false", "n5 stop", "n5 restart empty=false"}},
+		{"slow:holder,10%;pause:holder", []string{"c1 slow 0.1", "c1 pause", "c1 resume", "c1 unslow"}},
 		{"loss:client(3)-servers,25%", []string{"c3 block [n1 n2 n3 n4 n5] in=true out=true 0.25", "c3 unblock"}},
 		{"partition:client(1)-node(4);clock:node(3)+1s", []string{"c1 block [n4] in=true out=true 1", "c1 unblock", "n3 clock wall 1s drift 0, monotonic 0s", "n3 clock reset"}},
 	}
@@ -288,12 +311,12 @@ func TestAMomentIsLetPassAfterTheFault(t *testing.T) {
 }
 
 // slow is a server whose kill takes a while, as one in a container does.
-type slow struct {
+type slowToEnd struct {
 	victim
 	sent chan struct{} // closed when SIGKILL is on its way
 }
 
-func (s *slow) Kill(ctx context.Context) error {
+func (s *slowToEnd) Kill(ctx context.Context) error {
 	_ = s.note("kill")
 	close(s.sent)
 	select {
@@ -307,7 +330,7 @@ func (s *slow) Kill(ctx context.Context) error {
 // A server that is being killed when the run ends is started again: the final phase would find it missing.
 func TestAKillThatTheEndOfTheRunMeetsIsHealed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	node := &slow{victim: victim{name: "n1"}, sent: make(chan struct{})}
+	node := &slowToEnd{victim: victim{name: "n1"}, sent: make(chan struct{})}
 	go func() {
 		<-node.sent
 		cancel()

@@ -2,10 +2,12 @@ package nemesis
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"lockcheck/checker/history"
 	"lockcheck/nemesis/vdso"
@@ -19,7 +21,9 @@ import (
 //	fault    = kind [ ":" role [ "-" role ] ] { shift | "@" trigger } { "," option }
 //	role     = name [ "(" number { "," number } ")" ]
 //	shift    = ( "+" | "-" ) range         of a clock
-//	option   = range | percent | "drift=" percent | word
+//	option   = range | delay | percent | "drift=" percent | "slow=" magnitude | rate | word
+//	rate     = number ( "bit" | "kbit" | "mbit" )
+//	delay    = range [ ( "±" | "+-" ) magnitude ]     of a delay: the first range; the second is how long it lasts
 //	range    = magnitude [ ".." magnitude ]
 //
 // An item after a comma that begins with the name of a kind is a new fault; anything else is an option of the one
@@ -29,12 +33,16 @@ import (
 type Fault struct {
 	Kind    string
 	Target  Role
-	Peer    Role // partition, loss: the other side
+	Peer    Role // partition, loss, delay: the other side
 	Trigger Trigger
 	For     Range   // how long
 	Shift   Range   // clock: a jump
 	Drift   float64 // clock: 0.05 runs 5 % fast
-	Share   float64 // loss: of the packets, 0 to 1
+	Share   float64 // loss: of the packets; slow: of the processor; 0 to 1
+	Rate    int64   // rate: in bits a second
+	Delay   Range   // delay: of each packet, give or take Spread
+	Spread  Range
+	Latency time.Duration // disk: how much longer each request takes
 	Words   []string
 
 	timed       bool // For was asked for, not filled in
@@ -86,6 +94,15 @@ func (f Fault) String() string {
 	if f.Share != 0 {
 		b.WriteString("," + percent(f.Share))
 	}
+	if f.Rate != 0 {
+		b.WriteString("," + rateText(f.Rate))
+	}
+	if f.Delay.given() {
+		b.WriteString("," + f.delayWords())
+	}
+	if f.Latency != 0 {
+		b.WriteString(",slow=" + f.Latency.String())
+	}
 	for _, word := range f.Words {
 		b.WriteString("," + word)
 	}
@@ -112,7 +129,10 @@ func Parse(text string) (Spec, error) {
 		spec = append(spec, mix)
 	}
 	if len(spec) > 1 {
-		return spec, spec.checkSequence()
+		if err := spec.checkSequence(); err != nil {
+			return spec, err
+		}
+		return spec, spec.checkSingle()
 	}
 	return spec, nil
 }
@@ -125,6 +145,10 @@ func (s Spec) checkSequence() error {
 			return fmt.Errorf("step %d of the sequence mixes faults; a step is one fault", i+1)
 		case mix[0].Kind == none.Name:
 			return fmt.Errorf("step %d of the sequence is %q, which does nothing", i+1, none.Name)
+		case i < len(s)-1 && mix[0].comesInTurn():
+			return fmt.Errorf("step %d of the sequence comes to its targets in turn (%s), and is over before the next one; put it last", i+1, mix[0])
+		case mix[0].Rate != 0 && slices.ContainsFunc(s, func(other []Fault) bool { return slices.Contains(spoilsTransfers, other[0].Kind) }):
+			return fmt.Errorf("step %d of the sequence limits a rate, which is seen by a transfer: %s cannot be in the same sequence", i+1, strings.Join(spoilsTransfers, " or "))
 		case i < len(s)-1 && mix[0].timed:
 			return fmt.Errorf("step %d of the sequence has a duration (%s); all steps stay until the last one's is over", i+1, mix[0].For)
 		case i < len(s)-1:
@@ -261,24 +285,56 @@ func parseRole(text string) (role Role, rest string, err error) {
 	return role, after, nil
 }
 
-// takeOption reads what stands after a comma: its form says what it is.
-func (f *Fault) takeOption(text string) (err error) {
+// takeOption reads what stands after a comma: its form says what it is. A second one of a form would replace the first.
+func (f *Fault) takeOption(text string) error {
+	before := *f
+	if err := f.readOption(text); err != nil {
+		return err
+	}
+	for _, c := range []struct {
+		twice bool
+		part  string
+	}{
+		{before.timed && f.For != before.For, "a duration already: " + before.For.String()},
+		{before.Drift != 0 && f.Drift != before.Drift, "a drift already: " + percent(before.Drift)},
+		{before.Latency != 0 && f.Latency != before.Latency, "a slowness already: " + before.Latency.String()},
+	} {
+		if c.twice {
+			return errors.New("it has " + c.part)
+		}
+	}
+	return nil
+}
+
+func (f *Fault) readOption(text string) (err error) {
 	switch drift, isDrift := strings.CutPrefix(text, "drift="); {
 	case isDrift:
 		if f.Drift, err = parsePercent(drift); err == nil && !(f.Drift >= -0.99 && f.Drift <= vdso.MaxDrift && f.Drift != 0) {
 			err = fmt.Errorf("a drift is from -99%% to %d%% and not 0", 100*vdso.MaxDrift)
 		}
+	case strings.HasPrefix(text, slowOption):
+		f.Latency, err = parseLatency(text[len(slowOption):])
+	case strings.HasSuffix(text, "%") && f.Share != 0:
+		err = fmt.Errorf("it has a share already: %s", percent(f.Share))
 	case strings.HasSuffix(text, "%"):
 		if f.Share, err = parsePercent(text); err == nil && !(f.Share > 0 && f.Share <= 1) {
-			err = fmt.Errorf("a share is above 0%% and at most 100%%")
+			err = fmt.Errorf("a share is above 0%% and at most 100%%, one of a processor (slow) from %s to %s", percent(minProcessor), percent(maxProcessor))
 		}
+	case f.isRate(text) && f.Rate != 0:
+		err = fmt.Errorf("it has a rate already: %s", rateText(f.Rate))
+	case f.isRate(text):
+		f.Rate, err = parseRate(text)
+	case slices.Contains(f.Words, text):
+		err = errors.New("it is given twice")
 	case slices.Contains(words, text):
 		f.Words = append(f.Words, text)
+	case text != "" && isDigit(text[0]) && kindNamed(f.Kind).accepts.delay && !f.Delay.given():
+		err = f.takeDelay(text)
 	case text != "" && isDigit(text[0]):
 		f.For, err = parseRange(text)
 		f.timed = true
 	default:
-		err = fmt.Errorf("it is neither a fault (%s) nor an option (a duration like 1.5ttl or 2s, a share like 30%%, drift=5%%, %s)",
+		err = fmt.Errorf("it is neither a fault (%s) nor an option (a duration like 1.5ttl or 2s, a delay like 300ms±100ms, a share like 30%%, a rate like 1mbit, drift=5%%, slow=50ms, %s)",
 			strings.Join(Names(), ", "), strings.Join(words, ", "))
 	}
 	return err

@@ -23,7 +23,24 @@ func TestSpecsAreUnderstood(t *testing.T) {
 		{"clock:one-2ttl,monotonic", "clock:one-2ttl,monotonic,0.5..1.5ttl"},
 		{"kill:majority,empty", "kill:majority,empty,0.2..1ttl"},
 		{"loss:holder,60%", "loss:holder@work,60%,0.5..2ttl"},
+		{"delay:holder-servers,300ms±100ms", "delay:holder-servers@work,0.3s±0.1s,0.5..2ttl"},
+		{"delay:leader,0.2..0.4ttl+-0.1ttl,in,3s", "delay:leader,0.2..0.4ttl±0.1ttl,in,3s"},
+		{"delay:one", "delay:one,0.25ttl,0.5..2ttl"},
+		{"disk:leader,2ttl", "disk:leader,2ttl"},
+		{"disk:one@work,slow=50ms,syncs,writes", "disk:one@work,slow=50ms,syncs,writes,1.5..2.2ttl"},
+		{"power:leader", "power:leader"},
+		{"power:majority@work,at-once", "power:majority@work,at-once"},
+		{"power:all,torn,journaled,0.5ttl", "power:all,torn,journaled,0.5ttl"},
 		{"failover@lost", "failover@lost,0.3..1ttl"},
+		{"rate:leader,1mbit", "rate:leader,1mbit,1.5..3ttl"},
+		{"rate:holder,0.5mbit,2ttl", "rate:holder@work,500kbit,2ttl"},
+		{"rate:client,8001bit", "rate:client,8001bit,1.5..3ttl"},
+		{"slow:holder", "slow:holder@work,10%,1.5..3ttl"},
+		{"slow:leader,2.5%,1s", "slow:leader,2.5%,1s"},
+		{"restart:all,rolling", "restart:all,rolling,0.1..0.5ttl"},
+		{"restart:node(1,2),rolling", "restart:node(1,2),rolling,0.1..0.5ttl"},
+		{"slow:client(1);slow:client(2),20%", "slow:client(1),10% ; slow:client(2),20%,1.5..3ttl"},
+		{"rate:leader,1mbit;rate:holder", "rate:leader,1mbit ; rate:holder@work,64kbit,1.5..3ttl"},
 		{"pause:holder,kill:one,500ms..1s", "pause:holder@work,1.5..2.2ttl | kill:one,0.5..1s"},
 		{"partition:client(1)-node(4,5);clock:node(3)+2ttl", "partition:client(1)-node(4,5) ; clock:node(3)+2ttl,0.5..1.5ttl"},
 	}
@@ -73,6 +90,29 @@ func TestBadSpecsAreAnsweredWithTheWrongPart(t *testing.T) {
 		{"kill:node(1,1)", []string{"each once"}},
 		{"kill:leader(1)", []string{"leader takes no numbers"}},
 		{"kill:node(1", []string{"no closing parenthesis"}},
+		{"delay:client,0", []string{`"0"`, "300ms±100ms", "above 0"}},
+		{"delay:client,50ms±100ms", []string{"before they were sent", "less than 0.05s"}},
+		{"delay:client,50ms±", []string{"behind ±"}},
+		{"delay:client,50ms±0.1ttl", []string{"one unit"}},
+		{"delay:client,50ms±10ms..20ms", []string{"one magnitude"}},
+		{"delay:client,10us", []string{"1ms"}},
+		{"delay:client,2h", []string{"1m0s"}},
+		{"delay:client,30%", []string{"takes no share"}},
+		{"delay:client,50ms,in,out", []string{"exclude each other"}},
+		{"delay:all", []string{"target all", "holder"}},
+		{"delay:client,1mbit", []string{"takes no rate (1mbit)", "delay:holder@work"}},
+		{"delay:client,50ms,slow=5ms", []string{"takes no slow="}},
+		{"delay:client+5s,50ms", []string{"takes no shift"}},
+		{"delay:client,300ms±100ms±50ms", []string{"behind ±", `"100ms±50ms"`}},
+		{"delay:client,±50ms", []string{"300ms±100ms"}},
+		{"delay:client,59s±2s", []string{"1m1s", "1m0s"}},
+		{"delay:client,50ms,1ttl,2ttl", []string{`"2ttl"`, "a duration already: 1ttl"}},
+		{"delay:client,50ms,in,in", []string{`"in"`, "twice"}},
+		{"pause:holder,1ttl,2ttl", []string{"a duration already: 1ttl"}},
+		{"loss:holder,30%,60%", []string{"a share already: 30%"}},
+		{"clock:one,drift=5%,drift=6%", []string{"a drift already: 5%"}},
+		{"disk:one,slow=5ms,slow=6ms", []string{"a slowness already: 5ms"}},
+		{"loss:client,50ms±10ms", []string{"50ms±10ms"}},
 		{"clock:one,drift=fast", []string{`"fast"`, "5%"}},
 		{"clock:one,drift=-100%", []string{"-99%"}},
 		{"clock:one,drift=NaN%", []string{"-99%"}},
@@ -80,6 +120,49 @@ func TestBadSpecsAreAnsweredWithTheWrongPart(t *testing.T) {
 		{"partition:holder,in,out", []string{"in and out exclude each other", "both ways"}},
 		{"loss:holder,out,10%,in", []string{"in and out exclude each other"}},
 		{"loss:holder,130%", []string{"at most 100%"}},
+		{"rate:leader,0", []string{`"0" is no rate`, "1mbit", "8kbit to 20mbit"}},
+		{"rate:leader,1000", []string{`"1000" is no rate`}},
+		{"rate:leader,-1mbit", []string{"from 8kbit to 20mbit"}},
+		{"rate:leader,NaNmbit", []string{"from 8kbit to 20mbit"}},
+		{"rate:leader,1gbit", []string{`"1gbit" is no rate`}},
+		{"rate:leader,100mbit", []string{"from 8kbit to 20mbit"}},
+		{"rate:leader-servers,1mbit", []string{"rate takes no other side"}},
+		{"rate:leader,10%", []string{"rate takes no share (10%)"}},
+		{"rate:resource,1mbit", []string{"takes no target resource"}},
+		{"loss:holder,1mbit", []string{"loss takes no rate (1mbit)"}},
+		{"pause:holder,10%", []string{"pause takes no share (10%)"}},
+		{"slow:holder,150%", []string{"at most 100%"}},
+		{"slow:holder,100%", []string{"from 2% to 90%"}},
+		{"slow:holder,0.5%", []string{"from 2% to 90%", "pause"}},
+		{"slow:holder,0%", []string{"above 0%"}},
+		{"rate:leader,1mb", []string{`"1mb" is no rate`, "1mbit"}},
+		{"rate:leader,1mbit,2mbit", []string{`"2mbit"`, "a rate already: 1mbit"}},
+		{"slow:holder,10%,20%", []string{`"20%"`, "a share already: 10%"}},
+		{"restart:all,rolling,rolling", []string{"twice"}},
+		{"restart:one,rolling", []string{"one is one server", "node(1,2)"}},
+		{"restart:node(2),rolling", []string{"node(2) is one server"}},
+		{"slow:holder;slow:client", []string{"steps 1 and 2", "slow of a client", "slow:client(1), slow:client(2)"}},
+		{"rate:leader;pause:one;rate:all", []string{"steps 1 and 3", "rate of a server", "rate:node(1)"}},
+		{"slow:node(1,2);slow:node(2,3)", []string{"steps 1 and 2"}},
+		{"restart:holder", []string{"restart takes no target holder"}},
+		{"restart:all,empty", []string{"restart takes no option empty"}},
+		{"kill:all,rolling", []string{"kill takes no option rolling"}},
+		{"restart:all,rolling;pause:holder", []string{"step 1", "in turn", "put it last"}},
+		{"loss:holder;rate:holder", []string{"step 2", "transfer", "loss"}},
+		{"disk:holder", []string{"takes no target holder", "leader"}},
+		{"disk:leader,slow=0", []string{"from 1ms to 1s"}},
+		{"disk:leader,slow=2s", []string{"from 1ms to 1s", "stall"}},
+		{"disk:leader,slow=fast", []string{"slow=50ms"}},
+		{"disk:leader,slow=5ms,error", []string{"name one"}},
+		{"disk:leader,stall,error", []string{"stall and error exclude each other"}},
+		{"power:holder", []string{"takes no target holder", "leader"}},
+		{"power:apiserver", []string{"takes no target apiserver"}},
+		{"power:one,at-once,1ttl", []string{"at-once and a duration exclude each other"}},
+		{"power:one,empty", []string{"power takes no option empty", "torn"}},
+		{"kill:one,torn", []string{"kill takes no option torn"}},
+		{"disk:one,journaled", []string{"disk takes no option journaled"}},
+		{"power:one;pause:one,1ttl;power:one,at-once,1s", []string{"exclude each other"}},
+		{"pause:holder,slow=5ms", []string{"pause takes no slow="}},
 		{"pause:holder,3..2ttl", []string{"3..2ttl"}},
 		{"pause:holder,NaNs", []string{`"NaNs"`}},
 		{"pause:holder;pause:client,kill:one", []string{"step 2", "mixes"}},
@@ -126,6 +209,43 @@ func TestUnknownNumbersAreRefused(t *testing.T) {
 	}
 }
 
+// A fault of a disk on which servers keep nothing is refused, with what would help; other faults are not.
+func TestServersThatKeepNothingOnDisk(t *testing.T) {
+	plan := Plan{Seed: 1, TTL: time.Second, Limit: time.Second, Diskless: "use --set=appendonly=yes"}
+	for _, spec := range []string{"disk", "disk:one,stall", "pause,disk", "pause:one;disk:leader", "power", "power:all@work"} {
+		if _, err := New(spec, plan); err == nil || !strings.Contains(err.Error(), plan.Diskless) {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+	if _, err := New("pause,kill", plan); err != nil {
+		t.Error(err)
+	}
+	fronted := Plan{Seed: 1, TTL: time.Second, Limit: time.Second, Servers: 3, Fronts: 2}
+	for _, spec := range []string{"disk:node(1,4)", "power:node(4)"} {
+		if _, err := New(spec, fronted); err == nil || !strings.Contains(err.Error(), "node(4) keeps nothing on disk: aim at 1 to 3") {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+	if _, err := New("power:node(3)", fronted); err != nil {
+		t.Error(err)
+	}
+}
+
+// A fault of syncs alone is refused where servers make none; one of writes, too, is met.
+func TestServersThatSyncNothing(t *testing.T) {
+	plan := Plan{Seed: 1, TTL: time.Second, Limit: time.Second, Syncless: "use --set=fsync=on"}
+	for _, spec := range []string{"disk:one,stall,syncs", "pause,disk:leader,error,syncs", "pause:one;disk:leader,syncs"} {
+		if _, err := New(spec, plan); err == nil || !strings.Contains(err.Error(), plan.Syncless+", or name writes, too") {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+	for _, spec := range []string{"disk:one,stall", "disk:one,stall,syncs,writes", "pause,kill"} {
+		if _, err := New(spec, plan); err != nil {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, k := range Kinds {
 		f.Add(k.Name)
@@ -151,7 +271,7 @@ func FuzzParse(f *testing.F) {
 // What each kind of fault is for comes first and at least every second time, with magnitudes around the interesting
 // point.
 func TestSchedulesAreStratified(t *testing.T) {
-	for _, spec := range []string{"pause", "partition", "kill", "clock", "failover", "loss", "pause,partition"} {
+	for _, spec := range []string{"pause", "partition", "kill", "clock", "failover", "loss", "rate", "slow", "restart", "disk", "power", "pause,partition"} {
 		for _, ttl := range []time.Duration{time.Second, 10 * time.Second} {
 			for seed := range int64(100) {
 				s := draw(t, spec, seed, ttl)
@@ -165,7 +285,11 @@ func TestSchedulesAreStratified(t *testing.T) {
 					if i%2 == 0 && step.Fault.String() != essential.String() {
 						t.Fatalf("%s, seed %d: place %d is %s, want %s", spec, seed, i, step.Fault, essential)
 					}
-					if low, high := step.For.bounds(ttl); step.Hold < low || step.Hold > high {
+					lasts := step.For
+					if rest := kindNamed(step.Kind).defaults.rest; rest.given() {
+						lasts = rest
+					}
+					if low, high := lasts.bounds(ttl); step.Hold < low || step.Hold > high {
 						t.Fatalf("%s, seed %d: %s lasts %v", spec, seed, step.Fault, step.Hold)
 					}
 					if step.WorkFraction < 0.1 || step.WorkFraction > 0.5 {

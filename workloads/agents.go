@@ -15,18 +15,29 @@ import (
 // requestsFor says what an agent has to take for faults that need a capability.
 var requestsFor = map[nemesis.Capability][]string{
 	nemesis.CapabilityNetwork: {agent.NetworkBlock, agent.NetworkUnblock, agent.NetworkDropped, agent.NetworkCall, agent.NetworkHeard},
+	nemesis.CapabilityDelay:   {agent.DelayTry, agent.DelayStart, agent.DelayStop, agent.DelaySend, agent.DelayHeard},
 	nemesis.CapabilityClock:   {agent.ClockSet, agent.ClockReset},
+	nemesis.CapabilityRate:    {agent.RateTry, agent.RateLimit, agent.RateUnlimit, agent.RateListen, agent.RateTransfer},
+	nemesis.CapabilitySlow:    {agent.SlowBegin, agent.SlowEnd},
 }
+
+// triesOf are requests by which an agent tries whether its kernel can do what a capability needs. They change nothing.
+var triesOf = map[nemesis.Capability]string{nemesis.CapabilityRate: agent.RateTry, nemesis.CapabilityDelay: agent.DelayTry}
 
 // agents are the helpers on the run's hosts that carry faults out, one a host. They end with the site.
 type agents struct {
-	cuts *cuts
+	cuts   *cuts
+	slows  *slows
+	limits *limits
+	lags   *lags
 
 	mu sync.Mutex
 	on map[string]*agent.Agent // by host
 }
 
-func newAgents() *agents { return &agents{cuts: newCuts(), on: map[string]*agent.Agent{}} }
+func newAgents() *agents {
+	return &agents{cuts: newCuts(), slows: newSlows(), limits: newLimits(), lags: newLags(), on: map[string]*agent.Agent{}}
+}
 
 // at is the agent on a host, started now if there is none yet.
 func (a *agents) at(ctx context.Context, host clusters.Host) (*agent.Agent, error) {
@@ -77,6 +88,11 @@ func (r *Run) prepareAgents(ctx context.Context) error {
 				for _, request := range requestsFor[capability] {
 					if !on.Can(request) {
 						failed[i] = fmt.Errorf("%w: nemesis %s: the agent on host %s cannot %s", clusters.ErrUnavailable, r.plan.Nemesis, host.Name(), request)
+					}
+				}
+				if try := triesOf[capability]; try != "" && failed[i] == nil {
+					if err := on.Do(ctx, try, struct{}{}, nil); err != nil {
+						failed[i] = fmt.Errorf("%w: nemesis %s: %w", clusters.ErrUnavailable, r.plan.Nemesis, err)
 					}
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -59,9 +60,9 @@ const attachTimeout = 20 * time.Second
 func (r *Run) attach(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
 	defer cancel()
-	site, ok := r.site.(clusters.Outward)
-	if !ok {
-		return fmt.Errorf("%w: provider %s cannot attach to a service outside; use %s", clusters.ErrUsage, r.plan.Provider, clusters.ChooseLocal)
+	site, err := r.outward("--" + clusters.FlagAttach)
+	if err != nil {
+		return err
 	}
 	nodes, err := r.findNodes(ctx, site)
 	if err != nil {
@@ -73,8 +74,14 @@ func (r *Run) attach(ctx context.Context) error {
 		}
 	}
 	access := namedAs(nodes, r.config.Attach.Access)
+	clientAccess := access
+	if !r.site.SharesFiles() {
+		if clientAccess, r.config.ClientCommand.Files, err = carriedAccess(access, r.config.ClientCommand.InClientImage); err != nil {
+			return err
+		}
+	}
 	service, err := r.config.Backend.(clusters.Attachable).Attach(clusters.Attachment{
-		Nodes: nodes, Dial: dialNodes(site, nodes), Layout: r.config.Layout, Access: access,
+		Nodes: nodes, Dial: dialNodes(site, nodes), Layout: r.config.Layout, Access: access, ClientAccess: clientAccess,
 		Prefix: r.config.Attach.Prefix, Keys: r.keys(),
 	})
 	if err != nil {
@@ -91,7 +98,7 @@ func (r *Run) attach(ctx context.Context) error {
 	if err := r.config.Attach.Remember(*r.plan.Attached, r.keys()); err != nil {
 		return err
 	}
-	r.progress("%s", r.intent(service))
+	r.config.Notice(r.hidden.text(r.intent(service)))
 	r.attached = service
 	return service.Ready(ctx)
 }
@@ -169,6 +176,31 @@ func namedAs(nodes []*clusters.AttachedNode, access client.Access) client.Access
 	return access
 }
 
+// accessDir is where clients that do not see this machine's files have those of an Access.
+const accessDir = "/lockcheck-access/"
+
+// carriedAccess is an access for clients that do not see this machine's files, and the files that they are to be given. An image of the
+// user's may know whom it trusts; that of lockcheck's own clients has no certificates, and each of their connections would fail.
+func carriedAccess(access client.Access, ownImage bool) (client.Access, map[string][]byte, error) {
+	if access.TLS && access.CA == "" && !ownImage {
+		return access, nil, fmt.Errorf("%w: --%s has no ca, and containers do not have the certificates that this machine trusts: name it as ca, "+
+			"the PEM file of who signed the service's certificate", clusters.ErrUsage, clusters.FlagAttachConfig)
+	}
+	files := map[string][]byte{}
+	for name, path := range map[string]*string{"ca.pem": &access.CA, "cert.pem": &access.Cert, "key.pem": &access.Key} {
+		if *path == "" {
+			continue
+		}
+		content, err := os.ReadFile(*path)
+		if err != nil {
+			return access, nil, fmt.Errorf("%w: --%s: %w", clusters.ErrUsage, clusters.FlagAttachConfig, err)
+		}
+		*path = accessDir + name
+		files[*path] = content
+	}
+	return access, files, nil
+}
+
 // tellOnce tells of connections that were not passed on, each reason once.
 func (r *Run) tellOnce(node string) func(error) {
 	var told sync.Map
@@ -215,10 +247,13 @@ func (r *Run) noteAttached(service clusters.AttachedCluster) {
 	r.plan.Attached = &noted
 }
 
+// NoticeOfAttach begins the line that says what a run will do to a service that others run.
+const NoticeOfAttach = "attached to "
+
 // intent says what the run will do to a service that others run, before it does.
 func (r *Run) intent(service clusters.AttachedCluster) string {
 	places := clusters.Each(clusters.AttachedNodes(service), (*clusters.AttachedNode).Place)
-	return fmt.Sprintf("attached to %s at %s: %d clients will take and release %s there, with at most %d acquires a second together (one that polls asks more often); %s",
+	return fmt.Sprintf(NoticeOfAttach+"%s at %s: %d clients will take and release %s there, with at most %d acquires a second together (one that polls asks more often); %s",
 		r.plan.Backend, strings.Join(places, ", "), r.plan.Clients, history.Counted(r.plan.Keys, "lock", "locks"), r.plan.Attached.MaxRate,
 		r.writes(service.Place()))
 }
@@ -226,7 +261,7 @@ func (r *Run) intent(service clusters.AttachedCluster) string {
 // writes says what is written and removed. What a client of the user's makes of the locks' names only its author knows.
 func (r *Run) writes(place string) string {
 	told := "they are told names that begin with " + r.plan.Attached.Prefix + ", and what your client makes of them is up to it"
-	switch own := r.config.ClientCommand.Program != ""; {
+	switch own := r.config.ClientCommand.Program != "" || r.config.ClientCommand.InClientImage; {
 	case !own:
 		return "they write " + place + ", and nothing else there is written, or read but the servers' versions; these are removed at the end"
 	case place == "":

@@ -20,6 +20,8 @@ type faultEnv struct {
 	run         *Run
 	moments     *moments
 	activeSkews *activeSkews
+	disks       *faultyDisks
+	power       *powerCuts
 
 	mu     sync.Mutex
 	failed map[string]bool // kinds of faults and targets of which one had no verified effect
@@ -128,6 +130,8 @@ func (e *faultEnv) Leader(ctx context.Context) string {
 	return leader
 }
 
+func (e *faultEnv) Ready(ctx context.Context) error { return e.run.cluster.Ready(ctx) }
+
 func (e *faultEnv) Failover(ctx context.Context) error {
 	cluster, ok := e.run.cluster.(clusters.FailoverTrigger)
 	if !ok {
@@ -141,7 +145,7 @@ func (e *faultEnv) Failover(ctx context.Context) error {
 	err := cluster.Failover(ctx)
 	for _, node := range nodes {
 		if node.Process() != was[node.Name()] { // that is how some services change their leader
-			err = errors.Join(err, e.server(node).reapplySkew(ctx))
+			err = errors.Join(err, e.server(node).reapply(ctx))
 		}
 	}
 	return err

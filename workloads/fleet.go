@@ -55,30 +55,31 @@ type fleet struct {
 	members []*member
 }
 
-// start starts a client called name on the host of that name (which a successor shares with its predecessor).
-func (f *fleet) start(ctx context.Context, host, name string, seed int64) (*member, error) {
-	where, err := f.host(ctx, host)
+// patience is how long a client is waited for: until its process runs, which is the machine's and the container engine's affair, and from
+// then on until it is ready, which is its own (clusters/client/README.md).
+type patience struct{ start, ready time.Duration }
+
+// start starts a client called name on the host of that name (which a successor shares with its predecessor). A client that is not ready
+// in time is an ErrUnavailable.
+func (f *fleet) start(ctx context.Context, host, name string, seed int64, limit patience) (*member, error) {
+	process, where, err := f.launch(ctx, host, name, limit.start)
 	if err != nil {
 		return nil, err
-	}
-	command := f.command
-	command.Log, command.Pipes = name, true
-	process, err := where.Start(ctx, command)
-	if err != nil {
-		return nil, fmt.Errorf("starting client %s: %w", name, err)
 	}
 	pinging, stop := context.WithCancel(context.Background())
 	m := &member{name: name, host: where, process: process, stop: stop, over: make(chan struct{})}
 	m.driver = driver.New(name, process.Stdin(), process.Stdout(), f.recorder, f.notify)
 	init := f.init
 	init.Name, init.Seed = name, seed
-	if m.ready, err = m.driver.Init(ctx, init); err != nil {
+	preparing, prepared := context.WithTimeout(ctx, limit.ready)
+	defer prepared()
+	if m.ready, err = m.driver.Init(preparing, init); err != nil {
 		stop()
 		m.driver.ExpectEnd()
 		if m.driver.Died() {
 			err = fmt.Errorf("client %s ended before it was ready: %w", name, deathOf(process))
 		} else {
-			err = fmt.Errorf("%w; its log is %s/%s.log in the run's nodes directory", err, host, name)
+			err = inTime(ctx, preparing, limit.ready, fmt.Errorf("%w; its log is %s/%s.log in the run's nodes directory", err, host, name))
 		}
 		process.Kill(ctx)
 		return nil, err
@@ -89,6 +90,23 @@ func (f *fleet) start(ctx context.Context, host, name string, seed int64) (*memb
 	defer f.mu.Unlock()
 	f.members = append(f.members, m)
 	return m, nil
+}
+
+// launch starts the process of a client, and makes its host if it is not there.
+func (f *fleet) launch(ctx context.Context, host, name string, limit time.Duration) (clusters.Process, clusters.Host, error) {
+	starting, started := context.WithTimeout(ctx, limit)
+	defer started()
+	where, err := f.host(starting, host)
+	if err != nil {
+		return nil, nil, inTime(ctx, starting, limit, err)
+	}
+	command := f.command
+	command.Log, command.Pipes = name, true
+	process, err := where.Start(starting, command)
+	if err != nil {
+		return nil, nil, inTime(ctx, starting, limit, fmt.Errorf("starting client %s: %w", name, err))
+	}
+	return process, where, nil
 }
 
 func (f *fleet) awaitEnd(m *member) {

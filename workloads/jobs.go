@@ -67,10 +67,14 @@ func (w *worker) job(ctx context.Context, hold, key string, read driver.Completi
 		before = 0
 	}
 	op := w.run.ops.Add(1)
-	record := w.do(ctx, client.Command{
+	write := client.Command{
 		Cmd: client.CmdWrite, Op: op, Hold: hold, Key: key, Value: history.JobRecord(slot, fmt.Sprintf("%s.%d", hold, op)), Base: read.Report.Value,
-		WorkMS: before.Milliseconds(), Guard: history.Guard(w.run.plan.Guard),
-	})
+		WorkMS: before.Milliseconds(), AfterMS: (work - before).Milliseconds(), Guard: history.Guard(w.run.plan.Guard),
+	}
+	if s.execution.Keyed {
+		write.IdempotencyKey = history.IdempotencyKey(slot)
+	}
+	record := w.do(ctx, write)
 	if record.Type == history.OK {
 		w.recorded[key] = slot
 		w.pause(ctx, work-before)

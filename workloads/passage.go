@@ -60,6 +60,18 @@ func (c *cuts) withoutOtherCuts(name string, passages []passage) []passage {
 	})
 }
 
+// dropped reports whether any cut drops what goes that way.
+func (c *cuts) dropped(way [2]string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, ways := range c.cut {
+		if slices.Contains(ways, way) {
+			return true
+		}
+	}
+	return false
+}
+
 // cutProbeWait is how long a datagram is given to arrive on a link that is to be cut. On one machine it takes well under a
 // millisecond; packets that are not dropped would be heard in this time, or the cut is taken back as one that leaks.
 const cutProbeWait = 15 * time.Millisecond
@@ -79,6 +91,10 @@ func verifyPaths(ctx context.Context, passages []passage) error {
 	if _, err := receivedProbes(ctx, passages); err != nil { // has all of them listen
 		return err
 	}
+	var lag time.Duration // of delays that stand: what is not dropped may take so long
+	if len(passages) > 0 {
+		lag = passages[0].from.agents.lags.longest(passages)
+	}
 	silent := passages
 	for began := time.Now(); ; {
 		unsent, err := sendProbes(ctx, silent)
@@ -86,7 +102,7 @@ func verifyPaths(ctx context.Context, passages []passage) error {
 			return err
 		}
 		if len(silent) == len(passages) {
-			time.Sleep(cutProbeWait)
+			time.Sleep(cutProbeWait + lag)
 		} else {
 			time.Sleep(time.Millisecond)
 		}
@@ -108,7 +124,7 @@ func verifyPaths(ctx context.Context, passages []passage) error {
 		if len(silent) == 0 {
 			return nil
 		}
-		if time.Since(began) > healTimeout {
+		if time.Since(began) > healTimeout+lag {
 			return notPassing(silent, unsent)
 		}
 	}

@@ -70,11 +70,9 @@ func (c contest) key(way string, client int) string {
 }
 
 func (c contest) run(b *testing.B) {
-	// Enough turns for a median, each long enough for its beginning and its end not to matter.
-	const maxTurns, minTurn = 40, 50
 	var loops []*looper
 	for i := range c.clients {
-		loops = append(loops, startLooper(b, c.endpoints, c.key("plain", i)))
+		loops = append(loops, startLooper(b, looping, c.endpoints+" "+c.key("plain", i)))
 	}
 	harness := startHarness(b, c.clients, serving)
 	for _, w := range harness.workers {
@@ -82,6 +80,16 @@ func (c contest) run(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	c.turns(b, loops, func(rounds int) {
+		defer harness.ping(b)()
+		harness.each(func(i int, w *worker) { drive(b, w, c.key("driven", i), rounds) })
+	})
+}
+
+// turns has plain loops and the harness take turns, both of two operations a round and client.
+func (c contest) turns(b *testing.B, loops []*looper, driven func(rounds int)) {
+	// Enough turns for a median, each long enough for its beginning and its end not to matter.
+	const maxTurns, minTurn = 40, 50
 	each := (b.N + c.clients - 1) / c.clients
 	turns := min(maxTurns, max(1, each/minTurn))
 	plainLoop := func(rounds int) {
@@ -90,10 +98,6 @@ func (c contest) run(b *testing.B) {
 			wait.Go(func() { l.loop(b, rounds) })
 		}
 		wait.Wait()
-	}
-	driven := func(rounds int) {
-		defer harness.ping(b)()
-		harness.each(func(i int, w *worker) { drive(b, w, c.key("driven", i), rounds) })
 	}
 	var took [2]time.Duration
 	var shares []float64
@@ -141,10 +145,10 @@ type looper struct {
 	out *bufio.Reader
 }
 
-func startLooper(b *testing.B, endpoints, key string) *looper {
+func startLooper(b *testing.B, role, value string) *looper {
 	b.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), looping+"="+endpoints+" "+key)
+	cmd.Env = append(os.Environ(), role+"="+value)
 	in, out := pipes(b, cmd)
 	return &looper{in, bufio.NewReader(out)}
 }

@@ -42,14 +42,14 @@ func NewRecorder(path string) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the history: %w", err)
 	}
-	now, err := resource.Monotonic()
+	epoch, epochNS, err := startClock()
 	if err != nil {
 		file.Close()
 		return nil, err
 	}
 	r := &Recorder{
-		epoch:   time.Now(),
-		epochNS: now,
+		epoch:   epoch,
+		epochNS: epochNS,
 		file:    file,
 		buffer:  bufio.NewWriterSize(file, 1<<18),
 		stop:    make(chan struct{}),
@@ -58,6 +58,14 @@ func NewRecorder(path string) (*Recorder, error) {
 	r.writer = history.NewWriter(r.buffer)
 	go r.flushLoop()
 	return r, nil
+}
+
+// startClock reads the run's start on this process's clock, and then on the one that the resource reads, too. Were this process held up in
+// between, or the other way round, the resource would seem to handle requests after they were answered: as it is, it can only seem early.
+func startClock() (epoch time.Time, epochNS int64, err error) {
+	epoch = time.Now()
+	epochNS, err = resource.Monotonic()
+	return epoch, epochNS, err
 }
 
 // Now is the run's clock, in nanoseconds since its start.

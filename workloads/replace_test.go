@@ -44,10 +44,16 @@ type stubs struct {
 	lines   []string
 	stay    bool
 	started int
+	delay   time.Duration // of a start
 }
 
-func (h *stubs) Start(context.Context, clusters.Command) (clusters.Process, error) {
+func (h *stubs) Start(ctx context.Context, _ clusters.Command) (clusters.Process, error) {
 	h.t.Helper()
+	select {
+	case <-time.After(h.delay):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	h.started++
 	theirIn, stdin, err := os.Pipe()
 	if err != nil {
@@ -91,7 +97,7 @@ func newPlace(t *testing.T, h *stubs) (*worker, *strings.Builder) {
 	run := New(Config{Log: &log})
 	run.recorder, run.abort, run.plan.Tokens = recorder, func(error) {}, history.TokensNone
 	run.fleet = &fleet{recorder: recorder, hosts: map[string]clusters.Host{"c1": h}}
-	first, err := run.fleet.start(t.Context(), "c1", "c1", 1)
+	first, err := run.fleet.start(t.Context(), "c1", "c1", 1, clientPatience)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,5 +189,38 @@ func TestABrokenClientIsItsAuthorsToMend(t *testing.T) {
 		if _, err := w.replace(t.Context()); !errors.Is(err, client.ErrProtocol) || errors.Is(err, clusters.ErrUsage) != usage {
 			t.Errorf("program %q: %v", program, err)
 		}
+	}
+}
+
+// What the machine takes to start a client's process is none of the client's time. A client that is not there in time is no mistake of
+// lockcheck's, nor its author's.
+func TestHowLongAClientIsWaitedFor(t *testing.T) {
+	const short = 2 * time.Second
+	for name, test := range map[string]struct {
+		limit patience
+		delay time.Duration
+		lines []string
+		says  string // "" if it is ready
+	}{
+		"its start takes longer than it may": {patience{time.Hour, short}, short + short/10, []string{declares}, ""},
+		"it is never started":                {patience{time.Millisecond, time.Hour}, time.Hour, []string{declares}, "not ready within 1ms"},
+		"it never says that it is ready":     {patience{time.Hour, time.Millisecond}, 0, nil, "not ready within 1ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := &stubs{t: t, lines: []string{declares}, stay: true}
+			w, _ := newPlace(t, h)
+			if err := w.client.kill(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			w.patience, h.delay, h.lines = test.limit, test.delay, test.lines
+			replaced, err := w.replace(t.Context())
+			if replaced != (test.says == "") || (err == nil) != replaced {
+				t.Fatalf("replaced %v: %v", replaced, err)
+			}
+			if err != nil && (!errors.Is(err, clusters.ErrUnavailable) || errors.Is(err, clusters.ErrUsage) || !strings.Contains(err.Error(), test.says)) {
+				t.Errorf("%v; want %q, and that something is not available", err, test.says)
+			}
+		})
 	}
 }

@@ -29,17 +29,18 @@ type register interface {
 	hosted() clusters.Hosted
 }
 
-// startResource starts the protected resource and returns its URL once it answers.
-func (r *Run) startResource(ctx context.Context) (url string, err error) {
+// makeResource makes the protected resource and its host, to be started, and starts the storage server that it needs.
+func (r *Run) makeResource(ctx context.Context) (err error) {
 	if r.resourceHost, err = r.site.Host(ctx, history.ResourceTarget); err != nil {
-		return "", err
+		return err
 	}
 	if r.config.Tested == nil {
 		r.resource = &ownResource{run: r}
-	} else {
-		r.resource = &testedResource{run: r}
+		return nil
 	}
-	return r.resource.start(ctx, r.resourceHost)
+	tested := &testedResource{run: r}
+	r.resource = tested
+	return tested.launch(ctx)
 }
 
 // ownResource is lockcheck's own, in a process of its own that writes resource.jsonl itself, or prints it.

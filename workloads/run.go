@@ -33,6 +33,7 @@ type Config struct {
 	NodesDir     string
 	SavePlan     func(history.Plan) error // called before the first operation, and again when more was observed
 	Log          io.Writer                // progress in words, a line at a time
+	Notice       func(line string)        // what the user has to see in any case, before it is done
 }
 
 // Run is one run, from the first process to the last event of its history.
@@ -232,12 +233,15 @@ func (r *Run) settle(ctx context.Context) {
 	if r.attached != nil {
 		ready = r.attachedAgain
 	}
-	if err := ready(bounded); err != nil && ctx.Err() == nil {
+	if err := r.faultEnv.readyAgain(bounded, ready); err != nil && ctx.Err() == nil {
 		r.progress("everything is healed, but the service is not whole after %v: %v", settleTimeout, err)
 	}
 	for _, node := range clusters.HostedNodes(r.cluster) {
 		select {
 		case <-node.Process().Done():
+			if r.faultEnv.power.fell(node, node.Process()) {
+				continue
+			}
 			r.fail(fmt.Errorf("%w: server %s has ended by itself (%v): nothing that this run shows is about a whole service; its log is in the run's nodes directory",
 				clusters.ErrUnavailable, node.Name(), node.Process().Err()))
 		default:

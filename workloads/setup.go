@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,17 +18,32 @@ import (
 	"lockcheck/nemesis"
 )
 
-// clientTimeout bounds how long clients may take to get ready, and the resource to listen.
+// clientTimeout bounds how long a client may take to get ready once its process runs, the resource to listen, and all else that is asked
+// before the load.
 const clientTimeout = 20 * time.Second
+
+// launchTimeout bounds how long the processes of all clients may take to run. It is as long as servers have: an engine that makes many
+// containers on a busy machine takes most of it, and no client can do anything about that.
+const launchTimeout = 60 * time.Second
+
+var clientPatience = patience{start: launchTimeout, ready: clientTimeout}
 
 // versionsEvery is how long servers that did not say their versions are left alone.
 const versionsEvery = 100 * time.Millisecond
 
 // setUp starts everything that has to be there before the first operation.
 func (r *Run) setUp(ctx context.Context) (err error) {
-	r.site, err = r.config.Provider.Open(ctx, clusters.SiteSpec{
-		Run: r.plan.Run, LogDir: r.config.NodesDir, Software: r.config.Backend.Software(), Program: r.config.ClientCommand.Program,
-	})
+	software := r.config.Backend.Software()
+	if r.config.Attach != nil {
+		software = software.WithoutServers()
+	}
+	spec := clusters.SiteSpec{Run: r.plan.Run, LogDir: r.config.NodesDir, Software: software, Program: r.config.ClientCommand.Program}
+	faults := r.config.Nemesis.Capabilities()
+	spec.PowerCuts = slices.Contains(faults, nemesis.CapabilityPower)
+	if spec.PowerCuts || slices.Contains(faults, nemesis.CapabilityDisk) {
+		spec.Disks = r.config.Layout.Nodes
+	}
+	r.site, err = r.config.Provider.Open(ctx, spec)
 	if err != nil {
 		return err
 	}
@@ -40,6 +56,11 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 	if err := r.checkFailover(); err != nil {
 		return err
 	}
+	if spec.PowerCuts {
+		if err := r.syncDisks(ctx); err != nil {
+			return err
+		}
+	}
 	var servers []string
 	for _, node := range r.cluster.Nodes() {
 		servers = append(servers, node.Name())
@@ -48,26 +69,29 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	r.recorder.Hide(r.hidden)
-	r.faultEnv = &faultEnv{run: r, moments: newMoments(), activeSkews: newActiveSkews(), failed: map[string]bool{}}
+	r.faultEnv = &faultEnv{run: r, moments: newMoments(), activeSkews: newActiveSkews(), failed: map[string]bool{}, disks: newFaultyDisks(), power: newPowerCuts(r)}
 	r.timeouts = newTimeouts(r.plan, append(servers, history.ResourceTarget))
 	r.recorder.Watch(r.monitor.watch)
 	r.recorder.Watch(r.timeouts.watch)
+	if err := r.makeResource(ctx); err != nil {
+		return err
+	}
 	bounded, cancel := context.WithTimeout(ctx, clientTimeout)
 	defer cancel()
-	url, err := r.startResource(bounded)
+	url, err := r.resource.start(bounded, r.resourceHost)
 	if err != nil {
-		return asUnavailable(ctx, bounded, err)
+		return inTime(ctx, bounded, clientTimeout, err)
 	}
-	if err := r.startClients(bounded, url); err != nil {
-		return asUnavailable(ctx, bounded, err)
+	if err := r.startClients(ctx, url); err != nil {
+		return err
 	}
 	preparing, prepared := context.WithTimeout(ctx, clientTimeout)
 	defer prepared()
 	if err := r.prepareAgents(preparing); err != nil {
-		return asUnavailable(ctx, preparing, err)
+		return inTime(ctx, preparing, clientTimeout, err)
 	}
 	if err := r.askVersions(preparing); err != nil {
-		return asUnavailable(ctx, preparing, err)
+		return inTime(ctx, preparing, clientTimeout, err)
 	}
 	if from, ok := r.site.(clusters.Provenance); ok {
 		r.plan.Images = nil
@@ -117,13 +141,16 @@ func (r *Run) askOnce(ctx context.Context) error {
 	return nil
 }
 
-// asUnavailable makes what was not done within clientTimeout something that is not there: time.
-func asUnavailable(ctx, bounded context.Context, err error) error {
+// errLate is what was not done in time, or not at all.
+var errLate = fmt.Errorf("%w: out of time", clusters.ErrUnavailable)
+
+// inTime makes what was not done within a limit, that of bounded, something that is not there: time.
+func inTime(ctx, bounded context.Context, limit time.Duration, err error) error {
 	if ctx.Err() != nil || bounded.Err() == nil {
 		return err
 	}
-	return fmt.Errorf("%w: not everything was ready within %v: this machine, or the container engine, is too busy (let it rest, or run "+
-		"fewer --clients), or the lock client never said that it was ready: %w", clusters.ErrUnavailable, clientTimeout, err)
+	return fmt.Errorf("%w: not ready within %v: this machine, or the container engine, is too busy (let it rest, or run "+
+		"fewer --clients), or it is a lock client that never says that it is ready: %w", errLate, limit, err)
 }
 
 // asNotStarted makes a service that did not come up one that is not there: what lockcheck was given to start is not its own
@@ -135,13 +162,16 @@ func asNotStarted(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", clusters.ErrUnavailable, err)
 }
 
+// ofNetworks are the capabilities that would act on the machine's own network where hosts have none of theirs.
+var ofNetworks = []nemesis.Capability{nemesis.CapabilityNetwork, nemesis.CapabilityDelay, nemesis.CapabilityRate}
+
 // checkNetwork refuses a nemesis whose faults the site cannot carry out, and says what the site lacks.
 func (r *Run) checkNetwork() error {
 	isolated, why := r.site.Isolated()
 	switch {
 	case isolated:
 		return nil
-	case slices.Contains(r.config.Nemesis.Capabilities(), nemesis.CapabilityNetwork):
+	case slices.ContainsFunc(r.config.Nemesis.Capabilities(), func(c nemesis.Capability) bool { return slices.Contains(ofNetworks, c) }):
 		return fmt.Errorf("%w: nemesis %s needs a network of its own for every host: %s", clusters.ErrUnavailable, r.plan.Nemesis, why)
 	}
 	r.progress("all hosts share the loopback network: %s", why)
@@ -174,7 +204,7 @@ func (r *Run) startClients(ctx context.Context, resource string) error {
 	for i := range r.plan.Clients {
 		name := fmt.Sprintf("c%d", i+1)
 		go func() {
-			_, err := r.fleet.start(ctx, name, name, r.plan.Seed*1000+int64(i))
+			_, err := r.fleet.start(ctx, name, name, r.plan.Seed*1000+int64(i), clientPatience)
 			failed <- err
 		}()
 	}
@@ -186,10 +216,10 @@ func (r *Run) startClients(ctx context.Context, resource string) error {
 	}
 	switch {
 	case first == nil:
-	case ctx.Err() == nil:
-		return r.refused(first)
-	default:
+	case ctx.Err() != nil || errors.Is(first, errLate):
 		return first
+	default:
+		return r.refused(first)
 	}
 	r.progress("%d clients ready in %.1f s", r.plan.Clients, time.Since(started).Seconds())
 	return r.declared()
@@ -223,9 +253,6 @@ func (r *Run) declared() error {
 			return err
 		}
 	}
-	if err := r.canGuard(first); err != nil {
-		return err
-	}
 	r.plan.TryAtomic = first.Try == "atomic"
 	// Servers that lockcheck started run where the clients run: both are processes of the same site. Of those that others run nothing
 	// is proven.
@@ -241,16 +268,26 @@ func (r *Run) declared() error {
 }
 
 // canGuard refuses a guard that takes a question to the service which the lock client cannot ask.
-func (r *Run) canGuard(ready client.Ready) error {
+func (r *Run) canGuard(m *member) error {
 	guard, _ := history.GuardNamed(history.Guard(r.plan.Guard))
-	if guard.Asks == history.AskNothing || slices.Contains(ready.Commands, string(guard.Name)) {
+	if guard.Asks == history.AskNothing || slices.Contains(m.ready.Commands, string(guard.Name)) {
 		return nil
 	}
-	return fmt.Errorf("%w: guard %s: the lock client %s cannot ask the service so whether it holds its lock (its ready report does not name %s among "+
-		"its commands): take another guard, or a lock client that can", clusters.ErrUsage, guard.Name, r.plan.LockClient, guard.Name)
+	return fmt.Errorf("%w: guard %s: the lock client %s cannot ask the service so whether it holds its lock (the ready report of %s does not name %s among "+
+		"its commands): take another guard, or a lock client that can", clusters.ErrUsage, guard.Name, r.plan.LockClient, m.name, guard.Name)
 }
 
-// agrees refuses a client that declares something else than those before it.
+// canSendKeys refuses a client that does not send idempotency keys, where no resource of lockcheck's own would do without.
+func (r *Run) canSendKeys(m *member) error {
+	if !r.plan.Keyed() || r.plan.UnderTest == nil || slices.Contains(m.ready.Commands, client.KnowsIdempotencyKeys) {
+		return nil
+	}
+	return fmt.Errorf("%w: --execution=%s with a resource under test: the lock client %s sends no idempotency keys (the ready report of %s does not name %s among "+
+		"its commands; clusters/client/README.md): take a resource of lockcheck's own, another execution, or a lock client that does",
+		clusters.ErrUsage, r.plan.Execution, r.plan.LockClient, m.name, client.KnowsIdempotencyKeys)
+}
+
+// agrees refuses a client that declares something else than those before it, or cannot do what the plan asks of each.
 func (r *Run) agrees(m *member) error {
 	for _, of := range []struct{ what, declared, before string }{
 		{"tokens", m.ready.Tokens, string(r.plan.Tokens)},
@@ -260,7 +297,7 @@ func (r *Run) agrees(m *member) error {
 			return r.refused(fmt.Errorf("client %s declares %s %q, and those before it %q: they run the same program", m.name, of.what, of.declared, of.before))
 		}
 	}
-	return nil
+	return cmp.Or(r.canGuard(m), r.canSendKeys(m))
 }
 
 // bootID names the kernel that is at work, "" for one that is not Linux: no client can run on that.
@@ -290,6 +327,9 @@ func (r *Run) close() (left, err error) {
 	}
 	if r.fleet != nil {
 		r.fleet.expectEnds()
+	}
+	if r.faultEnv != nil {
+		r.faultEnv.power.expectEnds()
 	}
 	if r.cluster != nil && r.config.Attach == nil {
 		err = errors.Join(err, r.cluster.Close())

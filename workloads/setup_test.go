@@ -36,7 +36,7 @@ func TestRunningOutOfTimeToGetReady(t *testing.T) {
 		{"interrupted", ended, ended, false},
 	}
 	for _, c := range cases {
-		err := asUnavailable(c.ctx, c.bounded, wrong)
+		err := inTime(c.ctx, c.bounded, time.Second, wrong)
 		if !errors.Is(err, wrong) || errors.Is(err, clusters.ErrUnavailable) != c.slow {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -45,33 +45,31 @@ func TestRunningOutOfTimeToGetReady(t *testing.T) {
 
 func TestANemesisThatNeedsANetworkIsRefusedWithoutOne(t *testing.T) {
 	cases := []struct {
-		name            string
-		needs, isolated bool
-		refused         bool
-		log             string
+		name, nemesis     string
+		isolated, refused bool
+		log               string
 	}{
-		{"needs it and has it", true, true, false, ""},
-		{"needs it and has none", true, false, true, ""},
-		{"does without", false, false, false, "all hosts share the loopback network: run as root\n"},
+		{"needs it and has it", "partition", true, false, ""},
+		{"needs it and has none", "partition", false, true, ""},
+		{"would drop packets of the machine", "loss", false, true, ""},
+		{"would hold packets of the machine", "delay", false, true, ""},
+		{"would hold the machine to a rate", "rate", false, true, ""},
+		{"does without", "pause", false, false, "all hosts share the loopback network: run as root\n"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var log strings.Builder
-			spec := "pause"
-			if c.needs {
-				spec = "partition"
-			}
-			disturb, err := nemesis.New(spec, nemesis.Plan{TTL: time.Second, Limit: time.Second})
+			disturb, err := nemesis.New(c.nemesis, nemesis.Plan{TTL: time.Second, Limit: time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := New(Config{Plan: history.Plan{Nemesis: spec}, Nemesis: disturb, Log: &log})
+			r := New(Config{Plan: history.Plan{Nemesis: c.nemesis}, Nemesis: disturb, Log: &log})
 			r.site = place{isolated: c.isolated}
 			err = r.checkNetwork()
 			if (err != nil) != c.refused || log.String() != c.log {
 				t.Errorf("refused: %v, log %q", err, log.String())
 			}
-			if c.refused && (!errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), "partition") || !strings.Contains(err.Error(), "run as root")) {
+			if c.refused && (!errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), c.nemesis) || !strings.Contains(err.Error(), "run as root")) {
 				t.Errorf("%v: want the nemesis by name, and the way out", err)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/nemesis"
+	"lockcheck/nemesis/agent"
 	"lockcheck/workloads/driver"
 )
 
@@ -57,6 +58,8 @@ type server struct {
 	link
 	node        clusters.Hosted
 	activeSkews *activeSkews
+	disks       *faultyDisks
+	power       *powerCuts
 }
 
 // nodeTarget is a node as a target. One that others run can be cut off where the run has its address, and nothing else is done to it.
@@ -79,12 +82,15 @@ type relayTarget struct {
 }
 
 func (e *faultEnv) server(node clusters.Hosted) server {
-	return server{named(node.Name()), link{e.run.agents, node.Host()}, node, e.activeSkews}
+	return server{named(node.Name()), link{e.run.agents, node.Host()}, node, e.activeSkews, e.disks, e.power}
 }
 
 func (s server) Pause(ctx context.Context) error {
 	pauser, err := pauserOf(s.Name(), s.node.Process())
 	if err != nil {
+		return err
+	}
+	if _, err := s.slowing().rest(ctx); err != nil {
 		return err
 	}
 	return pauser.Pause(ctx)
@@ -95,7 +101,10 @@ func (s server) Resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return pauser.Resume(ctx)
+	if err := pauser.Resume(ctx); err != nil {
+		return err
+	}
+	return s.slowing().again(ctx)
 }
 
 func pauserOf(name string, process clusters.Process) (clusters.Pauser, error) {
@@ -111,7 +120,29 @@ func (s server) Kill(ctx context.Context) error {
 	if hasEnded(process) {
 		return fmt.Errorf("%s had ended before: %v", s.Name(), process.Err())
 	}
+	_, _ = s.slowing().rest(ctx) // who is killed needs no turns
+	s.disks.killed(s.Name(), true)
 	return process.Kill(ctx)
+}
+
+// Stop asks the server to end in good order.
+func (s server) Stop(ctx context.Context) (how string, err error) {
+	process := s.node.Process()
+	stopper, ok := process.(clusters.Stopper)
+	switch {
+	case hasEnded(process):
+		return "", fmt.Errorf("%s: %w: %v", s.Name(), nemesis.ErrGone, process.Err())
+	case !ok:
+		return "", fmt.Errorf("%s runs where it cannot be asked to end", s.Name())
+	}
+	s.disks.killed(s.Name(), true) // it does not end by itself
+	if err := stopper.Stop(ctx); err != nil {
+		return "", err
+	}
+	if err := process.Err(); err != nil {
+		return err.Error(), nil
+	}
+	return "exit code 0", nil
 }
 
 func hasEnded(process clusters.Process) bool {
@@ -123,7 +154,7 @@ func hasEnded(process clusters.Process) bool {
 	}
 }
 
-// Restart starts the server again, with the clock that it had.
+// Restart starts the server again, with the clock and the share of the processor that it had.
 func (s server) Restart(ctx context.Context, empty bool) error {
 	restarter, ok := s.node.(clusters.Restarter)
 	if !ok {
@@ -132,7 +163,16 @@ func (s server) Restart(ctx context.Context, empty bool) error {
 	if err := restarter.Restart(ctx, empty); err != nil {
 		return err
 	}
-	return s.reapplySkew(ctx)
+	s.disks.killed(s.Name(), false)
+	return s.reapply(ctx)
+}
+
+// reapply does to the server's new process what was done to the old one.
+func (s server) reapply(ctx context.Context) error {
+	if err := s.reapplySkew(ctx); err != nil {
+		return err
+	}
+	return s.slowing().again(ctx)
 }
 
 // reapplySkew gives the server's new process the clock that the old one had.
@@ -145,10 +185,23 @@ func (s server) reapplySkew(ctx context.Context) error {
 	return nil
 }
 
+func (s server) slowing() slowing {
+	return slowing{s.Name(), s.agents, s.node.Host(), s.node.Process}
+}
+
+// Slow gives the server's processes a share of their processor, those of a later restart included.
+func (s server) Slow(ctx context.Context, share float64) (since time.Time, seen string, err error) {
+	return s.slowing().slow(ctx, share)
+}
+
+// Unslow gives them all of it again.
+func (s server) Unslow(ctx context.Context) (string, error) { return s.slowing().unslow(ctx) }
+
 func (s server) clock() clockOf { return clockOf{s.agents, s.node.Host(), s.node.Process} }
 
 func (s server) SetClock(ctx context.Context, skew nemesis.Skew) (time.Duration, error) {
-	seen, err := s.clock().set(ctx, skew)
+	var seen agent.ClockSeen
+	err := s.slowing().without(ctx, func() (err error) { seen, err = s.clock().set(ctx, skew); return err })
 	if err == nil {
 		s.activeSkews.set(s.Name(), skew)
 	}
@@ -157,7 +210,7 @@ func (s server) SetClock(ctx context.Context, skew nemesis.Skew) (time.Duration,
 
 func (s server) ResetClock(ctx context.Context) error {
 	s.activeSkews.clear(s.Name())
-	return s.clock().reset(ctx)
+	return s.slowing().without(ctx, func() error { return s.clock().reset(ctx) })
 }
 
 // lockClient is a client as a target; what it believed when it stopped it believes until it is let go (rule R4).
@@ -177,6 +230,9 @@ func (c lockClient) Pause(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if _, err := c.slowing().rest(ctx); err != nil {
+		return err
+	}
 	if err := pauser.Pause(ctx); err != nil {
 		return err
 	}
@@ -194,7 +250,10 @@ func (c lockClient) Resume(ctx context.Context) error {
 	if hasEnded(c.member.process) {
 		return nil // killed while it was stopped, as its end in the history says
 	}
-	return pauser.Resume(ctx)
+	if err := pauser.Resume(ctx); err != nil {
+		return err
+	}
+	return c.slowing().again(ctx)
 }
 
 // Kill ends the client. The worker that drives it starts another.
@@ -202,6 +261,7 @@ func (c lockClient) Kill(ctx context.Context) error {
 	if hasEnded(c.member.process) {
 		return fmt.Errorf("%s had ended before: %v", c.Name(), c.member.process.Err())
 	}
+	_, _ = c.slowing().rest(ctx) // who is killed needs no turns
 	return c.member.kill(ctx)
 }
 
@@ -210,8 +270,21 @@ func (c lockClient) clock() clockOf {
 }
 
 func (c lockClient) SetClock(ctx context.Context, skew nemesis.Skew) (time.Duration, error) {
-	seen, err := c.clock().set(ctx, skew)
+	var seen agent.ClockSeen
+	err := c.slowing().without(ctx, func() (err error) { seen, err = c.clock().set(ctx, skew); return err })
 	return seen.Wall + seen.Monotonic, err
 }
 
-func (c lockClient) ResetClock(ctx context.Context) error { return c.clock().reset(ctx) }
+func (c lockClient) ResetClock(ctx context.Context) error {
+	return c.slowing().without(ctx, func() error { return c.clock().reset(ctx) })
+}
+
+func (c lockClient) slowing() slowing {
+	return slowing{c.Name(), c.agents, c.member.host, func() clusters.Process { return c.member.process }}
+}
+
+func (c lockClient) Slow(ctx context.Context, share float64) (since time.Time, seen string, err error) {
+	return c.slowing().slow(ctx, share)
+}
+
+func (c lockClient) Unslow(ctx context.Context) (string, error) { return c.slowing().unslow(ctx) }

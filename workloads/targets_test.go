@@ -43,7 +43,7 @@ func TestARestartedServerIsSkewedAgain(t *testing.T) {
 		if err := node.Restart(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
-		s := server{named("n1"), on, node, newActiveSkews()}
+		s := server{named("n1"), on, node, newActiveSkews(), newFaultyDisks(), newPowerCuts(nil)}
 		want := func(when string, ahead time.Duration) {
 			t.Helper()
 			if got := clocktest.Redis(t, node.socket); !clocktest.Near(got, ahead) {

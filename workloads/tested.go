@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,8 +23,8 @@ type Tested struct {
 	Command clusters.Command
 	// Storage is the server that keeps everything where it is none; lockcheck itself, run once more, speaks for it.
 	Storage StorageServer
-	// URL is where it is, if others run it, and Relay the socket that leads there out of the run's network.
-	URL, Relay string
+	// URL is where it is, if others run it.
+	URL string
 	// KeyPrefix is what every key of the run begins with: a service that others run was there before, and stays.
 	KeyPrefix string
 	// WithoutTokens leaves the tokens of requests to a storage server out.
@@ -87,7 +88,12 @@ func (t *testedResource) start(ctx context.Context, host clusters.Host) (string,
 	if err != nil {
 		return "", t.unusable(err)
 	}
-	r.plan.UnderTest = &history.UnderTest{Compares: hello.Compares, Software: t.named(hello.Name)}
+	if r.plan.Keyed() && !hello.IdempotencyKeys {
+		return "", fmt.Errorf("%w: the resource %s: with --execution=%s the record of each slot has an idempotency key, and its answer to GET /hello does not say "+
+			"that it takes them (\"idempotency_keys\": true; clusters/resource/README.md): use another execution, or another resource",
+			clusters.ErrUsage, r.plan.Resource, r.plan.Execution)
+	}
+	r.plan.UnderTest = &history.UnderTest{Compares: hello.Compares, IdempotencyKeys: hello.IdempotencyKeys, Software: t.named(hello.Name)}
 	r.plan.Fenced = hello.Compares == history.ComparisonNames[history.CompareTokens]
 	r.progress("resource %s: %s, which compares %s, ready", r.plan.Resource, r.plan.UnderTest.Software, hello.Compares)
 	// There is a file for whoever reads a run that goes on; it is filled when the load is over.
@@ -98,24 +104,24 @@ func (t *testedResource) start(ctx context.Context, host clusters.Host) (string,
 	return base, log.Close()
 }
 
-// command is what starts what clients speak with; a storage server behind it is started here.
+// command is what starts what clients speak with.
 func (t *testedResource) command(ctx context.Context, host clusters.Host, listen string) (clusters.Command, error) {
 	command := t.run.config.Tested.Command
 	command.Log = "resource"
 	if storage := t.run.config.Tested.Storage; storage != nil {
-		var err error
-		if t.storage, err = t.launch(ctx, storage); err != nil {
-			return command, asNotStarted(ctx, fmt.Errorf("the resource %s: %w", t.run.plan.Resource, err))
-		}
 		command.Args = []string{"resource", "--listen", listen, "--storage", storage.Name(), "--at", t.storage.Endpoints()[0]}
 		if t.run.config.Tested.WithoutTokens {
 			command.Args = append(command.Args, "--without-tokens")
 		}
 		return command, nil
 	}
-	if socket := t.run.config.Tested.Relay; socket != "" {
-		command.Args = []string{"resource", "--listen", listen, "--forward", socket}
-		return command, nil
+	if target := t.run.config.Tested.URL; target != "" {
+		through, err := t.run.wayTo(ctx, target)
+		command.Args = []string{"resource", "--listen", listen, "--forward", target, "--through", through}
+		if strings.HasPrefix(target, "https://") {
+			command.Env = append(slices.Clone(command.Env), trusted()...)
+		}
+		return command, err
 	}
 	data, err := host.DataDir(dataOfResource)
 	if err != nil {
@@ -133,24 +139,42 @@ const (
 	storageTTL = 10 * time.Second
 )
 
-// launch starts a storage server, alone, and returns once it is ready.
-func (t *testedResource) launch(ctx context.Context, storage StorageServer) (clusters.Cluster, error) {
+// launch starts the storage server behind the resource, if there is one, alone, and returns once it is ready.
+func (t *testedResource) launch(ctx context.Context) error {
+	storage := t.run.config.Tested.Storage
+	if storage == nil {
+		return nil
+	}
+	failed := func(err error) error {
+		return asNotStarted(ctx, fmt.Errorf("the resource %s: %w", t.run.plan.Resource, err))
+	}
 	layout, err := storage.Layout(clusters.Options{Nodes: 1, TTL: storageTTL, Settings: storage.StorageSettings()})
 	if err != nil {
-		return nil, err
+		return failed(err)
 	}
 	layout.Nodes = []string{storageHost}
-	cluster, err := clusters.Start(ctx, storage, storageSite{t.run.site, storage.Software()}, layout, t.run.config.Log)
+	site, err := t.storageSite(ctx, storage.Software())
 	if err != nil {
-		return nil, err
+		return failed(err)
 	}
-	if versions, err := cluster.Versions(ctx); err == nil { // it is for people
+	if t.storage, err = clusters.Start(ctx, storage, site, layout, t.run.config.Log); err != nil {
+		return failed(err)
+	}
+	if versions, err := t.storage.Versions(ctx); err == nil { // it is for people
 		t.software = versions
 	}
-	return cluster, nil
+	return nil
 }
 
-// storageSite is a site that starts servers of another software than the lock service's.
+// storageSite is the run's site for servers of another software than the lock service's.
+func (t *testedResource) storageSite(ctx context.Context, software clusters.Software) (clusters.Site, error) {
+	if shared, ok := t.run.site.(clusters.Shared); ok {
+		return shared.For(ctx, software)
+	}
+	return storageSite{t.run.site, software}, nil
+}
+
+// storageSite is a site whose servers are programs of the machine: it starts those of another software.
 type storageSite struct {
 	clusters.Site
 	software clusters.Software

@@ -26,8 +26,13 @@ func TestMain(m *testing.M) {
 		serving: func(string) error {
 			return client.Serve(context.Background(), os.Stdin, os.Stdout, etcd.Concurrency)
 		},
+		granted: func(string) error {
+			return client.Serve(context.Background(), os.Stdin, os.Stdout, beGranted)
+		},
 		serverOf: beEtcd,
 		looping:  beLooper,
+		keeping:  beKeeper,
+		holding:  beHolder,
 	} {
 		if value := os.Getenv(role); value != "" {
 			if err := play(value); err != nil {

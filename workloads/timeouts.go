@@ -13,7 +13,10 @@ import (
 // operation it meets into one of unknown outcome, and a history full of those proves nothing.
 type timeouts struct {
 	limit time.Duration // also the grace period
-	queue time.Duration // what a whole round of all clients may take, and a lock delay before it, for those who wait for their turn
+	// patient: who waits for a lock waits for as long as it takes. A schedule waits for its lock: given up, the request may still be granted,
+	// and nothing would be known of a slot that is missed because the lock hangs (rule J12).
+	patient bool
+	queue   time.Duration // what a whole round of all clients may take, and a lock delay before it, for those who wait for their turn
 
 	mu      sync.Mutex
 	active  map[int64]string // fault -> target
@@ -24,7 +27,7 @@ type timeouts struct {
 func newTimeouts(plan history.Plan, servers []string) *timeouts {
 	ttl := time.Duration(plan.EffectiveMS+plan.GraceMS) * time.Millisecond
 	p := &timeouts{
-		limit: max(10*time.Second, 5*ttl), queue: time.Duration(plan.Clients)*2*longestWork + time.Duration(plan.LockDelayMS)*time.Millisecond,
+		patient: plan.Jobs(), limit: max(10*time.Second, 5*ttl), queue: time.Duration(plan.Clients)*2*longestWork + time.Duration(plan.LockDelayMS)*time.Millisecond,
 		active: map[int64]string{}, touched: map[string]int64{}, servers: map[string]bool{},
 	}
 	for _, name := range append([]string{nemesis.Service}, servers...) {
@@ -54,6 +57,9 @@ func (p *timeouts) watch(event history.Event) {
 func (p *timeouts) expired(client string, waits bool, invokedNS, nowNS int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if waits && p.patient {
+		return false
+	}
 	touches := func(target string) bool { return waits || target == client || p.servers[target] }
 	for _, target := range p.active {
 		if touches(target) {

@@ -63,3 +63,12 @@ func TestAWaitMayLastForALockDelay(t *testing.T) {
 		}
 	}
 }
+
+// The lock of a schedule that hangs is waited for, because a request that is given up proves nothing. What is asked for under the lock
+// has its time all the same.
+func TestAScheduleWaitsForItsLock(t *testing.T) {
+	p := newTimeouts(history.Plan{EffectiveMS: 2000, Clients: 5, SlotMS: 500, Execution: history.AtLeastOnce}, nil)
+	if hour := int64(time.Hour); p.expired("c1", true, 0, hour) || !p.expired("c1", false, 0, hour) {
+		t.Error("who waits for the lock was given up, or who has it was not")
+	}
+}

@@ -26,3 +26,16 @@ func TestAllClientsHaveToDeclareTheSame(t *testing.T) {
 		}
 	}
 }
+
+// A guard that asks the service is asked of every client, also of one that starts later.
+func TestEveryClientHasToBeAbleToGuard(t *testing.T) {
+	run := &Run{fleet: &fleet{}}
+	run.plan.Guard = string(history.GuardAsk)
+	if err := run.agrees(&member{name: "c1", ready: client.Ready{Commands: []string{"acquire", "ask"}}}); err != nil {
+		t.Error(err)
+	}
+	err := run.agrees(&member{name: "c2", ready: client.Ready{Commands: []string{"acquire"}}})
+	if !errors.Is(err, clusters.ErrUsage) || !strings.Contains(err.Error(), "the ready report of c2 does not name ask") {
+		t.Errorf("a client that cannot ask: %v", err)
+	}
+}

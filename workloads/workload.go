@@ -38,7 +38,7 @@ var All = []Workload{
 	{Name: "lock", About: "holders read, work and write a plain resource: does the lock alone protect it?", Resource: history.ResourcePlain},
 	{Name: "fencing", About: "the same on a resource that rejects tokens lower than the highest seen: does fencing?", Tokens: true, Resource: history.ResourceFenced},
 	{
-		Name: Jobs, About: "clients run the jobs of a schedule under the lock, one slot after the other: does each run once?", Tokens: true, Resource: history.ResourcePlain,
+		Name: Jobs, About: "clients run the jobs of a schedule under the lock, or as the leader of an election, one slot after the other: does each run once?", Tokens: true, Resource: history.ResourcePlain,
 		Requires: []history.Requirement{{Name: history.ExposureRecorders, Min: 2}, {Name: history.ExposureSlots, Min: 2}},
 	},
 }

@@ -71,6 +71,8 @@ func (d *decoder) event(line []byte, e *Event) bool {
 			return d.Text(&e.Detail)
 		case "skew_ns":
 			return d.Int(&e.SkewNS)
+		case "lag_ns":
+			return d.Int(&e.LagNS)
 		case "code":
 			return d.Word(&e.Code)
 		case "error":

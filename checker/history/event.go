@@ -37,7 +37,8 @@ const (
 	Renew F = "renew"
 	// Read of the register behind the lock, its OK: Value, HeldNS.
 	Read F = "read"
-	// Write of the register, its invocation: Value, Base, WorkNS; its completion: HeldNS.
+	// Write of the register, its invocation: Value, Base, WorkNS (before the request is sent; after its answer, where slots are recorded
+	// before their work); its completion: HeldNS.
 	Write F = "write"
 	// Lost is the library telling its user that the lock is gone (Session or Hold, HeldNS). Always Info, no Op. Removed, SeenNS: before
 	// that it had removed a record without having been asked to, by a request sent no earlier.
@@ -62,6 +63,9 @@ const (
 	Probe F = "probe"
 	// Leader says that the backend's leader is now the node Value ("" while there is none).
 	Leader F = "leader"
+	// ServerEnded says that a server (Target), which had been started again after a power cut, ended by itself (Error): it cannot work
+	// with what the power cut had left.
+	ServerEnded F = "server-ended"
 )
 
 // The phases of a run.
@@ -86,13 +90,17 @@ const (
 
 // Codes of definite failures. An error's text is for people; its code is for the checker.
 const (
-	CodeGuard     = "guard"     // the client looked at its lock and did not send the request
-	CodeRejected  = "rejected"  // the resource compared the request with what it had, and refused it
-	CodeNotOwned  = "not-owned" // the service no longer held this grant
-	CodeBusy      = "busy"      // a try-acquire found the lock held
-	CodeCancelled = "cancelled" // given up, and the removal of the request was acknowledged
-	CodeRefused   = "refused"   // never sent, or refused by the service before it could have had an effect
+	CodeGuard      = "guard"      // the client looked at its lock, which it cannot rely on, and did not send the request
+	CodeUnanswered = "unanswered" // it asked the service about its lock, got no answer, and did not send the request
+	CodeRejected   = "rejected"   // the resource compared the request with what it had, and refused it
+	CodeNotOwned   = "not-owned"  // the service no longer held this grant
+	CodeBusy       = "busy"       // a try-acquire found the lock held
+	CodeCancelled  = "cancelled"  // given up, and the removal of the request was acknowledged
+	CodeRefused    = "refused"    // never sent, or refused by the service before it could have had an effect
 )
+
+// HeldBack reports whether a code is that of what a client's guard held back.
+func HeldBack(code string) bool { return code == CodeGuard || code == CodeUnanswered }
 
 // CodeDied is the code of an Exit of a client that ended by itself: neither a fault nor the harness had ended it.
 const CodeDied = "died"
@@ -162,6 +170,8 @@ type Event struct {
 	// or by how much it was set.
 	Detail string `json:"detail,omitempty"`
 	SkewNS int64  `json:"skew_ns,omitempty"`
-	Code   string `json:"code,omitempty"`
-	Error  string `json:"error,omitempty"`
+	// LagNS is how much later anything that the target sent the servers came, at least: of a delay that holds such packets to all of them.
+	LagNS int64  `json:"lag_ns,omitempty"`
+	Code  string `json:"code,omitempty"`
+	Error string `json:"error,omitempty"`
 }

@@ -25,6 +25,11 @@ type FaultWords struct {
 	ClientRemedy string
 	// Silences says that a client which it hits can neither learn that its lease is over nor extend it.
 	Silences bool
+	// Hampers says that a client which it hits may learn and extend all the same, only later: that its lease ran out in that time
+	// coincides with it.
+	Hampers bool
+	// Forgets says that a server which it hits comes back without some of what it had acknowledged, if it had not synced that.
+	Forgets bool
 	// OfService says that it hits the service as a whole, and is seen to work long after it began to: the target is not worth
 	// naming, and it counts from when it was asked for.
 	OfService bool
@@ -34,8 +39,12 @@ type FaultWords struct {
 const (
 	PauseFault    F = "pause"
 	KillFault     F = "kill"
+	DelayFault    F = "delay"
 	FailoverFault F = "failover"
 )
+
+// NothingLost is the detail of a fault of a server that Forgets, if there was nothing that it could forget.
+const NothingLost = "had synced all that it had written"
 
 // NoNemesis is what the plan of a run without any fault calls its nemesis.
 const NoNemesis = "none"
@@ -77,6 +86,44 @@ var faults = []FaultWords{
 		Name: "loss", Exposures: "losses", One: "stretch of packet loss", Many: "stretches of packet loss", None: "packet loss",
 		Began: "losing packets", Over: "packet loss ended", State: "losing packets", Silences: true,
 		Reason: "packet loss",
+	},
+	{
+		Name: "rate", Exposures: "rate-limits", One: "rate limit", Many: "rate limits", None: "rate limit",
+		Began: "limited in what it sends", Over: "free to send again", State: "limited in what it sends", Hampers: true,
+		Reason:       "rate limit",
+		ClientRemedy: "a client that renews long before its lease ends, and gives its lock up where the answer does not come in time",
+	},
+	{
+		Name: "slow", Exposures: "slowdowns", One: "slowdown", Many: "slowdowns", None: "slowdown",
+		Began: "slowed (a share of its processor)", Over: "at full speed again", State: "slowed", Hampers: true,
+		Reason:       "slowdown of the server",
+		Remedy:       "a leader that makes sure that it still leads before it answers",
+		ClientRemedy: "a client that renews long before its lease ends, and compares the lease's end with its own clock each time before it goes on",
+	},
+	{
+		Name: "restart", Exposures: "restarts", One: "restart", Many: "restarts", None: "restart",
+		Began: "stopped in good order (SIGTERM)", Over: "started again", State: "restarted",
+		Reason: "restart",
+		Remedy: "a service that acknowledges a grant only when a majority of its servers has it on disk, so that its servers can be restarted one after another",
+	},
+	{
+		Name: DelayFault, Exposures: "delays", One: "network delay", Many: "network delays", None: "network delay",
+		Began: "delayed", Over: "network delay ended", State: "delayed",
+		Reason:       "network delay",
+		Remedy:       "a leader that makes sure that it still leads before it answers",
+		ClientRemedy: "a client that counts its lease from when it asked for it, not from when the answer came, and gives its lock up once that time is over",
+	},
+	{
+		Name: "disk", Exposures: "disk-faults", One: "disk fault", Many: "disk faults", None: "disk fault",
+		Began: "hit by a disk fault", Over: "given back a healthy disk", State: "on a faulty disk",
+		Reason: "disk fault of the server",
+		Remedy: "a leader that, once its disk answers again, makes sure that it still leads before it ends a lease, and a server that ends itself when a sync fails",
+	},
+	{
+		Name: "power", Exposures: "power-cuts", One: "power cut", Many: "power cuts", None: "power cut",
+		Began: "lost its power (SIGKILL)", Over: "given power again", State: "without power", Forgets: true,
+		Reason: "power cut",
+		Remedy: "a service that acknowledges a grant only when it is synced to the disks of a majority of its servers (of the only one, where it is alone)",
 	},
 }
 

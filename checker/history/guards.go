@@ -35,7 +35,7 @@ type Question string
 // The questions.
 const (
 	AskNothing Question = ""
-	// AskLatest asks for the newest answer that the service gives: linearizable with etcd, Consul and a majority of Redlock's servers;
+	// AskLatest asks for the newest answer that the service gives: linearizable with etcd, Kubernetes, Consul and a majority of Redlock's servers;
 	// of Redis' primary and of ZooKeeper after a sync, which one that is deposed and does not know it may give as well.
 	AskLatest  Question = "latest"
 	AskAnyCopy Question = "any" // the cheaper look that many programs take: any server's copy will do
@@ -64,7 +64,7 @@ var Guards = []GuardWords{
 	},
 	{
 		Name: GuardAskStale, Looks: true, Asks: AskAnyCopy,
-		About:  "the same by the look that many programs take: etcd's serializable read, ZooKeeper's without sync, a replica of Redis",
+		About:  "the same by the look that many programs take: etcd's serializable read, ZooKeeper's without sync, a replica of Redis, the watch cache of an API server",
 		Note:   "clients ask any server whether they still hold their lock just before they write: its copy may be old",
 		Looked: "a server, whose copy may be old, had just answered its client that it held the lock",
 	},

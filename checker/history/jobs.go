@@ -31,6 +31,8 @@ type ExecutionWords struct {
 	Note string
 	// MarksFirst: the slot is recorded before the work.
 	MarksFirst bool
+	// Once, Again and Twice are what the records of a slot say in stories: "slot 7 has been run".
+	Once, Again, Twice string
 	// Keyed: the resource takes the slot of a record as its idempotency key.
 	Keyed bool
 }
@@ -40,14 +42,17 @@ var Executions = []ExecutionWords{
 	{
 		Name: AtLeastOnce, About: "works, then records the slot: a client that dies in between leaves the job to be run again",
 		Note: "clients record a slot after its work",
+		Once: "has been run", Again: "has been run a second time", Twice: "was run twice",
 	},
 	{
 		Name: AtMostOnce, About: "records the slot, then works: a client that dies in between leaves the job undone",
 		Note: "clients record a slot before its work", MarksFirst: true,
+		Once: "is marked, and is run from here on", Again: "is marked a second time, and run once more", Twice: "was marked twice to be run",
 	},
 	{
 		Name: Idempotent, About: "works, then records the slot, which the resource takes as an idempotency key: a second record is answered as the first was",
 		Note: "clients record a slot after its work; a second record of it does nothing", Keyed: true,
+		Once: "has been run", Again: "has been run a second time", Twice: "was run twice",
 	},
 }
 
@@ -81,6 +86,9 @@ func RecordedSlot(value string) (slot int64, ok bool) {
 	return slot, found && unique != "" && err == nil && slot > 0 && strconv.FormatInt(slot, 10) == digits
 }
 
+// IdempotencyKey is the idempotency key of a slot's record. Each register has keys of its own.
+func IdempotencyKey(slot int64) string { return strconv.FormatInt(slot, 10) }
+
 // Jobs reports whether the run had a schedule of jobs.
 func (p *Plan) Jobs() bool { return p.SlotMS > 0 }
 
@@ -111,8 +119,8 @@ func (p *Plan) validateJobs() error {
 		return mistakef("the plan's slot_ms is %d, with execution %q: a schedule of jobs has both, and a slot lasts 1 to %d ms", p.SlotMS, p.Execution, int64(maxPlanMS))
 	case !known:
 		return mistakef("the plan's execution is %q; known are %s", p.Execution, list(ExecutionNames()))
-	case p.Keyed() && p.UnderTest != nil:
-		return mistakef("the plan's execution is %s, and its resource is under test, which has no idempotency keys", p.Execution)
+	case p.Keyed() && p.UnderTest != nil && p.UnderTest.Compares != "" && !p.UnderTest.IdempotencyKeys:
+		return mistakef("the plan's execution is %s, and its resource under test does not say that it takes idempotency keys", p.Execution)
 	}
 	return nil
 }

@@ -58,8 +58,8 @@ type Plan struct {
 	Command  []string          `json:"command,omitempty"`  // reproduces it
 	Host     map[string]string `json:"host,omitempty"`     // kernel, cpus
 
-	// Until is what ends the load once it was found: one word, UntilViolation, or names of properties, all of which have to be
-	// found violated; empty if the load lasts its time.
+	// Until is what ends the load once it was found: one word, UntilViolation or UntilExposed, or names of properties, all of
+	// which have to be found violated; empty if the load lasts its time.
 	Until []string `json:"until,omitempty"`
 	// LoadEndedNS is the stamp at which the load was ended for it; 0 if it was not.
 	LoadEndedNS int64 `json:"load_ended_ns,omitempty"`
@@ -101,9 +101,12 @@ type AttachedEndpoint struct {
 	Address string `json:"address"` // that it resolved to: "192.0.2.7:2379"
 }
 
+// ImageOfLockClients is what an image of the user's is used for; those of "clients" are lockcheck's.
+const ImageOfLockClients = "lock clients"
+
 // Image is a container image that servers or clients ran from.
 type Image struct {
-	Use    string `json:"use"`              // "servers" or "clients"
+	Use    string `json:"use"`              // "servers", "clients" or ImageOfLockClients
 	Name   string `json:"name"`             // as it was asked for
 	ID     string `json:"id"`               // of its content, as the engine has it
 	Digest string `json:"digest,omitempty"` // in its registry; "" for one that came from none
@@ -119,6 +122,9 @@ type Expected struct {
 
 // UntilViolation ends the load of a run once any property was found violated.
 const UntilViolation = "violation"
+
+// UntilExposed ends the load of a run once everything has happened that its plan requires (Plan.Exposure).
+const UntilExposed = "exposed"
 
 // FreshSessions is how many sessions in a row have to get every lock in the final phase (rule J8).
 const FreshSessions = 2

@@ -106,12 +106,18 @@ func (p *Plan) ResourceKind() ResourceKind {
 // Compares is what the resource had to compare in the run: a fenced one that was sent no tokens compared nothing, and one that has
 // nothing else to compare may have had idempotency keys.
 func (p *Plan) Compares() Comparison {
-	compares := p.ResourceKind().Compares
-	if compares == CompareTokens && !p.Fenced {
-		compares = CompareNothing
-	}
+	compares := p.ComparesBesideKeys()
 	if p.Keyed() && (compares == CompareNothing || compares == CompareTokens && p.Tokens == TokensNone) {
 		return CompareKeys
+	}
+	return compares
+}
+
+// ComparesBesideKeys is what it had to compare of a request that no idempotency key had answered.
+func (p *Plan) ComparesBesideKeys() Comparison {
+	compares := p.ResourceKind().Compares
+	if compares == CompareTokens && !p.Fenced {
+		return CompareNothing
 	}
 	return compares
 }

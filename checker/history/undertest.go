@@ -13,6 +13,8 @@ const ResourceTarget = "resource"
 type UnderTest struct {
 	// Compares is what it says that it compares, a word of ComparisonNames; "" until it was asked.
 	Compares string `json:"compares,omitempty"`
+	// IdempotencyKeys says that it says that it takes them.
+	IdempotencyKeys bool `json:"idempotency_keys,omitempty"`
 	// Software is what it calls itself.
 	Software string `json:"software,omitempty"`
 	// LogRead says that its whole log was read, after the load: only then resource.jsonl has it.
@@ -30,6 +32,14 @@ func ComparisonNamed(name string) (comparison Comparison, known bool) {
 
 // IsOwnResource reports whether a resource is a program or a URL of the user's: no name of lockcheck's own has a slash or a space.
 func IsOwnResource(name string) bool { return strings.ContainsAny(strings.TrimSpace(name), "/ ") }
+
+// IsOwnClient reports whether a lock client is a program of the user's: no name of lockcheck's own has a slash or a space.
+func IsOwnClient(name string) bool { return strings.ContainsAny(strings.TrimSpace(name), "/ ") }
+
+// OwnClient reports whether the lock client of the run was a program or an image of the user's.
+func (p *Plan) OwnClient() bool {
+	return IsOwnClient(p.LockClient) || slices.ContainsFunc(p.Images, func(i Image) bool { return i.Use == ImageOfLockClients })
+}
 
 // OwnResourceNames lists the resources that lockcheck wrote: those that are under no test.
 func OwnResourceNames() (names []string) {

@@ -25,7 +25,7 @@ var (
 	operations = []F{Acquire, Release, Renew, Read, Write}
 	// signals stand alone: they are what clients say unasked and what the harness knows of them.
 	signals = []F{Renew, Lost, Exit}
-	marks   = []F{Phase, Stall, ClockStep, Probe, Leader}
+	marks   = []F{Phase, Stall, ClockStep, Probe, Leader, ServerEnded}
 )
 
 // Validate says what is wrong with an event taken by itself; the error is an ErrMalformed.
@@ -47,9 +47,9 @@ func (e *Event) Validate() error {
 		return mistakef("from_ns is %d, after time_ns (%d)", e.FromNS, e.TimeNS)
 	case e.QueuedNS < 0 || e.QueuedNS > e.TimeNS:
 		return mistakef("queued_ns is %d: it cannot be known by time_ns (%d)", e.QueuedNS, e.TimeNS)
-	case e.Op < 0 || e.TTLNS < 0 || e.ValidNS < 0 || e.WorkNS < 0 || e.DurNS < 0 || e.Attempts < 0:
+	case e.Op < 0 || e.TTLNS < 0 || e.ValidNS < 0 || e.WorkNS < 0 || e.DurNS < 0 || e.LagNS < 0 || e.Attempts < 0:
 		return mistakef("a number is negative")
-	case max(e.TimeNS, e.TTLNS, e.ValidNS, e.WorkNS, e.DurNS, e.SkewNS) > MaxNS, e.SkewNS < -MaxNS:
+	case max(e.TimeNS, e.TTLNS, e.ValidNS, e.WorkNS, e.DurNS, e.SkewNS, e.LagNS) > MaxNS, e.SkewNS < -MaxNS:
 		return mistakef("a time is longer than %d ns", int64(MaxNS))
 	}
 	if err := CheckToken(e.Token); err != nil {

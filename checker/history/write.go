@@ -90,6 +90,7 @@ func AppendEvent(dst []byte, e *Event) []byte {
 	o.Word("clock", string(e.Clock))
 	o.Word("detail", e.Detail)
 	o.Number("skew_ns", e.SkewNS)
+	o.Number("lag_ns", e.LagNS)
 	o.Word("code", e.Code)
 	o.Word("error", e.Error)
 	return o.End()

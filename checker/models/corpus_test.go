@@ -13,7 +13,8 @@ import (
 )
 
 // The 102 logs of Jepsen's tests of etcd that come with Porcupine, each with the answer that Porcupine's own tests know.
-// Theirs is a stricter model (a failed swap and a read of nil are evidence), and its answers are the same.
+// Theirs is a stricter model (a failed swap and a read of nil are evidence), and its answers are the same. Under the race detector, with
+// which they take minutes, every tenth is judged: scripts/test runs this package without, too.
 func TestLogsOfEtcdThatComeWithPorcupine(t *testing.T) {
 	found, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/anishathalye/porcupine").Output()
 	if err != nil {
@@ -25,7 +26,10 @@ func TestLogsOfEtcdThatComeWithPorcupine(t *testing.T) {
 		t.Skipf("this copy of Porcupine comes without its tests: %v", err)
 	}
 	answers, all, left := map[Answer]int{}, 0, 0
-	for _, match := range regexp.MustCompile(`checkJepsen\(t, (\d+), (true|false)\)`).FindAllSubmatch(tests, -1) {
+	for i, match := range regexp.MustCompile(`checkJepsen\(t, (\d+), (true|false)\)`).FindAllSubmatch(tests, -1) {
+		if raceDetector && i%10 != 0 {
+			continue
+		}
 		name := "etcd_" + strings.Repeat("0", 3-len(match[1])) + string(match[1]) + ".log"
 		text, err := os.ReadFile(filepath.Join(dir, "test_data", "jepsen", name))
 		if err != nil {
@@ -52,7 +56,7 @@ func TestLogsOfEtcdThatComeWithPorcupine(t *testing.T) {
 			all, left = all+len(h.Operations), left+len(got.Counterexample)
 		}
 	}
-	if answers[Legal] != 23 || answers[Illegal] != 79 {
+	if !raceDetector && (answers[Legal] != 23 || answers[Illegal] != 79) {
 		t.Errorf("judged %v", answers)
 	}
 	if t.Logf("%v; %d of %d operations in counterexamples", answers, left, all); left > all/4 {

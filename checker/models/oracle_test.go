@@ -252,7 +252,10 @@ func histories(t *testing.T) int {
 	if err != nil || n < 1 {
 		t.Fatalf("LOCKCHECK_HISTORIES has to be a positive number: %v", err)
 	}
-	if testing.Short() {
+	switch {
+	case raceDetector:
+		n = min(n, 400)
+	case testing.Short():
 		n = min(n, 2000)
 	}
 	return n

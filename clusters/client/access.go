@@ -18,9 +18,17 @@ const (
 	OptionUsername   = "username"
 	OptionPassword   = "password"
 
+	// What part of the service is meant, where it has such parts.
+	OptionDatabase  = "database"  // PostgreSQL's
+	OptionNamespace = "namespace" // Kubernetes'
+	OptionMaster    = "master"    // the name under which Redis' Sentinels watch a primary
+
 	// OptionAttached is "yes" where others run the service: nothing is known of what is behind its endpoints.
 	OptionAttached = "attached"
 )
+
+// Parts are the names of such parts, in options as in files.
+var Parts = []string{OptionDatabase, OptionNamespace, OptionMaster}
 
 // Access is what a service that others run wants to see before it answers. The zero Access is for one that asks nothing.
 type Access struct {
@@ -30,6 +38,7 @@ type Access struct {
 	ServerName string // in the server's certificate; "" for the host of the endpoint
 	Username   string
 	Password   Secret
+	Parts      map[string]string // of the service, by the names in Parts; those that are missing are ""
 }
 
 // Secret is a word that must not be shown: printing and marshalling it hide it.
@@ -69,6 +78,11 @@ func (a Access) Options() map[string]string {
 			options[o.name] = o.value
 		}
 	}
+	for _, part := range Parts {
+		if name := a.Parts[part]; name != "" {
+			options[part] = name
+		}
+	}
 	return options
 }
 
@@ -78,9 +92,13 @@ func (i Init) Attached() bool { return i.Options[OptionAttached] == "yes" }
 // Access is what the options say of it.
 func (i Init) Access() Access {
 	o := i.Options
+	parts := map[string]string{}
+	for _, part := range Parts {
+		parts[part] = o[part]
+	}
 	return Access{
 		TLS: o[OptionTLS] == "on", CA: o[OptionCA], Cert: o[OptionCert], Key: o[OptionKey], ServerName: o[OptionServerName],
-		Username: o[OptionUsername], Password: NewSecret(o[OptionPassword]),
+		Username: o[OptionUsername], Password: NewSecret(o[OptionPassword]), Parts: parts,
 	}
 }
 

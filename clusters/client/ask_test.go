@@ -28,13 +28,14 @@ func TestGuardsThatAskTheService(t *testing.T) {
 		guard         history.Guard
 		latest, stale func() (bool, error)
 		says          string // why it is held back; "" if it is not
+		code          string
 	}{
-		"held":                       {history.GuardAsk, yes, no, ""},
-		"not held":                   {history.GuardAsk, no, yes, "not this grant's any more"},
-		"no answer":                  {history.GuardAsk, silent, yes, "did not say whether the lock is held: connection reset"},
-		"held by a copy":             {history.GuardAskStale, no, yes, ""},
-		"not held by a copy":         {history.GuardAskStale, yes, no, "not this grant's any more"},
-		"another guard asks nothing": {history.GuardBeforeWrite, no, no, ""},
+		"held":                       {history.GuardAsk, yes, no, "", ""},
+		"not held":                   {history.GuardAsk, no, yes, "not this grant's any more", history.CodeGuard},
+		"no answer":                  {history.GuardAsk, silent, yes, "did not say whether the lock is held: connection reset", history.CodeUnanswered},
+		"held by a copy":             {history.GuardAskStale, no, yes, "", ""},
+		"not held by a copy":         {history.GuardAskStale, yes, no, "not this grant's any more", history.CodeGuard},
+		"another guard asks nothing": {history.GuardBeforeWrite, no, no, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lock := &fakeLock{grant: &fakeGrant{session: "s"}}
@@ -51,7 +52,7 @@ func TestGuardsThatAskTheService(t *testing.T) {
 				p.want(MsgOK)
 				return
 			}
-			if fail := p.want(MsgFail); fail.Code != history.CodeGuard || !strings.Contains(fail.Error, c.says) || !fail.Held {
+			if fail := p.want(MsgFail); fail.Code != c.code || !strings.Contains(fail.Error, c.says) || !fail.Held {
 				t.Errorf("answered %+v, want %q, and the flag as it is", fail, c.says)
 			}
 		})
@@ -59,7 +60,7 @@ func TestGuardsThatAskTheService(t *testing.T) {
 }
 
 func TestAGrantThatCannotAskIsHeldBack(t *testing.T) {
-	if why := askAbout(t.Context(), &fakeGrant{}, history.AskLatest); why == "" {
+	if why := askAbout(t.Context(), &fakeGrant{}, history.AskLatest); why == nil {
 		t.Error("the write was let through")
 	}
 }

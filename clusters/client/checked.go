@@ -15,7 +15,7 @@ const maxMS = history.MaxNS / 2 / 1_000_000
 
 // codes are those of definite failures, as the protocol's page lists them.
 var codes = []string{
-	history.CodeRefused, history.CodeBusy, history.CodeCancelled, history.CodeNotOwned, history.CodeRejected, history.CodeGuard,
+	history.CodeRefused, history.CodeBusy, history.CodeCancelled, history.CodeNotOwned, history.CodeRejected, history.CodeGuard, history.CodeUnanswered,
 }
 
 // Check refuses a report that no recording could hold, or that says what the protocol has no meaning for. The client is

@@ -200,6 +200,7 @@ func conform(t *testing.T, command, endpoints []string) {
 		return // what follows from that would hide it
 	}
 	conformAtOnce(t, command, endpoints, resource)
+	conformWithKeys(t, command, endpoints)
 	conformAfterALostReply(t, command, endpoints, resource)
 }
 

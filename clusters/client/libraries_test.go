@@ -2,14 +2,18 @@ package client
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
 
+	"lockcheck/checker/history"
+	"lockcheck/clusters/client/clienttest/wire"
 	"lockcheck/clusters/client/libraries"
 )
 
@@ -24,6 +28,55 @@ func TestLibrariesConform(t *testing.T) {
 			t.Parallel()
 			conform(t, append(library.Command(t), library.Steady...), []string{servers[library.Backend](t)})
 		})
+	}
+}
+
+// A client whose library has a call that asks the service asks about its own record, and what is not answered is no leave to write.
+func TestLibrariesThatCanAskDo(t *testing.T) {
+	before := *ttlFlag
+	*ttlFlag = librariesTTL
+	t.Cleanup(func() { *ttlFlag = before })
+	for _, library := range libraries.All {
+		asks := map[string]bool{"redis-py": true, "bsm-redislock": true}[library.Name]
+		t.Run(library.Name, func(t *testing.T) {
+			t.Parallel()
+			command := append(library.Command(t), library.Steady...)
+			w := wire.New(t, servers[library.Backend](t))
+			p := startProcess(t, command, []string{w.Addr}, register(t), "a")
+			if named := slices.Contains(p.commands, string(history.GuardAsk)); named != asks {
+				t.Errorf("it names the guard ask: %v", named)
+			}
+			if asks {
+				asksAboutItsOwn(t, p, w)
+			}
+		})
+	}
+}
+
+// asksAboutItsOwn is of a client of Redis.
+func asksAboutItsOwn(t *testing.T, p *process, w *wire.Wire) {
+	t.Helper()
+	p.send(`{"cmd":"acquire","op":1,"hold":"h","key":"k"}`)
+	p.answer(1, MsgOK)
+	const write = `{"cmd":"write","op":%d,"hold":"h","key":"k","value":"v%d","work_ms":1,"guard":"ask"}`
+	p.send(fmt.Sprintf(write, 2, 2))
+	p.answer(2, MsgOK)
+	for op, change := range []string{3: "SET lockcheck:k of-another\r\n", 4: "DEL lockcheck:k\r\n"} {
+		if change == "" {
+			continue
+		}
+		if got := ask(w.Addr, change); len(got) == 0 || got[0] == '-' {
+			t.Fatalf("%q was answered %q", change, got)
+		}
+		p.send(fmt.Sprintf(write, op, op))
+		if r := p.answer(int64(op), MsgFail); r.Code != history.CodeGuard || !r.Held {
+			t.Errorf("after %q the write answered %s, want held back by its guard, and the flag as it is", change, line(r))
+		}
+	}
+	w.Hold(wire.ToClient)
+	p.send(fmt.Sprintf(write, 5, 5))
+	if r := p.answer(5, MsgFail); r.Code != history.CodeUnanswered {
+		t.Errorf("without an answer the write answered %s, want the code unanswered", line(r))
 	}
 }
 

@@ -27,6 +27,7 @@ func AppendCommand(dst []byte, c *Command) ([]byte, error) {
 	o.Flag("try", c.Try)
 	o.Word("value", c.Value)
 	o.Word("base", c.Base)
+	o.Word("idempotency_key", c.IdempotencyKey)
 	o.Number("work_ms", c.WorkMS)
 	o.Word("guard", string(c.Guard))
 	return append(o.End(), '\n'), nil
@@ -53,6 +54,8 @@ func (l *LineReader) Command(line []byte) (c Command, err error) {
 			return r.Word(&c.Value)
 		case "base":
 			return r.Word(&c.Base)
+		case "idempotency_key":
+			return r.Word(&c.IdempotencyKey)
 		case "work_ms":
 			return r.Int(&c.WorkMS)
 		case "guard":

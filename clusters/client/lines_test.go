@@ -12,7 +12,8 @@ import (
 
 var (
 	fullCommand = Command{
-		Cmd: CmdWrite, N: 1, Op: 2, Hold: "h2", Key: "k1", Try: true, Value: "h2.3", Base: "ä\n\"\\\x01\u2028", WorkMS: 4, Guard: history.GuardBeforeWork,
+		Cmd: CmdWrite, N: 1, Op: 2, Hold: "h2", Key: "k1", Try: true, Value: "h2.3", Base: "ä\n\"\\\x01\u2028", IdempotencyKey: "7", WorkMS: 4,
+		Guard: history.GuardBeforeWork,
 	}
 	owned      = true
 	fullReport = Report{

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -97,7 +96,7 @@ func (s *server) write(ctx context.Context, cmd Command) {
 		return
 	}
 	guard, _ := history.GuardNamed(cmd.Guard) // that there is one was checked when the command was taken
-	if guard.Looks && s.guarded(cmd, s.flags.look(cmd.Hold, grant.Valid())) {
+	if guard.Looks && s.guarded(cmd, s.look(cmd, grant)) {
 		return
 	}
 	s.flags.say(Report{Msg: MsgStage, Op: cmd.Op, Stage: StageWorking})
@@ -108,40 +107,51 @@ func (s *server) write(ctx context.Context, cmd Command) {
 		return
 	}
 	s.flags.say(Report{Msg: MsgStage, Op: cmd.Op, Stage: StageWorked})
-	if guard.Again && s.guarded(cmd, s.flags.look(cmd.Hold, grant.Valid())) || s.guarded(cmd, askAbout(ctx, grant, guard.Asks)) {
+	if guard.Again && s.guarded(cmd, s.look(cmd, grant)) || s.guarded(cmd, askAbout(ctx, grant, guard.Asks)) {
 		return
 	}
 	seen := s.heard.seen()
-	_, err := s.register.Write(ctx, s.ask(cmd, grant))
-	s.flags.answer(cmd.Hold, failure(Report{Op: cmd.Op, Seen: seen}, resourceError(err)))
+	got, err := s.register.Write(ctx, s.ask(cmd, grant))
+	answer := Report{Op: cmd.Op, Seen: seen}
+	if cmd.IdempotencyKey != "" && err == nil {
+		answer.Value = got.Value // which may be another's
+	}
+	s.flags.answer(cmd.Hold, failure(answer, resourceError(err)))
 }
 
-// askAbout asks the service about a grant. It returns why the lock cannot be relied on, "" if it can, or if nothing is asked.
-func askAbout(ctx context.Context, grant Grant, question history.Question) string {
+// look is the client's own look at its lock. The error says why it cannot be relied on.
+func (s *server) look(cmd Command, grant Grant) error {
+	if why := s.flags.look(cmd.Hold, grant.Valid()); why != "" {
+		return Definite(history.CodeGuard, "%s", why)
+	}
+	return nil
+}
+
+// askAbout asks the service about a grant. The error says why the lock cannot be relied on; there is none if nothing is asked.
+func askAbout(ctx context.Context, grant Grant, question history.Question) error {
 	if question == history.AskNothing {
-		return ""
+		return nil
 	}
 	asker, ok := grant.(Asker)
 	if !ok {
-		return "this client cannot ask the service whether it holds its lock"
+		return Definite(history.CodeUnanswered, "this client cannot ask the service whether it holds its lock")
 	}
 	held, err := asker.Ask(ctx, question)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("the service did not say whether the lock is held: %v", err)
+		return Definite(history.CodeUnanswered, "the service did not say whether the lock is held: %v", err)
 	case !held:
-		return "the service says that the lock is not this grant's any more"
+		return Definite(history.CodeGuard, "the service says that the lock is not this grant's any more")
 	}
-	return ""
+	return nil
 }
 
 // guarded answers that the write was held back, if there is a reason why the lock cannot be relied on.
-func (s *server) guarded(cmd Command, why string) bool {
-	if why == "" {
-		return false
+func (s *server) guarded(cmd Command, why error) bool {
+	if why != nil {
+		s.flags.answer(cmd.Hold, failure(Report{Op: cmd.Op}, why))
 	}
-	s.flags.answer(cmd.Hold, failure(Report{Op: cmd.Op}, Definite(history.CodeGuard, "%s", why)))
-	return true
+	return why != nil
 }
 
 // granted finds the grant that a command is about. A hold that was never granted, or is released, has nothing to act
@@ -159,7 +169,7 @@ func (s *server) granted(cmd Command) (Grant, bool) {
 func (s *server) ask(cmd Command, grant Grant) resource.Ask {
 	return resource.Ask{
 		Request: strconv.FormatInt(cmd.Op, 10), Hold: cmd.Hold, Token: grant.Token(),
-		Key: cmd.Key, Value: cmd.Value, Base: cmd.Base,
+		Key: cmd.Key, Value: cmd.Value, Base: cmd.Base, IdempotencyKey: cmd.IdempotencyKey,
 	}
 }
 

@@ -17,14 +17,15 @@ import (
 // process is a conversation with a client that is a process of its own.
 type process struct {
 	talk
-	name    string
-	tokens  string
-	pings   int              // sent
-	pongs   int              // read, in order
-	cut     bool             // its connections were broken: it may lose what it holds
-	waiting map[int64]Report // answers that were read before they were asked for
-	errors  *lastLines       // of its standard error
-	exited  chan error
+	name     string
+	tokens   string
+	commands []string         // that it named
+	pings    int              // sent
+	pongs    int              // read, in order
+	cut      bool             // its connections were broken: it may lose what it holds
+	waiting  map[int64]Report // answers that were read before they were asked for
+	errors   *lastLines       // of its standard error
+	exited   chan error
 }
 
 // lastLines passes on what a client prints on standard error, and keeps its end.
@@ -115,7 +116,7 @@ func startProcess(t *testing.T, command, endpoints []string, resource, name stri
 	if ready == nil || ready.Protocol != ProtocolVersion || ready.Client == "" {
 		t.Fatalf("client %s said ready with %+v, want protocol %d and the client's name", name, ready, ProtocolVersion)
 	}
-	p.tokens = ready.Tokens
+	p.tokens, p.commands = ready.Tokens, ready.Commands
 	if err := ready.Check(); err != nil {
 		t.Errorf("client %s: %v", name, err)
 	}
@@ -124,6 +125,9 @@ func startProcess(t *testing.T, command, endpoints []string, resource, name stri
 
 // readyTimeout is how long a run waits for a client to get ready: a runtime may take its time to start.
 const readyTimeout = 20 * time.Second
+
+// answerTimeout is how long a run waits for an answer (README.md).
+func answerTimeout() time.Duration { return max(10*time.Second, 5**ttlFlag) }
 
 // first is the first line, which has to be ready.
 func (p *process) first() Report {
@@ -250,7 +254,7 @@ func (p *process) answer(op int64, want ...ReportName) Report {
 	p.t.Helper()
 	r, ok := p.waiting[op]
 	if !ok {
-		r = p.take(fmt.Sprintf("answer of operation %d", op), 10*time.Second, func(r Report) bool {
+		r = p.take(fmt.Sprintf("answer of operation %d", op), answerTimeout(), func(r Report) bool {
 			return r.Op == op && (r.Msg == MsgOK || r.Msg == MsgFail || r.Msg == MsgInfo)
 		})
 	}

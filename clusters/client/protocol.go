@@ -24,22 +24,30 @@ const (
 	CmdClose   CommandName = "close"  // close the session in good order and exit; so does the end of input
 )
 
+// KnowsIdempotencyKeys is what a client names among its commands if it sends a write with the idempotency key that it was given, and
+// says which value the answer had.
+const KnowsIdempotencyKeys = "idempotency-key"
+
 // required are the commands that every client has to understand.
 var required = []CommandName{CmdPing, CmdAcquire, CmdRead, CmdWrite, CmdRelease, CmdCancel, CmdClose}
 
 // Command is one line from the harness to the client. Unused fields are absent.
 type Command struct {
-	Cmd    CommandName   `json:"cmd"`
-	Init   *Init         `json:"init,omitempty"`
-	N      int64         `json:"n,omitempty"`       // ping: its number, from 1
-	Op     int64         `json:"op,omitempty"`      // the operation's number, to be repeated in its answer
-	Hold   string        `json:"hold,omitempty"`    // names the grant: given with its acquire, used by all that follow
-	Key    string        `json:"key,omitempty"`     // which lock, and which register of the resource
-	Try    bool          `json:"try,omitempty"`     // acquire: do not wait
-	Value  string        `json:"value,omitempty"`   // write: the new value
-	Base   string        `json:"base,omitempty"`    // write: the value it was built on
-	WorkMS int64         `json:"work_ms,omitempty"` // write: how long the work takes
-	Guard  history.Guard `json:"guard,omitempty"`   // write: where to look at the lock
+	Cmd   CommandName `json:"cmd"`
+	Init  *Init       `json:"init,omitempty"`
+	N     int64       `json:"n,omitempty"`     // ping: its number, from 1
+	Op    int64       `json:"op,omitempty"`    // the operation's number, to be repeated in its answer
+	Hold  string      `json:"hold,omitempty"`  // names the grant: given with its acquire, used by all that follow
+	Key   string      `json:"key,omitempty"`   // which lock, and which register of the resource
+	Try   bool        `json:"try,omitempty"`   // acquire: do not wait
+	Value string      `json:"value,omitempty"` // write: the new value
+	Base  string      `json:"base,omitempty"`  // write: the value it was built on
+	// IdempotencyKey is what a write is sent with; absent where the resource is not to know one.
+	IdempotencyKey string        `json:"idempotency_key,omitempty"`
+	WorkMS         int64         `json:"work_ms,omitempty"` // write: how long the work takes
+	Guard          history.Guard `json:"guard,omitempty"`   // write: where to look at the lock
+	// AfterMS is how long the hold lasts after a write, for work that follows it. The harness waits; no client is told.
+	AfterMS int64 `json:"-"`
 }
 
 // Init is what a client needs to know before its first lock.
@@ -97,7 +105,7 @@ type Report struct {
 	Token   string `json:"token,omitempty"`
 	TTLMS   int64  `json:"ttl_ms,omitempty"`   // lease: as granted by the server
 	ValidMS int64  `json:"valid_ms,omitempty"` // acquire, renew: validity that the library declares, counted from Seen
-	Value   string `json:"value,omitempty"`    // read
+	Value   string `json:"value,omitempty"`    // read; write with an idempotency key: as the resource answered
 	Held    bool   `json:"held,omitempty"`     // read, write: the flag of the hold as it stands when answering
 	Owned   *bool  `json:"owned,omitempty"`    // release, renew: whether the request acted on this grant's own record
 	Removed bool   `json:"removed,omitempty"`  // release, lost: a record was removed, and the answer does not say whose

@@ -225,7 +225,7 @@ func complete(ready Ready) *Ready {
 	for _, name := range required {
 		commands = append(commands, string(name))
 	}
-	ready.Commands = append(commands, ready.Commands...)
+	ready.Commands = append(append(commands, KnowsIdempotencyKeys), ready.Commands...)
 	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil && ready.BootID == "" {
 		ready.BootID = strings.TrimSpace(string(id))
 	}

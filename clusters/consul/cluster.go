@@ -93,7 +93,7 @@ func (c *cluster) Versions(ctx context.Context) (map[string]string, error) {
 // Probe makes one plain write, through whichever server takes it, and gives up when ctx is done or after probeTimeout.
 func (c *cluster) Probe(ctx context.Context) error {
 	return clusters.WriteToAny(ctx, probeTimeout, probeTry, called, c.nodes, func(ctx context.Context, n *node) error {
-		return n.write(ctx, n.Name())
+		return n.write(ctx, probeKey, n.Name())
 	})
 }
 

@@ -125,7 +125,7 @@ func TestServersThatLoseTheirDataOneAfterTheOther(t *testing.T) {
 
 func TestASingleServerForgetsAndRemembers(t *testing.T) {
 	c := startAlone(t, nil)
-	if err := c.nodes[0].write(t.Context(), "kept"); err != nil {
+	if err := c.nodes[0].write(t.Context(), probeKey, "kept"); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -140,7 +140,7 @@ func TestASingleServerForgetsAndRemembers(t *testing.T) {
 		var got string
 		clienttest.Eventually(t, "it answers", func() bool {
 			var err error
-			got, err = c.nodes[0].read(t.Context())
+			got, err = c.nodes[0].read(t.Context(), probeKey)
 			return err == nil || strings.Contains(err.Error(), "404")
 		})
 		if kept := got == "kept"; kept != test.kept {

@@ -24,12 +24,13 @@ import (
 // session lives with the agent that made it. When the other servers take that agent for failed (serfHealth), they end its
 // sessions.
 type locks struct {
-	watch client.Watch
-	addr  string
-	ttl   time.Duration
-	delay time.Duration
-	base  http.RoundTripper // the library's own; its connections are shared
-	held  polling.Held
+	watch  client.Watch
+	config api.Config
+	name   string // of sessions, for people who look at a server
+	ttl    time.Duration
+	delay  time.Duration
+	base   http.RoundTripper // that of the library; its connections are shared
+	held   polling.Held
 }
 
 func newLocks(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
@@ -41,10 +42,23 @@ func newLocks(_ context.Context, init client.Init, watch client.Watch) (client.L
 	if len(init.Endpoints) == 0 {
 		return nil, ready, errors.New("there are no servers")
 	}
-	return &locks{
-		watch: watch, addr: init.Endpoints[uint64(init.Seed)%uint64(len(init.Endpoints))], ttl: time.Duration(init.TTLMS) * time.Millisecond,
-		delay: duration(init.Options[lockDelay]), base: api.DefaultConfig().Transport,
-	}, ready, nil
+	l := &locks{watch: watch, name: api.DefaultLockSessionName, ttl: time.Duration(init.TTLMS) * time.Millisecond, delay: duration(init.Options[lockDelay])}
+	access := init.Access()
+	secure, err := access.Config()
+	if err != nil {
+		return nil, ready, err
+	}
+	transport := api.DefaultConfig().Transport
+	transport.Proxy = nil // whoever is asked is asked directly, even if the environment names a proxy
+	l.config = api.Config{Scheme: "http", Address: init.Endpoints[uint64(init.Seed)%uint64(len(init.Endpoints))], Token: ownToken}
+	if secure != nil {
+		l.config.Scheme, transport.TLSClientConfig = "https", secure
+	}
+	l.base = as{access.Password.Reveal(), transport}
+	if init.Attached() {
+		l.name = lockKey(init.Name)
+	}
+	return l, ready, nil
 }
 
 // sessionOptions are what the library would ask for, and the lock delay. The library takes 0 for "not said", and the server
@@ -54,7 +68,7 @@ func (l *locks) sessionOptions() *api.SessionEntry {
 	if delay == 0 {
 		delay = -1
 	}
-	return &api.SessionEntry{Name: api.DefaultLockSessionName, TTL: milliseconds(l.ttl), LockDelay: delay}
+	return &api.SessionEntry{Name: l.name, TTL: milliseconds(l.ttl), LockDelay: delay}
 }
 
 // key is where a lock's entry is.
@@ -92,9 +106,9 @@ func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant
 
 // lock makes the library's lock, whose requests the attempt observes.
 func (a *attempt) lock(l *locks, key string, try bool) (*api.Lock, error) {
-	config := api.DefaultConfig()
-	config.Address, config.HttpClient = l.addr, &http.Client{Transport: a}
-	library, err := api.NewClient(config)
+	config := l.config
+	config.HttpClient = &http.Client{Transport: a, CheckRedirect: stay}
+	library, err := api.NewClient(&config)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package consul
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,22 +27,46 @@ const (
 // node is a server and how the harness asks it: by its HTTP interface, over connections of its own.
 type node struct {
 	clusters.Node
-	http *http.Client
+	http  *http.Client
+	base  string // of URLs
+	token string // "" for none
 }
 
 func newNode(at clusters.Node, dial clusters.Dialer) *node {
+	n := &node{Node: at, http: connecting(dial, nil)}
+	n.base = "http://" + n.endpoint()
+	return n
+}
+
+// connecting makes its connections by a dialer, and speaks TLS over them unless config is nil.
+func connecting(dial clusters.Dialer, config *tls.Config) *http.Client {
 	// No proxy: the run's network is private, even if the environment names one. No connection is kept: it is lost with its
 	// server.
-	return &node{at, &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
+	return &http.Client{Transport: &http.Transport{DialContext: dial, TLSClientConfig: config, DisableKeepAlives: true}, CheckRedirect: stay}
 }
 
 func (n *node) endpoint() string { return net.JoinHostPort(n.Addr(), httpPort) }
 
-// ask sends one request and decodes the answer, unless answer is nil.
+// failure is an answer that is not 200 OK.
+type failure struct {
+	asked  string // method and path
+	status int
+	said   string
+	header http.Header
+}
+
+func (r *failure) Error() string {
+	return fmt.Sprintf("%s: %d %s: %.200s", r.asked, r.status, http.StatusText(r.status), r.said)
+}
+
+// ask sends one request and decodes the answer, unless answer is nil. An answer other than 200 is a *failure.
 func (n *node) ask(ctx context.Context, method, path string, body []byte, answer any) error {
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+n.endpoint()+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, n.base+path, bytes.NewReader(body))
 	if err != nil {
 		return err
+	}
+	if n.token != "" {
+		req.Header.Set(tokenHeader, n.token)
 	}
 	resp, err := n.http.Do(req)
 	if err != nil {
@@ -53,7 +78,7 @@ func (n *node) ask(ctx context.Context, method, path string, body []byte, answer
 	case err != nil:
 		return err
 	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, bytes.TrimSpace(said))
+		return &failure{method + " " + path, resp.StatusCode, string(bytes.TrimSpace(said)), resp.Header}
 	case answer == nil:
 		return nil
 	}
@@ -96,14 +121,14 @@ func (n *node) status(ctx context.Context) (status, error) {
 }
 
 // write makes a plain write past any lock.
-func (n *node) write(ctx context.Context, value string) error {
-	return n.ask(ctx, http.MethodPut, "/v1/kv/"+probeKey, []byte(value), nil)
+func (n *node) write(ctx context.Context, key, value string) error {
+	return n.ask(ctx, http.MethodPut, "/v1/kv/"+key, []byte(value), nil)
 }
 
 // read reads what was written last.
-func (n *node) read(ctx context.Context) (string, error) {
+func (n *node) read(ctx context.Context, key string) (string, error) {
 	var entries []struct{ Value []byte }
-	err := n.ask(ctx, http.MethodGet, "/v1/kv/"+probeKey+"?consistent", nil, &entries)
+	err := n.ask(ctx, http.MethodGet, "/v1/kv/"+key+"?consistent", nil, &entries)
 	if err == nil && len(entries) != 1 {
 		err = fmt.Errorf("it has %d entries of that name", len(entries))
 	}
@@ -120,13 +145,11 @@ func (n *node) trySession(ctx context.Context, ttl time.Duration) error {
 		return err
 	}
 	var infos []struct{ TTL string }
-	if err := n.ask(ctx, http.MethodGet, "/v1/session/info/"+made.ID+"?consistent", nil, &infos); err != nil {
-		return err
+	err := n.ask(ctx, http.MethodGet, "/v1/session/info/"+made.ID+"?consistent", nil, &infos)
+	if err == nil && (len(infos) != 1 || duration(infos[0].TTL) != ttl) {
+		err = fmt.Errorf("asked for a session of %v, it made %v", ttl, infos)
 	}
-	if len(infos) != 1 || duration(infos[0].TTL) != ttl {
-		return fmt.Errorf("asked for a session of %v, it made %v", ttl, infos)
-	}
-	return n.ask(ctx, http.MethodPut, "/v1/session/destroy/"+made.ID, nil, nil)
+	return errors.Join(err, n.ask(ctx, http.MethodPut, "/v1/session/destroy/"+made.ID, nil, nil))
 }
 
 // milliseconds is a time as Consul reads it.

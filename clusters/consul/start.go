@@ -86,10 +86,10 @@ func (c *cluster) verifyOne(ctx context.Context, n, next *node) error {
 	ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
 	value := fmt.Sprintf("%s %d", n.Name(), time.Now().UnixNano())
-	if err := n.write(ctx, value); err != nil {
+	if err := n.write(ctx, probeKey, value); err != nil {
 		return fmt.Errorf("a write to %s: %w", n.Name(), err)
 	}
-	got, err := next.read(ctx)
+	got, err := next.read(ctx, probeKey)
 	if err != nil {
 		return fmt.Errorf("a read from %s: %w", next.Name(), err)
 	}

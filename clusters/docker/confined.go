@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
@@ -24,8 +25,9 @@ type confined struct {
 	what    string // for errors: "redis on host n1"
 	log     string
 	id      string
-	image   string   // as it was named
-	named   string   // what names another image, for errors
+	image   string // as it was named
+	named   string // what names another image, for errors
+	quit    syscall.Signal
 	memory  int64    // that it may take, in bytes
 	control *control // with the sandbox, about its processes
 

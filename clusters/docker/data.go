@@ -19,17 +19,17 @@ func (h *host) DataDir(name string) (string, error) {
 	if h.builtIn(name) {
 		return builtInData + name, nil
 	}
-	if h.site.software.ImageData == "" {
-		return "", fmt.Errorf("data directory %s of host %s: the servers of %s keep no data in their image", name, h.name, h.site.software.Backend)
+	if h.of.software.ImageData == "" {
+		return "", fmt.Errorf("data directory %s of host %s: the servers of %s keep no data in their image", name, h.name, h.of.software.Backend)
 	}
-	return h.site.software.ImageData, nil
+	return h.of.software.ImageData, nil
 }
 
 // builtInData is where servers that are lockcheck itself keep their data: in the sandbox, which lives as long as its host.
 const builtInData = "/tmp/"
 
 // builtIn reports whether data is that of a server that is lockcheck itself.
-func (h *host) builtIn(data string) bool { return slices.Contains(h.site.software.BuiltIn, data) }
+func (h *host) builtIn(data string) bool { return slices.Contains(h.of.software.BuiltIn, data) }
 
 // volume makes the volume with that data, unless there is one, and returns its name. A new one gets what the image has
 // in that place, and its owner, from the engine.
@@ -90,7 +90,7 @@ func (h *host) Wipe(ctx context.Context, name string) error {
 func (h *host) containerFS(id, data string) *containerFS {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	in := &containerFS{engine: h.site.engine, id: id, data: h.site.software.ImageData, used: h.used[data], image: h.site.containerFS}
+	in := &containerFS{engine: h.site.engine, id: id, data: h.of.software.ImageData, used: h.used[data], image: h.of.fs}
 	if data != "" {
 		h.used[data] = true
 	}

@@ -55,7 +55,7 @@ func (h *host) startGuest(ctx context.Context, session *yamux.Session, cmd clust
 		return nil, err
 	}
 	p := &guest{number: strconv.Itoa(h.number()), confined: confined{
-		host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), image: h.site.entrance.image.ref, memory: clientMemory,
+		host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), image: h.site.entrance.image.ref, quit: cmd.Quit(), memory: clientMemory,
 		named: "--" + clusters.FlagClientImage, done: make(chan struct{}),
 	}}
 	if err := p.start(ctx, session, cmd, log); err != nil {
@@ -87,6 +87,9 @@ func (p *guest) start(ctx context.Context, session *yamux.Session, cmd clusters.
 		return stream, err
 	}
 	if err := p.create(ctx, cmd); err != nil {
+		return err
+	}
+	if err := p.host.placeBeside(ctx, p.id, cmd.Files); err != nil {
 		return err
 	}
 	output, err := open(sandbox.Header{Kind: sandbox.Output})

@@ -31,11 +31,12 @@ const (
 
 // sandboxCapabilities are what a sandbox can do: stop and change the clock of processes of any user, program its host's network,
 // and start its children as another user, who has none of this.
-var sandboxCapabilities = []string{"KILL", "SYS_PTRACE", "DAC_READ_SEARCH", "NET_ADMIN", "SETUID", "SETGID"}
+var sandboxCapabilities = []string{"KILL", "SYS_PTRACE", "DAC_READ_SEARCH", "NET_ADMIN", "NET_RAW", "SETUID", "SETGID"}
 
 // host is a container that holds a network namespace with an address and a PID namespace.
 type host struct {
 	site *site
+	of   *servers // that it can have
 	name string
 	addr string
 
@@ -82,6 +83,7 @@ func (h *host) create(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	ways := s.waysNow()
 	create := func() (container.CreateResponse, error) {
 		return s.engine.ContainerCreate(ctx, &container.Config{
 			Image: s.clientImage, Cmd: []string{sandbox.Command}, Hostname: h.name, Labels: s.labels(labelHost, h.name),
@@ -89,7 +91,7 @@ func (h *host) create(ctx context.Context) error {
 		}, &container.HostConfig{
 			AutoRemove: true, NetworkMode: container.NetworkMode(s.net.id), LogConfig: container.LogConfig{Type: "none"},
 			CapDrop: []string{"ALL"}, CapAdd: sandboxCapabilities, SecurityOpt: []string{"no-new-privileges"},
-			Resources: s.limits(sandboxMemory),
+			Resources: s.limits(sandboxMemory), ExtraHosts: hostNames(ways),
 		}, &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{
 			s.net.id: {IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: h.addr}},
 		}}, nil, s.containerName(h.name))
@@ -135,8 +137,10 @@ func (h *host) create(ctx context.Context) error {
 		return err
 	}
 	defer context.AfterFunc(ctx, func() { h.session.Close() })()
-	_, err = h.session.Ping() // a sandbox that hears nothing ends
-	return err
+	if _, err = h.session.Ping(); err != nil { // a sandbox that hears nothing ends
+		return err
+	}
+	return h.route(h.session, ways)
 }
 
 // limits are a container's, no more than the engine's machine has.
@@ -255,8 +259,11 @@ func (h *host) start(ctx context.Context, cmd clusters.Command, capabilities boo
 	case cmd.Program != "" && cmd.Program != h.site.program:
 		return nil, fmt.Errorf("%w: %s is a program of this machine, which containers do not have: use %s, a lock client that comes with the backend, or one from an image (--%s)",
 			clusters.ErrUsage, cmd.Program, clusters.ChooseLocal, clusters.FlagClientImage)
-	case cmd.Data != "" && !h.builtIn(cmd.Data) || len(cmd.Files) > 0:
-		return nil, errors.New("only servers from an image keep data and files here")
+	case cmd.Data != "" && !h.builtIn(cmd.Data):
+		return nil, errors.New("only servers from an image keep data here")
+	}
+	if err := h.placeBeside(ctx, h.id, cmd.Files); err != nil {
+		return nil, err
 	}
 	return h.startChild(session, cmd, capabilities)
 }

@@ -44,6 +44,9 @@ var helpers = hosttest.Helpers{
 	"harness":      harness,
 	"judge-hidden": judgeHidden,
 	"hog":          hog,
+	"say-to":       sayTo,
+	"knock":        knock,
+	"see-end":      seeEnd,
 }
 
 func TestMain(m *testing.M) {

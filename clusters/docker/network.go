@@ -17,6 +17,7 @@ import (
 type privateNetwork struct {
 	id     string
 	subnet netip.Prefix
+	bridge netip.Addr // of the engine's machine
 
 	mu   sync.Mutex
 	last netip.Addr // the address given last
@@ -42,7 +43,8 @@ func newNetwork(ctx context.Context, engine *client.Client, name string, labels 
 		})
 		if err == nil {
 			n := &privateNetwork{id: made.ID, subnet: subnet}
-			n.last = subnet.Masked().Addr().Next() // the bridge's own
+			n.bridge = subnet.Masked().Addr().Next()
+			n.last = n.bridge
 			return n, nil
 		}
 		if last = err; ctx.Err() != nil || !strings.Contains(err.Error(), "overlap") { // else another run was faster

@@ -16,7 +16,7 @@ import (
 	"github.com/docker/docker/client"
 )
 
-// place puts files into a container that is not started yet, unless there is one already. They belong to whom the data
+// place puts files into a container, unless there is one already. They belong to whom the data
 // directory belongs to, so that a server that runs as another user can write them.
 func place(ctx context.Context, in *containerFS, files map[string][]byte) error {
 	if len(files) == 0 {
@@ -41,6 +41,11 @@ func place(ctx context.Context, in *containerFS, files map[string][]byte) error 
 		return fmt.Errorf("put %s in place: %w", strings.Join(names, ", "), err)
 	}
 	return nil
+}
+
+// placeBeside puts files of lock clients into a container. They keep no data.
+func (h *host) placeBeside(ctx context.Context, id string, files map[string][]byte) error {
+	return place(ctx, &containerFS{engine: h.site.engine, id: id, image: newImageFS()}, files)
 }
 
 // placing is an archive of what a container does not have yet.

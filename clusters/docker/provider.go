@@ -12,6 +12,9 @@
 //	│  └─────────────────────────┘ └─────────────────────────┘ └────────────────┘ └───────────┘  │
 //	└───────────────────────────────────────────────────────────────────────────────────────────┘
 //
+// Where others run the service (--attach), the harness is its way out as well: a host that relays hands each connection to the harness,
+// which connects to the place outside (outside.go). No host has another way, not even to the engine's machine.
+//
 // A host is a small container made from lockcheck's own binary. It owns the host's network and PID namespaces for the
 // whole run; the server's container, which comes and goes, joins both. So an address, and rules about it, outlive a
 // server; and a server's processes are stopped and read back from inside, in well under a millisecond, with any first process
@@ -42,6 +45,7 @@ const Name = clusters.Docker
 type Provider struct {
 	Image       string    // of the servers (clusters.FlagImage); "" for LOCKCHECK_IMAGE_<BACKEND>, else the official one
 	ClientImage string    // of lock clients (clusters.FlagClientImage); "" for none
+	Places      []string  // outside, host:port, to which the harness connects for a run (clusters.Outward)
 	Progress    io.Writer // a line for what takes long; nil for none
 }
 
@@ -57,16 +61,24 @@ func (p *Provider) Open(ctx context.Context, spec clusters.SiteSpec) (clusters.S
 	if progress == nil {
 		progress = io.Discard
 	}
+	if len(spec.Disks) > 0 {
+		return nil, errNoDisks
+	}
 	engine, err := connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := newSite(engine, spec)
+	s := newSite(engine, spec, p.Places)
 	if err := s.prepare(ctx, p, progress); err != nil {
 		return nil, refused(errors.Join(err, s.Close()))
 	}
 	return s, nil
 }
+
+// errNoDisks refuses faults of disks, and power cuts. A file system that one container mounts reaches another one only through a directory of the
+// engine's machine whose mounts are shared, which no engine promises, and what is mounted there would outlive a run that is killed.
+var errNoDisks = fmt.Errorf("%w: faults of disks and power cuts need a file system of lockcheck's own under a server's data, and an engine passes no mount that one "+
+	"container makes on to another one: use %s", clusters.ErrUnavailable, clusters.ChooseLocal)
 
 // prepare does at once what does not depend on each other.
 func (s *site) prepare(ctx context.Context, p *Provider, progress io.Writer) error {
@@ -91,9 +103,9 @@ func (s *site) prepare(ctx context.Context, p *Provider, progress io.Writer) err
 		},
 		func() (err error) { s.net, err = newNetwork(ctx, s.engine, s.name, s.labels()); return err },
 	}
-	if len(s.software.InImage) > 0 {
+	if len(s.servers.software.InImage) > 0 {
 		tasks = append(tasks, func() (err error) {
-			s.server, err = findServerImage(ctx, s.engine, s.software, p.Image, s.labels(), progress)
+			s.servers.image, err = findServerImage(ctx, s.engine, s.servers.software, p.Image, s.labels(), progress)
 			return err
 		})
 	}
@@ -111,7 +123,7 @@ func (s *site) prepare(ctx context.Context, p *Provider, progress io.Writer) err
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	s.relay, err = s.makeHost(ctx, relayName)
+	s.relay, err = s.makeHost(ctx, relayName, s.servers)
 	return err
 }
 

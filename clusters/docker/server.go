@@ -28,7 +28,7 @@ var (
 )
 
 func (h *host) startServer(ctx context.Context, cmd clusters.Command) (*server, error) {
-	if h.site.server == nil {
+	if h.of.image == nil {
 		return nil, fmt.Errorf("%w: the backend has no server image", clusters.ErrUnavailable)
 	}
 	if cmd.Pipes {
@@ -46,8 +46,8 @@ func (h *host) startServer(ctx context.Context, cmd clusters.Command) (*server, 
 		return nil, err
 	}
 	p := &server{data: cmd.Data, confined: confined{
-		host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), image: h.site.server.ref, memory: h.site.memory,
-		named: "--" + clusters.FlagImage + " or " + imageVariable(h.site.software), done: make(chan struct{}),
+		host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), image: h.of.image.ref, quit: cmd.Quit(), memory: h.site.memory,
+		named: "--" + clusters.FlagImage + " or " + imageVariable(h.of.software), done: make(chan struct{}),
 	}}
 	if err := p.start(ctx, cmd, log); err != nil {
 		log.Close()
@@ -102,18 +102,18 @@ func (p *server) create(ctx context.Context, cmd clusters.Command) error {
 	h, s := p.host, p.host.site
 	own := ""
 	if cmd.Data != "" {
-		own = s.software.ImageData
+		own = h.of.software.ImageData
 	}
-	mounts := s.server.mounts(own, s.labels(labelHost, h.name))
+	mounts := h.of.image.mounts(own, s.labels(labelHost, h.name))
 	if cmd.Data != "" {
 		volume, err := h.volume(ctx, cmd.Data)
 		if err != nil {
 			return err
 		}
-		mounts = append(mounts, mount.Mount{Type: mount.TypeVolume, Source: volume, Target: s.software.ImageData})
+		mounts = append(mounts, mount.Mount{Type: mount.TypeVolume, Source: volume, Target: h.of.software.ImageData})
 	}
 	made, err := s.engine.ContainerCreate(ctx, &container.Config{
-		Image: s.server.id, Cmd: append([]string{cmd.Program}, cmd.Args...), Env: cmd.Env, Labels: s.labels(labelHost, h.name),
+		Image: h.of.image.id, Cmd: append([]string{cmd.Program}, cmd.Args...), Env: cmd.Env, Labels: s.labels(labelHost, h.name),
 		AttachStdout: true, AttachStderr: true,
 		// What the engine would start in the container to see whether the server is well would be paused, or go on while it is.
 		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},

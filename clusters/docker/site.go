@@ -12,8 +12,10 @@ import (
 
 	"github.com/docker/docker/client"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/clusters/docker/sandbox"
+	"lockcheck/clusters/relay"
 )
 
 // relayName is the host through which the harness connects to the others. No backend has a server of that name.
@@ -25,20 +27,21 @@ const closeTimeout = 15 * time.Second
 
 // site is one run's network and what is on it.
 type site struct {
-	engine   *client.Client
-	run      string // as the labels say it
-	name     string // of the network, and how names of containers and volumes begin
-	owner    string
-	since    time.Time
-	logs     string
-	software clusters.Software
-	program  string // a lock client that is a program of its own; "" for none
-	facts    facts
+	*relay.Exits
+
+	engine  *client.Client
+	run     string // as the labels say it
+	name    string // of the network, and how names of containers and volumes begin
+	owner   string
+	since   time.Time
+	logs    string
+	program string // a lock client that is a program of its own; "" for none
+	facts   facts
 
 	clientImage, clientImageID string
-	server                     *serverImage // nil if the backend has none
-	entrance                   *entrance    // nil if lock clients come from no image
-	containerFS                *imageFS
+	servers                    *servers   // of the backend
+	others                     []*servers // of other software
+	entrance                   *entrance  // nil if lock clients come from no image
 	net                        *privateNetwork
 	relay                      *host
 	starting                   chan struct{} // as many as may start at the same time
@@ -55,6 +58,7 @@ type site struct {
 	mu     sync.Mutex
 	closed bool
 	hosts  map[string]*host
+	ways   []way // of those that are made from now on
 }
 
 var _ clusters.Site = (*site)(nil)
@@ -64,11 +68,12 @@ const startingAtOnce = 6
 
 var unsafeInNames = regexp.MustCompile(`[^a-zA-Z0-9_.-]+`)
 
-func newSite(engine *client.Client, spec clusters.SiteSpec) *site {
+func newSite(engine *client.Client, spec clusters.SiteSpec, places []string) *site {
 	s := &site{
-		engine: engine, run: spec.Run, logs: spec.LogDir, software: spec.Software, program: spec.Program, since: time.Now(),
+		Exits:  relay.NewExits(relay.NewPlaces(places)),
+		engine: engine, run: spec.Run, logs: spec.LogDir, servers: &servers{software: spec.Software, fs: newImageFS()}, program: spec.Program, since: time.Now(),
 		name:  "lockcheck-" + unsafeInNames.ReplaceAllString(spec.Run, "-"),
-		hosts: map[string]*host{}, containerFS: newImageFS(), starting: make(chan struct{}, startingAtOnce), timeout: closeTimeout, memory: serverMemory,
+		hosts: map[string]*host{}, starting: make(chan struct{}, startingAtOnce), timeout: closeTimeout, memory: serverMemory,
 	}
 	s.owner, _ = owner() // without it, nothing is swept that could have been
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -96,10 +101,10 @@ func (s *site) Host(ctx context.Context, name string) (clusters.Host, error) {
 	if name == relayName {
 		return nil, fmt.Errorf("host %s: the name is taken by the harness", name)
 	}
-	return s.makeHost(ctx, name)
+	return s.makeHost(ctx, name, s.servers)
 }
 
-func (s *site) makeHost(ctx context.Context, name string) (*host, error) {
+func (s *site) makeHost(ctx context.Context, name string, of *servers) (*host, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -118,7 +123,7 @@ func (s *site) makeHost(ctx context.Context, name string) (*host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("host %s: %w", name, err)
 	}
-	h := &host{site: s, name: name, addr: addr.String(), made: make(chan struct{}), gone: make(chan struct{}), used: map[string]bool{}}
+	h := &host{site: s, of: of, name: name, addr: addr.String(), made: make(chan struct{}), gone: make(chan struct{}), used: map[string]bool{}}
 	s.hosts[name] = h
 	go h.make()
 	return h, nil
@@ -136,22 +141,19 @@ func (s *site) enter() error {
 }
 
 // Server is the backend's server in its image.
-func (s *site) Server(context.Context) (clusters.Command, error) {
-	if s.server == nil {
-		return clusters.Command{}, fmt.Errorf("%w: the servers of %s are in no image; use %s", clusters.ErrUnavailable, s.software.Backend, clusters.ChooseLocal)
-	}
-	return clusters.Command{Program: s.software.InImage[0], Args: s.software.InImage[1:], InImage: true}, nil
-}
+func (s *site) Server(context.Context) (clusters.Command, error) { return s.servers.command() }
 
 // Provenance says which images the run was made from.
 func (s *site) Provenance() []clusters.Image {
 	images := []clusters.Image{{Use: "clients", Name: s.clientImage, ID: s.clientImageID}}
-	if s.server != nil {
-		images = append(images, clusters.Image{Use: "servers", Name: s.server.ref, ID: s.server.id, Digest: s.server.digest})
+	for i, of := range s.all() {
+		if of.image != nil {
+			images = append(images, clusters.Image{Use: of.use(i), Name: of.image.ref, ID: of.image.id, Digest: of.image.digest})
+		}
 	}
 	if s.entrance != nil {
 		i := s.entrance.image
-		images = append(images, clusters.Image{Use: "lock clients", Name: i.ref, ID: i.id, Digest: i.digest})
+		images = append(images, clusters.Image{Use: history.ImageOfLockClients, Name: i.ref, ID: i.id, Digest: i.digest})
 	}
 	return images
 }
@@ -214,6 +216,7 @@ func (s *site) Close() error {
 	// hangs.
 	defer time.AfterFunc(s.timeout, s.cancel).Stop()
 	s.busy.Wait()
+	s.Exits.Close()
 	var ends sync.WaitGroup
 	for _, h := range hosts {
 		ends.Go(h.end)

@@ -23,19 +23,21 @@ import (
 )
 
 const (
-	attachedTry     = 2 * time.Second // for one question; another machine may be far away
+	attachedTry     = 5 * time.Second // for one question; another machine may be far away, and checking a password takes long
 	attachedTimeout = 20 * time.Second
 	maxExisting     = 10 // keys that are named
 )
 
 var _ clusters.Attachable = Backend{}
 
-// AttachLayout is that of members whose settings others chose: what is asked for is what they are expected to have.
+// AttachLayout is that of servers whose settings others chose.
 func (b Backend) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {
-	opts.Nodes = 0
-	layout, err := b.Layout(opts)
-	layout.Nodes = clusters.NodeNames(endpoints)
-	return layout, err
+	return clusters.LayoutOfOthers(b, endpoints, opts)
+}
+
+// Credentials are users with passwords.
+func (Backend) Credentials() clusters.Credentials {
+	return clusters.Credentials{Login: clusters.LoginBoth}
 }
 
 // Attach prepares a connection to each endpoint.
@@ -185,7 +187,12 @@ func (e *endpoint) existing(ctx context.Context) (found []string, err error) {
 
 // Ready writes through every endpoint and looks at the lease that is granted: the faults are scaled by it.
 func (c *attached) Ready(ctx context.Context) error {
-	for _, a := range clusters.AskAll(ctx, c.endpoints, func(ctx context.Context, e *endpoint) (struct{}, error) { return struct{}{}, e.write(ctx) }) {
+	err := clusters.OneService(ctx, c.endpoints, func(ctx context.Context, e *endpoint, value string) error { return e.write(ctx, value) },
+		func(ctx context.Context, e *endpoint) (string, error) { return e.read(ctx) }, (*endpoint).unusable)
+	if err != nil {
+		return err
+	}
+	for _, a := range clusters.AskAll(ctx, c.endpoints, func(ctx context.Context, e *endpoint) (struct{}, error) { return struct{}{}, e.write(ctx, e.Name()) }) {
 		if a.Err != nil {
 			return a.Node.unusable(a.Err)
 		}
@@ -216,18 +223,32 @@ func (c *attached) leases(ctx context.Context) error {
 	return nil
 }
 
-func (e *endpoint) write(ctx context.Context) error {
+// read reads what was written last, "" if nothing is there.
+func (e *endpoint) read(ctx context.Context) (value string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, attachedTry)
+	defer cancel()
+	err = e.do(ctx, func(ctx context.Context, conn *grpc.ClientConn) error {
+		got, err := pb.NewKVClient(conn).Range(ctx, &pb.RangeRequest{Key: []byte(prefix(e.cluster.to.ProbeKey()))})
+		for _, kv := range got.GetKvs() {
+			value = string(kv.Value)
+		}
+		return err
+	})
+	return value, err
+}
+
+func (e *endpoint) write(ctx context.Context, value string) error {
 	ctx, cancel := context.WithTimeout(ctx, attachedTry)
 	defer cancel()
 	return e.do(ctx, func(ctx context.Context, conn *grpc.ClientConn) error {
-		_, err := pb.NewKVClient(conn).Put(ctx, &pb.PutRequest{Key: []byte(prefix(e.cluster.to.ProbeKey())), Value: []byte(e.Name())})
+		_, err := pb.NewKVClient(conn).Put(ctx, &pb.PutRequest{Key: []byte(prefix(e.cluster.to.ProbeKey())), Value: []byte(value)})
 		return err
 	})
 }
 
 // Probe puts one key, through whichever endpoint takes it.
 func (c *attached) Probe(ctx context.Context) error {
-	return clusters.WriteToAny(ctx, attachedTimeout, attachedTry, "etcd endpoint", c.endpoints, func(ctx context.Context, e *endpoint) error { return e.write(ctx) })
+	return clusters.WriteToAny(ctx, attachedTimeout, attachedTry, "etcd endpoint", c.endpoints, func(ctx context.Context, e *endpoint) error { return e.write(ctx, e.Name()) })
 }
 
 // Remove deletes the run's keys.

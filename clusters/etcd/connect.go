@@ -37,13 +37,30 @@ func oneMember(init client.Init) []string {
 	return init.Endpoints[uint64(init.Seed)%uint64(len(init.Endpoints)):][:1]
 }
 
+// passwordTimeout is how long a member may take to check a password, which costs it much on purpose. Clients that gave up soon and asked
+// again would keep a busy member checking for nobody.
+const passwordTimeout = 10 * time.Second
+
 // connect makes the library's client. One that has to show a password asks for a token at once, and fails if no member can be
-// reached; a client that starts while it is cut off has to wait.
+// reached; a client that starts while it is cut off has to wait. The library has one limit for a token and for a lease's first keep-alive.
 func connect(ctx context.Context, config clientv3.Config) (*clientv3.Client, error) {
+	if config.Username == "" {
+		return clientv3.New(config)
+	}
+	keepAlive := config.DialTimeout + time.Second
+	config.DialTimeout = passwordTimeout
+	life, end := context.WithCancel(context.WithoutCancel(ctx)) // the client's, which outlives ctx
+	config.Context = life
+	defer context.AfterFunc(ctx, end)()
 	for {
 		etcd, err := clientv3.New(config)
-		if err == nil || config.Username == "" || errors.Is(rpctypes.Error(err), rpctypes.ErrAuthFailed) {
-			return etcd, err
+		if err == nil {
+			leases := etcd.Lease
+			etcd.Lease = clientv3.NewLeaseFromLeaseClient(clientv3.RetryLeaseClient(etcd), etcd, keepAlive)
+			return etcd, leases.Close()
+		}
+		if errors.Is(rpctypes.Error(err), rpctypes.ErrAuthFailed) {
+			return nil, err
 		}
 		select {
 		case <-time.After(retryPause):

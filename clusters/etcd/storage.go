@@ -30,8 +30,9 @@ type kept struct {
 // Where a storage keeps what it keeps.
 const (
 	storageRegisters = "lockcheck/register/"
-	storageLines     = "lockcheck/log/"  // and the key, and the place
-	storageDone      = "lockcheck/done/" // and the key, and the request: the line
+	storageLines     = "lockcheck/log/"     // and the key, and the place
+	storageDone      = "lockcheck/done/"    // and the key, and the request: the line that answers it
+	storageApplied   = "lockcheck/applied/" // and the key, and the idempotency key: the line of what was applied with it
 )
 
 // OpenStorage makes a resource of the member at an address. Nothing is asked of it yet.
@@ -61,8 +62,8 @@ func (s *storage) Handle(ctx context.Context, kind history.Kind, ask resource.As
 
 // attempt reports whether the register was still as it was read.
 func (s *storage) attempt(ctx context.Context, kind history.Kind, ask resource.Ask) (line history.Request, done bool, err error) {
-	register, once := storageRegisters+ask.Key, storageDone+ask.Key+"/"+ask.Request
-	seen, err := s.client.Txn(ctx).Then(clientv3.OpGet(register), clientv3.OpGet(once)).Commit()
+	register, once, applied := storageRegisters+ask.Key, storageDone+ask.Key+"/"+ask.Request, storageApplied+ask.Key+"/"+ask.IdempotencyKey
+	seen, err := s.client.Txn(ctx).Then(clientv3.OpGet(register), clientv3.OpGet(once), clientv3.OpGet(applied)).Commit()
 	if err != nil {
 		return line, false, fmt.Errorf("etcd: request %s: %w", ask.Request, err)
 	}
@@ -77,28 +78,54 @@ func (s *storage) attempt(ctx context.Context, kind history.Kind, ask resource.A
 			return line, false, err
 		}
 	}
-	line = now.take(kind, ask)
-	text, err := json.Marshal(line)
+	var first *history.Request
+	if kvs := seen.Responses[2].GetResponseRange().Kvs; len(kvs) > 0 {
+		first = new(history.Request)
+		if err := json.Unmarshal(kvs[0].Value, first); err != nil {
+			return line, false, err
+		}
+	}
+	line = now.take(kind, ask, first)
+	answer := line
+	if first != nil {
+		answer = *first
+	}
+	entries := map[string]any{register: now, fmt.Sprintf("%s%s/%020d", storageLines, ask.Key, now.Place): line, once: answer}
+	if ask.IdempotencyKey != "" && line.Outcome == history.Applied {
+		entries[applied] = line
+	}
+	puts, err := put(entries)
 	if err != nil {
 		return line, false, err
 	}
-	next, err := json.Marshal(now)
-	if err != nil {
-		return line, false, err
-	}
-	wrote, err := s.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(register), "=", revision)).Then(
-		clientv3.OpPut(register, string(next)), clientv3.OpPut(fmt.Sprintf("%s%s/%020d", storageLines, ask.Key, now.Place), string(text)),
-		clientv3.OpPut(once, string(text))).Commit()
+	wrote, err := s.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(register), "=", revision)).Then(puts...).Commit()
 	if err != nil {
 		return line, false, fmt.Errorf("etcd: request %s: %w", ask.Request, err)
 	}
-	return line, wrote.Succeeded, nil
+	return answer, wrote.Succeeded, nil
 }
 
-// take decides a request and is what the register is after it.
-func (k *kept) take(kind history.Kind, ask resource.Ask) history.Request {
+// put stores values as JSON.
+func put(values map[string]any) (puts []clientv3.Op, err error) {
+	for key, value := range values {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		puts = append(puts, clientv3.OpPut(key, string(text)))
+	}
+	return puts, nil
+}
+
+// take decides a request and is what the register is after it. First is what was applied with its idempotency key before, nil if nothing
+// was: that is answered before anything is compared.
+func (k *kept) take(kind history.Kind, ask resource.Ask, first *history.Request) history.Request {
 	line := history.Request{Request: ask.Request, Key: ask.Key, Kind: kind, Hold: ask.Hold, Token: ask.Token, Value: ask.Value, Base: ask.Base, Outcome: history.Applied}
 	k.Place++
+	if first != nil {
+		line.Outcome, line.First, line.Mark = history.Duplicate, first.Request, k.Mark
+		return line
+	}
 	lower := func(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
 	if ask.Token != "" && lower(ask.Token, k.Mark) {
 		line.Outcome, line.Mark = history.Rejected, k.Mark

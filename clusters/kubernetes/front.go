@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"lockcheck/clusters"
 )
@@ -16,14 +17,29 @@ import (
 // front is an API server and how the harness asks it: by HTTP, without any client library's repeated tries.
 type front struct {
 	clusters.Node
-	http *http.Client
+	http  *http.Client
+	at    string // host:port
+	token string // of the user; "" for who shows a certificate
+	of    leases
+	bound time.Duration // of one request
 }
 
+// leases is where the probes' Lease is. Lock clients use others.
+type leases struct{ namespace, probe string }
+
 func newFront(at clusters.Node, dial clusters.Dialer) *front {
-	return &front{at, &http.Client{Transport: &http.Transport{
-		DialContext: dial, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // it makes its own certificate
+	return &front{
+		Node: at, http: connecting(dial, &tls.Config{InsecureSkipVerify: true}), // it makes its own certificate
+		at: endpoint(at), token: token, of: leases{"default", "probe"}, bound: askTimeout,
+	}
+}
+
+// connecting makes its connections by a dialer.
+func connecting(dial clusters.Dialer, config *tls.Config) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DialContext: dial, TLSClientConfig: config,
 		DisableKeepAlives: true, // one that is kept is lost whenever its server is
-	}}}
+	}}
 }
 
 func (f *front) close() { f.http.CloseIdleConnections() }
@@ -38,7 +54,7 @@ func (r *refused) Error() string { return fmt.Sprintf("status %d: %.200s", r.sta
 
 // ask makes one request, and returns the answer's body.
 func (f *front) ask(ctx context.Context, method, path, kind string, body any) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, f.bound)
 	defer cancel()
 	var content []byte
 	if body != nil {
@@ -47,11 +63,13 @@ func (f *front) ask(ctx context.Context, method, path, kind string, body any) ([
 			return nil, err
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "https://"+endpoint(f)+path, bytes.NewReader(content))
+	req, err := http.NewRequestWithContext(ctx, method, "https://"+f.at+path, bytes.NewReader(content))
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
+	if f.token != "" {
+		req.Header.Set("Authorization", "Bearer "+f.token)
+	}
 	req.Header.Set("Content-Type", kind)
 	resp, err := f.http.Do(req)
 	if err != nil {
@@ -65,7 +83,10 @@ func (f *front) ask(ctx context.Context, method, path, kind string, body any) ([
 	return text, err
 }
 
-const asJSON = "application/json"
+const (
+	asJSON  = "application/json"
+	asMerge = "application/merge-patch+json"
+)
 
 // ready is an error unless the server says that it is ready.
 func (f *front) ready(ctx context.Context) error {
@@ -84,11 +105,10 @@ func (f *front) version(ctx context.Context) (string, error) {
 	return strings.TrimPrefix(said.GitVersion, "v"), err
 }
 
-// Probes write one Lease. Lock clients use others.
-const (
-	leases    = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
-	probeName = "probe"
-)
+// path is that of a Lease by its name, or of all.
+func (l leases) path(name ...string) string {
+	return "/apis/coordination.k8s.io/v1/namespaces/" + strings.Join(append([]string{l.namespace, "leases"}, name...), "/")
+}
 
 // lease is what a probe reads and writes of one.
 type lease struct {
@@ -108,10 +128,10 @@ type leaseSpec struct {
 
 // write sets the holder of the probes' Lease, which is made if it is not there.
 func (f *front) write(ctx context.Context, value string) error {
-	is := lease{"coordination.k8s.io/v1", "Lease", leaseMeta{probeName}, leaseSpec{value}}
-	_, err := f.ask(ctx, http.MethodPatch, leases+"/"+probeName, "application/merge-patch+json", is)
+	is := lease{"coordination.k8s.io/v1", "Lease", leaseMeta{f.of.probe}, leaseSpec{value}}
+	_, err := f.ask(ctx, http.MethodPatch, f.of.path(f.of.probe), asMerge, is)
 	if is404(err) {
-		_, err = f.ask(ctx, http.MethodPost, leases, asJSON, is)
+		_, err = f.ask(ctx, http.MethodPost, f.of.path(), asJSON, is)
 	}
 	return err
 }
@@ -123,7 +143,7 @@ func is404(err error) bool {
 
 // read is the holder of the probes' Lease.
 func (f *front) read(ctx context.Context) (string, error) {
-	text, err := f.ask(ctx, http.MethodGet, leases+"/"+probeName, asJSON, nil)
+	text, err := f.ask(ctx, http.MethodGet, f.of.path(f.of.probe), asJSON, nil)
 	var is lease
 	if err == nil {
 		err = json.Unmarshal(text, &is)

@@ -14,6 +14,7 @@ import (
 	"runtime"
 
 	"github.com/google/nftables"
+	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 )
 
@@ -33,8 +34,8 @@ func Abilities(ctx context.Context) ([]Ability, error) {
 }
 
 // TellAbilities tries and prints them. It returns false in the outer process, whose inner one did it, with that one's
-// exit code. With wait it only reads its standard input to the end: to be traced by the one that tries.
-func TellAbilities(wait bool, out io.Writer) (bool, int, error) {
+// exit code. Others add what they can try. With wait it only reads its standard input to the end: to be traced by the one that tries.
+func TellAbilities(wait bool, out io.Writer, more ...Trial) (bool, int, error) {
 	if wait {
 		_, err := io.Copy(io.Discard, os.Stdin)
 		return true, 0, err
@@ -49,13 +50,26 @@ func TellAbilities(wait bool, out io.Writer) (bool, int, error) {
 	}{
 		{AbilityNamespaces, func() error { return because(provider.inside, provider.reason) }},
 		{AbilityNftables, func() error { return tryNftables(provider.inside) }},
+		{AbilityTBF, func() error { return tryTBF(provider.inside) }},
 		{AbilityPtrace, tryPtrace},
 		{AbilityVDSO, tryVDSO},
+		{AbilityFUSE, provider.canMount},
 	}
 	var all []Ability
 	for _, t := range tries {
 		a := Ability{Name: t.name}
 		if err := t.try(); err != nil {
+			a.Missing = err.Error()
+		}
+		all = append(all, a)
+	}
+	for _, m := range more {
+		a := Ability{Name: m.Name}
+		err := errOutside
+		if provider.inside {
+			a.Found, err = m.Try()
+		}
+		if err != nil {
 			a.Missing = err.Error()
 		}
 		all = append(all, a)
@@ -70,10 +84,12 @@ func because(fine bool, reason string) error {
 	return errors.New(reason)
 }
 
+var errOutside = errors.New("it is not tried in the machine's own network namespace")
+
 // tryNftables makes a table, reads it back and removes it. Never in the machine's own network namespace.
 func tryNftables(inside bool) error {
 	if !inside {
-		return errors.New("it is not tried in the machine's own network namespace")
+		return errOutside
 	}
 	conn, err := nftables.New()
 	if err != nil {
@@ -89,6 +105,26 @@ func tryNftables(inside bool) error {
 	}
 	conn.DelTable(table)
 	return conn.Flush()
+}
+
+// tryTBF limits the loopback link of a network namespace that nothing else uses, and removes the limit.
+func tryTBF(inside bool) error {
+	if !inside {
+		return errors.New("it is not tried in the machine's own network namespace")
+	}
+	lo, err := netlink.LinkByName("lo")
+	if err != nil {
+		return err
+	}
+	const rate, burst = 1_000_000, 10_000 // in bytes a second, in bytes
+	limit := &netlink.Tbf{
+		QdiscAttrs: netlink.QdiscAttrs{LinkIndex: lo.Attrs().Index, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT},
+		Rate:       rate, Limit: burst, Buffer: netlink.Xmittime(rate, burst),
+	}
+	if err := netlink.QdiscAdd(limit); err != nil {
+		return fmt.Errorf("making a token bucket filter (sch_tbf): %w", err)
+	}
+	return netlink.QdiscDel(limit)
 }
 
 // tryPtrace stops a child process and lets it go, as changing its clock would.

@@ -10,12 +10,21 @@ const JanitorCommand = "janitor"
 type Ability struct {
 	Name    string `json:"name"`
 	Missing string `json:"missing,omitempty"` // why it does not work; "" if it does
+	Found   string `json:"found,omitempty"`   // by what it works, where that differs
+}
+
+// Trial is an ability that others know how to try, in the namespaces of a run.
+type Trial struct {
+	Name string
+	Try  func() (found string, err error)
 }
 
 // The abilities, in the order of Abilities.
 const (
 	AbilityNamespaces = "namespaces"
 	AbilityNftables   = "nftables"
+	AbilityTBF        = "tbf"
 	AbilityPtrace     = "ptrace"
 	AbilityVDSO       = "vdso"
+	AbilityFUSE       = "fuse"
 )

@@ -27,6 +27,9 @@ func (h *host) DataDir(name string) (string, error) {
 	if err := clusters.CheckName("data directory of host "+h.name, name); err != nil {
 		return "", err
 	}
+	if h.onDisks {
+		return h.mounted(name)
+	}
 	dir := filepath.Join(h.site.data, h.name, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("data directory %s of host %s: %w", name, h.name, err)
@@ -36,6 +39,9 @@ func (h *host) DataDir(name string) (string, error) {
 
 func (h *host) Wipe(ctx context.Context, name string) error {
 	dir, err := h.DataDir(name)
+	if d := h.disk(name); err == nil && d != nil {
+		return d.Wipe(ctx)
+	}
 	if err == nil {
 		err = os.RemoveAll(dir)
 	}
@@ -62,6 +68,7 @@ func (h *host) place(data string, files map[string][]byte) error {
 		if rel, err := filepath.Rel(dir, path); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
 			return fmt.Errorf("file %s is not below the data directory %s", path, dir)
 		}
+		path = h.past(data, dir, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}

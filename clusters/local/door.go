@@ -11,6 +11,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"lockcheck/clusters/relay"
 )
 
 // A run's network has no way out. Where a run attaches to a service, the outer process keeps a door: asked over a socket that
@@ -62,7 +64,7 @@ func doorEnd(file *os.File) (*net.UnixConn, error) {
 }
 
 // keepDoor answers the inner process until it is gone.
-func keepDoor(door *net.UnixConn, to *places) {
+func keepDoor(door *net.UnixConn, to *relay.Places) {
 	buffer := make([]byte, maxDoorMessage)
 	for {
 		n, err := door.Read(buffer)
@@ -76,13 +78,13 @@ func keepDoor(door *net.UnixConn, to *places) {
 	}
 }
 
-func answerAt(door *net.UnixConn, to *places, ask doorRequest) {
+func answerAt(door *net.UnixConn, to *relay.Places, ask doorRequest) {
 	answer := doorAnswer{ID: ask.ID}
 	var rights []byte
-	at, err := to.where(context.Background(), ask.Place)
+	at, err := to.Where(context.Background(), ask.Place)
 	if err == nil && ask.Connect {
 		var file *os.File
-		if file, err = to.descriptor(ask.Place); err == nil {
+		if file, err = descriptor(to, ask.Place); err == nil {
 			defer file.Close()
 			rights = unix.UnixRights(int(file.Fd()))
 		}
@@ -92,4 +94,14 @@ func answerAt(door *net.UnixConn, to *places, ask doorRequest) {
 	}
 	line, _ := json.Marshal(answer)
 	_, _, _ = door.WriteMsgUnix(line, rights, nil) // the inner process may be gone
+}
+
+// descriptor is a connection to the place, to be handed over.
+func descriptor(to *relay.Places, i int) (*os.File, error) {
+	conn, err := to.Dial(context.Background(), i)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	return conn.(*net.TCPConn).File()
 }

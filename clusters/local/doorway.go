@@ -54,16 +54,22 @@ func (d *doorway) listen() {
 		if err := json.Unmarshal(buffer[:n], &arrived.doorAnswer); err != nil {
 			continue
 		}
-		d.mu.Lock()
-		to := d.waiting[arrived.ID]
-		delete(d.waiting, arrived.ID)
-		d.mu.Unlock()
-		if to != nil {
-			to <- arrived
-		} else if arrived.conn != nil { // given up
+		if !d.deliver(arrived) && arrived.conn != nil { // given up
 			arrived.conn.Close()
 		}
 	}
+}
+
+// deliver hands an arrival to who waits for it, if anybody does. Whoever gives up after that finds it.
+func (d *doorway) deliver(arrived doorArrival) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	to, waits := d.waiting[arrived.ID]
+	if waits {
+		delete(d.waiting, arrived.ID)
+		to <- arrived
+	}
+	return waits
 }
 
 func (d *doorway) end(err error) {
@@ -111,6 +117,7 @@ func (d *doorway) ask(ctx context.Context, ask doorRequest) (doorArrival, error)
 		_, err = d.conn.Write(line)
 	}
 	if err != nil {
+		d.giveUp(ask.ID, to)
 		return doorArrival{}, err
 	}
 	select {
@@ -146,12 +153,12 @@ func (a doorArrival) failure() error {
 	return nil
 }
 
-func (d *doorway) where(ctx context.Context, i int) (netip.AddrPort, error) {
+func (d *doorway) Where(ctx context.Context, i int) (netip.AddrPort, error) {
 	arrived, err := d.ask(ctx, doorRequest{Place: i})
 	return arrived.At, err
 }
 
-func (d *doorway) dial(ctx context.Context, i int) (net.Conn, error) {
+func (d *doorway) Dial(ctx context.Context, i int) (net.Conn, error) {
 	arrived, err := d.ask(ctx, doorRequest{Place: i, Connect: true})
 	if err == nil && arrived.conn == nil {
 		err = errors.New("no connection was handed over")

@@ -49,7 +49,7 @@ func Exit(code int) { os.Exit(code) }
 func Abilities(context.Context) ([]Ability, error) { return nil, refused() }
 
 // TellAbilities is refused.
-func TellAbilities(bool, io.Writer) (bool, int, error) { return false, 0, refused() }
+func TellAbilities(bool, io.Writer, ...Trial) (bool, int, error) { return false, 0, refused() }
 
 // Janitor is refused: there is nothing to clean up behind.
 func Janitor([]string) error { return refused() }

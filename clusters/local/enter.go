@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/relay"
 )
 
 // EnvNamespaces chooses whether to use namespaces: "auto" (or unset) tries, "off" does not.
@@ -82,7 +83,7 @@ type Entry struct {
 
 // Enter is the function Enter.
 func (e Entry) Enter() (*Provider, int, error) {
-	to := newPlaces(e.Places)
+	to := relay.NewPlaces(e.Places)
 	if os.Getenv(envInside) != "" {
 		return settle(e), 0, nil
 	}
@@ -111,7 +112,7 @@ func (e Entry) Enter() (*Provider, int, error) {
 
 // run starts the inner process and waits for it. The error says that the inner process could not get so far as to do
 // any of the program's work.
-func (w way) run(to *places) (int, error) {
+func (w way) run(to *relay.Places) (int, error) {
 	// The parent-death signal comes when the thread that forked ends, so this one must not be given back to the
 	// runtime before the inner process has ended.
 	runtime.LockOSThread()
@@ -129,7 +130,7 @@ func (w way) run(to *places) (int, error) {
 	}
 	defer lifeline.Close()
 	extra := []*os.File{statusInner, lifelineInner}
-	if len(to.asked) > 0 {
+	if to.Any() {
 		door, doorInner, err := newDoor()
 		if err != nil {
 			return 0, err

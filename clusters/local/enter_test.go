@@ -64,6 +64,8 @@ func TestKilledHarnessLeavesNothing(t *testing.T) {
 				wantMarked(t, mark, processes) // they fork when they please
 				family := descendants(cmd.Process.Pid)
 				spaces := namespaces(family)
+				pin(t, family)
+				same := fixed(t, family)
 				if hosts := 4; m.isolated && len(spaces) < hosts+1 {
 					t.Fatalf("%d network namespaces, want one for each of %d hosts and one of the run: %v", len(spaces), hosts, spaces)
 				}
@@ -74,7 +76,7 @@ func TestKilledHarnessLeavesNothing(t *testing.T) {
 				if v.name == "inner" && cmd.ProcessState.ExitCode() != 137 {
 					t.Errorf("the outer process ended with %v, want exit code 137", cmd.ProcessState)
 				}
-				vanished(t, family, mark, spaces, data)
+				vanished(t, same, mark, spaces, data)
 			})
 		}
 	}
@@ -96,7 +98,7 @@ func TestHarnessKilledWhileItStartsLeavesNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
-				family := descendants(cmd.Process.Pid)
+				family := fixed(t, descendants(cmd.Process.Pid))
 				_ = cmd.Process.Kill()
 				_ = cmd.Wait()
 				vanished(t, family, "none", nil, tmp+"/none")
@@ -107,12 +109,16 @@ func TestHarnessKilledWhileItStartsLeavesNothing(t *testing.T) {
 }
 
 // vanished waits until no process of the family, none with the mark, none in the namespaces and no data are left.
-func vanished(t *testing.T, family []int, mark string, spaces []string, data string) {
+func vanished(t *testing.T, family procs.Selection, mark string, spaces []string, data string) {
 	t.Helper()
 	var left []string
 	for deadline := time.Now().Add(gone5); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		left = left[:0]
-		for _, pid := range family {
+		alive, err := family()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pid := range alive {
 			if s, err := procs.ReadStat(pid); err == nil && !s.State.Over() {
 				left = append(left, fmt.Sprintf("process %d", pid))
 			}
@@ -133,6 +139,30 @@ func vanished(t *testing.T, family []int, mark string, spaces []string, data str
 		}
 	}
 	t.Errorf("%v after the kill: %v", gone5, left)
+}
+
+// fixed are these processes, and none that is given the id of one that ended.
+func fixed(t *testing.T, pids []int) procs.Selection {
+	t.Helper()
+	same, err := procs.Fixed(procs.Only(pids...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return same
+}
+
+// pin keeps the network namespaces of processes up to the end of the test: the kernel gives the number of one that is gone to the next one
+// that is made, which on a busy machine is that of another test.
+func pin(t *testing.T, pids []int) {
+	t.Helper()
+	for _, pid := range pids {
+		links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/ns/net", pid))
+		for _, link := range links {
+			if kept, err := os.Open(link); err == nil { // else the thread has ended
+				t.Cleanup(func() { kept.Close() })
+			}
+		}
+	}
 }
 
 // noneLeft waits until no file matches. The janitor may have been started, but not yet have made its directory.

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"lockcheck/clusters/relay"
 )
 
 // dataMounts are directories that a private tmpfs may cover, best first. /dev/shm is meant for such data, and programs
@@ -26,7 +28,7 @@ func settle(entry Entry) *Provider {
 	syscall.CloseOnExec(fdStatus)
 	syscall.CloseOnExec(fdLifeline)
 	data, err := moveIn(entry.Keep)
-	var way outside = newPlaces(nil)
+	var way relay.Outside = relay.NewPlaces(nil)
 	if err == nil && len(entry.Places) > 0 {
 		syscall.CloseOnExec(fdDoor)
 		var door *net.UnixConn

@@ -21,6 +21,7 @@ type process struct {
 	what          string // for errors: "etcd on host n1"
 	log           string
 	cmd           *exec.Cmd
+	quit          syscall.Signal
 	first         bool // of a PID namespace of its own: the kernel kills with it all that it forked
 	stdin, stdout *os.File
 	done          chan struct{}
@@ -33,8 +34,9 @@ type process struct {
 }
 
 var (
-	_ clusters.Pauser = (*process)(nil)
-	_ clusters.Logged = (*process)(nil)
+	_ clusters.Pauser  = (*process)(nil)
+	_ clusters.Stopper = (*process)(nil)
+	_ clusters.Logged  = (*process)(nil)
 )
 
 func (p *process) PID() int              { return p.cmd.Process.Pid }

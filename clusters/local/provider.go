@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/relay"
 )
 
 // Provider makes hosts of this machine's own processes. The zero value works on loopback; Enter returns a better one.
@@ -21,7 +22,7 @@ type Provider struct {
 	data   string // the private tmpfs; inside only
 	reason string // why not inside
 
-	outside outside // nil for no places
+	outside relay.Outside // nil for no places
 }
 
 var _ clusters.Provider = (*Provider)(nil)
@@ -44,7 +45,15 @@ func (p *Provider) Open(ctx context.Context, spec clusters.SiteSpec) (clusters.S
 	if err != nil {
 		return nil, fmt.Errorf("open a local site: %w", err)
 	}
-	s := &site{mark: newMark(), logs: logs, isolated: p.inside, reason: p.reason, software: spec.Software, serverPaths: p.ServerPaths, outside: p.outside, hosts: map[string]*host{}}
+	if p.outside == nil {
+		p.outside = relay.NewPlaces(nil)
+	}
+	s := &site{mark: newMark(), logs: logs, isolated: p.inside, reason: p.reason, software: spec.Software, serverPaths: p.ServerPaths, Exits: relay.NewExits(p.outside), hosts: map[string]*host{}, onDisks: spec.Disks, powerCuts: spec.PowerCuts}
+	if len(spec.Disks) > 0 {
+		if err := p.canMount(); err != nil {
+			return nil, err
+		}
+	}
 	if p.inside {
 		err = s.openIsolated(p.data)
 	} else {

@@ -3,7 +3,6 @@
 package local
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"net"
@@ -16,35 +15,11 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/hosttest"
+	"lockcheck/clusters/relay"
 )
 
 // envPlaces are the places that a test binary's run was told of, when it enters.
 const envPlaces = "LOCKCHECK_TEST_PLACES"
-
-// echoOutside answers lines at an address of the machine, and returns it.
-func echoOutside(t *testing.T, ip string) string {
-	t.Helper()
-	listener, err := net.Listen("tcp4", net.JoinHostPort(ip, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				for lines := bufio.NewScanner(conn); lines.Scan(); {
-					fmt.Fprintf(conn, "%s from outside\n", lines.Text())
-				}
-			}()
-		}
-	}()
-	return listener.Addr().String()
-}
 
 // Hosts of a run reach a place outside at the address that it has there, or, if that is one of loopback, at one of the run's; and
 // only once there is a relay.
@@ -55,7 +30,7 @@ func TestARelayIsTheOnlyWayOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		closed.Close()
-		t.Setenv(envPlaces, strings.Join([]string{echoOutside(t, hosttest.OwnAddress(t)), echoOutside(t, "127.0.0.1"), closed.Addr().String(), "nowhere.invalid:1"}, " "))
+		t.Setenv(envPlaces, strings.Join([]string{hosttest.EchoOutside(t, hosttest.OwnAddress(t)), hosttest.EchoOutside(t, "127.0.0.1"), closed.Addr().String(), "nowhere.invalid:1"}, " "))
 		for _, uid := range usersHere() {
 			t.Run(fmt.Sprintf("user %d", uid), func(t *testing.T) { hosttest.Again(t, uid) })
 		}
@@ -76,11 +51,11 @@ func TestARelayIsTheOnlyWayOut(t *testing.T) {
 	if _, err := s.Outside(t.Context(), 3); !errors.Is(err, clusters.ErrUnavailable) {
 		t.Errorf("a name that is none: %v", err)
 	}
-	if conn, err := s.DialOutside(t.Context(), 0); err != nil || says(conn, "harness") != "harness from outside" {
+	if conn, err := s.DialOutside(t.Context(), 0); err != nil || hosttest.Says(conn, "harness") != "harness from outside" {
 		t.Errorf("the harness itself: %v", err)
 	}
 	refused := make(chan error, 9)
-	relay := func(place int, max int) *host {
+	relayTo := func(place int, max int) *host {
 		made, err := s.Relay(t.Context(), clusters.RelaySpec{
 			Name: fmt.Sprintf("n%d", place+1), Places: []int{place}, Names: []string{fmt.Sprintf("place-%d.example", place)}, Max: max,
 			Refused: func(err error) { refused <- err },
@@ -90,7 +65,7 @@ func TestARelayIsTheOnlyWayOut(t *testing.T) {
 		}
 		return made.(*host)
 	}
-	hosts := []*host{relay(0, 2), relay(1, 9), relay(2, 9)}
+	hosts := []*host{relayTo(0, 2), relayTo(1, 9), relayTo(2, 9)}
 	c := hosttest.Host(t, s, "c1").(*host)
 	for i, h := range hosts[:2] {
 		at := netip.MustParseAddrPort(places[i])
@@ -102,7 +77,7 @@ func TestARelayIsTheOnlyWayOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if got := says(conn, "c1"); got != "c1 from outside" {
+		if got := hosttest.Says(conn, "c1"); got != "c1 from outside" {
 			t.Errorf("place %d says %q", i, got)
 		}
 		if found, err := net.LookupHost(fmt.Sprintf("place-%d.example", i)); err != nil || !slices.Equal(found, []string{h.addr}) {
@@ -111,10 +86,10 @@ func TestARelayIsTheOnlyWayOut(t *testing.T) {
 	}
 	second, _ := dialFrom(c, places[0])
 	defer second.Close()
-	if says(second, "second") != "second from outside" {
+	if hosttest.Says(second, "second") != "second from outside" {
 		t.Error("the second connection of two is not passed on")
 	}
-	if got := answerFrom(c, places[0]); got != "" || !errors.Is(<-refused, errTooMany) {
+	if got := answerFrom(c, places[0]); got != "" || !errors.Is(<-refused, relay.ErrTooMany) {
 		t.Errorf("a third connection of two was passed on: %q", got)
 	}
 	nobody := netip.AddrPortFrom(netip.MustParseAddr(hosts[2].addr), netip.MustParseAddrPort(places[2]).Port())
@@ -153,13 +128,5 @@ func answerFrom(h *host, addr string) string {
 		return ""
 	}
 	defer conn.Close()
-	return says(conn, "anybody")
-}
-
-// says is the answer to a line, "" if the connection ends without one.
-func says(conn net.Conn, line string) string {
-	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
-	fmt.Fprintln(conn, line)
-	answer, _ := bufio.NewReader(conn).ReadString('\n')
-	return strings.TrimSpace(answer)
+	return hosttest.Says(conn, "anybody")
 }

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/relay"
 )
 
 // killGrace bounds how long Close waits for killed processes. SIGKILL is not refused, so only a process inside a
@@ -28,6 +30,8 @@ type network interface {
 }
 
 type site struct {
+	*relay.Exits
+
 	mark        string
 	logs        string
 	data        string
@@ -37,14 +41,14 @@ type site struct {
 	software    clusters.Software
 	serverPaths clusters.ServerPaths
 	janitor     *janitor // loopback only
-	outside     outside  // nil for no places
 	names       hostsFile
+	onDisks     []string // names of hosts whose data lies on disks that faults can hit
+	powerCuts   bool     // they know what was not synced
 
 	mu     sync.Mutex
 	closed bool
 	hosts  map[string]*host
 	procs  []*process
-	relays []*relay
 }
 
 var errClosed = errors.New("the site is closed")
@@ -83,7 +87,7 @@ func (s *site) mayAdd(ctx context.Context, name string) error {
 
 // added takes a host over. Called with mu held.
 func (s *site) added(name, addr string, on *thread) *host {
-	h := &host{site: s, name: name, addr: addr, on: on}
+	h := &host{site: s, name: name, addr: addr, on: on, onDisks: slices.Contains(s.onDisks, name)}
 	s.hosts[name] = h
 	return h
 }
@@ -113,19 +117,18 @@ func (s *site) Close() error {
 		return nil
 	}
 	s.closed = true
-	processes, hosts, relays := s.procs, s.hosts, s.relays
+	processes, hosts := s.procs, s.hosts
 	s.mu.Unlock()
 
 	errs := []error{killAtOnce(processes)}
-	for _, r := range relays {
-		r.close()
-	}
+	s.Exits.Close()
 	errs = append(errs, s.names.close())
 	if s.janitor == nil {
 		errs = append(errs, sweep(s.mark)) // what left its process group
 	}
 	errs = append(errs, s.net.close())
 	for _, h := range hosts {
+		errs = append(errs, h.detach())
 		h.on.stop()
 	}
 	if s.janitor != nil {
@@ -155,6 +158,10 @@ type host struct {
 	name string
 	addr string
 	on   *thread
+
+	onDisks bool
+	diskMu  sync.Mutex
+	disks   []*hostDisk
 }
 
 func (h *host) Name() string { return h.name }

@@ -49,7 +49,7 @@ func (h *host) start(ctx context.Context, cmd clusters.Command) (*process, error
 		// Its own group: Ctrl-C at the terminal is for the harness, and what it forks can be stopped with it.
 		Setpgid: true,
 	}
-	p := &process{what: cmd.Log + " on host " + h.name, log: log.Name(), cmd: run, first: needsOther(cmd), done: make(chan struct{})}
+	p := &process{what: cmd.Log + " on host " + h.name, log: log.Name(), cmd: run, quit: cmd.Quit(), first: needsOther(cmd), done: make(chan struct{})}
 	if p.first {
 		asOther(run.SysProcAttr)
 	}

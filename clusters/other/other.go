@@ -55,13 +55,19 @@ func (Backend) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layo
 	return clusters.Layout{Nodes: clusters.NodeNames(endpoints), TTL: opts.TTL, EffectiveTTL: opts.TTL}, nil
 }
 
+// Credentials are whatever the client understands.
+func (Backend) Credentials() clusters.Credentials { return clusters.Credentials{} }
+
 // Attach connects to nothing: only the clients know how to speak with the service.
 func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) {
-	return &attached{to}, nil
+	return &attached{clusters.PlacesOf(to), to}, nil
 }
 
 // attached is a service of which no more is known than where it is.
-type attached struct{ to clusters.Attachment }
+type attached struct {
+	clusters.Places
+	to clusters.Attachment
+}
 
 // Place is none: lockcheck itself writes nothing.
 func (a *attached) Place() string { return "" }
@@ -101,19 +107,6 @@ func (a *attached) Probe(context.Context) error { return errNoProbe }
 func (a *attached) Versions(context.Context) (map[string]string, error) {
 	return nil, errors.New("how to ask this service is not known")
 }
-
-// Nodes are the endpoints.
-func (a *attached) Nodes() []clusters.Node {
-	return clusters.Each(a.to.Nodes, func(n *clusters.AttachedNode) clusters.Node { return n })
-}
-
-// Endpoints are where clients find them.
-func (a *attached) Endpoints() []string {
-	return clusters.Each(a.to.Nodes, (*clusters.AttachedNode).Endpoint)
-}
-
-// ClientOptions are what lets clients in.
-func (a *attached) ClientOptions() map[string]string { return a.to.ClientOptions() }
 
 // Close has nothing to end.
 func (a *attached) Close() error { return nil }

@@ -55,7 +55,8 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 	if err != nil {
 		return none, fmt.Errorf("%w: %s: %w", clusters.ErrUsage, Name, err)
 	}
-	layout := clusters.Layout{Nodes: clusters.NodeNames(nodes), TTL: opts.TTL, EffectiveTTL: opts.TTL, Settings: values, LeaseClock: history.ClockWall}
+	layout := clusters.Layout{Nodes: clusters.NodeNames(nodes), TTL: opts.TTL, EffectiveTTL: opts.TTL, Settings: values, LeaseClock: history.ClockWall,
+		Syncless: clusters.Syncless(values, "fsync", "off", "on")}
 	if nodes > 1 {
 		layout.Election = promotion
 	}

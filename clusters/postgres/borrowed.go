@@ -17,6 +17,7 @@ import (
 type borrowed struct {
 	from    *library
 	locks   *pglock.Client
+	key     string
 	session string // the owner that the row names
 
 	granted chan struct{} // closed by hold, once these are set:
@@ -113,4 +114,21 @@ func (g *borrowed) giveBack(ctx context.Context) error {
 	return client.Definite(history.CodeCancelled, "granted, and given back: %w", ctx.Err())
 }
 
-var _ client.Grant = (*borrowed)(nil)
+// Ask reads the row's owner with the library, which has no look at its number. A lock that ran out is this grant's until another takes it.
+func (g *borrowed) Ask(ctx context.Context, _ history.Question) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout(g.from.ttl))
+	defer cancel()
+	is, err := g.locks.GetContext(ctx, g.key)
+	if gone := (*pglock.NotExistError)(nil); errors.As(err, &gone) {
+		return false, nil
+	}
+	if err != nil {
+		return false, judge(err)
+	}
+	return is.Owner() == g.session, nil
+}
+
+var (
+	_ client.Grant = (*borrowed)(nil)
+	_ client.Asker = (*borrowed)(nil)
+)

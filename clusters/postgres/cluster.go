@@ -61,7 +61,7 @@ func (c *single) Close() error { return nil }
 // Versions is one version, under the name "postgres", if all servers that answer run the same, else all of them by name.
 func (c *single) Versions(ctx context.Context) (map[string]string, error) {
 	version, err := clusters.OneVersion(ctx, called, c.nodes, func(ctx context.Context, n *node) (string, error) {
-		return value[string](ctx, n, "select split_part(current_setting('server_version'), ' ', 1)")
+		return value[string](ctx, n, askVersion)
 	})
 	if err != nil {
 		return nil, err

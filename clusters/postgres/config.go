@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"lockcheck/clusters"
 )
@@ -79,6 +80,7 @@ func (s server) command(found clusters.Command, follow bool) (clusters.Command, 
 	script := path.Join(dir, "start.sh")
 	found.Program, found.Args = "sh", []string{script, dir, bin, followed}
 	found.Log, found.Data, found.OtherUser = dataName, dataName, true
+	found.StopSignal = syscall.SIGINT // at SIGTERM it waits until its last client has gone
 	found.Files = map[string][]byte{
 		script: startScript, path.Join(dir, "postgresql.conf"): s.configuration(), path.Join(dir, "pg_hba.conf"): []byte(admission),
 		path.Join(dir, "tables.sql"): []byte(tables),

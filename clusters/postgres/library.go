@@ -34,8 +34,9 @@ type library struct {
 
 func newLibrary(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	ready := client.Ready{
-		Client: "postgres pglock " + versionOf("cirello.io/pglock") + ", pgx " + version(),
-		Tokens: string(history.TokensNone), TokensReason: noOrder, Release: string(history.ReleaseChecked),
+		Commands: []string{string(history.GuardAsk)},
+		Client:   "postgres pglock " + versionOf("cirello.io/pglock") + ", pgx " + version(),
+		Tokens:   string(history.TokensNone), TokensReason: noOrder, Release: string(history.ReleaseChecked),
 	}
 	config, err := configOf(init, time.Duration(init.TTLMS)*time.Millisecond)
 	if err != nil {
@@ -52,7 +53,7 @@ func (l *library) Acquire(ctx context.Context, key string, try bool) (client.Gra
 	if l.held.Closed() {
 		return nil, client.Definite(history.CodeRefused, "%w", errClosed)
 	}
-	g := &borrowed{from: l, session: random(l.name), granted: make(chan struct{}), over: make(chan struct{}), sent: map[request]int{}}
+	g := &borrowed{from: l, key: key, session: random(l.name), granted: make(chan struct{}), over: make(chan struct{}), sent: map[request]int{}}
 	var err error
 	g.locks, err = pglock.UnsafeNew(l.db, // "unsafe" are all drivers but lib/pq
 		pglock.WithLeaseDuration(l.ttl), pglock.WithHeartbeatFrequency(l.ttl/heartbeats), pglock.WithOwner(g.session),

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -190,10 +191,19 @@ func TestAnUnansweredHeartbeatMakesAReleaseThatFindsNothingUnknown(t *testing.T)
 		t.Error("the server said nothing that was heard")
 	}
 	run(t, c, "drop trigger later on locks", replaced) // as if it had come through, as far as anybody can tell
-	_, err := g.Release(t.Context())
+	err := sent(func() error { _, err := g.Release(t.Context()); return err })
 	clienttest.WantUnknown(t, err)
 	if owner := rowOf(t, c, "k"); owner != g.Session() {
 		t.Errorf("the row is %q's", owner)
+	}
+}
+
+// sent is what came of a request that was sent: within these leases a busy machine may not even connect, which proves nothing of the request.
+func sent(request func() error) error {
+	for {
+		if err := request(); !errors.Is(err, errNotSent) {
+			return err
+		}
 	}
 }
 
@@ -209,7 +219,7 @@ func TestALibrarysRequestWithoutAnAnswerIsUnknownUnderItsOwner(t *testing.T) {
 	c := startAlone(t, nil)
 	lock, _, _ := clienttest.Client(t, newLibrary, backendtest.InitFor(c, 500*time.Millisecond))
 	run(t, c, slow("insert")...)
-	_, err := lock.Acquire(t.Context(), "k", true) // given up while the server waits
+	err := sent(func() error { _, err := lock.Acquire(t.Context(), "k", true); return err }) // given up while the server waits
 	clienttest.WantUnknown(t, err)
 	if client.SessionOf(err) == "" {
 		t.Errorf("it can only have been granted under its owner, which it does not name: %v", err)

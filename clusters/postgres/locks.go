@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/client/polling"
@@ -29,6 +31,8 @@ type recipe struct {
 	forget func(ctx context.Context, s *session) error
 	// release gives the lock back and says whether the session had it.
 	release func(ctx context.Context, s *session, key string) (owned bool, err error)
+	// has asks on another session whether the lock $1 is that of the session $2.
+	has string
 
 	tokens history.Tokens
 	reason string // why there are none
@@ -48,8 +52,9 @@ type locks struct {
 // finds out when it next hears of that client's machine.
 func (r recipe) factory(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	ready := client.Ready{
-		Client: "postgres " + r.name + ", pgx " + version(),
-		Tokens: string(r.tokens), TokensReason: r.reason, Release: string(history.ReleaseChecked),
+		Commands: []string{string(history.GuardAsk)},
+		Client:   "postgres " + r.name + ", pgx " + version(),
+		Tokens:   string(r.tokens), TokensReason: r.reason, Release: string(history.ReleaseChecked),
 	}
 	sessions, err := newSessions(init, watch, r.idle)
 	if err != nil {
@@ -163,4 +168,16 @@ func (g *grant) Release(ctx context.Context) (*bool, error) {
 	return &owned, nil
 }
 
-var _ client.Grant = (*grant)(nil)
+// Ask asks the primary, on another session, whether its session has the lock still: its own may wait for a sign of life. A primary that was deposed
+// and does not know it answers, too.
+func (g *grant) Ask(ctx context.Context, _ history.Question) (held bool, err error) {
+	err = g.locks.sessions.request(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, g.locks.recipe.has, g.key, g.session.name).Scan(&held)
+	})
+	return held && err == nil, err
+}
+
+var (
+	_ client.Grant = (*grant)(nil)
+	_ client.Asker = (*grant)(nil)
+)

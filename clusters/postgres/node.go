@@ -31,12 +31,12 @@ func (n *node) endpoint() string { return net.JoinHostPort(n.Addr(), port) }
 func (n *node) ask(ctx context.Context, question func(context.Context, *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	config, err := pgx.ParseConfig(fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable&application_name=lockcheck", user, n.endpoint(), database))
+	config, err := reach{endpoints: []string{n.endpoint()}}.config()
 	if err != nil {
 		return err
 	}
-	config.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) { return n.dial(ctx, network, addr) }
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.RuntimeParams["application_name"] = "lockcheck"
+	dialing(config, n.dial)
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return err
@@ -68,9 +68,14 @@ func (n *node) follows(ctx context.Context) (bool, error) {
 	return value[bool](ctx, n, "select pg_is_in_recovery()")
 }
 
+const (
+	probeWrite = "update lockcheck_probe set value = value + 1 returning value"
+	askVersion = "select split_part(current_setting('server_version'), ' ', 1)"
+)
+
 // write makes a plain write that no lock needs, and returns what it wrote.
 func (n *node) write(ctx context.Context) (int64, error) {
-	return value[int64](ctx, n, "update lockcheck_probe set value = value + 1 returning value")
+	return value[int64](ctx, n, probeWrite)
 }
 
 // read reads what was written last, as far as the server knows.

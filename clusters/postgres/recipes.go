@@ -31,6 +31,10 @@ var advisory = recipe{
 		err = s.conn.QueryRow(ctx, "select pg_advisory_unlock(hashtextextended($1, 0))", key).Scan(&owned)
 		return owned, err
 	},
+	// The server's word on what its memory has. It says nothing of another server that was made the primary since.
+	has: `select exists (select from pg_locks join pg_stat_activity using (pid)
+		where locktype = 'advisory' and granted and objsubid = 1 and (classid::bigint << 32 | objid::bigint) = hashtextextended($1, 0)
+		and database = (select oid from pg_database where datname = current_database()) and application_name = $2)`,
 	tokens: history.TokensNone,
 	reason: "an advisory lock is an entry in the server's memory: no number comes with it that grows with each grant, so there is nothing for a resource to compare",
 }
@@ -66,6 +70,9 @@ var forUpdate = recipe{
 		tag, err := s.conn.Exec(ctx, "commit")
 		return tag.String() == "COMMIT", err
 	},
+	// The transaction that the row names as its locker is under way, and this session's. (pg_locks has row locks only while they are waited for.)
+	has: `select exists (select from lockcheck_row join pg_locks on transactionid = lockcheck_row.xmax join pg_stat_activity using (pid)
+		where lockcheck_row.name = $1 and locktype = 'transactionid' and mode = 'ExclusiveLock' and granted and application_name = $2)`,
 	tokens: history.TokensOrdered,
 }
 

@@ -24,6 +24,7 @@ const (
 	renewLease = `update lockcheck_lease set expires_at = now() + $4 * interval '1 millisecond'
 		where name = $1 and owner = $2 and version = $3`
 	freeLease = `update lockcheck_lease set owner = '', expires_at = '-infinity' where name = $1 and owner = $2 and version = $3`
+	askLease  = `select exists (select from lockcheck_lease where name = $1 and owner = $2 and version = $3 and expires_at > now())`
 	undoLease = `update lockcheck_lease set owner = '', expires_at = '-infinity' where name = $1 and owner = $2`
 )
 
@@ -39,8 +40,10 @@ type rowLease struct {
 
 func newRowLease(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	ready := client.Ready{
-		Client: "postgres row-lease, pgx " + version(),
-		Tokens: string(history.TokensOrdered), Release: string(history.ReleaseChecked),
+		// There is no older copy to ask: sessions are made with the primary alone.
+		Commands: []string{string(history.GuardAsk)},
+		Client:   "postgres row-lease, pgx " + version(),
+		Tokens:   string(history.TokensOrdered), Release: string(history.ReleaseChecked),
 	}
 	sessions, err := newSessions(init, watch, idleSession)
 	if err != nil {
@@ -52,28 +55,10 @@ func newRowLease(_ context.Context, init client.Init, watch client.Watch) (clien
 	}, ready, nil
 }
 
-// request makes one request on a session of its own. The end of ctx does not end it: a reply that comes after all is worth having. It
-// is given up after a part of the lease.
-func (l *rowLease) request(ctx context.Context, ask func(context.Context, *pgx.Conn) error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout(l.ttl))
-	defer cancel()
-	s, err := l.sessions.take(ctx)
-	if err != nil {
-		return judge(err)
-	}
-	err = ask(ctx, s.conn)
-	if s.conn.IsClosed() {
-		l.sessions.drop(s)
-	} else {
-		l.sessions.give(s)
-	}
-	return judge(err)
-}
-
 // change makes a request that changes one row at most, and returns whether it did.
 func (l *rowLease) change(ctx context.Context, sql string, args ...any) (bool, error) {
 	changed := false
-	err := l.request(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+	err := l.sessions.request(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		tag, err := conn.Exec(ctx, sql, args...)
 		changed = tag.RowsAffected() == 1
 		return err
@@ -98,7 +83,7 @@ func (l *rowLease) attempt(ctx context.Context, key string) (client.Grant, error
 	g := &leased{locks: l, key: key, owner: random(l.name)}
 	var sent time.Time
 	client.Asked(ctx)
-	err := l.request(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+	err := l.sessions.request(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		g.seen, sent = l.watch.Seen(), time.Now()
 		return conn.QueryRow(ctx, takeLease, key, g.owner, l.ttl.Milliseconds()).Scan(&g.version)
 	})
@@ -179,4 +164,16 @@ func (g *leased) Release(ctx context.Context) (*bool, error) {
 	return &owned, nil
 }
 
-var _ client.Grant = (*leased)(nil)
+// Ask looks for this grant's own row, whose lease has not run out by the clock of the server that grants. A primary that was deposed and
+// does not know it answers, too.
+func (g *leased) Ask(ctx context.Context, _ history.Question) (held bool, err error) {
+	err = g.locks.sessions.request(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, askLease, g.key, g.owner, g.version).Scan(&held)
+	})
+	return held && err == nil, err
+}
+
+var (
+	_ client.Grant = (*leased)(nil)
+	_ client.Asker = (*leased)(nil)
+)

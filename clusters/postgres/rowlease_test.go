@@ -96,6 +96,35 @@ func TestALeaseThatAnotherTookIsALossAndNotOwned(t *testing.T) {
 	clienttest.WantOwned(t, clienttest.Release(t, other), "true")
 }
 
+// A grant asks about its own lease, by the server's clock; without an answer it is not known to be held.
+func TestALeaseIsAskedFor(t *testing.T) {
+	c := startAlone(t, nil)
+	locks, _ := leaseClients(t, c, 30*time.Second, 1)
+	for what, change := range map[string]string{
+		"it ran out":      "update lockcheck_lease set expires_at = now()",
+		"another has it":  "update lockcheck_lease set owner = 'another', expires_at = now() + interval '1 hour'",
+		"a later grant":   "update lockcheck_lease set version = version + 1, expires_at = now() + interval '1 hour'",
+		"the row is gone": "delete from lockcheck_lease",
+	} {
+		g := clienttest.Acquire(t, locks[0], what).(*leased)
+		if held, err := g.Ask(t.Context(), history.AskLatest); err != nil || !held {
+			t.Errorf("held: %v, %v", held, err)
+		}
+		run(t, c, change)
+		if held, err := g.Ask(t.Context(), history.AskLatest); err != nil || held {
+			t.Errorf("%s: %v, %v", what, held, err)
+		}
+	}
+	g := clienttest.Acquire(t, locks[0], "k").(*leased)
+	backendtest.Pause(t, c.Nodes()[0])
+	bounded, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if held, err := g.Ask(bounded, history.AskLatest); err == nil || held {
+		t.Errorf("a paused server answered %v", held)
+	}
+	backendtest.Resume(t, c.Nodes()[0])
+}
+
 // An emptied server begins to count anew: an old grant has the version of a new one, and must not touch it.
 func TestAVersionThatIsGivenTwiceIsNotTakenForOnesOwn(t *testing.T) {
 	c := startAlone(t, nil)

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"slices"
@@ -130,7 +131,13 @@ func (s *session) overheard(err error) {
 }
 
 // cut ends the connection without a word, and at once: pgx would try for 15 s to have the request given up first.
-func (s *session) cut() { s.conn.PgConn().Conn().Close() }
+func (s *session) cut() {
+	conn := s.conn.PgConn().Conn()
+	if secure, ok := conn.(*tls.Conn); ok { // which would say so to the server, and wait up to 5 s to do it
+		conn = secure.NetConn()
+	}
+	conn.Close()
+}
 
 // ask makes a request that is answered without waiting for another client, which takes a TTL at most.
 func (s *session) ask(ctx context.Context, request func(context.Context) error) error {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"sync"
 	"time"
 
@@ -49,16 +48,14 @@ func newSessions(init client.Init, watch client.Watch, idle string) (*sessions, 
 
 // configOf is how a client connects to whichever server takes writes.
 func configOf(init client.Init, ttl time.Duration) (*pgx.ConnConfig, error) {
-	config, err := pgx.ParseConfig(fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable&target_session_attrs=read-write",
-		user, strings.Join(init.Endpoints, ","), database))
+	config, err := reach{endpoints: init.Endpoints, writes: true, access: init.Access(), schema: schemaFor(init)}.config()
 	if err != nil {
-		return nil, fmt.Errorf("the servers %v: %w", init.Endpoints, err)
+		return nil, err
 	}
 	// The next server is asked when one does not answer in time.
 	config.ConnectTimeout = requestTimeout(ttl)
 	dialer := net.Dialer{KeepAliveConfig: keepAlive}
 	config.DialFunc = dialer.DialContext
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // a request is one round trip, and none depends on an earlier one
 	return config, nil
 }
 
@@ -132,6 +129,24 @@ func (s *sessions) drop(lost *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, lost)
+}
+
+// request makes one request on a session of its own. The end of ctx does not end it: a reply that comes after all is worth having. It
+// is given up after a part of the lease.
+func (s *sessions) request(ctx context.Context, ask func(context.Context, *pgx.Conn) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout(s.ttl))
+	defer cancel()
+	on, err := s.take(ctx)
+	if err != nil {
+		return judge(err)
+	}
+	err = ask(ctx, on.conn)
+	if on.conn.IsClosed() {
+		s.drop(on)
+	} else {
+		s.give(on)
+	}
+	return judge(err)
 }
 
 func (s *sessions) isClosed() bool {

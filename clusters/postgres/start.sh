@@ -30,5 +30,7 @@ if [ ! -e "$data/complete" ]; then
     rm -rf "$pgdata"
     if [ -n "$followed" ]; then copy; else create; fi
     touch "$data/complete"
+    # On a disk that can lose its power: what is made in the middle of a run is as safe as what was there before it.
+    if grep -qs " $data fuse.lockcheck " /proc/self/mounts; then find "$data" -exec sync {} +; fi
 fi
 exec "${bin}postgres" -D "$pgdata" -c config_file="$data/postgresql.conf" -c hba_file="$data/pg_hba.conf"

@@ -43,8 +43,8 @@ func (s *storage) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
 // Handle is one statement, which is a transaction of its own, so one round trip.
 func (s *storage) Handle(ctx context.Context, kind history.Kind, ask resource.Ask) (line history.Request, err error) {
 	line = history.Request{Request: ask.Request, Key: ask.Key, Kind: kind, Hold: ask.Hold, Token: ask.Token, Base: ask.Base}
-	err = s.pool.QueryRow(ctx, "select outcome, value, mark from lockcheck_handle($1, $2, $3, $4, $5, $6, $7)",
-		ask.Key, ask.Request, string(kind), ask.Hold, ask.Token, ask.Value, ask.Base).Scan(&line.Outcome, &line.Value, &line.Mark)
+	err = s.pool.QueryRow(ctx, "select outcome, value, mark from lockcheck_handle($1, $2, $3, $4, $5, $6, $7, $8)",
+		ask.Key, ask.Request, string(kind), ask.Hold, ask.Token, ask.Value, ask.Base, ask.IdempotencyKey).Scan(&line.Outcome, &line.Value, &line.Mark)
 	if err != nil {
 		return line, fmt.Errorf("postgres: request %s: %w", ask.Request, err)
 	}
@@ -53,11 +53,11 @@ func (s *storage) Handle(ctx context.Context, kind history.Kind, ask resource.As
 
 // Log is in the order in which each key's row was locked.
 func (s *storage) Log(ctx context.Context, pass func(history.Request) error) error {
-	rows, err := s.pool.Query(ctx, "select request, key, kind, hold, token, value, base, outcome, mark from lockcheck_storage_log order by key, place")
+	rows, err := s.pool.Query(ctx, "select request, key, kind, hold, token, value, base, outcome, mark, first from lockcheck_storage_log order by key, place")
 	if err != nil {
 		return err
 	}
 	var q history.Request
-	_, err = pgx.ForEachRow(rows, []any{&q.Request, &q.Key, &q.Kind, &q.Hold, &q.Token, &q.Value, &q.Base, &q.Outcome, &q.Mark}, func() error { return pass(q) })
+	_, err = pgx.ForEachRow(rows, []any{&q.Request, &q.Key, &q.Kind, &q.Hold, &q.Token, &q.Value, &q.Base, &q.Outcome, &q.Mark, &q.First}, func() error { return pass(q) })
 	return err
 }

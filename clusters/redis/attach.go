@@ -1,26 +1,35 @@
 package redis
 
 import (
-	"fmt"
-
 	"lockcheck/clusters"
+	"lockcheck/clusters/client"
 	"lockcheck/clusters/redis/record"
 	"lockcheck/clusters/redis/server"
 )
 
 var _ clusters.Attachable = Backend{}
 
-// AttachLayout is that of one server.
+// keysOf is where all lock clients keep their records.
+var keysOf = server.KeysOf{Record: record.Key, Counter: counterKey}
+
+// AttachLayout is that of one server, or of some with their Sentinels.
 func (b Backend) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {
-	if endpoints != 1 {
-		return clusters.Layout{}, fmt.Errorf("%w: redis is attached to at one address, that of the primary, not at %d: its lock clients cannot follow the Sentinels of a "+
-			"service that others run; independent servers are the backend redlock", clusters.ErrUsage, endpoints)
+	if endpoints > 1 {
+		return clusters.LayoutOfOthers(b, endpoints, opts)
 	}
 	opts.Nodes = 1
 	return b.Layout(opts)
 }
 
-// Attach prepares the connection to the server.
+// Credentials are passwords, of a user or of no user by name, and the primary that is meant, where Sentinels know of some.
+func (Backend) Credentials() clusters.Credentials {
+	return clusters.Credentials{Login: clusters.LoginPassword, Part: client.OptionMaster, Several: true}
+}
+
+// Attach prepares the connections.
 func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) {
-	return server.Attach(to, server.KeysOf{Record: record.Key, Counter: counterKey})
+	if len(to.Nodes) == 1 {
+		return server.Attach(to, keysOf)
+	}
+	return newWatched(to)
 }

@@ -57,7 +57,8 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 	if err != nil {
 		return none, err
 	}
-	layout := clusters.Layout{Nodes: clusters.NodeNames(nodes), TTL: ttl, EffectiveTTL: ttl, Settings: values, LeaseClock: history.ClockWall}
+	layout := clusters.Layout{Nodes: clusters.NodeNames(nodes), TTL: ttl, EffectiveTTL: ttl, Settings: values, LeaseClock: history.ClockWall, Diskless: server.Diskless(values),
+		Syncless: clusters.Syncless(values, "appendfsync", "no", "always")}
 	if nodes > 1 {
 		layout.Election = leaderless(values)
 	}

@@ -16,10 +16,12 @@ import (
 	"lockcheck/clusters/redis/record"
 )
 
-// The options that name the Sentinels to a client (client.Init.Options). Without them it connects to its endpoint.
+// The options that name the Sentinels to a client (client.Init.Options), and the primary that they watch. Without them it connects to its
+// endpoint.
 const (
-	optionSentinels = "sentinels" // addresses, separated by commas
-	optionMaster    = "master"    // the name under which they watch the primary
+	optionSentinels     = "sentinels" // addresses, separated by commas
+	optionMaster        = client.OptionMaster
+	optionSentinelLogin = "sentinel_login" // "yes": Sentinels want to be shown what the servers are, too
 )
 
 // A waiting client asks again after a random time from this range, which is what the libraries of Redis do: nothing
@@ -62,10 +64,16 @@ func (r recipe) factory(_ context.Context, init client.Init, watch client.Watch)
 	if sentinels := init.Options[optionSentinels]; sentinels != "" {
 		addrs := strings.Split(sentinels, ",")
 		rand.New(rand.NewPCG(uint64(init.Seed), 0)).Shuffle(len(addrs), func(i, j int) { addrs[i], addrs[j] = addrs[j], addrs[i] })
-		l.store = record.NewStore(redis.NewFailoverClient(record.FailoverOptions(init.Options[optionMaster], addrs, bound)), bound)
-		copies := record.FailoverOptions(init.Options[optionMaster], addrs, bound)
+		follow, err := record.FailoverOptions(record.Sentinels{
+			Master: init.Options[optionMaster], Addrs: addrs, Login: init.Options[optionSentinelLogin] == "yes", Bound: bound,
+		}, init.Access())
+		if err != nil {
+			return nil, ready, err
+		}
+		copies := *follow
 		copies.ReplicaOnly = true
-		l.copies = record.NewStore(redis.NewFailoverClient(copies), bound)
+		l.store = record.NewStore(redis.NewFailoverClient(follow), bound)
+		l.copies = record.NewStore(redis.NewFailoverClient(&copies), bound)
 		ready.Commands = append(ready.Commands, string(history.GuardAskStale))
 		return l, ready, nil
 	}

@@ -28,7 +28,14 @@ local kind, token, value, base = ARGV[2], ARGV[4], ARGV[5], ARGV[6]
 local now = redis.call('HMGET', KEYS[1], 'value', 'mark')
 local current, mark = now[1] or '', now[2] or ''
 local function lower(a, b) return #a < #b or #a == #b and a < b end
-local line = {request = ARGV[1], key = ARGV[7], kind = kind, hold = ARGV[3], token = token, value = value, base = base, outcome = 'applied'}
+local line = {request = ARGV[1], key = ARGV[7], kind = kind, hold = ARGV[3], token = token, value = value, base = base, outcome = 'applied', mark = mark}
+local first = ARGV[8] ~= '' and redis.call('HGET', KEYS[4], ARGV[8])
+if first then -- answered before anything is compared
+  line.outcome, line.first = 'duplicate', cjson.decode(first).request
+  redis.call('RPUSH', KEYS[2], cjson.encode(line))
+  redis.call('HSET', KEYS[3], ARGV[1], first)
+  return first
+end
 if token ~= '' and lower(token, mark) then
   line.outcome = 'rejected'
 else
@@ -41,6 +48,7 @@ line.mark = mark
 local text = cjson.encode(line)
 redis.call('RPUSH', KEYS[2], text)
 redis.call('HSET', KEYS[3], ARGV[1], text)
+if ARGV[8] ~= '' and line.outcome == 'applied' then redis.call('HSET', KEYS[4], ARGV[8], text) end
 return text
 `)
 
@@ -62,8 +70,8 @@ func (s *storage) Close() { _ = s.rdb.Close() }
 func (s *storage) Ping(ctx context.Context) error { return s.rdb.Ping(ctx).Err() }
 
 func (s *storage) Handle(ctx context.Context, kind history.Kind, ask resource.Ask) (line history.Request, err error) {
-	keys := []string{"lockcheck:register:" + ask.Key, storageLog, "lockcheck:done:" + ask.Key}
-	text, err := handle.Run(ctx, s.rdb, keys, ask.Request, string(kind), ask.Hold, ask.Token, ask.Value, ask.Base, ask.Key).Text()
+	keys := []string{"lockcheck:register:" + ask.Key, storageLog, "lockcheck:done:" + ask.Key, "lockcheck:idempotency:" + ask.Key}
+	text, err := handle.Run(ctx, s.rdb, keys, ask.Request, string(kind), ask.Hold, ask.Token, ask.Value, ask.Base, ask.Key, ask.IdempotencyKey).Text()
 	if err != nil {
 		return line, fmt.Errorf("redis: request %s: %w", ask.Request, err)
 	}

@@ -1,31 +1,60 @@
 package redlock
 
 import (
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/client/clienttest"
+	"lockcheck/clusters/internal/backendtest"
 	"lockcheck/clusters/redis/record"
 )
 
 // A majority says whose the lock is: two servers that have forgotten it change nothing, three do.
 func TestAMajorityIsAskedAboutAGrant(t *testing.T) {
-	c := start(t)
-	lock, _ := newClientFor(t, c, Redlock, time.Minute)
-	g := clienttest.Acquire(t, lock, "k").(client.Asker)
-	stores := lock.(*locks).servers
-	for i, store := range stores {
-		held, err := g.Ask(t.Context(), history.AskLatest)
-		if want := i <= len(stores)/2; err != nil || held != want {
-			t.Errorf("with %d servers that have forgotten it: %v, %v", i, held, err)
+	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
+		lock, _, ready := clienttest.Client(t, factory, backendtest.InitFor(c, time.Minute))
+		if !slices.Equal(ready.Commands, []string{string(history.GuardAsk)}) {
+			t.Errorf("declares %q", ready.Commands)
 		}
-		if _, err := store.DeleteAny(t.Context(), record.Key("k")); err != nil {
-			t.Fatal(err)
+		g := clienttest.Acquire(t, lock, "k").(client.Asker)
+		for i := range c.servers {
+			held, err := g.Ask(t.Context(), history.AskLatest)
+			if want := i <= len(c.servers)/2; err != nil || held != want {
+				t.Errorf("with %d servers that have forgotten it: %v, %v", i, held, err)
+			}
+			forget(t, c.Endpoints()[i], "k")
 		}
+		if _, err := g.Ask(t.Context(), history.AskAnyCopy); err == nil {
+			t.Error("one server was asked")
+		}
+	})
+}
+
+func forget(t *testing.T, addr, key string) {
+	t.Helper()
+	rdb := redis.NewClient(&redis.Options{Addr: addr})
+	defer rdb.Close()
+	if n, err := rdb.Del(t.Context(), record.Key(key)).Result(); err != nil || n != 1 {
+		t.Fatalf("%d records were deleted: %v", n, err)
 	}
-	if _, err := g.Ask(t.Context(), history.AskAnyCopy); err == nil {
-		t.Error("one server was asked")
-	}
+}
+
+// Servers that do not answer may have the record: without a majority of those that do, nothing is known.
+func TestServersThatDoNotAnswerDoNotDeny(t *testing.T) {
+	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
+		lock, _, _ := clienttest.Client(t, factory, backendtest.InitFor(c, time.Minute))
+		g := clienttest.Acquire(t, lock, "k").(client.Asker)
+		for killed, s := range c.servers {
+			held, err := g.Ask(t.Context(), history.AskLatest)
+			if want := killed <= len(c.servers)/2; held != want || (err == nil) != want {
+				t.Errorf("with %d servers killed: %v, %v", killed, held, err)
+			}
+			backendtest.Kill(t, s.Node)
+		}
+	})
 }

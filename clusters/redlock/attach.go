@@ -14,6 +14,11 @@ func (b Backend) AttachLayout(endpoints int, opts clusters.Options) (clusters.La
 	return b.Layout(opts)
 }
 
+// Credentials are passwords, of a user or of no user by name.
+func (Backend) Credentials() clusters.Credentials {
+	return clusters.Credentials{Login: clusters.LoginPassword}
+}
+
 // Attach prepares a connection to each server.
 func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) {
 	return server.Attach(to, server.KeysOf{Record: record.Key})

@@ -56,5 +56,6 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 	if err != nil {
 		return none, err
 	}
-	return clusters.Layout{Nodes: clusters.NodeNames(nodes), TTL: ttl, EffectiveTTL: ttl, Settings: values, LeaseClock: history.ClockWall}, nil
+	return clusters.Layout{Nodes: clusters.NodeNames(nodes), TTL: ttl, EffectiveTTL: ttl, Settings: values, LeaseClock: history.ClockWall, Diskless: server.Diskless(values),
+		Syncless: clusters.Syncless(values, "appendfsync", "no", "always")}, nil
 }

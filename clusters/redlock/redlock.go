@@ -183,10 +183,12 @@ func (g *grant) lost(why error) {
 	g.locks.watch.Lost(g.value, why)
 }
 
+var errOneServer = errors.New("one server of Redlock knows nothing of the lock")
+
 // Ask reads the record at every server. The lock is held if a majority has it.
 func (g *grant) Ask(ctx context.Context, question history.Question) (bool, error) {
 	if question != history.AskLatest {
-		return false, errors.New("one server of Redlock knows nothing of the lock")
+		return false, errOneServer
 	}
 	votes := ask(ctx, g.locks.servers, func(ctx context.Context, s *record.Store) (bool, error) {
 		value, err := s.Get(ctx, record.Key(g.key))

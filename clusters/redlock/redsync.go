@@ -29,7 +29,8 @@ import (
 // other error of Extend is tried again until then.
 func Redsync(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	ready := client.Ready{
-		Client: "redsync v4, go-redis " + record.Version, Tokens: string(history.TokensNone), TokensReason: noTokens,
+		Commands: []string{string(history.GuardAsk)},
+		Client:   "redsync v4, go-redis " + record.Version, Tokens: string(history.TokensNone), TokensReason: noTokens,
 		Release: string(history.ReleaseChecked), // the library's script on each server compares the random value and deletes
 	}
 	if len(init.Endpoints) == 0 {
@@ -158,6 +159,21 @@ func (m *mutex) lost(why error) {
 		m.locks.watch.Ended(m.Session(), why)
 	}
 	m.locks.watch.Lost(m.Session(), why)
+}
+
+// Ask calls ValidContext, which reads the record at every server. The lock is held if a majority has it, and not if so many answered otherwise
+// that no majority can. The library would rather have its user look at Until, which is the client's own clock and no answer.
+func (m *mutex) Ask(ctx context.Context, question history.Question) (bool, error) {
+	if question != history.AskLatest {
+		return false, errOneServer
+	}
+	//lint:ignore SA1019 what it is deprecated for asks nobody
+	held, err := m.library.ValidContext(ctx)
+	var silent *redsync.RedisError
+	if !held && errors.As(err, &silent) {
+		return false, err
+	}
+	return held, nil
 }
 
 // Release calls UnlockContext, whose answer is a majority's "removed" or an error that mixes "it was gone" with "no one

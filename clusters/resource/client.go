@@ -1,16 +1,14 @@
 package resource
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"net"
 	"net/http"
-	"net/http/httptrace"
+	"net/url"
 	"strings"
-	"sync/atomic"
 
 	"lockcheck/checker/history"
 )
@@ -30,28 +28,29 @@ var (
 // for the answer as long as ctx lets it: the harness decides how long is too long, and records a
 // request without an answer as one that may still take effect (rule R8 in checker/RULES.md).
 type Client struct {
-	base string
-	http *http.Client
+	host, path string // of the resource's URL
+	wrong      error  // with it
+	conns      connections
 }
 
-// NewClient makes a client of the resource at base: "http://10.0.0.20:8080".
+// NewClient makes a client of the resource at base: "http://10.0.0.20:8080". With a base that is no such URL no request is sent.
 func NewClient(base string) *Client {
-	transport := &http.Transport{
-		Proxy:               nil, // the resource is on the run's private network, even if the environment names a proxy
-		MaxIdleConnsPerHost: 16,
-		DisableCompression:  true,
+	at, err := url.Parse(base)
+	switch {
+	case err != nil:
+		return &Client{wrong: err}
+	case at.Scheme != "http" || at.Hostname() == "":
+		return &Client{wrong: fmt.Errorf("the resource's URL is %q; want one like http://10.0.0.20:8080", base)}
 	}
-	return &Client{
-		base: strings.TrimSuffix(base, "/"),
-		http: &http.Client{
-			Transport:     transport,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+	port := at.Port()
+	if port == "" {
+		port = at.Scheme
 	}
+	return &Client{host: at.Host, path: strings.TrimSuffix(at.EscapedPath(), "/"), conns: connections{addr: net.JoinHostPort(at.Hostname(), port)}}
 }
 
-// Close drops the connections that are idle.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+// Close drops the connections that are idle, and those that are not when they are done with.
+func (c *Client) Close() { c.conns.close() }
 
 // Read reads the register of ask.Key.
 func (c *Client) Read(ctx context.Context, ask Ask) (Answer, error) { return c.post(ctx, "/read", ask) }
@@ -63,47 +62,38 @@ func (c *Client) Write(ctx context.Context, ask Ask) (Answer, error) {
 
 func (c *Client) post(ctx context.Context, path string, ask Ask) (Answer, error) {
 	body, err := json.Marshal(ask)
+	if err = errors.Join(c.wrong, err); err != nil {
+		return Answer{}, fmt.Errorf("%w: request %s: %w", ErrNotSent, ask.Request, err)
+	}
+	conn, err := c.conns.get(ctx)
 	if err != nil {
 		return Answer{}, fmt.Errorf("%w: request %s: %w", ErrNotSent, ask.Request, err)
 	}
-	var connected atomic.Bool
-	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
-	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodPost, c.base+path, bytes.NewReader(body))
+	status, reply, err := c.conns.exchange(ctx, conn, post(c.host, c.path+path, body))
 	if err != nil {
-		return Answer{}, fmt.Errorf("%w: request %s: %w", ErrNotSent, ask.Request, err)
-	}
-	// Without GetBody the transport cannot send a request a second time on its own.
-	req.GetBody = nil
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := c.http.Do(req)
-	if err != nil {
-		if !connected.Load() {
-			return Answer{}, fmt.Errorf("%w: request %s: %w", ErrNotSent, ask.Request, err)
-		}
 		return Answer{}, fmt.Errorf("request %s to the resource: %w", ask.Request, err)
 	}
-	defer resp.Body.Close()
-	return understand(resp, ask)
+	return understand(status, reply, ask)
 }
 
 // understand turns a reply into an answer. A reply that cannot be read proves nothing.
-func understand(resp *http.Response, ask Ask) (Answer, error) {
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
-	if err != nil {
-		return Answer{}, fmt.Errorf("reading the resource's reply to request %s: %w", ask.Request, err)
-	}
+func understand(status int, raw []byte, ask Ask) (Answer, error) {
 	var answer Answer
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return Answer{}, fmt.Errorf("the resource's reply to request %s: %w", ask.Request, err)
 	}
 	switch {
-	case resp.StatusCode == http.StatusOK && answer.Outcome == history.Applied:
+	case status == http.StatusOK && answer.Outcome == history.Applied:
 		return answer, nil
-	case resp.StatusCode == http.StatusConflict && answer.Outcome == history.Rejected:
+	case status == http.StatusConflict && answer.Outcome == history.Rejected:
 		return answer, fmt.Errorf("%w: request %s: %s", ErrRejected, ask.Request, answer.Error)
-	case resp.StatusCode >= 400 && resp.StatusCode < 500:
-		return answer, fmt.Errorf("%w: request %s: %s: %s", ErrRefused, ask.Request, resp.Status, answer.Error)
+	case status >= 400 && status < 500:
+		return answer, fmt.Errorf("%w: request %s: %s: %s", ErrRefused, ask.Request, statusText(status), answer.Error)
 	default:
-		return answer, fmt.Errorf("the resource's reply to request %s: %s: %s", ask.Request, resp.Status, answer.Error)
+		return answer, fmt.Errorf("the resource's reply to request %s: %s: %s", ask.Request, statusText(status), answer.Error)
 	}
+}
+
+func statusText(status int) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 }

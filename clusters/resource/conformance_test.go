@@ -72,7 +72,11 @@ func conformance(s *subject) []string {
 	case history.CompareBases:
 		s.bases()
 	}
-	s.crowd(compares)
+	s.crowd(compares, false)
+	if s.hello.IdempotencyKeys {
+		s.keys(compares)
+		s.crowd(compares, true)
+	}
 	if s.command != nil {
 		s.survival(compares)
 	}
@@ -140,6 +144,11 @@ func (s *subject) survival(compares history.Comparison) {
 	const key = "survival"
 	s.ask(history.KindWrite, resource.Ask{Key: key, Token: "20", Value: "s1"}, applied("s1"), "a write before the restart")
 	before := s.log()
+	once := resource.Ask{Key: key + "-keys", IdempotencyKey: "1", Token: "20", Value: "1/a"}
+	if s.hello.IdempotencyKeys {
+		s.ask(history.KindWrite, once, applied("1/a"), "a write with an idempotency key before the restart")
+		before = s.log()
+	}
 	s.restart()
 	if after := s.log(); !slices.Equal(before, after) {
 		s.complain("after SIGKILL and a restart the log is what it was: there were %d lines, and now are %d", len(before), len(after))
@@ -148,9 +157,13 @@ func (s *subject) survival(compares history.Comparison) {
 		s.ask(history.KindWrite, resource.Ask{Key: key, Token: "19", Value: "s2"}, rejected, "after SIGKILL and a restart the highest token is remembered")
 	}
 	s.ask(history.KindRead, resource.Ask{Key: key, Token: "20"}, applied("s1"), "after SIGKILL and a restart the value is there")
+	if s.hello.IdempotencyKeys {
+		once.Value = "1/b"
+		s.ask(history.KindWrite, once, applied("1/a"), "after SIGKILL and a restart idempotency keys are remembered")
+	}
 }
 
-// Each way to get fencing wrong is found: changes of the example, by name, in pairs of what is replaced and by what.
+// Each way to get fencing or idempotency keys wrong is found: changes of the example, by name, in pairs of what is replaced and by what.
 func TestStoragesThatDoNotConform(t *testing.T) {
 	text, err := os.ReadFile("testdata/mutants.json")
 	if err != nil {
@@ -171,6 +184,13 @@ func TestStoragesThatDoNotConform(t *testing.T) {
 		"a rejected request raises": "a rejected request raises nothing",
 		"check, then write":         "8 clients at once",
 		"an empty log":              "the resource's log does not hold it",
+
+		"idempotency keys in memory":         "idempotency keys are remembered",
+		"one key space for all registers":    "each key has its own idempotency keys",
+		"check the key, then write":          "8 clients at once, with idempotency keys: the resource applied",
+		"a rejected request uses the key up": "a rejected write uses no idempotency key up",
+		"a duplicate is compared":            "is answered before tokens or bases are compared",
+		"a duplicate is answered as applied": "a second write with an idempotency key is answered as the first",
 	}
 	for name, changes := range mutants {
 		t.Run(name, func(t *testing.T) {

@@ -22,8 +22,8 @@ const (
 )
 
 // crowd has several clients read and write one key at once, with tokens that mostly grow and of which some come late, and judges what
-// came of it as a run is judged.
-func (s *subject) crowd(compares history.Comparison) {
+// came of it as a run is judged. With idempotency keys they record slots, and have no tokens: these would keep most second records out.
+func (s *subject) crowd(compares history.Comparison, keyed bool) {
 	s.t.Helper()
 	var mu sync.Mutex
 	var events []history.Event
@@ -34,7 +34,10 @@ func (s *subject) crowd(compares history.Comparison) {
 		e.Index, e.TimeNS = int64(len(events)), int64(time.Since(begun))
 		events = append(events, e)
 	}
-	key := s.prefix + "crowd"
+	key, who := s.prefix+"crowd", "8 clients at once"
+	if keyed {
+		key, who = key+"-keys", who+", with idempotency keys"
+	}
 	var token int64 = 1000
 	var clients sync.WaitGroup
 	for c := range crowdSize {
@@ -46,7 +49,11 @@ func (s *subject) crowd(compares history.Comparison) {
 				mine := token
 				mu.Unlock()
 				time.Sleep(time.Duration(random.IntN(4)) * time.Millisecond)
-				s.turn(record, name, fmt.Sprintf("crowd-%d-%d", c, round), key, strconv.FormatInt(mine, 10))
+				presented := strconv.FormatInt(mine, 10)
+				if keyed {
+					presented = ""
+				}
+				s.turn(record, name, fmt.Sprintf("crowd-%d-%d", c, round), key, presented, keyed)
 			}
 		})
 	}
@@ -61,7 +68,10 @@ func (s *subject) crowd(compares history.Comparison) {
 	}
 	plan := history.Plan{
 		Version: history.FormatVersion, Tokens: history.TokensOrdered, Resource: "./subject", Fenced: compares == history.CompareTokens,
-		UnderTest: &history.UnderTest{Compares: history.ComparisonNames[compares], LogRead: true},
+		UnderTest: &history.UnderTest{Compares: history.ComparisonNames[compares], IdempotencyKeys: keyed, LogRead: true},
+	}
+	if keyed {
+		plan.SlotMS, plan.Execution, plan.Tokens, plan.TokensReason = 1, history.Idempotent, history.TokensNone, "none are presented"
 	}
 	result, _, err := checker.Check(checker.Recording{Plan: plan, Events: sequence(events), Requests: sequence(requests)},
 		checker.Options{Properties: []checker.Name{checker.ResourceIntegrity}})
@@ -69,7 +79,7 @@ func (s *subject) crowd(compares history.Comparison) {
 		s.t.Fatal(err)
 	}
 	for _, f := range result.Properties[0].Findings {
-		s.complain("8 clients at once: %s", f.Summary)
+		s.complain("%s: %s", who, f.Summary)
 	}
 }
 
@@ -84,7 +94,7 @@ func sequence[T any](rows []T) func(func(T, error) bool) {
 }
 
 // turn is a grant with a token, a read and a write built on what was found.
-func (s *subject) turn(record func(history.Event), client, hold, key, token string) {
+func (s *subject) turn(record func(history.Event), client, hold, key, token string, keyed bool) {
 	acquire := s.op.Add(1)
 	event := history.Event{Process: client, Client: client, Hold: hold}
 	as := func(f history.F, op int64, kind history.Type) history.Event {
@@ -105,7 +115,11 @@ func (s *subject) turn(record func(history.Event), client, hold, key, token stri
 		invoked := as(f, op, history.Invoke)
 		if f == history.Write {
 			ask.Value, ask.Base = hold, found
-			invoked.Value, invoked.Base = hold, found
+			if keyed {
+				slot, _ := history.RecordedSlot(found)
+				ask.Value, ask.IdempotencyKey = history.JobRecord(slot+1, hold), history.IdempotencyKey(slot+1)
+			}
+			invoked.Value, invoked.Base = ask.Value, found
 		}
 		record(invoked)
 		body, _ := json.Marshal(ask)
@@ -115,7 +129,10 @@ func (s *subject) turn(record func(history.Event), client, hold, key, token stri
 		case got.status == 200 && got.Outcome == history.Applied:
 			done.Type = history.OK
 			if f == history.Read {
-				done.Value, found = got.Value, got.Value
+				found = got.Value
+			}
+			if f == history.Read || keyed {
+				done.Value = got.Value
 			}
 		case got.status == 409 && got.Outcome == history.Rejected:
 			done.Type, done.Code = history.Fail, history.CodeRejected
@@ -132,7 +149,7 @@ func (s *subject) turn(record func(history.Event), client, hold, key, token stri
 // The judge of the crowd finds a storage wrong that forgets what it has answered.
 func TestTheCrowdIsJudged(t *testing.T) {
 	s := newSubject(t, example(t, `"SELECT line FROM log WHERE substr`, `"SELECT line FROM log WHERE n % 7 AND substr`))
-	s.crowd(history.CompareTokens)
+	s.crowd(history.CompareTokens, false)
 	if len(s.wrong) == 0 {
 		t.Error("lines are missing from the log, and nothing is said")
 	}

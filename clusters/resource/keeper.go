@@ -14,8 +14,9 @@ import (
 // Keeper is a storage server as a resource under test: it decides a request, keeps what came of it and logs that, all in one
 // transaction of its own. Requests may come at the same time.
 type Keeper interface {
-	// Handle does a request that is in order, once: a repetition gets the line of the first time. The error says that what became
-	// of it is not known.
+	// Handle does a request that is in order, once: a repetition gets the line of the first time. A write whose idempotency key has
+	// been applied on its key gets the line of that one, and leaves one of its own that says duplicate and names it. The error says that
+	// what became of it is not known.
 	Handle(ctx context.Context, kind history.Kind, ask Ask) (history.Request, error)
 	// Log passes on what was handled, in the order of effects within each key. Seq and times are not filled in.
 	Log(ctx context.Context, pass func(history.Request) error) error
@@ -77,7 +78,7 @@ func (k *kept) hello(w http.ResponseWriter, r *http.Request) {
 		compares = history.CompareNothing
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(Hello{Name: k.mode.Name, Compares: history.ComparisonNames[compares]})
+	_ = json.NewEncoder(w).Encode(Hello{Name: k.mode.Name, Compares: history.ComparisonNames[compares], IdempotencyKeys: true})
 }
 
 func (k *kept) handle(w http.ResponseWriter, r *http.Request, kind history.Kind) {

@@ -8,10 +8,19 @@ import (
 // slot is applied, and every later one is answered as that one was and does nothing, whoever sends it and whatever else is compared.
 // The line of such a request says duplicate, and names the first.
 
-// checkKey refuses a write that has no key.
+// checkKey refuses a write that has no key, and one that is sent with another. Clients that send none are written for no resource
+// that would need it: the value says the same.
 func (m Mode) checkKey(kind history.Kind, ask Ask) error {
-	if slot, ok := history.RecordedSlot(ask.Value); m.Keyed && kind == history.KindWrite && (!ok || slot == 0) {
+	slot, ok := history.RecordedSlot(ask.Value)
+	switch {
+	case !m.Keyed && ask.IdempotencyKey != "":
+		return badRequest("write %s has the idempotency key %s, and this run has none", ask.Request, ask.IdempotencyKey)
+	case !m.Keyed || kind != history.KindWrite:
+		return nil
+	case !ok || slot == 0:
 		return badRequest("write %s: the value %.100q names no slot, which is its idempotency key", ask.Request, ask.Value)
+	case ask.IdempotencyKey != "" && ask.IdempotencyKey != history.IdempotencyKey(slot):
+		return badRequest("write %s has the idempotency key %s, and records slot %d", ask.Request, ask.IdempotencyKey, slot)
 	}
 	return nil
 }

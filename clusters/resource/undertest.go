@@ -2,6 +2,7 @@ package resource
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	"lockcheck/checker/history"
 )
@@ -31,19 +33,23 @@ type Hello struct {
 	Name string `json:"name"` // and version, for reports
 	// Compares is what it compares before it takes a request: a word of history.ComparisonNames.
 	Compares string `json:"compares"`
+	// IdempotencyKeys says that it takes writes with such a key; only then it is sent any.
+	IdempotencyKeys bool `json:"idempotency_keys"`
 }
 
 // Bounds on what a resource under test may answer.
 const (
 	maxHello = 4 << 10
 	maxLine  = 1 << 20 // of its log
+	maxLog   = 4 << 30 // bytes of its log: some ten million requests
 	maxQuote = 200     // of what an error quotes
 )
 
 // Tested asks a resource under test for what clients do not ask it for.
 type Tested struct {
-	base string
-	http *http.Client
+	base   string
+	http   *http.Client
+	maxLog int64
 }
 
 // NewTested asks the one at base ("http://10.0.0.20:8080") over connections that dial makes.
@@ -51,7 +57,7 @@ func NewTested(base string, dial func(ctx context.Context, network, addr string)
 	return &Tested{strings.TrimSuffix(base, "/"), &http.Client{
 		Transport:     &http.Transport{Proxy: nil, DialContext: dial, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	}, maxLog}
 }
 
 // Hello asks what it is. An error that wraps ErrNotSpoken is an answer; any other says that there was none.
@@ -67,6 +73,10 @@ func (t *Tested) Hello(ctx context.Context) (hello Hello, err error) {
 	}
 	if err := json.Unmarshal(raw, &hello); err != nil {
 		return hello, fmt.Errorf("%w: the answer to GET /hello is no JSON object as expected (%w): %s", ErrNotSpoken, err, quoted(raw))
+	}
+	// A terminal obeys what it is shown, and a name stands in lines of its own.
+	if strings.ContainsFunc(hello.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return hello, fmt.Errorf("%w: the answer to GET /hello has a name with characters that cannot be printed: %s", ErrNotSpoken, quoted(raw))
 	}
 	if _, known := history.ComparisonNamed(hello.Compares); !known {
 		return hello, fmt.Errorf(`%w: the answer to GET /hello says that it compares %q; "compares" is one of %s: %s`,
@@ -101,7 +111,8 @@ func (t *Tested) AwaitHello(ctx context.Context, ended <-chan struct{}) (hello H
 var ErrEnded = errors.New("it ended before it had answered GET /hello")
 
 // Log reads what it handled of the keys that begin with prefix, and passes each request on, numbered in the order of the lines. An
-// error that wraps ErrNotSpoken quotes the line that is wrong; any other is of the connection, or pass's own.
+// error that wraps ErrNotSpoken quotes the line that is wrong, or says that the log is too long; any other is of the connection, or
+// pass's own.
 func (t *Tested) Log(ctx context.Context, prefix string, pass func(history.Request) error) error {
 	path := "/log"
 	if prefix != "" {
@@ -112,32 +123,39 @@ func (t *Tested) Log(ctx context.Context, prefix string, pass func(history.Reque
 		return err
 	}
 	defer body.Close()
-	lines := bufio.NewScanner(body)
-	lines.Buffer(nil, maxLine)
-	seq, number := int64(0), 0
-	for lines.Scan() {
-		number++
-		if strings.TrimSpace(lines.Text()) == "" {
-			continue
+	limited := &io.LimitedReader{R: body, N: t.maxLog + 1}
+	in := bufio.NewReaderSize(limited, maxLine)
+	seq := int64(0)
+	for number := int64(1); ; number++ {
+		line, err := in.ReadSlice('\n')
+		switch {
+		case limited.N == 0:
+			return fmt.Errorf("%w: its log (GET %s) has more than %d bytes", ErrNotSpoken, path, t.maxLog)
+		case errors.Is(err, bufio.ErrBufferFull):
+			return fmt.Errorf("%w: line %d of its log (GET %s) has more than %d bytes", ErrNotSpoken, number, path, maxLine)
+		case err != nil && !errors.Is(err, io.EOF):
+			// A line that the connection's end cut off is none that the storage wrote wrong.
+			return fmt.Errorf("reading its log (GET %s) after %s: %w", path, history.Counted(number-1, "line", "lines"), err)
 		}
-		q, err := logLine(lines.Bytes(), seq+1)
+		if len(bytes.TrimSpace(line)) > 0 {
+			q, wrong := logLine(line, seq+1)
+			switch {
+			case wrong != nil && err != nil: // no newline: the connection ended here, and no length had been announced
+				return fmt.Errorf("reading its log (GET %s): it ends in the middle of line %d: %s", path, number, quoted(line))
+			case wrong != nil:
+				return fmt.Errorf("%w: line %d of its log (GET %s): %w: %s", ErrNotSpoken, number, path, wrong, quoted(line))
+			}
+			if strings.HasPrefix(q.Key, prefix) {
+				seq++
+				if err := pass(q); err != nil {
+					return err
+				}
+			}
+		}
 		if err != nil {
-			return fmt.Errorf("%w: line %d of its log (GET %s): %w: %s", ErrNotSpoken, number, path, err, quoted(lines.Bytes()))
-		}
-		if !strings.HasPrefix(q.Key, prefix) {
-			continue
-		}
-		seq++
-		if err := pass(q); err != nil {
-			return err
+			return nil
 		}
 	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return fmt.Errorf("%w: line %d of its log (GET %s) has more than %d bytes", ErrNotSpoken, number+1, path, maxLine)
-	} else if err != nil {
-		return fmt.Errorf("reading its log (GET %s) after %s: %w", path, history.Counted(int64(number), "line", "lines"), err)
-	}
-	return nil
 }
 
 // logLine is strict, as the store is with requests: a field that is misspelt would be taken for one that is empty.
@@ -166,10 +184,11 @@ func (t *Tested) get(ctx context.Context, path string) (io.ReadCloser, error) {
 	if reply.StatusCode != http.StatusOK {
 		raw, _ := io.ReadAll(io.LimitReader(reply.Body, maxQuote))
 		reply.Body.Close()
-		if reply.StatusCode == http.StatusServiceUnavailable { // not yet, or not now
-			return nil, fmt.Errorf("GET %s answered %s: %s", path, reply.Status, quoted(raw))
+		status := fmt.Sprintf("%d %s", reply.StatusCode, http.StatusText(reply.StatusCode)) // not its own words: a terminal obeys them
+		if reply.StatusCode == http.StatusServiceUnavailable {
+			return nil, fmt.Errorf("GET %s answered %s: %s", path, status, quoted(raw))
 		}
-		return nil, fmt.Errorf("%w: GET %s answered %s: %s", ErrNotSpoken, path, reply.Status, quoted(raw))
+		return nil, fmt.Errorf("%w: GET %s answered %s: %s", ErrNotSpoken, path, status, quoted(raw))
 	}
 	return reply.Body, nil
 }

@@ -16,6 +16,8 @@ type Ask struct {
 	Key     string `json:"key"`
 	Value   string `json:"value,omitempty"` // write: the new value
 	Base    string `json:"base,omitempty"`  // write: the value it was built on; absent for the initial value
+	// IdempotencyKey of a write: the first that is applied with it on its key counts, and every later one is answered as that was.
+	IdempotencyKey string `json:"idempotency_key,omitempty"`
 }
 
 // Answer is the body of a reply. A request that could not be handled has an Error and nothing else; one that was rejected has the
@@ -57,6 +59,10 @@ func (a Ask) check(kind history.Kind) (uint64, error) {
 		return 0, badRequest("write %d has no value", id)
 	case kind == history.KindRead && (a.Value != "" || a.Base != ""):
 		return 0, badRequest("read %d carries a value", id)
+	case kind == history.KindRead && a.IdempotencyKey != "":
+		return 0, badRequest("read %d has an idempotency key, which only writes have", id)
+	case a.IdempotencyKey != "" && (!isDecimal(a.IdempotencyKey) || a.IdempotencyKey == "0"):
+		return 0, badRequest("write %d: idempotency key %.100q: want the number of a slot, from 1", id, a.IdempotencyKey)
 	}
 	return id, nil
 }

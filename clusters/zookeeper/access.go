@@ -2,7 +2,6 @@ package zookeeper
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -10,9 +9,6 @@ import (
 
 	"lockcheck/clusters/client"
 )
-
-// errNoTLS is for who asks for it.
-var errNoTLS = errors.New("lockcheck speaks no TLS with ZooKeeper: leave ca, cert, key and server_name out, and name a port without it")
 
 // aclOf is who may use the nodes that are made: whoever shows the same password, or anybody if there is none.
 func aclOf(access client.Access) []zk.ACL {

@@ -21,22 +21,25 @@ const (
 
 var _ clusters.Attachable = Backend{}
 
-// AttachLayout is that of servers whose settings others chose: what is asked for is what they are expected to have.
+// AttachLayout is that of servers whose settings others chose.
 func (b Backend) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {
-	opts.Nodes = 0
-	layout, err := b.Layout(opts)
-	layout.Nodes = clusters.NodeNames(endpoints)
-	return layout, err
+	return clusters.LayoutOfOthers(b, endpoints, opts)
+}
+
+// Credentials are users with passwords.
+func (Backend) Credentials() clusters.Credentials {
+	return clusters.Credentials{Login: clusters.LoginBoth}
 }
 
 // Attach keeps where the servers are: each question to one is a connection of its own.
 func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) {
-	if to.Access.TLS {
-		return nil, fmt.Errorf("%w: %w", clusters.ErrUsage, errNoTLS)
+	config, err := to.Access.Config()
+	if err != nil {
+		return nil, fmt.Errorf("%w: zookeeper: %w", clusters.ErrUsage, err)
 	}
 	c := &attached{Places: clusters.PlacesOf(to), to: to, root: lockPath(attachedBase, strings.TrimSuffix(to.Prefix, "/"))}
 	for _, at := range to.Nodes {
-		c.servers = append(c.servers, &attachedServer{at, &node{at, to.DialNode(at)}, c})
+		c.servers = append(c.servers, &attachedServer{at, &node{at, clusters.Secured(to.DialNode(at), config, at.Host())}, c})
 	}
 	return c, nil
 }
@@ -70,17 +73,23 @@ func (s *attachedServer) with(ctx context.Context, do func(*zk.Conn) error) erro
 	})
 }
 
-// any asks the servers one after the other until one answers.
-func (c *attached) any(ctx context.Context, do func(*zk.Conn) error) error {
+// askAny asks the servers one after the other until one answers. What one that was given up on says later is its own question's answer,
+// which nobody reads.
+func askAny[T any](ctx context.Context, c *attached, do func(*zk.Conn) (T, error)) (T, error) {
 	var errs []error
 	for _, s := range c.servers {
-		err := s.with(ctx, do)
+		var answer T
+		err := s.with(ctx, func(conn *zk.Conn) (err error) {
+			answer, err = do(conn)
+			return err
+		})
 		if err == nil {
-			return nil
+			return answer, nil
 		}
 		errs = append(errs, s.unusable(err))
 	}
-	return errors.Join(errs...)
+	var none T
+	return none, errors.Join(errs...)
 }
 
 // Check asks every server for the run's own node, which is not there.
@@ -102,26 +111,47 @@ func (s *attachedServer) unusable(err error) error {
 		return fmt.Errorf("%w: ZooKeeper at %s does not let this user make %s: %w: %s; the user needs all rights on %s, or the right to make it",
 			clusters.ErrUsage, s.Place(), s.cluster.root, err, clusters.PasswordAdvice, attachedBase)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w: ZooKeeper at %s gave no session within %v: is it ZooKeeper, without TLS, and has it a leader?", clusters.ErrUnavailable, s.Place(), attachedTry)
+		return fmt.Errorf("%w: ZooKeeper at %s gave no session within %v: is it ZooKeeper, has it a leader, and %s", clusters.ErrUnavailable, s.Place(), attachedTry, clusters.TLSAdvice)
 	}
 	return fmt.Errorf("%w: ZooKeeper at %s: %w", clusters.ErrUnavailable, s.Place(), err)
 }
 
 // Existing is the run's own node, and some of those below.
-func (c *attached) Existing(ctx context.Context) (found []string, err error) {
-	err = c.any(ctx, func(conn *zk.Conn) error {
-		found = nil
+func (c *attached) Existing(ctx context.Context) ([]string, error) {
+	return askAny(ctx, c, func(conn *zk.Conn) ([]string, error) {
 		there, _, err := conn.Exists(c.root)
-		if there {
-			found = append(found, c.root)
+		if !there {
+			return nil, err
 		}
-		return err
+		return []string{c.root}, err
 	})
-	return found, err
 }
 
 // Ready makes the run's own node if it is not there, writes below it through every server, and looks at the session that is granted.
 func (c *attached) Ready(ctx context.Context) error {
+	probe := lockPath(attachedBase, c.to.ProbeKey())
+	err := clusters.OneService(ctx, c.servers, func(ctx context.Context, s *attachedServer, value string) error {
+		return s.with(ctx, func(conn *zk.Conn) error { return errors.Join(c.enter(conn), c.write(conn, value)) })
+	}, func(ctx context.Context, s *attachedServer) (string, error) {
+		var value []byte // of who is given up on, too
+		switch err := s.with(ctx, func(conn *zk.Conn) error {
+			if _, err := conn.Sync(probe); err != nil {
+				return err
+			}
+			got, _, err := conn.Get(probe)
+			value = got
+			return err
+		}); {
+		case errors.Is(err, zk.ErrNoNode):
+			return "", nil
+		case err != nil:
+			return "", err
+		}
+		return string(value), nil
+	}, (*attachedServer).unusable)
+	if err != nil {
+		return err
+	}
 	for _, s := range c.servers {
 		err := s.with(ctx, func(conn *zk.Conn) error {
 			if err := c.enter(conn); err != nil {
@@ -176,27 +206,31 @@ func (c *attached) Probe(ctx context.Context) error {
 
 // Remove deletes the run's own node and all below it, and the parent if the run made that and nothing else is in it.
 func (c *attached) Remove(ctx context.Context) error {
-	return c.any(ctx, func(conn *zk.Conn) error {
-		note, _, err := conn.Get(c.root)
-		if errors.Is(err, zk.ErrNoNode) {
+	_, err := askAny(ctx, c, func(conn *zk.Conn) (struct{}, error) { return struct{}{}, c.removeOver(conn) })
+	return err
+}
+
+// removeOver does so over one connection.
+func (c *attached) removeOver(conn *zk.Conn) error {
+	note, _, err := conn.Get(c.root)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := removeAll(conn, c.root); err != nil {
+		if errors.Is(err, zk.ErrNotEmpty) { // what a client had sent came after all: the caller looks again
 			return nil
 		}
-		if err != nil {
+		return err
+	}
+	if string(note) == madeBase {
+		if err := conn.Delete(attachedBase, -1); err != nil && !errors.Is(err, zk.ErrNotEmpty) && !errors.Is(err, zk.ErrNoNode) {
 			return err
 		}
-		if err := removeAll(conn, c.root); err != nil {
-			if errors.Is(err, zk.ErrNotEmpty) { // what a client had sent came after all: the caller looks again
-				return nil
-			}
-			return err
-		}
-		if string(note) == madeBase {
-			if err := conn.Delete(attachedBase, -1); err != nil && !errors.Is(err, zk.ErrNotEmpty) && !errors.Is(err, zk.ErrNoNode) {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // removeAll deletes a node and all below it.

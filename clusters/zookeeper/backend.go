@@ -54,6 +54,7 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 	return clusters.Layout{
 		LeaseClock: history.ClockMonotonic,
 		Nodes:      clusters.NodeNames(nodes), TTL: opts.TTL, EffectiveTTL: granted, Election: times.leaderless(), Settings: values,
+		Syncless: clusters.Syncless(values, "forceSync", "no", "yes"),
 	}, nil
 }
 

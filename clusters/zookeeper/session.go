@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"lockcheck/clusters"
 	"lockcheck/clusters/client"
 )
 
@@ -29,6 +30,7 @@ type conns struct {
 	servers   int // of the ensemble
 	ttl       time.Duration
 	access    client.Access
+	dial      dialer
 
 	mu      sync.Mutex
 	current *conn
@@ -50,8 +52,9 @@ type conn struct {
 
 func newConns(init client.Init, watch client.Watch) (*conns, error) {
 	access := init.Access()
-	if access.TLS {
-		return nil, errNoTLS
+	secure, err := access.Config()
+	if err != nil {
+		return nil, err
 	}
 	endpoints := slices.Clone(init.Endpoints)
 	rand.New(rand.NewPCG(uint64(init.Seed), 0)).Shuffle(len(endpoints), func(i, j int) {
@@ -59,6 +62,7 @@ func newConns(init client.Init, watch client.Watch) (*conns, error) {
 	})
 	return &conns{
 		watch: watch, endpoints: endpoints, servers: serversOf(init), ttl: time.Duration(init.TTLMS) * time.Millisecond, access: access,
+		dial: clusters.Secured(new(net.Dialer).DialContext, secure, ""),
 		open: map[*conn]bool{},
 	}, nil
 }
@@ -105,8 +109,7 @@ func (s *conns) book(key string, alone bool) (*conn, error) {
 
 // connect makes a connection object. It does what a careful user does and nothing that changes how the library behaves.
 func (s *conns) connect() (*conn, error) {
-	var plain net.Dialer
-	o := newObserver(s.watch, plain.DialContext, s.servers)
+	o := newObserver(s.watch, s.dial, s.servers)
 	made, _, err := zk.Connect(s.endpoints, s.ttl,
 		zk.WithDialer(o.dialTo),
 		zk.WithHostProvider(&inOrder{servers: s.endpoints, at: -1, last: -1}), // the library's own draws an order that no seed repeats

@@ -115,6 +115,9 @@ func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) 
 	if err := planner.planAll(ctx, a.spec, a.tasks); err != nil {
 		return err
 	}
+	if err := enoughRate(a.tasks, f.jobs); err != nil {
+		return harness.Usage(err)
+	}
 	if f.list {
 		return listTasks(out, a.tasks, a.Seed)
 	}
@@ -151,9 +154,10 @@ func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) 
 			fmt.Fprintln(out.errOut, "lockcheck: "+words.Plain(note))
 		}
 	}
+	jobs := min(f.jobs, len(a.tasks))
 	screen := compare.NewScreen(out.errOut, a.tasks, out.quiet)
 	kept := compare.Keep(a.Comparison, a.dir, a.tasks, screen)
-	a.Cells = compare.Execute(ctx, a.tasks, compare.Execution{Seed: a.Seed, Jobs: f.jobs, FailFast: f.failFast}, &processRunner{program: program, dir: a.dir}, kept)
+	a.Cells = compare.Execute(ctx, a.tasks, compare.Execution{Seed: a.Seed, Jobs: jobs, FailFast: f.failFast}, &processRunner{program: program, dir: a.dir, jobs: jobs, notice: screen.Notice}, kept)
 	screen.Close()
 	a.Interrupted = ctx.Err() != nil
 	a.DurationNS = before + time.Since(now).Nanoseconds()

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters"
+	"lockcheck/clusters/other"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/nemesis"
 	"lockcheck/reports/compare"
@@ -24,7 +26,8 @@ import (
 // those without.
 var defaultNemeses = []string{history.NoNemesis, string(history.PauseFault)}
 
-// defaultWorkloads are those of a comparison for which none is named: the same work without and with fencing.
+// defaultWorkloads are those of a comparison for which none is named: the same work without and with fencing. Jobs are other work under the
+// same locks: with them a comparison would take half as long again, and what it says of the locks would be the same.
 var defaultWorkloads = []string{"lock", "fencing"}
 
 // besideResources is the workload of a comparison of resources for which none is named: it shows tokens to those that compare them, and
@@ -51,9 +54,9 @@ type compareFlags struct {
 }
 
 func (f *compareFlags) bind(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&f.backends, "backends", nil, "lock services (default: all): "+strings.Join(harness.BackendNames(), ", ")+"; with --file: only these of its backends")
+	flags.StringSliceVar(&f.backends, "backends", nil, "lock services (default: all): "+strings.Join(harness.BackendNames(), ", ")+", and "+other.Name+" with --"+clusters.FlagAttach+"; with --file: only these of its backends")
 	flags.StringArrayVar(&f.nemeses, "nemeses", nil, "what disturbs them (default: "+strings.Join(defaultNemeses, ",")+"): names joined by commas, or one description of faults; may be repeated; with --file: only these of its nemeses")
-	flags.StringSliceVar(&f.workloads, "workloads", nil, "what clients do (default: "+strings.Join(defaultWorkloads, ",")+"; "+besideResources+" with --resources): "+strings.Join(workloads.Names(), ", ")+"; with --file: only these of its workloads")
+	flags.StringSliceVar(&f.workloads, "workloads", nil, "what clients do (default: "+strings.Join(defaultWorkloads, ",")+"; "+besideResources+" with --resources; "+workloads.Jobs+" only if named): "+strings.Join(workloads.Names(), ", ")+"; with --file: only these of its workloads")
 	f.bindAxes(flags)
 	flags.StringVar(&f.file, "file", "", "read matrix and expectations from there (default: "+config.Name+", if no matrix is given)")
 	flags.IntVar(&f.repeat, "repeat", 1, "the most runs of a cell; where a violation is expected they stop at the first hit; a file's own number holds unless this is given")
@@ -156,7 +159,7 @@ func (m matrixFlag) check() error {
 }
 
 func (f *compareFlags) matrixFlags() []matrixFlag {
-	return []matrixFlag{{"backends", "backend", f.backends, harness.BackendNames()}, {"nemeses", "nemesis", f.nemeses, nemesis.Names()}, {"workloads", "workload", f.workloads, workloads.Names()}}
+	return []matrixFlag{{"backends", "backend", f.backends, harness.BackendNamesAndOther()}, {"nemeses", "nemesis", f.nemeses, nemesis.Names()}, {"workloads", "workload", f.workloads, workloads.Names()}}
 }
 
 // base is the file's comparison, narrowed by the matrix flags, or that of the matrix flags alone.
@@ -274,7 +277,7 @@ func splitNemeses(values []string) (nemeses []string) {
 // known is what a file may name.
 func known() config.Known {
 	k := config.Known{
-		Backends: harness.BackendNames(), Workloads: workloads.Names(),
+		Backends: harness.BackendNamesAndOther(), Workloads: workloads.Names(),
 		Nemesis: func(spec string) error { _, err := nemesis.Parse(spec); return err },
 	}
 	for _, flag := range harness.Flags {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"lockcheck/checker"
+	"lockcheck/clusters"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/rundir"
@@ -22,6 +23,8 @@ import (
 type processRunner struct {
 	program string
 	dir     string // of the comparison
+	jobs    int    // that runs are made side by side, at most
+	notice  func(line string)
 }
 
 // Run makes one run and reads what it says.
@@ -34,6 +37,9 @@ func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 
 	_ = os.Mkdir(runs, 0o755) // if that fails, the run says why it has no place
 	beside := []string{"--out=" + runs, "--json", "--quiet"}
+	if rate := ratePerRun(job.Flags, r.jobs); rate > 0 {
+		beside = append(beside, fmt.Sprintf("--%s=%d", clusters.FlagMaxRate, rate))
+	}
 	if job.Expect != nil {
 		words, err := expectedWords(job.Expect)
 		if err != nil {
@@ -44,10 +50,12 @@ func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 	}
 	cmd := harness.Process(ctx, r.program, append(append([]string{"run"}, flags...), beside...)...)
 	var stdout bytes.Buffer
-	stderr := &harness.Tail{Max: 4 << 10}
+	tail := &harness.Tail{Max: 4 << 10}
+	stderr := &noticed{to: tail, notice: r.notice}
 	cmd.Stdout, cmd.Stderr = &stdout, stderr
 	before := latest(runs)
 	err := harness.RunProcess(cmd)
+	stderr.end()
 	if after := latest(runs); after != before {
 		failed.Dir = path.Join(own, after)
 	}
@@ -62,7 +70,7 @@ func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 	}
 	run, err := read(stdout.Bytes(), code)
 	if err != nil {
-		failed.ExitCode, failed.Error = code, strings.TrimSpace(stderr.String())
+		failed.ExitCode, failed.Error = code, strings.TrimSpace(tail.String())
 		if _, verdict := verdictOf[code]; verdict || failed.Error == "" {
 			failed.Error = strings.TrimSpace(err.Error() + "\n" + failed.Error)
 		}

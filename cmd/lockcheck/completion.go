@@ -134,7 +134,8 @@ func completeProperty(*cobra.Command, []string, string) (offered []cobra.Complet
 }
 
 func completeUntil(*cobra.Command, []string, string) (offered []cobra.Completion, _ cobra.ShellCompDirective) {
-	offered = append(offered, cobra.CompletionWithDesc(history.UntilViolation, "of any property"))
+	offered = append(offered, cobra.CompletionWithDesc(history.UntilViolation, "of any property"),
+		cobra.CompletionWithDesc(history.UntilExposed, "all that the run requires has happened"))
 	for _, name := range checker.FoundEarly() {
 		offered = append(offered, cobra.CompletionWithDesc(string(name), checker.Describe(name).Meaning))
 	}

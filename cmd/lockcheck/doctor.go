@@ -28,7 +28,7 @@ func doctorCommand() *cobra.Command {
 	var o harness.Options
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Say what this machine can do, and what each missing thing costs", Args: flagsOnly,
-		Long:    "doctor tries what runs need: namespaces, nftables, ptrace, server programs, the Docker engine and its images. It changes\nnothing and pulls nothing.\n\nExit codes: 0 at least one provider can run each backend · 69 some backend can run nowhere here",
+		Long:    "doctor tries what runs need: namespaces, nftables, tbf, ptrace, server programs, the Docker engine and its images. It changes\nnothing and pulls nothing.\n\nExit codes: 0 at least one provider can run each backend · 69 some backend can run nowhere here",
 		Example: "  lockcheck doctor\n  lockcheck doctor --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			symptoms := examine(cmd.Context(), o.Where)

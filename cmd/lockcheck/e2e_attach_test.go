@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -115,28 +114,15 @@ func TestAttachedToEtcdUnderPausesAndPartitions(t *testing.T) {
 	member := startEtcd(t, hosttest.OwnAddress(t), secret)
 	app := member.use(t)
 	access := member.access(t, secret)
-	for _, c := range []struct {
-		nemesis  string
-		exposure string
-		code     []int
-	}{
-		{"pause:holder@work,1.5ttl", "pauses-past-the-lease", []int{1}},
-		{"partition:holder-servers@work,1.5ttl", "partitions-past-the-lease", []int{0, 1}},
-	} {
-		o := attachedRun(t, secret, "--backend=etcd", "--attach="+member.endpoint, "--attach-config="+access, "--nemesis="+c.nemesis, "--time-limit=7s")
-		if !slices.Contains(c.code, o.code) {
-			t.Fatalf("%s: exit %d, want one of %v", c.nemesis, o.code, c.code)
-		}
-		endsWith(t, o, o.code, "attached to etcd at "+member.endpoint+": 5 clients", "at most 20 acquires a second")
-		exposed(t, o, c.exposure)
-		notJudged(t, o)
+	for _, d := range []disturbance{pauseHolder, cutOffHolder, cutOffFromServers} {
+		o := disturbedRun(t, secret, d, "--backend=etcd", "--attach="+member.endpoint, "--attach-config="+access, "--time-limit=7s")
+		endsWith(t, o, o.code, "attached to etcd at "+member.endpoint)
 		mustPass(t, o, checker.LockLinearizability, checker.TokenMonotonicity)
-		if c.code[0] == 1 && o.of(t, checker.StaleWrite).Verdict != checker.Violation {
+		if o.code == 1 && d.nemesis == pauseHolder.nemesis && o.of(t, checker.StaleWrite).Verdict != checker.Violation {
 			t.Error("a paused holder's write was not stale")
 		}
-		nothingRemembered(t, o)
 	}
-	app.found(t, member)
+	app.found(t)
 }
 
 // exposed wants the run to have counted an exposure.
@@ -155,21 +141,32 @@ func TestCleanRemovesWhatAKilledRunLeftAtAService(t *testing.T) {
 	t.Parallel()
 	member := startEtcd(t, "127.0.0.1", "")
 	app := member.use(t)
-	out := t.TempDir()
-	cmd := command(program, "run", "--backend=etcd", "--attach="+member.endpoint, "--time-limit=1m", "--out="+out)
+	cleanAfterKill(t, []string{"--backend=etcd"}, []string{"--attach=" + member.endpoint}, "removed keys below /lockcheck/",
+		func() int { return len(member.keys(t, "/lockcheck/")) })
+	app.found(t)
+}
+
+// cleanAfterKill kills a run once it has written, and wants clean to remove what it left. ours counts what is there of the run's.
+func cleanAfterKill(t *testing.T, run, attach []string, says string, ours func() int) {
+	t.Helper()
+	out := "--out=" + t.TempDir()
+	clean := func(attach ...string) (string, error) {
+		text, err := exec.Command(program, append(append([]string{"clean"}, attach...), out)...).CombinedOutput()
+		return string(text), err
+	}
+	cmd := command(program, append(append(append([]string{"run"}, run...), attach...), "--time-limit=1m", out)...)
 	defer placeFor(cmd)()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ours := func() int { return len(member.keys(t, "/lockcheck/")) }
-	for deadline := time.Now().Add(30 * time.Second); ours() < 2; time.Sleep(20 * time.Millisecond) { // its probe's key, and a lock's
+	for deadline := time.Now().Add(30 * time.Second); ours() < 2; time.Sleep(20 * time.Millisecond) { // its probe's, and a lock's
 		if time.Now().After(deadline) {
 			t.Fatal("the run wrote nothing")
 		}
 	}
-	busy, err := exec.Command(program, "clean", "--attach="+member.endpoint, "--out="+out).CombinedOutput()
-	if err != nil || !strings.Contains(string(busy), "is under way") || ours() == 0 {
-		t.Errorf("while it is under way: %v, %d keys left\n%s", err, ours(), busy)
+	busy, err := clean(attach...)
+	if err != nil || !strings.Contains(busy, "is under way") || ours() == 0 {
+		t.Errorf("while it is under way: %v, %d left\n%s", err, ours(), busy)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -177,27 +174,24 @@ func TestCleanRemovesWhatAKilledRunLeftAtAService(t *testing.T) {
 	_ = cmd.Wait()
 	// What it had started inside its namespaces ends with it, and may take a moment: as long as it lives, the run is under way.
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		said, _ := exec.Command(program, "clean", "--attach=127.0.0.1:9", "--out="+out).CombinedOutput()
-		if !strings.Contains(string(said), "is under way") || time.Now().After(deadline) {
+		said, _ := clean("--attach=127.0.0.1:9")
+		if !strings.Contains(said, "is under way") || time.Now().After(deadline) {
 			break
 		}
 	}
-	elsewhere, err := exec.Command(program, "clean", "--attach=127.0.0.1:9", "--out="+out).CombinedOutput()
-	if err != nil || !strings.Contains(string(elsewhere), "was at "+member.endpoint) || ours() == 0 {
-		t.Errorf("of another service: %v, %d keys left\n%s", err, ours(), elsewhere)
+	elsewhere, err := clean("--attach=127.0.0.1:9")
+	if err != nil || !strings.Contains(elsewhere, "was at "+strings.TrimPrefix(attach[0], "--attach=")) || ours() == 0 {
+		t.Errorf("of another service: %v, %d left\n%s", err, ours(), elsewhere)
 	}
-	said, err := exec.Command(program, "clean", "--attach="+member.endpoint, "--out="+out).CombinedOutput()
-	if err != nil || !strings.Contains(string(said), "removed keys below /lockcheck/") {
+	if said, err := clean(attach...); err != nil || !strings.Contains(said, says) {
 		t.Errorf("%v: %s", err, said)
 	}
-	if left := member.keys(t, "/lockcheck/"); len(left) > 0 {
-		t.Errorf("left: %v", left)
+	if left := ours(); left > 0 {
+		t.Errorf("%d left", left)
 	}
-	said, err = exec.Command(program, "clean", "--attach="+member.endpoint, "--out="+out).CombinedOutput()
-	if err != nil || !strings.Contains(string(said), "no run below") {
+	if said, err := clean(attach...); err != nil || !strings.Contains(said, "no run below") {
 		t.Errorf("once more: %v: %s", err, said)
 	}
-	app.found(t, member)
 }
 
 // A Redis whose user may use nothing but keys of lockcheck's and the commands of its lock clients.
@@ -207,12 +201,8 @@ func TestAttachedToRedisWithAnACL(t *testing.T) {
 	server := startRedis(t, secret)
 	access := writeAccess(t, secret, map[string]string{"username": "locker"})
 	before := server.dump(t)
-	o := attachedRun(t, secret, "--backend=redis", "--client=setnx-incr", "--attach="+server.endpoint, "--attach-config="+access,
-		"--nemesis=pause:holder@work,1.5ttl", "--time-limit=7s")
+	o := disturbedRun(t, secret, pauseHolder, "--backend=redis", "--client=setnx-incr", "--attach="+server.endpoint, "--attach-config="+access, "--time-limit=7s")
 	endsWith(t, o, 1, "keys that begin with lockcheck:")
-	exposed(t, o, "pauses-past-the-lease")
-	notJudged(t, o)
-	nothingRemembered(t, o)
 	if after := server.dump(t); after != before {
 		t.Errorf("what another program has there was\n%s\nand is\n%s", before, after)
 	}
@@ -243,30 +233,44 @@ func empty(t *testing.T, o outcome) {
 	}
 }
 
-// A ZooKeeper in which what a run makes belongs to who shows its password.
+// A ZooKeeper in which what a run makes belongs to who shows its password, with TLS and without.
 func TestAttachedToZooKeeperWithDigest(t *testing.T) {
 	t.Parallel()
 	const secret = "planted-5d20f9aa"
 	server := startZooKeeper(t, secret)
-	access := writeAccess(t, secret, map[string]string{"username": "locker"})
+	plain := map[string]string{"username": "locker"}
+	secure := map[string]string{"username": "locker", "ca": server.ca, "cert": server.cert, "key": server.key}
 	before := server.tree(t)
-	o := attachedRun(t, secret, "--backend=zookeeper", "--attach="+server.endpoint, "--attach-config="+access,
-		"--nemesis=partition:holder-servers@work,1.5ttl", "--time-limit=7s")
-	if o.code != 0 && o.code != 1 {
-		t.Fatalf("exit %d", o.code)
+	for _, c := range []struct {
+		endpoint string
+		words    map[string]string
+		fault    disturbance
+	}{
+		{server.endpoint, plain, cutOffFromServers},
+		{server.secure, secure, pauseHolder},
+		{server.secure, secure, cutOffHolder},
+	} {
+		o := disturbedRun(t, secret, c.fault, "--backend=zookeeper", "--attach="+c.endpoint, "--attach-config="+writeAccess(t, secret, c.words), "--time-limit=7s")
+		endsWith(t, o, o.code, "nodes below /lockcheck/")
+		mustPass(t, o, checker.TokenMonotonicity)
+		if after := server.tree(t); after != before {
+			t.Errorf("what another program has there was\n%s\nand is\n%s", before, after)
+		}
 	}
-	endsWith(t, o, o.code, "nodes below /lockcheck/")
-	exposed(t, o, "partitions-past-the-lease")
-	notJudged(t, o)
-	mustPass(t, o, checker.TokenMonotonicity)
-	nothingRemembered(t, o)
-	if after := server.tree(t); after != before {
-		t.Errorf("what another program has there was\n%s\nand is\n%s", before, after)
+	for _, c := range []struct {
+		endpoint, password string
+		words              map[string]string
+		code               int
+		says               []string
+	}{
+		{server.endpoint, "wrong", plain, 64, []string{"does not let this user make /lockcheck/", "password_file"}},
+		{server.secure, secret, plain, 69, []string{"does it speak TLS"}},
+		{server.endpoint, secret, secure, 69, []string{"does it speak TLS"}},
+	} {
+		bad := lockcheck(t, program, "run", "--backend=zookeeper", "--attach="+c.endpoint, "--attach-config="+writeAccess(t, c.password, c.words))
+		endsWith(t, bad, c.code, c.says...)
+		empty(t, bad)
 	}
-	wrong := writeAccess(t, "wrong", map[string]string{"username": "locker"})
-	bad := lockcheck(t, program, "run", "--backend=zookeeper", "--attach="+server.endpoint, "--attach-config="+wrong)
-	endsWith(t, bad, 64, "does not let this user make /lockcheck/", "password_file")
-	empty(t, bad)
 	if after := server.tree(t); after != before {
 		t.Errorf("refused, it left\n%s", after)
 	}
@@ -290,11 +294,10 @@ func TestWhatCannotBeAttachedTo(t *testing.T) {
 		"a wrong password":    {[]string{"--backend=etcd", "--attach=" + member.endpoint, "--attach-config=" + member.access(t, "wrong")}, 64, []string{"does not let this user in", "password_file"}},
 		"faults of servers":   {[]string{"--backend=etcd", "--attach=" + closed, "--nemesis=kill:leader"}, 64, []string{"with --attach others run the servers"}},
 		"a change of leaders": {[]string{"--backend=etcd", "--attach=" + closed, "--nemesis=failover"}, 64, []string{"with --attach others run the servers"}},
-		"another provider":    {[]string{"--backend=etcd", "--attach=" + closed, "--provider=docker"}, 64, []string{"--attach is for --provider=local"}},
 		"a number of servers": {[]string{"--backend=etcd", "--attach=" + closed, "--nodes=3"}, 64, []string{"--nodes is for servers that lockcheck starts"}},
 		"a field that is not": {[]string{"--backend=etcd", "--attach=" + closed, "--attach-config=" + writeFile(t, "a.yaml", "ca: x\npasword_file: y\n")}, 64, []string{"a.yaml:2:1: the file has no key \"pasword_file\" (did you mean password_file?)"}},
 		"a file that is not":  {[]string{"--backend=etcd", "--attach=" + closed, "--attach-config=" + writeFile(t, "b.yaml", "username: u\nca: /no/such.pem\n")}, 64, []string{"b.yaml:2:5: ca: /no/such.pem"}},
-		"Sentinels":           {[]string{"--backend=redis", "--attach=" + closed + ",127.0.0.1:9"}, 64, []string{"one address"}},
+		"Sentinels":           {[]string{"--backend=redis", "--attach=" + closed + ",127.0.0.1:9"}, 64, []string{"has to name the master"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -317,7 +320,7 @@ func TestAttachedToAnyServiceWithAClientOfOnesOwn(t *testing.T) {
 	exposed(t, o, "pauses-past-the-lease")
 	notJudged(t, o)
 	nothingRemembered(t, o)
-	app.found(t, member)
+	app.found(t)
 	for says, args := range map[string][]string{
 		"comes with no lock client":        {"--attach=" + member.endpoint},
 		"cannot start a service":           {"--client=" + program},

@@ -16,7 +16,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -48,7 +47,7 @@ func startEtcd(t *testing.T, addr, password string) *etcdMember {
 		scheme = "https://"
 		m.ca, m.cert, m.key = certificates(t, addr)
 		args = append(args, "--cert-file="+m.cert, "--key-file="+m.key, "--trusted-ca-file="+m.ca, "--client-cert-auth")
-		config.TLS = trusting(t, m)
+		config.TLS = trusting(t, m.ca, m.cert, m.key)
 	}
 	startService(t, program, append(args, "--listen-client-urls="+scheme+client, "--advertise-client-urls="+scheme+client)...)
 	m.admin = m.connect(t, config)
@@ -111,47 +110,18 @@ func (m *etcdMember) keys(t *testing.T, prefix string) (all []string) {
 	return all
 }
 
-// application is another program that uses the service all the time.
-type application struct {
-	wrote chan []string
-	stop  context.CancelFunc
-}
-
-// use has another program write until it is asked what it wrote. It never writes a key twice, and one before the run comes.
+// use has another program write keys all the time.
 func (m *etcdMember) use(t *testing.T) application {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	a := application{make(chan []string, 1), stop}
-	var wrote []string
-	write := func(n int) {
+	return use(t, func(n int) (string, error) {
 		key, value := fmt.Sprintf("/application/%06d", n), fmt.Sprintf("\x00value %d\xff", n)
 		put, err := m.admin.Put(t.Context(), key, value)
 		if err != nil {
-			t.Errorf("another program's write: %v", err)
-			return
+			return "", err
 		}
 		r := put.Header.Revision
-		wrote = append(wrote, fmt.Sprintf("%s=%x made %d changed %d version 1 lease 0", key, value, r, r))
-	}
-	write(0)
-	go func() {
-		for n := 1; ctx.Err() == nil; n++ {
-			write(n)
-			time.Sleep(20 * time.Millisecond)
-		}
-		a.wrote <- wrote
-	}()
-	return a
-}
-
-// found ends the other program, and wants all that there is in the service to be what it wrote.
-func (a application) found(t *testing.T, m *etcdMember) {
-	t.Helper()
-	a.stop()
-	wrote := <-a.wrote
-	if got := m.keys(t, ""); !slices.Equal(got, wrote) || len(wrote) < 10 {
-		t.Errorf("another program wrote %d keys, and there are %d: %.500q", len(wrote), len(got), slices.DeleteFunc(got, func(key string) bool { return slices.Contains(wrote, key) }))
-	}
+		return fmt.Sprintf("%s=%x made %d changed %d version 1 lease 0", key, value, r, r), nil
+	}, func() []string { return m.keys(t, "") })
 }
 
 // certificates makes an authority, and one certificate for server and clients at an address.
@@ -190,15 +160,15 @@ func certificates(t *testing.T, addr string) (ca, cert, key string) {
 	return write("ca.pem", "CERTIFICATE", sign(authority, keys[0])), write("cert.pem", "CERTIFICATE", sign(leaf, keys[1])), write("key.pem", "PRIVATE KEY", private)
 }
 
-func trusting(t *testing.T, m *etcdMember) *tls.Config {
+func trusting(t *testing.T, ca, cert, key string) *tls.Config {
 	t.Helper()
-	text, err := os.ReadFile(m.ca)
+	text, err := os.ReadFile(ca)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(text)
-	pair, err := tls.LoadX509KeyPair(m.cert, m.key)
+	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,23 +11,117 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/go-zookeeper/zk"
-	"github.com/redis/go-redis/v9"
 )
 
 // Services that a test starts by hand, outside of any provider, for runs that attach to them.
 
+// cutOff cuts a holder off past its lease. While it waits for the lock it is cut off from the resource, so that what it asks there once it is
+// granted the lock keeps it a holder, however long it takes until the cut from the servers is seen to work. A cut that is begun when the
+// holder is at work comes after the hold, if the machine is busy.
+const cutOff = "partition:client(1)-resource@queue;partition:client(1)-servers@acquire,1.5ttl"
+
+// disturbance is a fault of a run at a service that others run, and how it may end.
+type disturbance struct {
+	nemesis, exposure string
+	codes             []int
+}
+
+// What is done to holders. Only a lease ends while they are paused: without one, no other client gets the lock.
+var (
+	pauseHolder       = disturbance{"pause:holder@work,1.5ttl", "pauses-past-the-lease", []int{1}}
+	pauseHarmless     = disturbance{pauseHolder.nemesis, pauseHolder.exposure, []int{0}}
+	cutOffHolder      = disturbance{cutOff, "partitions-past-the-lease", []int{0, 1}}
+	cutOffHarmless    = disturbance{cutOff, "partitions-past-the-lease", []int{0}}
+	cutOffFromServers = disturbance{"partition:holder-servers@work,1.5ttl", "partitions", []int{0, 1, 2}} // in time for a hold or not
+)
+
+// neverPastTheLease is the only thing that such a run may not have shown: its cuts took effect, each after the hold that it was to meet.
+const neverPastTheLease = "no partition of a holder outlived its lease"
+
+// disturbedRun is a run that a fault took effect in, and that left nothing.
+func disturbedRun(t *testing.T, secret string, d disturbance, args ...string) outcome {
+	t.Helper()
+	args = append(args, "--nemesis="+d.nemesis)
+	switch {
+	case slices.Equal(d.codes, []int{1}):
+		args = endingAt(harmed, args...)
+	case d.nemesis == cutOff: // a busy machine needs that for both cuts; one that is not has done with the first late write
+		args = append(args, "--until=stale-write", "--time-limit=20s")
+	}
+	o := attachedRun(t, secret, args...)
+	if !slices.Contains(d.codes, o.code) {
+		t.Fatalf("%s: exit %d, want one of %v\n%s", d.nemesis, o.code, d.codes, o.stderr)
+	}
+	if o.code == 2 && o.results.Reason != neverPastTheLease {
+		t.Errorf("%s: inconclusive because %q, and may be because %q only", d.nemesis, o.results.Reason, neverPastTheLease)
+	}
+	endsWith(t, o, o.code, "5 clients will take and release", "at most 20 acquires a second")
+	exposed(t, o, d.exposure)
+	notJudged(t, o)
+	nothingRemembered(t, o)
+	return o
+}
+
+// application is another program that uses a service all the time.
+type application struct {
+	wrote chan []string
+	stop  context.CancelFunc
+	there func() []string
+}
+
+// use has another program write until it is asked what it wrote. write writes the n-th thing, never one twice, and returns how there will
+// tell of it, which lists all that there is in the service. One is written before a run comes.
+func use(t *testing.T, write func(n int) (string, error), there func() []string) application {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	a := application{make(chan []string, 1), stop, there}
+	var wrote []string
+	one := func(n int) {
+		what, err := write(n)
+		if err != nil {
+			t.Errorf("another program's write: %v", err)
+			return
+		}
+		wrote = append(wrote, what)
+	}
+	one(0)
+	go func() {
+		for n := 1; ctx.Err() == nil; n++ {
+			one(n)
+			time.Sleep(20 * time.Millisecond)
+		}
+		a.wrote <- wrote
+	}()
+	return a
+}
+
+// found ends the other program, and wants all that there is in the service to be what it wrote.
+func (a application) found(t *testing.T) {
+	t.Helper()
+	a.stop()
+	wrote := <-a.wrote
+	if got := a.there(); !slices.Equal(got, wrote) || len(wrote) < 10 {
+		t.Errorf("another program wrote %d things, and there are %d: %.500q", len(wrote), len(got), slices.DeleteFunc(got, func(key string) bool { return slices.Contains(wrote, key) }))
+	}
+}
+
 // startService starts a server that ends with the test.
 func startService(t *testing.T, name string, args ...string) {
 	t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	startCommand(t, exec.Command(name, args...))
+}
+
+// startCommand is startService of a command that is prepared.
+func startCommand(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +135,7 @@ func startService(t *testing.T, name string, args ...string) {
 		_ = cmd.Wait()
 		if t.Failed() {
 			text, _ := os.ReadFile(log.Name())
-			t.Logf("%s said last: %.2000s", name, text[max(0, len(text)-2000):])
+			t.Logf("%s said last: %.2000s", cmd.Path, text[max(0, len(text)-2000):])
 		}
 		log.Close()
 	})
@@ -112,111 +206,4 @@ func awaitService(t *testing.T, ask func(context.Context) error) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// redisServer is a server that a test started.
-type redisServer struct {
-	endpoint string
-	admin    *redis.Client
-}
-
-// startRedis starts a server whose user locker may use keys of lockcheck's, with the commands of its lock clients.
-func startRedis(t *testing.T, password string) *redisServer {
-	t.Helper()
-	port := strconv.Itoa(freePort(t))
-	startService(t, "redis-server", writeFile(t, "redis.conf", strings.Join([]string{
-		"port " + port, "bind 127.0.0.1", `save ""`, "dir " + t.TempDir(), "user default off",
-		"user locker on >" + password + " ~lockcheck:* -@all +get +set +del +exists +incr +pexpire +eval +evalsha",
-		"user application on >of-the-test ~* &* +@all", "",
-	}, "\n")))
-	s := &redisServer{endpoint: "127.0.0.1:" + port}
-	s.admin = redis.NewClient(&redis.Options{Addr: s.endpoint, Username: "application", Password: "of-the-test"})
-	t.Cleanup(func() { s.admin.Close() })
-	awaitService(t, func(ctx context.Context) error { return s.admin.Set(ctx, "application:x", "\x00y\xff", 0).Err() })
-	if err := s.admin.RPush(t.Context(), "lockchecker", "1", "2").Err(); err != nil { // no key of lockcheck's, for all its name
-		t.Fatal(err)
-	}
-	return s
-}
-
-// dump is all that the server has, byte for byte.
-func (s *redisServer) dump(t *testing.T) string {
-	t.Helper()
-	keys, err := s.admin.Keys(t.Context(), "*").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(keys)
-	var all strings.Builder
-	for _, key := range keys {
-		value, err := s.admin.Dump(t.Context(), key).Result()
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&all, "%s %x\n", key, value)
-	}
-	return all.String()
-}
-
-// zooKeeper is a server that a test started.
-type zooKeeper struct {
-	endpoint string
-	admin    *zk.Conn
-}
-
-// startZooKeeper starts a server in which the base of all runs belongs to the user locker.
-func startZooKeeper(t *testing.T, password string) *zooKeeper {
-	t.Helper()
-	const jars = "/usr/share/java/"
-	if _, err := os.Stat(jars + "zookeeper.jar"); err != nil {
-		skip(t, "%v", err)
-	}
-	port := strconv.Itoa(freePort(t))
-	config := writeFile(t, "zoo.cfg", "tickTime=250\ndataDir="+t.TempDir()+"\nclientPort="+port+"\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\n")
-	startService(t, "java", "-Xmx128m", "-XX:+UseSerialGC", "-cp", jars+"zookeeper.jar:"+jars+"slf4j-simple.jar",
-		"org.apache.zookeeper.server.quorum.QuorumPeerMain", config)
-	z := &zooKeeper{endpoint: "127.0.0.1:" + port}
-	var err error
-	if z.admin, _, err = zk.Connect([]string{z.endpoint}, time.Minute, zk.WithLogInfo(false), zk.WithLogger(noLog{})); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(z.admin.Close)
-	awaitService(t, func(context.Context) error { return z.admin.AddAuth("digest", []byte("locker:"+password)) })
-	for path, acl := range map[string][]zk.ACL{"/application": zk.WorldACL(zk.PermAll), "/lockcheck": zk.AuthACL(zk.PermAll)} {
-		if _, err := z.admin.Create(path, []byte("\x00"+path+"\xff"), 0, acl); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return z
-}
-
-// noLog silences the library, which logs that the server is not up yet.
-type noLog struct{}
-
-func (noLog) Printf(string, ...any) {}
-
-// tree is all that there is, byte for byte, but for what the server counts of parents.
-func (z *zooKeeper) tree(t *testing.T) string {
-	t.Helper()
-	var all strings.Builder
-	var walk func(path string)
-	walk = func(path string) {
-		data, stat, err := z.admin.Get(path)
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		fmt.Fprintf(&all, "%s %x made %d changed %d\n", path, data, stat.Czxid, stat.Mzxid)
-		children, _, err := z.admin.Children(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		slices.Sort(children)
-		for _, child := range children {
-			if path+child != "/zookeeper" {
-				walk(strings.TrimSuffix(path, "/") + "/" + child)
-			}
-		}
-	}
-	walk("/")
-	return all.String()
 }

@@ -8,19 +8,26 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"lockcheck/reports/rundir"
 )
 
+// builtOdd builds testdata/odd once, beside the programs under test.
+var builtOdd sync.Once
+
+func odd() string { return filepath.Join(filepath.Dir(program), "odd") }
+
 // oddClient is the command of testdata/odd.
 func oddClient(t *testing.T, does, from string) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "odd")
-	if out, err := exec.Command("go", "build", "-o", program, "./testdata/odd").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return program + " " + does + " " + from
+	builtOdd.Do(func() {
+		if out, err := exec.Command("go", "build", "-o", odd(), "./testdata/odd").CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
+	return odd() + " " + does + " " + from
 }
 
 func historyOf(t *testing.T, o outcome) string {

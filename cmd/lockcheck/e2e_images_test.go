@@ -12,26 +12,54 @@ import (
 	"lockcheck/checker/history"
 )
 
+// A load ends with the harm that is looked for, however long that takes a busy machine.
+const (
+	untilHarm = "--until=mutual-exclusion,stale-write"
+	atMost    = "--time-limit=90s"
+)
+
 // The lock clients of clusters/client/libraries in containers of images without any of lockcheck: what their locks do under faults of
 // clients is what they do as processes of this machine.
 var imageRows = []struct {
 	name, backend, variable string
 	args                    []string
 	exposed                 []string
-	violates                []checker.Name // must be found; all others of belief may be
+	violates                []checker.Name // must be found, if any; all others of belief may be
 	cause                   string
 }{
 	{
 		name: "kazoo, paused past its session", backend: "zookeeper", variable: "LOCKCHECK_CLIENT_IMAGE_KAZOO",
-		args:    []string{"--nemesis=pause:holder@work,2ttl", "--time-limit=10s"},
+		args:    []string{"--nemesis=pause:holder@work,2ttl", untilHarm, atMost},
 		exposed: []string{history.PastLease("pauses")}, violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, cause: "pause of holder",
+	},
+	{
+		name: "curator, paused past its session", backend: "zookeeper", variable: "LOCKCHECK_CLIENT_IMAGE_CURATOR",
+		args:    []string{"--nodes=1", "--clients=2", "--nemesis=pause:holder@work,2ttl", untilHarm, atMost},
+		exposed: []string{history.PastLease("pauses")}, violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, cause: "pause of holder",
+	},
+	{
+		name: "redis-py, paused past its lease", backend: "redis", variable: "LOCKCHECK_CLIENT_IMAGE_REDIS_PY",
+		args:    []string{"--nodes=1", "--nemesis=pause:holder@work,2ttl", untilHarm, atMost},
+		exposed: []string{history.PastLease("pauses")}, violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, cause: "pause of holder",
+	},
+	{
+		// It is told of its loss by its library, which compares its own clock when it wakes up.
+		name: "rueidislock, paused past its lease", backend: "redis", variable: "LOCKCHECK_CLIENT_IMAGE_RUEIDISLOCK",
+		args:    []string{"--nodes=1", "--nemesis=pause:holder@work,2ttl", pastTheLease, "--client-arg=-poll"},
+		exposed: []string{history.PastLease("pauses")},
 	},
 	{
 		// Whoever is granted the lock once the lease of the one that is cut off has run out is killed. bsm/redislock tells its user of no loss.
 		name: "bsm-redislock, cut off past its lease, and the next holder killed", backend: "redis", variable: "LOCKCHECK_CLIENT_IMAGE_BSM_REDISLOCK",
-		args:     []string{"--nodes=1", "--nemesis=partition:holder@acquire;kill:holder@work,1ttl", "--time-limit=14s"},
+		args:     []string{"--nodes=1", "--nemesis=partition:holder@acquire;kill:holder@work,1ttl", "--time-limit=24s"},
 		exposed:  []string{history.PastLease("partitions"), history.OfHolders("kills")},
 		violates: []checker.Name{checker.MutualExclusion}, cause: "partition of holder",
+	},
+	{
+		// Every fault of clients. The one that waits for a holder at work comes first: what the others do to clients may leave none.
+		name: "bsm-redislock, under every fault of clients", backend: "redis", variable: "LOCKCHECK_CLIENT_IMAGE_BSM_REDISLOCK",
+		args:    []string{"--nodes=1", "--nemesis=kill:holder@work;loss:client,60%;clock:client+2ttl;pause:client;partition:client-servers", "--time-limit=30s"},
+		exposed: []string{"losses", "clock-skews", "pauses", "partitions", history.OfHolders("kills")},
 	},
 }
 
@@ -44,8 +72,8 @@ func TestLockClientsOfImages(t *testing.T) {
 				needDocker(t)
 				image := imageIn(t, row.variable)
 				o := lockcheck(t, program, append([]string{"run", "--provider=docker", "--backend=" + row.backend, "--client-image=" + image, "--clients=3", fmt.Sprintf("--seed=%d", seed)}, row.args...)...)
-				if o.code != 1 {
-					t.Fatalf("exit %d, want 1\n%s", o.code, o.stderr)
+				if o.code != 1 && (o.code != 0 || len(row.violates) > 0) {
+					t.Fatalf("exit %d\n%s", o.code, o.stderr)
 				}
 				for _, name := range o.violated() {
 					if !slices.Contains(belief, name) {
@@ -62,7 +90,9 @@ func TestLockClientsOfImages(t *testing.T) {
 						t.Errorf("no %s: %+v", name, o.results.Exposure)
 					}
 				}
-				blames(t, o, row.cause)
+				if row.cause != "" {
+					blames(t, o, row.cause)
+				}
 				nothingLeft(t, o)
 			})
 		}

@@ -115,8 +115,8 @@ func traces(t *testing.T) map[string]bool {
 // else a killed run could leave, TestKilledHarnessLeavesNothing looks for.)
 func TestHarnessKilledDuringAFaultLeavesNothing(t *testing.T) {
 	for namespaces, specs := range map[string][]string{
-		"auto": {"pause:leader,1h", "partition:leader-everything,1h", "clock:all+90s,1h"},
-		"off":  {"pause:leader,1h", "clock:all+90s,1h"},
+		"auto": {"pause:leader,1h", "partition:leader-everything,1h", "clock:all+90s,1h", "slow:all,5%,1h", "rate:leader,64kbit,1h", "delay:leader,300ms,1h", "disk:all,stall,1h"},
+		"off":  {"pause:leader,1h", "clock:all+90s,1h", "slow:all,5%,1h"},
 	} {
 		for _, spec := range specs {
 			t.Run("namespaces "+namespaces+"/"+spec, func(t *testing.T) { killedDuring(t, namespaces, spec) })

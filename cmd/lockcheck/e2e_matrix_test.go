@@ -83,17 +83,23 @@ func TestEveryBackendOnEveryProvider(t *testing.T) {
 	for _, provider := range []string{"local", "docker"} {
 		for _, backend := range everyBackend {
 			for _, cell := range cells {
+				if !whole() && !inCover(provider, backend, cell.name) {
+					continue
+				}
 				for _, seed := range seeds() {
 					t.Run(fmt.Sprintf("%s/%s/%s/%d", provider, backend, cell.name, seed), func(t *testing.T) {
 						t.Parallel() // a run waits most of its time
 						if provider == "docker" {
 							needDocker(t)
 						}
-						limit := "--time-limit=5s"
+						limit := []string{"--time-limit=5s"}
 						if cell.name != "calm" {
-							limit = "--time-limit=" + cmp.Or(longer[backend], "12s")
+							limit = []string{"--time-limit=" + cmp.Or(longer[backend], "12s")}
 						}
-						o := lockcheck(t, program, slices.Concat([]string{"run", "--backend=" + backend, "--provider=" + provider, limit, fmt.Sprintf("--seed=%d", seed)}, cell.args)...)
+						if hasLease[backend] && (cell.name == "pause" || cell.name == "pause, fenced" && !hasTokens[backend]) {
+							limit = endingAt(harmed, limit...)
+						}
+						o := lockcheck(t, program, slices.Concat([]string{"run", "--backend=" + backend, "--provider=" + provider, fmt.Sprintf("--seed=%d", seed)}, limit, cell.args)...)
 						cell.judge(t, backend, o)
 						if provider == "docker" {
 							nothingLeft(t, o)
@@ -104,6 +110,24 @@ func TestEveryBackendOnEveryProvider(t *testing.T) {
 		}
 	}
 }
+
+// inCover reports whether a cell is run where the whole is not asked for: each backend is met on each provider, and each cell with each
+// backend that it is about.
+func inCover(provider, backend, cell string) bool {
+	switch {
+	case provider == "docker":
+		// Containers change nothing about locks and faults that the local rows show. Consul's lock delay makes its pauses the longest.
+		return cell == "pause" && backend != "consul" || cell == "calm" && backend == "consul" || backend == "etcd"
+	case backend == "etcd":
+		return false // TestCalmRunsPass, TestPauseBreaksThePlainLock and TestFencingMasksPauses run the same, and look closer
+	case cell == "pause, fenced": // without a token the fence changes nothing, and where pauses only block, there is nothing to fence off
+		return backend == "redis" || hasTokens[backend] && hasLease[backend]
+	}
+	return true
+}
+
+// harmed are the properties that a holder breaks whose lease ends while it is paused, and which writes when it goes on.
+var harmed = []checker.Name{checker.MutualExclusion, checker.StaleWrite}
 
 func calmPasses(t *testing.T, _ string, o outcome) {
 	t.Helper()
@@ -118,6 +142,9 @@ func pauseHarms(t *testing.T, backend string, o outcome) {
 	if !known {
 		t.Fatalf("hasLease does not say whether a lock of the default client of %s ends while its holder is paused", backend)
 	}
+	if p := o.of(t, checker.TokenMonotonicity); !hasTokens[backend] && (p.Verdict != checker.NotApplicable || p.Reason == "") {
+		t.Errorf("token-monotonicity is %s (%q), want n/a with the reason that there is no token", p.Verdict, p.Reason)
+	}
 	if !leased {
 		pauseBlocks(t, o)
 		return
@@ -125,7 +152,7 @@ func pauseHarms(t *testing.T, backend string, o outcome) {
 	if o.code != 1 {
 		t.Errorf("exit %d, want 1", o.code)
 	}
-	for _, name := range []checker.Name{checker.MutualExclusion, checker.StaleWrite} {
+	for _, name := range harmed {
 		if p := o.of(t, name); p.Verdict != checker.Violation || p.Count == 0 {
 			t.Errorf("%s is %s, want violation", name, p.Verdict)
 		}
@@ -159,9 +186,6 @@ func pauseMeetsTheFence(t *testing.T, backend string, o outcome) {
 	}
 	if !tokens {
 		pauseHarms(t, backend, o)
-		if p := o.of(t, checker.TokenMonotonicity); p.Verdict != checker.NotApplicable || p.Reason == "" {
-			t.Errorf("token-monotonicity is %s (%q), want n/a with the reason that there is no token", p.Verdict, p.Reason)
-		}
 		return
 	}
 	if !hasLease[backend] {
@@ -223,37 +247,39 @@ func planOf(t *testing.T, o outcome) history.Plan {
 func TestEveryClient(t *testing.T) {
 	t.Parallel()
 	const none, pause = "none", "pause"
-	lost := []checker.Name{checker.MutualExclusion, checker.StaleWrite}
 	cases := []struct {
 		backend, client, nemesis string
 		violated                 []checker.Name // at least; none: exit 0
 	}{
-		{"etcd", "election", none, nil}, {"etcd", "election", pause, lost},
-		{"etcd", "lease-txn", none, nil}, {"etcd", "lease-txn", pause, lost},
+		{"etcd", "election", none, nil}, {"etcd", "election", pause, harmed},
+		{"etcd", "lease-txn", none, nil}, {"etcd", "lease-txn", pause, harmed},
 		// Lease ids are not ordered across members: no fault is needed to see it.
 		{"etcd", "lease-id-token", none, []checker.Name{checker.TokenMonotonicity}},
-		{"zookeeper", "election", none, nil}, {"zookeeper", "election", pause, lost},
-		{"zookeeper", "go-zookeeper", none, nil}, {"zookeeper", "go-zookeeper", pause, lost},
-		{"kubernetes", "no-release", none, nil}, {"kubernetes", "no-release", pause, lost},
-		{"postgres", "row-lease", none, nil}, {"postgres", "row-lease", pause, lost},
+		{"zookeeper", "election", none, nil}, {"zookeeper", "election", pause, harmed},
+		{"zookeeper", "go-zookeeper", none, nil}, {"zookeeper", "go-zookeeper", pause, harmed},
+		{"kubernetes", "no-release", none, nil}, {"kubernetes", "no-release", pause, harmed},
+		{"postgres", "row-lease", none, nil}, {"postgres", "row-lease", pause, harmed},
 		// The lock lasts as long as the transaction: no other client has it while its holder is paused.
 		{"postgres", "for-update", none, nil}, {"postgres", "for-update", pause, nil},
-		{"postgres", "pglock", pause, lost},
-		{"redis", "setnx-incr", none, nil}, {"redis", "setnx-incr", pause, lost},
-		{"redis", "get-del", none, nil}, {"redis", "get-del", pause, lost},
-		{"redis", "setnx-norenew", none, nil}, {"redis", "setnx-norenew", pause, lost},
-		{"redlock", "redsync", none, nil}, {"redlock", "redsync", pause, lost},
+		{"postgres", "pglock", pause, harmed},
+		{"redis", "setnx-incr", none, nil}, {"redis", "setnx-incr", pause, harmed},
+		{"redis", "get-del", none, nil}, {"redis", "get-del", pause, harmed},
+		{"redis", "setnx-norenew", none, nil}, {"redis", "setnx-norenew", pause, harmed},
+		{"redlock", "redsync", none, nil}, {"redlock", "redsync", pause, harmed},
 	}
 	for _, c := range cases {
 		for _, seed := range seeds() {
 			t.Run(fmt.Sprintf("%s/%s/%s/%d", c.backend, c.client, c.nemesis, seed), func(t *testing.T) {
 				t.Parallel()
 				limit := "--time-limit=10s"
-				if c.nemesis == none {
+				switch {
+				case c.client == "no-release": // each hold is followed by a lease that has to run out, and two clients have to have written
+					limit = "--time-limit=24s"
+				case c.nemesis == none:
 					limit = "--time-limit=5s"
 				}
-				o := lockcheck(t, program, "run", "--provider=local", "--backend="+c.backend, "--client="+c.client, "--nemesis="+c.nemesis,
-					limit, fmt.Sprintf("--seed=%d", seed))
+				o := lockcheck(t, program, endingAt(c.violated, "run", "--provider=local", "--backend="+c.backend, "--client="+c.client, "--nemesis="+c.nemesis,
+					limit, fmt.Sprintf("--seed=%d", seed))...)
 				want := 0
 				if len(c.violated) > 0 {
 					want = 1

@@ -87,7 +87,7 @@ func TestPlantedDefectsAreCaught(t *testing.T) {
 			if i := slices.Index(args, "--set-resource=compare-nothing"); i >= 0 {
 				binary, args = plantedResource, slices.Delete(args, i, i+1)
 			}
-			o := lockcheck(t, binary, args...)
+			o := lockcheck(t, binary, endingAt(c.violated, args...)...)
 			if o.code != 1 {
 				t.Errorf("exit %d, want 1", o.code)
 			}

@@ -29,6 +29,7 @@ func TestWhatCannotBeIsRefusedByName(t *testing.T) {
 		{"no networks", "LOCKCHECK_NAMESPACES=off", []string{"--backend=etcd", "--provider=local", "--nemesis=partition"}, 69, []string{"nemesis partition", "unset it"}, false},
 		{"no leader", "", []string{"--backend=redlock", "--provider=local", "--nemesis=failover"}, 64, []string{"failover", "no leader to change"}, false},
 		{"no replica to ask", "", []string{"--backend=redis", "--provider=local", "--nodes=1", "--guard=ask-stale"}, 64, []string{"guard ask-stale: the lock client setnx cannot ask", "does not name ask-stale among its commands"}, true},
+		{"no old copy to ask", "", []string{"--backend=postgres", "--client=row-lease", "--provider=local", "--guard=ask-stale"}, 64, []string{"guard ask-stale: the lock client row-lease cannot ask"}, true},
 		{"no lock client", "", []string{"--backend=etcd", "--provider=local", "--client=/bin/true"}, 64, []string{"/bin/true", "clusters/client/README.md"}, true},
 	}
 	for _, c := range cases {

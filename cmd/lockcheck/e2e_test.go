@@ -130,10 +130,12 @@ func finishAtOnce(t *testing.T, cmd *exec.Cmd, o outcome) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	began := time.Now()
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
 		t.Fatal(err)
 	}
 	o.code, o.stdout, o.stderr = cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+	noteCost(t, cmd, time.Since(began))
 	if text, err := os.ReadFile(filepath.Join(o.run(), rundir.ResultsFile)); err == nil {
 		if err := json.Unmarshal(text, &o.results); err != nil {
 			t.Fatalf("results.json: %v", err)
@@ -163,7 +165,7 @@ var (
 	serviceProperties = []checker.Name{
 		checker.LockLinearizability, checker.EarlyExpiry, checker.ReleaseByOwner, checker.TokenMonotonicity, checker.Liveness,
 	}
-	pauseRun = []string{"run", "--backend=etcd", "--nemesis=pause", "--time-limit=20s"}
+	pauseRun = []string{"run", "--backend=etcd", "--nemesis=pause", "--time-limit=14s"}
 )
 
 // A lease cannot keep a paused holder from believing that it still holds: exclusion breaks and stale writes get through.
@@ -172,7 +174,7 @@ func TestPauseBreaksThePlainLock(t *testing.T) {
 	for _, seed := range seeds() {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
 			t.Parallel()
-			o := lockcheck(t, program, slices.Concat(pauseRun, []string{"--workload=lock", fmt.Sprintf("--seed=%d", seed)})...)
+			o := lockcheck(t, program, endingAt(harmed, slices.Concat(pauseRun, []string{"--workload=lock", fmt.Sprintf("--seed=%d", seed)})...)...)
 			if o.code != 1 {
 				t.Errorf("exit %d, want 1", o.code)
 			}
@@ -347,7 +349,7 @@ func leaseWasLost(t *testing.T, o outcome) bool {
 func TestPauseWithoutNamespaces(t *testing.T) {
 	t.Parallel()
 	o := outcome{out: t.TempDir()}
-	cmd := exec.Command(program, slices.Concat(pauseRun, []string{"--seed=3", "--time-limit=10s", "--out=" + o.out})...)
+	cmd := exec.Command(program, endingAt(harmed, slices.Concat(pauseRun, []string{"--seed=3", "--time-limit=10s", "--out=" + o.out})...)...)
 	cmd.Env = append(os.Environ(), "LOCKCHECK_NAMESPACES=off")
 	if o = finish(t, cmd, o); o.code != 1 {
 		t.Errorf("exit %d, want 1", o.code)

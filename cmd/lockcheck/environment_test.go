@@ -23,7 +23,6 @@ var named = map[string][]string{
 	"EnvLinuxBinary":         {"LOCKCHECK_LINUX_BINARY"},
 	"EnvClient":              {"LOCKCHECK_KUBERNETES_CLIENT"},
 	"assets":                 {"KUBEBUILDER_ASSETS"},
-	"envRelay":               nil, // set for a process of its own
 }
 
 // Every environment variable that the program reads is in --help. What it reads is found in its source: all folders that it is

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -11,22 +12,31 @@ import (
 	"lockcheck/clusters"
 	"lockcheck/clusters/local"
 	"lockcheck/cmd/internal/harness"
+	"lockcheck/nemesis/agent/delay"
 )
+
+// abilityDelay is that of holding packets back.
+const abilityDelay = "delay"
 
 // works says what was seen where an ability is there.
 var works = map[string]string{
 	local.AbilityNamespaces: "made: every host gets a network of its own, and what a run leaves dies with it",
 	local.AbilityNftables:   "a table was made, read back and removed",
+	local.AbilityTBF:        "a limit was made and removed",
 	local.AbilityPtrace:     "a process was stopped and let go",
 	local.AbilityVDSO:       "mapped by the kernel, for a processor whose clocks can be changed",
+	local.AbilityFUSE:       "a file system of lockcheck's own can be mounted under a server's data",
 }
 
 // costs says what cannot be done without an ability.
 var costs = map[string]string{
 	local.AbilityNamespaces: "local: no partitions, and servers listen on the loopback network instead of one of their own",
 	local.AbilityNftables:   "local: no partitions and no packet loss",
+	local.AbilityTBF:        "no limits of a rate",
+	abilityDelay:            "local: no network delay",
 	local.AbilityPtrace:     "local: no clock skew",
 	local.AbilityVDSO:       "no clock skew",
+	local.AbilityFUSE:       "no faults of disks and no power cuts",
 }
 
 // examineLocal examines this machine, and looks for the program of each backend's servers.
@@ -41,7 +51,7 @@ func examineLocal(ctx context.Context, at harness.Where) (all []symptom) {
 	for _, a := range abilities {
 		s := symptom{Name: a.Name, OK: a.Missing == "", Found: a.Missing, Without: costs[a.Name]}
 		if s.OK {
-			s.Found = works[a.Name]
+			s.Found = cmp.Or(a.Found, works[a.Name])
 		}
 		all = append(all, s)
 	}
@@ -86,6 +96,8 @@ func serverWords(ctx context.Context, software clusters.Software, places cluster
 		if found, err = software.OnMachine(places); err != nil {
 			return "", err
 		}
+	}
+	if len(found) > 0 {
 		where = found[0]
 		if software.Jars { // what is started is the runtime; which jar it runs is what the user wants to know
 			where += " with " + found[len(found)-1]
@@ -104,7 +116,7 @@ func abilitiesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: local.AbilitiesCommand, Short: "Try what this machine can do", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			here, code, err := local.TellAbilities(wait, cmd.OutOrStdout())
+			here, code, err := local.TellAbilities(wait, cmd.OutOrStdout(), local.Trial{Name: abilityDelay, Try: delay.Try})
 			if err != nil || here {
 				return err
 			}

@@ -37,7 +37,7 @@ var foreign = strings.Fields(`--advertise-client-urls --data-dir --initial-adver
 	--etcd-servers --bind-address --advertise-address --secure-port --tls-cert-file --tls-private-key-file --service-account-issuer
 	--service-account-key-file --service-account-signing-key-file --token-auth-file --authorization-mode --service-cluster-ip-range
 	--endpoint-reconciler-type --disable-admission-plugins
-	--at --data --epoch-ns --forward --keyed --kind --listen --log --owner --plant --run --storage --wait --without-tokens`)
+	--at --data --dir --epoch-ns --forward --keyed --kind --limbo --listen --log --owner --plant --probe --run --storage --through --wait --without-tokens`)
 
 // A flag that an error or a help text names exists. So do the commands on the pages (*.md).
 func TestTextsNameFlagsThatExist(t *testing.T) {

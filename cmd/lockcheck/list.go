@@ -70,10 +70,14 @@ func everything() menu {
 	}
 	for _, r := range history.Resources {
 		resource := listed{Name: string(r.Name), About: r.About}
+		var defaultOf []string
 		for _, w := range workloads.All {
 			if w.Resource == r.Name {
-				resource.About += " (default of workload " + w.Name + ")"
+				defaultOf = append(defaultOf, w.Name)
 			}
+		}
+		if len(defaultOf) > 0 {
+			resource.About += " (default of workload " + strings.Join(defaultOf, ", ") + ")"
 		}
 		m.Resources = append(m.Resources, resource)
 	}
@@ -109,7 +113,7 @@ func everything() menu {
 
 func (m menu) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "--backend, and its lock clients for --client (the first is the default)")
+	fmt.Fprintln(w, "--backend, and its lock clients for --client (the first is the default); an election is a lock: to campaign is to acquire, to resign to release")
 	for _, b := range m.Backends {
 		fmt.Fprintf(w, "  %s\t%s\n", b.Name, b.About)
 		for _, c := range b.Clients {
@@ -132,6 +136,6 @@ func (m menu) print(out io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(w, "\n--nemesis: magnitudes and options\n  1.5ttl, 1..2ttl, 90s, 200ms..2s\thow long (,1.5ttl) or how far (+90s); TTLs are those of the lease as granted\n  30%%\tshare of packets that are lost\n  drift=5%%\thow much faster a clock runs\n  %s\n", strings.Join(nemesis.Options(), ", "))
+	fmt.Fprintf(w, "\n--nemesis: magnitudes and options\n  1.5ttl, 1..2ttl, 90s, 200ms..2s\thow long (,1.5ttl) or how far (+90s); TTLs are those of the lease as granted\n  30%%\tshare of packets that are lost (loss), or of the processor that is left (slow)\n  1mbit\twhat a host sends at most (rate), from 8kbit to 20mbit\n  drift=5%%\thow much faster a clock runs\n  %s\n  There is no fault for memory pressure: whom the kernel kills when memory runs out is its choice, and no experiment. kill it by name.\n", strings.Join(nemesis.Options(), ", "))
 	return w.Flush()
 }

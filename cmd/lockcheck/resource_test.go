@@ -27,6 +27,7 @@ func TestThePlanNamesItsResource(t *testing.T) {
 		{"--workload=jobs", history.ResourcePlain, false, "plain: takes every write\njobs      a slot every 500 ms, at-least-once: clients record a slot after its work\n"},
 		{"--workload=jobs --resource=fenced --slot=2s", history.ResourceFenced, true, "fenced: rejects a request whose token is lower than the highest it has served on the key\njobs      a slot every 2000 ms"},
 		{"--workload=jobs --execution=idempotent", history.ResourcePlain, false, "plain: takes every write; answers a second record of a slot as the first, and does nothing\n"},
+		{"--workload=jobs --execution=idempotent --resource=postgres", "postgres", false, "postgres: under test; what it compares it says when it is started; it has to take idempotency keys\n"},
 		{"--workload=fencing --resource=fenced", history.ResourceFenced, true, "fenced: rejects a request whose token"},
 	} {
 		args := append([]string{"plan", "--backend=etcd", "--seed=7"}, strings.Fields(test.flags)...)

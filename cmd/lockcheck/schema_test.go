@@ -111,6 +111,7 @@ var schemaCases = map[string]struct {
 	"an unknown workload":        {"workloads: lock", "workloads: sleep", false},
 	"an unknown guard":           {"guard: before-work", "guard: dog", false},
 	"a run that ends early":      {"ttl: 2s", `ttl: 2s, until: "stale-write,lost-update"`, true},
+	"an end once exposed":        {"ttl: 2s", `ttl: 2s, until: exposed`, true},
 	"an end at nothing":          {"ttl: 2s", "ttl: 2s, until: stale", false},
 	"one client":                 {"clients: 5", "clients: 1", false},
 	"a word for a number":        {"clients: 5", "clients: many", false},

@@ -86,7 +86,7 @@ type Plan struct {
 	Nodes     int               // servers; default: the backend's default number
 	TTL       time.Duration     // of a lease; default 2 s
 	TimeLimit time.Duration     // how long clients work, 1 s to 24 h; default 30 s. Starting and finishing takes 20 s more at most, as a rule
-	Until     string            // ends the load once it was found: violation, or properties joined by commas; default: never
+	Until     string            // ends the load once it was found: violation, exposed, or properties joined by commas; default: never
 	Seed      int64             // default: $LOCKCHECK_SEED, else drawn
 	Set       map[string]string // server settings
 

@@ -70,6 +70,9 @@ func (a *Agent) listen(stdout *os.File, hello chan<- Hello) {
 // Can reports whether the agent takes a request.
 func (a *Agent) Can(do string) bool { return slices.Contains(a.can, do) }
 
+// Done is closed once the agent has ended.
+func (a *Agent) Done() <-chan struct{} { return a.process.Done() }
+
 // Do asks for something and waits for the answer. result may be nil. The error is the agent's, or says that it ended. A
 // request that was given up because ctx is done may still be carried out; the next one waits for it.
 func (a *Agent) Do(ctx context.Context, do string, args, result any) error {

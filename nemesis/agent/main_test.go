@@ -31,6 +31,11 @@ var helpers = hosttest.Helpers{
 	agent.Command: func([]string) error { return agent.Serve(os.Stdin, os.Stdout) },
 	"radio":       radio,
 	"clock":       clocktest.Clock,
+	"burn": func([]string) error {
+		for n := 0; n >= 0; n++ {
+		}
+		return nil
+	},
 }
 
 func TestMain(m *testing.M) {

@@ -4,6 +4,7 @@
 //	harness ── JSON lines on standard input and output ── agent, on the host
 //	                                                        ├ network: drop packets by peer, see which pass
 //	                                                        ├ clock: another time for a process
+//	                                                        ├ delay: hold packets back by peer, see how long they take
 //	                                                        ├ …          one file each, a row in the table of abilities
 //
 // It takes one request at a time, in order, on one thread of the operating system (ptrace and network namespaces belong to

@@ -25,6 +25,9 @@ type ability struct {
 var abilities = []func() ability{
 	newNetwork,
 	newClock,
+	newRate,
+	newSlow,
+	newDelays,
 }
 
 // maxLine bounds a request.

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"lockcheck/checker/history"
 	"lockcheck/reports/words"
 )
 
@@ -64,9 +66,18 @@ type figure struct {
 // outcomeFigure ends all: it is the only one of a cell that was not run.
 var outcomeFigure = figure{"outcome", func(r Result) string { return r.face().Symbol + " " + r.standing() }}
 
+// runsFigure begins all: the others are sums over these runs.
+var runsFigure = figure{"runs", func(r Result) string {
+	runs := history.Grouped(int64(r.Made))
+	if r.Conclusive < r.Made {
+		runs += " (" + history.Grouped(int64(r.Conclusive)) + " conclusive)"
+	}
+	return runs
+}}
+
 // Lines are the figures, each of all cells.
 func (b beside) Lines() (lines []besideLine) {
-	for _, figure := range append(slices.Clone(b.figures), outcomeFigure) {
+	for _, figure := range slices.Concat([]figure{runsFigure}, b.figures, []figure{outcomeFigure}) {
 		line := besideLine{Name: figure.name}
 		for _, r := range b.Cells {
 			value := "–"
@@ -90,6 +101,9 @@ func (c *Comparison) besideNotes() (notes []string) {
 	return notes
 }
 
+// Columns of besideTable, in characters: what stands in them may be a program of the user's, with its arguments.
+const minColumn, columnGap = 22, 2
+
 // besideTable writes the figures as lines of columns.
 func besideTable(w *strings.Builder, b beside) {
 	heads := b.Heads()
@@ -97,10 +111,17 @@ func besideTable(w *strings.Builder, b beside) {
 		heads[i] = b.Flag + " " + head
 	}
 	fmt.Fprintf(w, "\n%s\n", words.Plain(b.Name))
-	for _, line := range append([]besideLine{{"", heads}}, b.Lines()...) {
+	lines := append([]besideLine{{"", heads}}, b.Lines()...)
+	widths := make([]int, len(heads))
+	for _, line := range lines {
+		for i, value := range line.Values {
+			widths[i] = max(widths[i], minColumn, utf8.RuneCountInString(words.Plain(value))+columnGap)
+		}
+	}
+	for _, line := range lines {
 		text := fmt.Sprintf("  %-20s", line.Name)
-		for _, value := range line.Values {
-			text += fmt.Sprintf("%-22s", words.Plain(value))
+		for i, value := range line.Values {
+			text += fmt.Sprintf("%-*s", widths[i], words.Plain(value))
 		}
 		w.WriteString(strings.TrimRight(text, " ") + "\n")
 	}

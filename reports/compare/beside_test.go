@@ -65,7 +65,7 @@ func TestLeasesStandSideBySide(t *testing.T) {
 			t.Errorf("it lacks %q: %q", want, lines)
 		}
 	}
-	if got := groups[1].Lines()[0].Values; !slices.Equal(got, []string{"none", "–"}) {
+	if got := groups[1].Lines()[1].Values; !slices.Equal(got, []string{"none", "–"}) {
 		t.Errorf("without a take-over, and not run: %q", got)
 	}
 	var terminal bytes.Buffer
@@ -117,7 +117,7 @@ func TestResourcesStandSideBySide(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"stale writes": "6 | 0 | n/a | –", "lost updates": "0 | 0, unknown in 1 run | 0 | –", "incidents masked": "0 | 2 | 2 | –",
-		"writes rejected": "0 | 1,500 | 7 | –", "incidents": "4 | 0 | 0 | –", "operations": "200 | 200 | 100 | –",
+		"runs": "2 | 2 | 1 | –", "writes rejected": "0 | 1,500 | 7 | –", "incidents": "4 | 0 | 0 | –", "operations": "200 | 200 | 100 | –",
 	} {
 		if lines[name] != want {
 			t.Errorf("%s: %q, want %q", name, lines[name], want)
@@ -222,4 +222,16 @@ func inTwo(whole *Comparison) (parts []Part) {
 		parts = append(parts, Part{filepath.Join("parts", part.Shard.String()), &part})
 	}
 	return parts
+}
+
+// A head that is wider than a column does not run into the next.
+func TestAWideHeadKeepsItsGap(t *testing.T) {
+	c := withResources()
+	c.Cells[1].Resource = "./a/storage/of/mine --with=arguments"
+	var table strings.Builder
+	besideTable(&table, c.beside()[0])
+	lines := strings.Split(strings.TrimSpace(table.String()), "\n")
+	if at := strings.Index(lines[1], "resource cas"); !strings.Contains(lines[1], "arguments  resource cas") || strings.Index(lines[3], "n/a") != at && !strings.Contains(table.String(), "n/a") {
+		t.Errorf("\n%s", table.String())
+	}
 }

@@ -59,11 +59,23 @@ const (
 	maxText  = 600 // characters of anything that came from a run
 )
 
+// planOf is as much of a run's plan as its results tell.
+func planOf(r rundir.Results) history.Plan {
+	p := history.Plan{Backend: r.Backend, Nemesis: r.Nemesis, Resource: r.Resource, Execution: r.Execution}
+	if compares, underTest := history.ComparisonNamed(r.Compares); underTest {
+		p.UnderTest, p.Fenced = &history.UnderTest{Compares: r.Compares}, compares == history.CompareTokens
+	}
+	if tokens := r.Property(checker.TokenMonotonicity); tokens != nil && tokens.Verdict == checker.NotApplicable {
+		p.Tokens = history.TokensNone // so that fencing had nothing to compare
+	}
+	return p
+}
+
 // NewRun keeps of a run's results what a comparison shows.
 func NewRun(r rundir.Results) Run {
 	run := Run{
 		Seed: r.Seed, Verdict: r.Verdict, Reason: words.Clip(words.Plain(r.Reason), maxText),
-		Sentence:  words.Clip(words.Sentence(history.Plan{Backend: r.Backend, Nemesis: r.Nemesis}, &r.Result), maxText),
+		Sentence:  words.Clip(words.Sentence(planOf(r), &r.Result), maxText),
 		Incidents: r.Incidents, Properties: []Property{}, Exposure: []checker.Exposure{}, Story: []string{},
 		AttemptsPerGrant: r.Stats.AttemptsPerGrant, Overtakes: r.Stats.Overtakes, StalledNS: r.Stats.StalledNS, TakeOver: r.Stats.TakeOver, Losses: r.Stats.LossSignal.Count, Rejected: r.Stats.Rejected,
 		Ops: r.Stats.Ops, Availability: r.Stats.Availability, Outlived: r.Stats.OutlivedLeases,

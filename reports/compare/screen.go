@@ -40,7 +40,7 @@ type atWork struct {
 // redraw is how often the time is told on a terminal.
 const redraw = time.Second
 
-// NewScreen shows on w. With quiet it shows nothing. Close has to be called.
+// NewScreen shows on w. With quiet it shows nothing but notices. Close has to be called.
 func NewScreen(w io.Writer, tasks []Task, quiet bool) *Screen {
 	_, _, sized := terminal.Size(w) // what cannot be drawn over is shown as lines: docker run -t begins with 0×0
 	s := &Screen{w: w, tty: sized, quiet: quiet, stop: make(chan struct{}), ended: make(chan struct{})}
@@ -93,6 +93,15 @@ func (s *Screen) Ended(job Job, run Run, cell Result) {
 			fmt.Fprintf(s.w, "  %s\n", words.Plain(run.Alone))
 		}
 	}
+	s.draw()
+}
+
+// Notice shows a line that has to be seen: also with quiet.
+func (s *Screen) Notice(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.erase()
+	fmt.Fprintln(s.w, words.Plain(line))
 	s.draw()
 }
 

@@ -32,6 +32,7 @@ func TestUntilIsFittedToWhatIsExpected(t *testing.T) {
 		"one may be masked":                {true, append(violated(checker.StaleWrite), Wanted{checker.MutualExclusion, []checker.Verdict{checker.Violation, checker.Masked}, 0}), "violation", ""},
 		"one has to pass":                  {true, append(violated(checker.StaleWrite), Wanted{checker.EarlyExpiry, []checker.Verdict{checker.Pass}, 0}), "violation", ""},
 		"one is known only at the end":     {true, violated(checker.StaleWrite, checker.ReleaseByOwner), "violation", ""},
+		"exposure shows no violation":      {true, violated(checker.StaleWrite), "exposed", ""},
 		"nothing may be violated":          {true, nil, "violation", ""},
 		"nothing is expected, all is told": {false, nil, "violation", ""},
 	} {

@@ -117,6 +117,6 @@ func harmWords(p history.Plan, r *checker.Result) []string {
 	if s.OutlivedLeases == 0 {
 		sentences[0] = fmt.Sprintf("%s. No holder's lease was outlived by a fault, so there is no rate for the %s.", harm, guard)
 	}
-	return append(sentences, fmt.Sprintf("%s rejected by the resource, %s held back by the client's own look at its lock.",
-		words.Rejected(p, s.Rejected), history.Counted(s.Guarded, "write", "writes")))
+	return append(sentences, fmt.Sprintf("%s rejected by the resource, %s held back by %s.",
+		words.Rejected(p, s.Rejected), history.Counted(s.Guarded, "write", "writes"), words.Guarding(s)))
 }

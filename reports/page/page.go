@@ -41,15 +41,16 @@ type page struct {
 
 	Title string
 	// Directory is the name of the run's directory, which is made in local time and is not the run's id.
-	Directory string
-	Sentence  string
-	Face      words.Face
-	Plan      history.Plan
-	Complete  bool
-	Deaths    words.Deaths // of clients
-	Expected  expected
-	Facts     []fact   // of the plan
-	Reproduce []string // its words, so that a line breaks between them only
+	Directory    string
+	Sentence     string
+	Face         words.Face
+	Plan         history.Plan
+	Complete     bool
+	Deaths       words.Deaths // of clients
+	EndedServers []string
+	Expected     expected
+	Facts        []fact   // of the plan
+	Reproduce    []string // its words, so that a line breaks between them only
 
 	Cards   []card
 	Starved string // a warning; "" if there is nothing to warn of
@@ -107,28 +108,29 @@ func render(w io.Writer, j rundir.Judgement, directory string, windows []windowL
 func newPage(j rundir.Judgement, windows []windowLink) page {
 	ix := svg.NewIndex(j)
 	p := page{
-		Title:     fmt.Sprintf("%s: %s under %s", j.Result.Verdict, j.Plan.Backend, j.Plan.Nemesis),
-		Sentence:  words.Sentence(j.Plan, j.Result),
-		Face:      words.FaceOf(j.Result.Verdict),
-		Plan:      j.Plan,
-		Complete:  j.Model.Complete,
-		Deaths:    words.DeathsOf(j, ""),
-		Expected:  heldAgainst(j),
-		Facts:     planFacts(j.Plan),
-		Reproduce: strings.Split(words.ReproduceCommand(j.Plan), " "),
-		Cards:     cards(j.Result),
-		Exposed:   newExposed(j),
-		Overview:  newOverview(j.Plan, j.Result),
-		Groups:    findingGroups(j, ix),
-		Refused:   newRefused(j.Plan, j.Model),
-		Windows:   windows,
-		Timeline:  svg.NewTimeline(j, ix),
-		Faults:    faultRows(j.Model),
-		Starved:   words.Starved(j.Plan, j.Result.Stats.Starved),
-		Figures:   figures(j),
-		Charts:    svg.Charts(j),
-		Latency:   latencies(j.Result.Stats),
-		Around:    newEnvironment(j),
+		Title:        fmt.Sprintf("%s: %s under %s", j.Result.Verdict, j.Plan.Backend, j.Plan.Nemesis),
+		Sentence:     words.Sentence(j.Plan, j.Result),
+		Face:         words.FaceOf(j.Result.Verdict),
+		Plan:         j.Plan,
+		Complete:     j.Model.Complete,
+		Deaths:       words.DeathsOf(j, ""),
+		EndedServers: words.EndedServers(j),
+		Expected:     heldAgainst(j),
+		Facts:        planFacts(j.Plan),
+		Reproduce:    strings.Split(words.ReproduceCommand(j.Plan), " "),
+		Cards:        cards(j.Result),
+		Exposed:      newExposed(j),
+		Overview:     newOverview(j.Plan, j.Result),
+		Groups:       findingGroups(j, ix),
+		Refused:      newRefused(j.Plan, j.Model),
+		Windows:      windows,
+		Timeline:     svg.NewTimeline(j, ix),
+		Faults:       faultRows(j.Model),
+		Starved:      words.Starved(j.Plan, j.Result.Stats.Starved),
+		Figures:      figures(j),
+		Charts:       svg.Charts(j),
+		Latency:      latencies(j.Result.Stats),
+		Around:       newEnvironment(j),
 	}
 	p.Still = p.Timeline.Still()
 	p.Writes = newWritesLegend(j.Plan, p.Timeline.Marked())

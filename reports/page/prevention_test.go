@@ -65,6 +65,12 @@ func TestWhatWouldHavePreventedIt(t *testing.T) {
 			[]string{"If the clock is the reason: a service", "monotonic clock"}, []string{"could not learn"}},
 		"belief while the holder's own clock jumped": {checker.MutualExclusion, checker.Violation, "a", [2]string{"9", "10"}, func(j *rundir.Judgement, f *checker.Finding) { j.Model.Faults[1].Target, f.Cause.Fault = "c1", 2 },
 			[]string{"If the clock of c1 is the reason: a client"}, []string{"a service that counts", "could not learn"}},
+		"belief while delayed, which stops no clock of the client's": {checker.MutualExclusion, checker.Violation, "a", [2]string{"9", "10"}, func(j *rundir.Judgement, _ *checker.Finding) {
+			j.Model.Faults[0].Name, j.Model.Holds[0].LeaseNS = history.DelayFault, 2e9
+		}, []string{"If the network delay of c1 is the reason: a client that counts its lease from when it asked for it", "--workload=fencing"}, []string{"could not learn", "No lock with leases"}},
+		"belief while a server was delayed": {checker.MutualExclusion, checker.Violation, "a", [2]string{"9", "10"}, func(j *rundir.Judgement, f *checker.Finding) {
+			j.Model.Faults[1].Name, f.Cause.Fault = history.DelayFault, 2
+		}, []string{"If the network delay is the reason: a leader that makes sure"}, []string{"could not learn"}},
 		"harm while a server's clock jumped": {checker.StaleWrite, checker.Violation, "a", [2]string{"9", "10"}, func(_ *rundir.Judgement, f *checker.Finding) { f.Cause.Fault = 2 },
 			[]string{"token 10 had been used", "monotonic clock"}, []string{"Another look"}},
 		"several suspects": {checker.EarlyExpiry, checker.Violation, "a", [2]string{"9", "10"}, func(j *rundir.Judgement, f *checker.Finding) {

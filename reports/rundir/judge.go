@@ -62,6 +62,9 @@ func (d *Dir) judge(plan history.Plan, events, requests recording, opts checker.
 		Requests: history.Requests(requests, requests.Name()),
 	}, opts)
 	switch {
+	case errors.Is(err, checker.ErrClient) && plan.OwnClient():
+		return Judgement{}, inputErrorf("the lock client %s breaks the client protocol, so %s cannot be judged: %w; it has to send to the resource what it is asked to, under the number of the operation, and to answer with what the resource answered (clusters/client/README.md)",
+			plan.LockClient, d.path, err)
 	case errors.Is(err, checker.ErrDefect):
 		return Judgement{}, fmt.Errorf("cannot judge %s: %w; this is a bug of lockcheck or of the lock client, please report it with the run directory", d.path, err)
 	case errors.Is(err, checker.ErrCut):

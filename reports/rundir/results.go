@@ -16,11 +16,15 @@ type Results struct {
 	Version int    `json:"version"`
 	Run     string `json:"run"`
 	// CheckedAt is the only field in which two checks of one run differ (RFC 3339, UTC).
-	CheckedAt   string            `json:"checked_at"`
-	Backend     string            `json:"backend"`
-	LockClient  string            `json:"client"`
-	Workload    string            `json:"workload"`
-	Resource    history.Resource  `json:"resource"`
+	CheckedAt  string           `json:"checked_at"`
+	Backend    string           `json:"backend"`
+	LockClient string           `json:"client"`
+	Workload   string           `json:"workload"`
+	Resource   history.Resource `json:"resource"`
+	// Compares is what a resource under test had to compare in the run, a word of history.ComparisonNames; "" of one of lockcheck's own.
+	Compares string `json:"resource_compares,omitempty"`
+	// Execution is when jobs record their slots; "" of a workload that has none.
+	Execution   history.Execution `json:"execution,omitempty"`
 	Nemesis     string            `json:"nemesis"`
 	Guard       string            `json:"guard"`
 	Provider    string            `json:"provider"`
@@ -42,6 +46,7 @@ func NewResults(j Judgement, now time.Time) Results {
 		LockClient:  j.Plan.LockClient,
 		Workload:    j.Plan.Workload,
 		Resource:    j.Plan.ResourceKind().Name,
+		Execution:   j.Plan.Execution,
 		Nemesis:     j.Plan.Nemesis,
 		Guard:       j.Plan.Guard,
 		Provider:    j.Plan.Provider,
@@ -50,6 +55,9 @@ func NewResults(j Judgement, now time.Time) Results {
 		EffectiveMS: j.Plan.EffectiveMS,
 		Versions:    j.Plan.Versions,
 		Result:      *j.Result,
+	}
+	if j.Plan.UnderTest != nil {
+		r.Compares = history.ComparisonNames[j.Plan.ComparesBesideKeys()]
 	}
 	if r.Versions == nil {
 		r.Versions = map[string]string{}

@@ -177,7 +177,7 @@ func afterShapes() []shape {
 const maxDelayRows = 100
 
 func delayChart(j rundir.Judgement, d delays) Chart {
-	c := Chart{ID: d.id, Title: d.title, Empty: d.empty, Head: []string{"from", "delay", "old holder", "next holder", "lock"}}
+	c := Chart{ID: d.id, Title: d.title, Empty: d.empty, Head: []string{"from", "took", "old holder", "next holder", "lock"}}
 	if d.byAfter {
 		c.Head = append(c.Head, "after")
 	}
@@ -208,7 +208,7 @@ func delayChart(j rundir.Judgement, d delays) Chart {
 		if len(points) == 0 {
 			continue
 		}
-		n.marks("delay", shapes[i].path, points)
+		n.marks("takeover", shapes[i].path, points)
 		phrase := "told so long after the grant"
 		if d.byAfter {
 			phrase = "after a " + cmp.Or(shapes[i].after, "fault of another kind")

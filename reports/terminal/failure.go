@@ -20,6 +20,7 @@ func Failure(w io.Writer, j rundir.Judgement, d *rundir.Dir) {
 	fmt.Fprintf(w, "%s %s\n\n", words.FaceOf(j.Result.Verdict).Symbol, words.Sentence(j.Plan, j.Result))
 	writeExposure(w, j.Result)
 	writeDeaths(w, j, d)
+	writeEndedServers(w, j)
 	writeFirstStories(w, j.Result, d)
 	fmt.Fprintln(w)
 	if _, err := os.Stat(d.ReportPath()); err == nil {

@@ -44,7 +44,7 @@ const PlainEvery = 10 * time.Second
 
 const defaultWidth = 80
 
-// NewStatus shows on w. With quiet it shows nothing at all.
+// NewStatus shows on w. With quiet it shows nothing but notices.
 func NewStatus(w io.Writer, tty, quiet bool) *Status {
 	return &Status{w: w, tty: tty, quiet: quiet, next: PlainEvery, width: func() int { return terminalWidth(w) }}
 }
@@ -102,6 +102,14 @@ func (s *Status) Line(format string, args ...any) {
 	}
 	s.clear()
 	fmt.Fprintln(s.w, words.Plain(fmt.Sprintf(format, args...)))
+}
+
+// Notice shows a line that has to be seen: also with quiet.
+func (s *Status) Notice(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	fmt.Fprintln(s.w, words.Plain(line))
 }
 
 // Begin shows what is being done and returns what ends the line: "starting 3 etcd members ... " and "ready in 1.2 s".

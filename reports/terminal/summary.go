@@ -51,6 +51,7 @@ func Summary(w io.Writer, j rundir.Judgement, d *rundir.Dir, opts SummaryOptions
 	writeExposure(&out, j.Result)
 	writeFigures(&out, j)
 	writeDeaths(&out, j, d)
+	writeEndedServers(&out, j)
 	writeRejected(&out, j)
 	if p := words.Headline(j.Result); p != nil && len(p.Findings) > 0 {
 		writeStory(&out, p.Findings[0])
@@ -119,9 +120,9 @@ func writeFigures(w io.Writer, j rundir.Judgement) {
 		if rate != "" {
 			rate = ": " + rate + " each"
 		}
-		fmt.Fprintf(w, "harm      %s over %s (guard %s%s); %s rejected, %s held back by the guard\n",
+		fmt.Fprintf(w, "harm      %s over %s (guard %s%s); %s rejected, %s held back by the guard%s\n",
 			words.Harm(j.Plan, j.Result), history.Counted(s.OutlivedLeases, "outlived lease", "outlived leases"), words.Plain(j.Plan.Guard), rate,
-			history.Grouped(s.Rejected), history.Grouped(s.Guarded))
+			history.Grouped(s.Rejected), history.Grouped(s.Guarded), words.Unanswered(s))
 	}
 	if phrase := words.Starved(j.Plan, s.Starved); phrase != "" {
 		fmt.Fprintf(w, "warning   %s\n", words.Plain(phrase))
@@ -172,6 +173,12 @@ func writeDeaths(w io.Writer, j rundir.Judgement, d *rundir.Dir) {
 		if line != "" {
 			fmt.Fprintf(w, "          %s\n", words.Plain(line))
 		}
+	}
+}
+
+func writeEndedServers(w io.Writer, j rundir.Judgement) {
+	for _, line := range words.EndedServers(j) {
+		fmt.Fprintf(w, "servers   %s\n", words.Plain(line))
 	}
 }
 

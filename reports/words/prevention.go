@@ -121,6 +121,8 @@ func (c *circumstance) jobs() []string {
 	switch {
 	case c.Verdict == checker.Masked:
 		return []string{keyedWorkIsDoneTwice}
+	case c.Plan.Keyed() && c.Plan.UnderTest != nil:
+		return []string{"The resource says that it takes idempotency keys, and applied two records with one key all the same: see " + string(checker.ResourceIntegrity) + "."}
 	case c.Plan.Keyed():
 		return []string{"The resource takes the slot of a record as its idempotency key, and applied two records of one slot all the same."}
 	}

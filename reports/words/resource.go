@@ -17,7 +17,10 @@ func ResourceNote(p history.Plan) string {
 	if kind.Compares == history.CompareTokens && !p.Fenced {
 		about = "workload " + p.Workload + " shows it no tokens, so it takes every write"
 	}
-	if p.Keyed() {
+	switch {
+	case p.Keyed() && p.UnderTest != nil && p.UnderTest.Compares == "":
+		about += "; it has to take idempotency keys"
+	case p.Keyed():
 		about += "; answers a second record of a slot as the first, and does nothing"
 	}
 	return about

@@ -7,6 +7,7 @@ package words
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockcheck/checker"
@@ -25,7 +26,7 @@ func Sentence(plan history.Plan, r *checker.Result) string {
 }
 
 func sentence(plan history.Plan, r *checker.Result) string {
-	what := plan.Backend
+	what := subject(plan, r)
 	if plan.Nemesis == history.NoNemesis || plan.Nemesis == "" {
 		what += " without faults"
 	} else {
@@ -40,6 +41,34 @@ func sentence(plan history.Plan, r *checker.Result) string {
 		return Plain("PASS" + passedWords(r) + ": " + what + ": " + passWords(plan, r))
 	}
 	return Plain(strings.ToUpper(string(r.Verdict)) + ": " + what + ": " + r.Reason)
+}
+
+// ofResource are the properties that a resource under test which compares something breaks when it breaks its word, whatever the lock
+// did. Of one that compares nothing only the first is its own: it owes late writes no rejection.
+var ofResource = []checker.Name{
+	checker.ResourceIntegrity, checker.StaleWrite, checker.LostUpdate, checker.ResourceLinearizability, checker.MutualExclusion, checker.DoubleExecution,
+}
+
+// subject is what a sentence is about: the lock service, and of a resource under test that broke its word that resource.
+func subject(plan history.Plan, r *checker.Result) string {
+	resource, lock, own := false, false, ofResource
+	if plan.Compares() == history.CompareNothing {
+		own = own[:1]
+	}
+	for _, p := range r.Properties {
+		if p.Verdict == checker.Violation {
+			resource = resource || p.Name == checker.ResourceIntegrity
+			lock = lock || !slices.Contains(own, p.Name)
+		}
+	}
+	name := "resource " + Clip(string(plan.Resource), MaxName)
+	switch {
+	case !resource:
+		return plan.Backend
+	case lock:
+		return plan.Backend + " and " + name
+	}
+	return name + " behind " + plan.Backend
 }
 
 func violationWords(r *checker.Result) string {

@@ -15,6 +15,8 @@ func TestSentence(t *testing.T) {
 		return checker.Result{Verdict: checker.Violation, Incidents: incidents, Properties: properties}
 	}
 	etcd := history.Plan{Backend: "etcd", Nemesis: "pause", Fenced: true}
+	mine := history.Plan{Backend: "etcd", Nemesis: "pause", Resource: "./mine", Fenced: true, UnderTest: &history.UnderTest{Compares: "tokens"}}
+	plain := history.Plan{Backend: "etcd", Nemesis: "pause", Resource: "./mine", UnderTest: &history.UnderTest{Compares: "nothing"}}
 	cas := history.Plan{Backend: "redis", Nemesis: "pause", Resource: history.ResourceCAS}
 	for name, test := range map[string]struct {
 		plan   history.Plan
@@ -35,6 +37,14 @@ func TestSentence(t *testing.T) {
 		"what the lock did is named beside the harm": {etcd, unsafe(3,
 			violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9), violated(checker.EarlyExpiry, checker.LayerService, 2, 1e9)),
 			"UNSAFE: etcd under pause: 3 incidents: 1 stale write accepted, first at 2.000 s; the lock did not keep its promise: 2 grants lost before their lease could run out"},
+		"only the resource is wrong": {mine, unsafe(1, violated(checker.ResourceIntegrity, checker.LayerEffect, 3, 1e9), violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9)),
+			"UNSAFE: resource ./mine behind etcd under pause: 1 incident: 1 stale write accepted, first at 2.000 s; 1 other property violated"},
+		"the lock is wrong, too": {mine, unsafe(2, violated(checker.ResourceIntegrity, checker.LayerEffect, 3, 1e9), violated(checker.EarlyExpiry, checker.LayerService, 2, 1e9)),
+			"UNSAFE: etcd and resource ./mine under pause: 2 incidents: 3 contradictions of the resource, first at 1.000 s; the lock did not keep its promise: 2 grants lost before their lease could run out"},
+		"a resource that compares nothing owes late writes no rejection": {plain, unsafe(2, violated(checker.ResourceIntegrity, checker.LayerEffect, 3, 1e9), violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9)),
+			"UNSAFE: etcd and resource ./mine under pause: 2 incidents: 1 stale write accepted, first at 2.000 s; 1 other property violated"},
+		"the resource keeps its word": {mine, unsafe(1, violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9)),
+			"UNSAFE: etcd under pause: 1 incident: 1 stale write accepted, first at 2.000 s"},
 		"masked": {etcd, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 1204, Rejected: 9}, Properties: []checker.Property{
 			{Name: checker.MutualExclusion, Verdict: checker.Masked, Count: 14, Incidents: 2}}},
 			"PASS: etcd under pause: no violation in 1,204 operations; 2 incidents masked by fencing (14 overlaps of two holders); 9 stale writes rejected"},

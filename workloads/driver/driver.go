@@ -201,7 +201,7 @@ func (d *Driver) Begin(command client.Command) <-chan Completion {
 	event := history.Event{
 		Process: d.process, Client: d.name, Type: history.Invoke, F: history.F(command.Cmd),
 		Op: command.Op, Key: command.Key, Hold: command.Hold, Session: d.session,
-		Value: command.Value, Base: command.Base, Try: command.Try, WorkNS: command.WorkMS * 1e6,
+		Value: command.Value, Base: command.Base, Try: command.Try, WorkNS: (command.WorkMS + command.AfterMS) * 1e6,
 	}
 	stamp := d.recorder.Record(event)
 	op.event = event
@@ -276,6 +276,9 @@ func (d *Driver) completeLocked(op *pendingOp, kind history.Type, report client.
 		}
 		d.confirmAnswer(op, report, &event)
 	case client.CmdWrite:
+		if kind == history.OK && op.command.IdempotencyKey != "" {
+			event.Value = report.Value // as it was answered
+		}
 		d.confirmAnswer(op, report, &event)
 	case client.CmdAcquire:
 		event.ValidNS, event.Attempts, event.QueuedNS = validNS(kind, report, event.SeenNS), report.Attempts, op.queuedNS

@@ -25,22 +25,27 @@ const (
 
 // What may be wrong with the resource.
 const (
-	FenceIgnored   Defect = "stale write accepted"     // the resource does not compare tokens
-	FenceOfWrites  Defect = "reads do not raise"       // only writes raise the mark, so an older writer slips in
-	FenceAsText    Defect = "tokens compared as text"  // "9" is greater than "10"
-	FreshRejected  Defect = "fresh write rejected"     // although its token is the highest, or it is built on the value
-	BaseIgnored    Defect = "base not compared"        // compare-and-set without the comparison
-	KeyIgnored     Defect = "idempotency key ignored"  // a second record of a slot is applied
-	UpdateDropped  Defect = "update lost"              // acknowledged and logged, never stored
-	OldRead        Defect = "read returns old value"   // as from a replica that lags
-	WriteForgotten Defect = "in-flight write missing"  // acknowledged, not in the log
-	AppliedTwice   Defect = "duplicate applied twice"  // a repeated packet is done again
-	RejectedStored Defect = "rejected write stored"    // the client is told no, and it is done all the same
-	AppliedDenied  Defect = "applied write called off" // the client is told it was rejected
-	CheckThenWrite Defect = "check, then write"        // the mark is compared in one step, and others are handled before the next
-	OnlyWrites     Defect = "only writes checked"      // a read is served whatever its token, and raises nothing
-	EqualRejected  Defect = "equal token rejected"     // "<=" where "<" is meant
-	MarkForgotten  Defect = "mark in memory"           // and forgotten at a restart, while the values stay
+	FenceIgnored   Defect = "stale write accepted"       // the resource does not compare tokens
+	FenceOfWrites  Defect = "reads do not raise"         // only writes raise the mark, so an older writer slips in
+	FenceAsText    Defect = "tokens compared as text"    // "9" is greater than "10"
+	FreshRejected  Defect = "fresh write rejected"       // although its token is the highest, or it is built on the value
+	BaseIgnored    Defect = "base not compared"          // compare-and-set without the comparison
+	KeyIgnored     Defect = "idempotency key ignored"    // a second record of a slot is applied
+	KeysForgotten  Defect = "idempotency keys in memory" // and forgotten at a restart, while the values stay
+	CheckThenKey   Defect = "check the key, then write"  // the key is looked for in one step, and others are handled before the next
+	OneKeySpace    Defect = "one key space for all registers"
+	KeyUsedUp      Defect = "key used up by a rejected request"
+	AnsweredAsOwn  Defect = "duplicate answered as applied" // with its own value, as if it counted
+	UpdateDropped  Defect = "update lost"                   // acknowledged and logged, never stored
+	OldRead        Defect = "read returns old value"        // as from a replica that lags
+	WriteForgotten Defect = "in-flight write missing"       // acknowledged, not in the log
+	AppliedTwice   Defect = "duplicate applied twice"       // a repeated packet is done again
+	RejectedStored Defect = "rejected write stored"         // the client is told no, and it is done all the same
+	AppliedDenied  Defect = "applied write called off"      // the client is told it was rejected
+	CheckThenWrite Defect = "check, then write"             // the mark is compared in one step, and others are handled before the next
+	OnlyWrites     Defect = "only writes checked"           // a read is served whatever its token, and raises nothing
+	EqualRejected  Defect = "equal token rejected"          // "<=" where "<" is meant
+	MarkForgotten  Defect = "mark in memory"                // and forgotten at a restart, while the values stay
 	OneMark        Defect = "one mark for all keys"
 )
 

@@ -2,6 +2,8 @@ package simulated
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"lockcheck/checker/history"
 )
@@ -55,16 +57,27 @@ func (w *world) job(t *task, h *hold, do func(history.Event, history.Request) hi
 	return answer
 }
 
-// deduplicates reports whether a request is a second record of a slot, which a keyed resource answers as the first, and names that one.
-func (s *resource) deduplicates(q *history.Request, h *hold) (first string, yes bool) {
+// deduplicates gives the first record of the slot that a request records, if a keyed resource has one and so answers it as that; else nil.
+func (s *resource) deduplicates(q *history.Request, h *hold) *history.Request {
 	slot, _ := history.RecordedSlot(q.Value)
 	if q.Kind != history.KindWrite || !s.w.Plan.Keyed() || s.w.Defect == KeyIgnored {
-		return "", false
+		return nil
 	}
-	for _, written := range s.applied[h.key] {
-		if earlier, _ := history.RecordedSlot(written.Value); earlier == slot {
-			return written.Request, true
+	known := s.applied[h.key]
+	if s.w.flawed(CheckThenKey, 0.5) {
+		known = known[:max(len(known)-1, 0)] // as they were when the key was looked for
+	}
+	if s.w.Defect == OneKeySpace {
+		for _, key := range slices.Sorted(maps.Keys(s.applied)) {
+			known = append(slices.Clip(known), s.applied[key]...)
 		}
 	}
-	return "", false
+	at := slices.IndexFunc(known, func(written *history.Request) bool {
+		earlier, _ := history.RecordedSlot(written.Value)
+		return earlier == slot
+	})
+	if at < 0 || s.w.flawed(KeysForgotten, 0.5) {
+		return nil
+	}
+	return known[at]
 }

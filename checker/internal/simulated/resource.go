@@ -41,16 +41,23 @@ func (s *resource) handle(q history.Request, op int64, h *hold) resourceAnswer {
 		s.log(q)
 		return known
 	}
-	if first, known := s.deduplicates(&q, h); known {
-		q.Outcome, q.First, q.Mark = history.Duplicate, first, s.marks[h.key]
-		s.answered[op], s.firsts[op] = resourceAnswer{}, first
+	if first := s.deduplicates(&q, h); first != nil {
+		a := resourceAnswer{first.Value, first.Outcome == history.Rejected}
+		if w.Defect == AnsweredAsOwn {
+			a.value = q.Value
+		}
+		q.Outcome, q.First, q.Mark = history.Duplicate, first.Request, s.marks[h.key]
+		s.answered[op], s.firsts[op] = a, first.Request
 		s.log(q)
-		return resourceAnswer{}
+		return a
 	}
 	var a resourceAnswer
 	switch {
 	case s.rejects(&q, h):
 		q.Outcome, a.rejected = history.Rejected, true
+		if q.Kind == history.KindWrite && w.Defect == KeyUsedUp {
+			s.applied[h.key] = append(s.applied[h.key], &q)
+		}
 		if q.Kind == history.KindWrite && w.Defect == RejectedStored {
 			q.Outcome = history.Applied
 			s.write(&q, h)
@@ -65,6 +72,9 @@ func (s *resource) handle(q history.Request, op int64, h *hold) resourceAnswer {
 		q.Outcome = history.Applied
 		s.write(&q, h)
 		a.rejected = w.flawed(AppliedDenied, 0.1)
+		if w.Plan.Keyed() {
+			a.value = q.Value
+		}
 	}
 	if q.Outcome == history.Applied {
 		s.served[h.key] = max(s.served[h.key], w.truth(h).Order)

@@ -154,7 +154,7 @@ func Simulate(o Options) *Run {
 			compares = history.CompareBases
 		}
 		w.Plan.Resource = "./simulated"
-		w.Plan.UnderTest = &history.UnderTest{Compares: history.ComparisonNames[compares], LogRead: true}
+		w.Plan.UnderTest = &history.UnderTest{Compares: history.ComparisonNames[compares], IdempotencyKeys: o.Jobs == history.Idempotent, LogRead: true}
 	}
 	w.schedule()
 	w.Plan.Release = history.ReleaseChecked

@@ -162,6 +162,13 @@ func (c *child) do(ask Request) Answer {
 	if c.reaped {
 		return Answer{Do: ask.Do, Error: errEnded.Error()}
 	}
+	if ask.Do == Quit {
+		answer := Answer{Do: ask.Do}
+		if err := unix.Kill(c.cmd.Process.Pid, unix.SIGTERM); err != nil {
+			answer.Error = err.Error()
+		}
+		return answer
+	}
 	return carryOut(ask.Do, procs.Descent(c.cmd.Process.Pid), c.pipes.printed)
 }
 

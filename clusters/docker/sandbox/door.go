@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/yamux"
@@ -65,7 +67,7 @@ func (b *sandbox) admit(stream *yamux.Stream, header Header) error {
 			return carryOut(ask.Do, procs.Container(header.Container), pipes.printed)
 		})
 	}()
-	err = letIn(door, pipes)
+	err = letIn(door, procs.Container(header.Container), pipes)
 	pipes.closeTheirs()
 	if err != nil {
 		pipes.closeOurs()
@@ -79,9 +81,8 @@ func (b *sandbox) admit(stream *yamux.Stream, header Header) error {
 }
 
 // letIn waits for a program at the door, and returns once it has its pipes and has become what it is to be.
-func letIn(door *net.UnixListener, pipes *pipes) error {
-	_ = door.SetDeadline(time.Now().Add(doorTimeout))
-	guest, err := door.AcceptUnix()
+func letIn(door *net.UnixListener, expected procs.Selection, pipes *pipes) error {
+	guest, err := awaitGuest(door, expected)
 	if err != nil {
 		return err
 	}
@@ -107,6 +108,43 @@ func letIn(door *net.UnixListener, pipes *pipes) error {
 		return fmt.Errorf("it said %q: %w", said, err)
 	}
 	return errors.New(answer.Error)
+}
+
+// awaitGuest is the first connection of a process that is expected. The socket is seen from all of the host's network namespace, in
+// which a client that ran before may have left a process: that one gets nothing.
+func awaitGuest(door *net.UnixListener, expected procs.Selection) (*net.UnixConn, error) {
+	_ = door.SetDeadline(time.Now().Add(doorTimeout))
+	for {
+		conn, err := door.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		peer, err := peerOf(conn)
+		if err == nil {
+			var pids []int
+			if pids, err = expected(); err == nil && slices.Contains(pids, peer) {
+				return conn, nil
+			}
+		}
+		conn.Close()
+		if err != nil {
+			return nil, fmt.Errorf("seeing who is at the door: %w", err)
+		}
+	}
+}
+
+// peerOf is the process that connected, as this PID namespace numbers it; 0 if it is in another.
+func peerOf(conn *net.UnixConn) (pid int, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var peer *unix.Ucred
+	failed := raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	if err = cmp.Or(failed, err); err != nil {
+		return 0, err
+	}
+	return int(peer.Pid), nil
 }
 
 // Enter takes the pipes that wait behind the door and becomes a program: DOOR PROGRAM [ARGUMENT...]. It returns only with an error,

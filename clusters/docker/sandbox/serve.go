@@ -29,6 +29,8 @@ type sandbox struct {
 	mu       sync.Mutex
 	waiting  map[string]*parts // streams of processes that are not started yet
 	children sync.Map          // process ids whose end this process waits for
+
+	listeners sync.Map // by the id of their streams
 }
 
 // selfPath is this program's file, which cannot be replaced in the container.
@@ -94,18 +96,38 @@ func (b *sandbox) handle(stream *yamux.Stream) error {
 		defer stream.Close()
 		return b.admit(stream, header)
 	case Dial:
-		return relay(stream, header)
+		return dial(stream, header)
+	case Listen:
+		defer stream.Close()
+		return b.listen(stream, header)
+	case Accept:
+		defer stream.Close()
+		return b.accept(stream, header)
+	case Shut:
+		defer stream.Close()
+		return answer(stream, shut(header.Address))
+	case Lead:
+		defer stream.Close()
+		return answer(stream, lead(header.Address, header.Via))
 	}
 	stream.Close()
 	return fmt.Errorf("there are no streams of kind %q", header.Kind)
 }
 
+// answer says what came of a request that has no more to it.
+func answer(stream *yamux.Stream, err error) error {
+	if err != nil {
+		return WriteLine(stream, Answer{Error: err.Error()})
+	}
+	return WriteLine(stream, Answer{})
+}
+
 // dialTimeout bounds a connection attempt; the harness, which knows how long it wants to wait, gives up before.
 const dialTimeout = time.Minute
 
-// relay connects to an address and passes bytes both ways until either end closes. Those who dial close a connection
+// dial connects to an address and passes bytes both ways until either end closes. Those who dial close a connection
 // as a whole, so half of one is of no use.
-func relay(stream *yamux.Stream, header Header) error {
+func dial(stream *yamux.Stream, header Header) error {
 	defer stream.Close()
 	conn, err := net.DialTimeout(header.Network, header.Address, dialTimeout)
 	if err != nil {

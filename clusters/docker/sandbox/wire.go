@@ -47,9 +47,10 @@ type Header struct {
 	Container string `json:"container,omitempty"`
 	// Door is the socket at which the program of an Admit stream's container is let in.
 	Door string `json:"door,omitempty"`
-	// Address is where a Dial stream leads to.
+	// Address is where a Dial stream leads to, where a Listen stream listens, and what a Lead stream leads to the host at Via.
 	Network string `json:"network,omitempty"`
 	Address string `json:"address,omitempty"`
+	Via     string `json:"via,omitempty"`
 }
 
 // Kind is what a stream is for.
@@ -69,6 +70,14 @@ const (
 	Admit Kind = "admit"
 	// Dial is a connection to an address, once the answer has said that it is made.
 	Dial Kind = "dial"
+	// Listen listens until its stream ends, once the answer has said so; Accept, of the same ID, is one connection that came in (a
+	// Carried), once the answer has said that it did.
+	Listen Kind = "listen"
+	Accept Kind = "accept"
+	// Shut lets nothing lead from the host to the engine's machine, whose address on the run's network is given.
+	Shut Kind = "shut"
+	// Lead lets an address from outside of the run's network lead to a host that relays.
+	Lead Kind = "lead"
 )
 
 // Spec is a process to start: this program again, or another of the image.
@@ -95,6 +104,8 @@ const (
 	Pause  Verb = "pause"
 	Resume Verb = "resume"
 	Kill   Verb = "kill"
+	// Quit asks a process to end in good order, by SIGTERM. It is answered at once. Of a container the engine is asked instead.
+	Quit Verb = "quit"
 )
 
 // Answer is the answer to a header or to a request; or, with Ended, the news that the process has ended.

@@ -12,7 +12,9 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 
 	"lockcheck/clusters"
 )
@@ -119,11 +121,19 @@ func (c *Cluster) Endpoints() []string { return clusters.Each(c.nodes, (*node).e
 // Ready returns once all members name the same leader, each took a write that is then read through another's quorum,
 // and the lease asked for was granted.
 func (c *Cluster) Ready(ctx context.Context) error {
-	if _, err := c.settle(ctx); err != nil {
-		return err
+	for {
+		if _, err := c.settle(ctx); err != nil {
+			return err
+		}
+		if err := c.verify(ctx, c.ttl); !unanswered(err) || ctx.Err() != nil {
+			return err
+		}
 	}
-	return c.verify(ctx, c.ttl)
 }
+
+// unanswered reports whether a member could not carry a request out: the leader on which all had agreed may have lost its office
+// since, and they have to agree once more.
+func unanswered(err error) bool { return status.Code(err) == codes.Unavailable }
 
 // Close ends the connections to the members, not the members.
 func (c *Cluster) Close() error {

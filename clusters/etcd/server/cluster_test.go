@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/client/clienttest"
@@ -271,4 +273,20 @@ func TestMembersThatDoNotAgreeAreDescribed(t *testing.T) {
 
 func TestAnAttachedServiceGetsReady(t *testing.T) {
 	hosttest.ReadyAlone(t, testBackend{}, open(t), layout(t, clusters.Options{TTL: 2 * time.Second}))
+}
+
+// A leader that lost its office after all had agreed on it answers nobody: that is looked at again. An answer that is wrong is not.
+func TestWhatNoMemberAnsweredIsLookedAtAgain(t *testing.T) {
+	for err, want := range map[error]bool{
+		nil: false,
+		fmt.Errorf("a write to member n1: %w", rpctypes.ErrGRPCTimeout):                      true,
+		fmt.Errorf("a write to member n1: %w", rpctypes.ErrGRPCLeaderChanged):                true,
+		fmt.Errorf("a write to member n1: %w", rpctypes.ErrGRPCNoSpace):                      false,
+		errors.New("member n1 took the write, but n2 reads another"):                         false,
+		errors.New("asked for a lease of 2s, the members granted 5s: they do not honour it"): false,
+	} {
+		if got := unanswered(err); got != want {
+			t.Errorf("%v: looked at again %v, want %v", err, got, want)
+		}
+	}
 }

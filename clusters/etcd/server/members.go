@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"regexp"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/version"
@@ -18,6 +19,7 @@ import (
 const Name = "etcd"
 
 const (
+	program      = "etcd"
 	defaultNodes = 3
 	maxNodes     = 7 // more servers make etcd slower and no safer
 )
@@ -28,13 +30,34 @@ type Members struct{}
 // Name is "etcd".
 func (Members) Name() string { return Name }
 
-// Software says that lockcheck's own binary is a member where servers run on this machine. The image has the same etcd. Other images may have any etcd
-// from 3.4.10 to 3.7: the flags are the same.
+// saidVersion finds it in "etcd Version: 3.4.23".
+var saidVersion = regexp.MustCompile(`(?m)^etcd Version: (\S+)`)
+
+// Software says that lockcheck's own binary is a member where servers run on this machine and no program is named. The image has the same etcd. Other
+// images and programs may have any etcd from 3.4.10 to 3.7: the flags are the same.
 func (Members) Software() clusters.Software {
 	return clusters.Software{
-		Backend: Name, Image: "quay.io/coreos/etcd:v" + version.Version, InImage: []string{"etcd"}, ImageData: "/var/lib/etcd",
-		Version: func(context.Context, []string) (string, error) { return version.Version, nil },
+		Backend: Name, Image: "quay.io/coreos/etcd:v" + version.Version, InImage: []string{program}, ImageData: "/var/lib/etcd",
+		OnMachine: onMachine,
+		Version: func(ctx context.Context, found []string) (string, error) {
+			if len(found) == 0 {
+				return version.Version, nil
+			}
+			return clusters.VersionOf(ctx, saidVersion, found[0], "--version")
+		},
 	}
+}
+
+// onMachine is the program that was named, and nothing where none was: one that happens to be installed is not what is built in.
+func onMachine(places clusters.ServerPaths) ([]string, error) {
+	if places.Bin == "" {
+		return nil, nil
+	}
+	found, err := clusters.FindProgram(places, program, "")
+	if err != nil {
+		return nil, err
+	}
+	return []string{found}, nil
 }
 
 // Layout decides on the members and their settings. Errors are ErrUsage: a number of members that makes no sense,
@@ -65,6 +88,7 @@ func (Members) Layout(opts clusters.Options) (clusters.Layout, error) {
 	return clusters.Layout{
 		LeaseClock: history.ClockMonotonic,
 		Nodes:      clusters.NodeNames(nodes), TTL: opts.TTL, EffectiveTTL: granted, Election: times.leaderless(), Settings: values,
+		Syncless: clusters.Syncless(values, "unsafe-no-fsync", "true", "false"),
 	}, nil
 }
 

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
@@ -12,8 +14,24 @@ import (
 	"lockcheck/clusters/client"
 )
 
-// optionToken names the option with the bearer token of a user who may do everything.
+// optionToken names the option with the bearer token of a user who may do everything, at servers that lockcheck started.
 const optionToken = "token"
+
+// namespaceOf is where the Leases are. The API server makes the default one when it starts.
+func namespaceOf(init client.Init) string {
+	return cmp.Or(init.Access().Parts[client.OptionNamespace], "default")
+}
+
+// leaseName is that of the Lease of a lock. Names of locks at a service that others run have a slash after their prefix, which those of Leases have not.
+func leaseName(key string) string { return "lockcheck-" + strings.ReplaceAll(key, "/", ".") }
+
+// trust is how the servers show who they are, and the client shows who it is.
+func trust(access client.Access) rest.TLSClientConfig {
+	if !access.TLS { // lockcheck started the servers, which make their own certificates
+		return rest.TLSClientConfig{Insecure: true}
+	}
+	return rest.TLSClientConfig{CAFile: access.CA, CertFile: access.Cert, KeyFile: access.Key, ServerName: access.ServerName}
+}
 
 // connect makes a client of one API server: client-go knows one URL. Clients that a run begins with have seeds that follow one
 // another, so they are spread over the servers.
@@ -25,14 +43,15 @@ func connect(init client.Init, renewDeadline time.Duration) (coordinationv1.Coor
 	if len(init.Endpoints) == 0 {
 		return nil, errors.New("no API server was named")
 	}
+	access := init.Access()
 	config := &rest.Config{
 		Host:            "https://" + init.Endpoints[uint64(init.Seed)%uint64(len(init.Endpoints))],
-		BearerToken:     init.Options[optionToken],
-		TLSClientConfig: rest.TLSClientConfig{Insecure: true}, // the servers make their own certificates
+		BearerToken:     cmp.Or(access.Password.Reveal(), init.Options[optionToken]),
+		TLSClientConfig: trust(access),
 		QPS:             -1,
 		Timeout:         max(renewDeadline/2, time.Second),
 		Proxy:           func(*http.Request) (*url.URL, error) { return nil, nil }, // the run's network is private
 	}
-	config.Wrap(func(inner http.RoundTripper) http.RoundTripper { return sendings{inner} })
+	config.Wrap(func(inner http.RoundTripper) http.RoundTripper { return sendings{homebound{inner}} })
 	return coordinationv1.NewForConfig(rest.AddUserAgent(config, "leader-election"))
 }

@@ -54,7 +54,7 @@ func leaseOf(t *testing.T, key string) *coordination.Lease {
 	if err != nil {
 		t.Fatal(err)
 	}
-	is, err := c.Leases(namespace).Get(t.Context(), prefix+key, metav1.GetOptions{})
+	is, err := c.Leases("default").Get(t.Context(), leaseName(key), metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func take(t *testing.T, key, by string) {
 		is := leaseOf(t, key)
 		transitions, now := *is.Spec.LeaseTransitions+1, metav1.NowMicro()
 		is.Spec.HolderIdentity, is.Spec.LeaseTransitions, is.Spec.RenewTime = &by, &transitions, &now
-		_, err := c.Leases(namespace).Update(t.Context(), is, metav1.UpdateOptions{})
+		_, err := c.Leases("default").Update(t.Context(), is, metav1.UpdateOptions{})
 		return err == nil
 	})
 }
@@ -160,7 +160,7 @@ func isThere(t *testing.T, key string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Leases(namespace).Get(t.Context(), prefix+key, metav1.GetOptions{})
+	_, err = c.Leases("default").Get(t.Context(), leaseName(key), metav1.GetOptions{})
 	return err == nil
 }
 
@@ -376,7 +376,7 @@ func renewAt(t *testing.T, key, holder string, at time.Time) {
 		return
 	}
 	is.Spec.RenewTime = &metav1.MicroTime{Time: at}
-	if _, err := c.Leases(namespace).Update(t.Context(), is, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) {
+	if _, err := c.Leases("default").Update(t.Context(), is, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) {
 		t.Fatal(err)
 	}
 }

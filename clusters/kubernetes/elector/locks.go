@@ -15,12 +15,6 @@ import (
 	"lockcheck/clusters/client"
 )
 
-// namespace is where the Leases are. The API server makes it when it starts.
-const namespace = "default"
-
-// prefix is that of the Leases' names.
-const prefix = "lockcheck-"
-
 // variant is a way in which programs use the elector.
 type variant struct {
 	name            string
@@ -52,6 +46,7 @@ type locks struct {
 	watch  client.Watch
 	times  times
 	owner  string // how identities begin
+	in     string // the namespace of the Leases
 
 	mu      sync.Mutex
 	running map[*term]bool // electors that have not ended
@@ -67,13 +62,14 @@ func (v variant) newLocks(_ context.Context, init client.Init, watch client.Watc
 	if ttl < time.Second || ttl%time.Second != 0 {
 		return nil, client.Ready{}, fmt.Errorf("a Lease lasts whole seconds, not %v", ttl)
 	}
-	l := &locks{variant: v, watch: watch, times: timesOf(ttl), owner: init.Name, running: map[*term]bool{}}
+	l := &locks{variant: v, watch: watch, times: timesOf(ttl), owner: init.Name, in: namespaceOf(init), running: map[*term]bool{}}
 	var err error
 	if l.client, err = connect(init, l.times.renewDeadline); err != nil {
 		return nil, client.Ready{}, err
 	}
 	return l, client.Ready{
 		Client: "client-go " + version() + " " + v.name, Tokens: string(history.TokensOrdered), Release: string(v.release),
+		Commands: []string{string(history.GuardAsk), string(history.GuardAskStale)},
 	}, nil
 }
 

@@ -24,6 +24,7 @@ type record struct {
 	release context.Context // of the release, once there is one
 	grant   grant
 	over    error                              // what a server said by which the grant is not there any more
+	anew    bool                               // after that a record like the grant's was sent: the same identity and number
 	read    *resourcelock.LeaderElectionRecord // by the last Get; nil if there was none
 	readErr error
 	giving  giving
@@ -108,6 +109,7 @@ func (r *record) Update(ctx context.Context, of resourcelock.LeaderElectionRecor
 // write makes the record the elector's, or renews it.
 func (r *record) write(ctx context.Context, of resourcelock.LeaderElectionRecord, write func(context.Context, resourcelock.LeaderElectionRecord) error) error {
 	r.asked()
+	r.noteAnew(of)
 	seen := r.watch.Seen()
 	ctx, sent := withSending(ctx)
 	err := write(ctx, of)
@@ -127,6 +129,13 @@ func (r *record) write(ctx context.Context, of resourcelock.LeaderElectionRecord
 	}
 	r.acknowledged(of, seen)
 	return nil
+}
+
+// noteAnew notes, before it is sent, a record that no reader can tell from that of the grant that is over.
+func (r *record) noteAnew(of resourcelock.LeaderElectionRecord) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.anew = r.anew || r.over != nil && of.LeaderTransitions == r.grant.transitions
 }
 
 // acknowledged reports the lease that a server has acknowledged. Once the record was another's the elector may take it again, and

@@ -21,6 +21,7 @@ import (
 // leaseTransitions would stand still, and two grants would share a token.
 type term struct {
 	identity string
+	lease    string // its name
 	locks    *locks
 	record   *record
 	cancel   context.CancelFunc
@@ -33,10 +34,10 @@ type term struct {
 // newTerm starts an elector. It goes on when the acquire is answered.
 func (l *locks) newTerm(acquire context.Context, key string) (*term, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	t := &term{identity: l.owner + "_" + rand.Text(), locks: l, cancel: cancel, started: make(chan struct{}), ended: make(chan struct{})}
+	t := &term{identity: l.owner + "_" + rand.Text(), lease: leaseName(key), locks: l, cancel: cancel, started: make(chan struct{}), ended: make(chan struct{})}
 	t.record = &record{
 		Interface: &resourcelock.LeaseLock{
-			LeaseMeta: metav1.ObjectMeta{Namespace: namespace, Name: prefix + key}, Client: l.client,
+			LeaseMeta: metav1.ObjectMeta{Namespace: l.in, Name: t.lease}, Client: l.client,
 			LockConfig: resourcelock.ResourceLockConfig{Identity: t.identity},
 		},
 		watch: l.watch, acquire: acquire, elector: ctx,

@@ -37,12 +37,27 @@ func AccessOptions(addr string, access client.Access, bound time.Duration) (*red
 	return options, err
 }
 
+// Sentinels are where a client learns who the primary is.
+type Sentinels struct {
+	Master string   // the name under which they watch the primary
+	Addrs  []string // host:port
+	Login  bool     // they want to be shown what the servers are, too
+	Bound  time.Duration
+}
+
 // FailoverOptions are the same for a client that follows the primary as the Sentinels name it.
-func FailoverOptions(master string, sentinels []string, bound time.Duration) *redis.FailoverOptions {
-	return &redis.FailoverOptions{
-		MasterName: master, SentinelAddrs: sentinels, MaxRetries: -1, DialerRetries: 1, Protocol: 2, DisableIdentity: true,
-		DialTimeout: bound * 2 / 3, ReadTimeout: bound, WriteTimeout: bound, PoolTimeout: bound, ContextTimeoutEnabled: true,
+func FailoverOptions(s Sentinels, access client.Access) (*redis.FailoverOptions, error) {
+	options := &redis.FailoverOptions{
+		MasterName: s.Master, SentinelAddrs: s.Addrs, MaxRetries: -1, DialerRetries: 1, Protocol: 2, DisableIdentity: true,
+		DialTimeout: s.Bound * 2 / 3, ReadTimeout: s.Bound, WriteTimeout: s.Bound, PoolTimeout: s.Bound, ContextTimeoutEnabled: true,
+		Username: access.Username, Password: access.Password.Reveal(),
 	}
+	if s.Login {
+		options.SentinelUsername, options.SentinelPassword = options.Username, options.Password
+	}
+	var err error
+	options.TLSConfig, err = access.Config()
+	return options, err
 }
 
 // errNotSent marks what went wrong before a connection was there.

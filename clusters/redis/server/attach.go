@@ -2,10 +2,8 @@ package server
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
@@ -30,10 +28,6 @@ type KeysOf struct {
 // Attach prepares connections to servers that others run. Of them lockcheck knows the keys of the run's locks, each by its name:
 // to find keys by a pattern, a server would have to go through all that it has.
 func Attach(to clusters.Attachment, of KeysOf) (clusters.AttachedCluster, error) {
-	config, err := to.Access.Config()
-	if err != nil {
-		return nil, fmt.Errorf("%w: redis: %w", clusters.ErrUsage, err)
-	}
 	c := &attached{Places: clusters.PlacesOf(to), to: to, probe: of.Record(to.ProbeKey()), place: "keys that begin with " + of.Record(to.Prefix)}
 	c.keys = []string{c.probe}
 	for _, lock := range to.Keys {
@@ -43,36 +37,26 @@ func Attach(to clusters.Attachment, of KeysOf) (clusters.AttachedCluster, error)
 		}
 	}
 	for _, node := range to.Nodes {
-		options := Options(secured(to.DialNode(node), config, node.Host()), node.Endpoint())
-		options.Username, options.Password = to.Access.Username, to.Access.Password.Reveal()
-		options.DialTimeout, options.ReadTimeout, options.WriteTimeout = attachedTry, attachedTry, attachedTry
-		options.PoolSize = 1
+		options, err := AttachedOptions(to, node)
+		if err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
 		c.servers = append(c.servers, &attachedServer{node, c, redis.NewClient(options)})
 	}
 	return c, nil
 }
 
-// secured speaks TLS over a dialer's connections; nil for none. name is the server's, unless the configuration has one.
-func secured(dial clusters.Dialer, config *tls.Config, name string) clusters.Dialer {
-	if config == nil {
-		return dial
+// AttachedOptions are for the harness's one connection to a server that others run. Errors wrap ErrUsage.
+func AttachedOptions(to clusters.Attachment, node *clusters.AttachedNode) (*redis.Options, error) {
+	config, err := to.Access.Config()
+	if err != nil {
+		return nil, fmt.Errorf("%w: redis: %w", clusters.ErrUsage, err)
 	}
-	config = config.Clone()
-	if config.ServerName == "" {
-		config.ServerName = name
-	}
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		conn, err := dial(ctx, network, addr)
-		if err != nil {
-			return nil, err
-		}
-		secure := tls.Client(conn, config)
-		if err := secure.HandshakeContext(ctx); err != nil {
-			conn.Close()
-			return nil, err
-		}
-		return secure, nil
-	}
+	options := Options(clusters.Secured(to.DialNode(node), config, node.Host()), node.Endpoint())
+	options.Username, options.Password = to.Access.Username, to.Access.Password.Reveal()
+	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = attachedTry, attachedTry, attachedTry
+	options.PoolSize = 1
+	return options, nil
 }
 
 // attached is one server that others run, or several.
@@ -115,8 +99,10 @@ var refusals = []struct{ says, advice string }{
 	{"CROSSSLOT", "it is a Redis Cluster, which lockcheck has no lock clients for"},
 }
 
-// unusable says why a server cannot be used, and what to do.
-func (s *attachedServer) unusable(err error) error {
+func (s *attachedServer) unusable(err error) error { return Unusable(s.AttachedNode, err) }
+
+// Unusable says why a server that others run cannot be used, and what to do.
+func Unusable(s *clusters.AttachedNode, err error) error {
 	var reply redis.Error
 	if errors.As(err, &reply) {
 		for _, r := range refusals {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"lockcheck/clusters"
 	"lockcheck/clusters/setting"
 )
 
@@ -14,6 +15,15 @@ var Persistence = setting.Table{
 	{Name: "appendonly", Default: "no", About: "write an append-only file", Check: setting.Choice("yes", "no")},
 	{Name: "appendfsync", Default: "everysec", About: "when that file is synced: always, everysec, no", Check: setting.Choice("always", "everysec", "no")},
 	{Name: "save", Default: "3600 1 300 100 60 10000", About: "snapshots: seconds and changes, in pairs; none: never", Check: saves},
+}
+
+// Diskless is why a fault of its disk means nothing to a server with these settings; "" if it means something.
+func Diskless(values map[string]string) string {
+	if values["appendonly"] == "yes" {
+		return ""
+	}
+	return "with appendonly=no a Redis server writes a snapshot now and then and nothing else to its disk: use --" + clusters.FlagSet + "=appendonly=yes, " +
+		"and --" + clusters.FlagSet + "=appendfsync=always to have each write synced before it is acknowledged"
 }
 
 // Memory is what a server does when it is full, and how often it looks after itself.

@@ -40,14 +40,16 @@ type neighbours struct{ all, tests []string }
 //	backends  ┐
 //	providers ┴→ clusters → client → resource
 //
-// Some backends are storages under test, too. The leaves procs and setting are left out of the drawing. Backends and providers know nothing of each other, and no backend
+// Some backends are storages under test, too. The leaves procs, disk and setting, and relay, which providers share, are left out of the drawing. Backends and providers know nothing of each other, and no backend
 // of another. A folder of clusters without a line of its own is a backend, so that one that is added needs none.
 var inside = map[string]neighbours{
-	"clusters":          {all: []string{"clusters/client", "clusters/procs"}},
+	"clusters":          {all: []string{"clusters/client", "clusters/procs", "clusters/disk"}},
 	"clusters/client":   {all: []string{"clusters/resource"}},
 	"clusters/resource": {},
 	"clusters/procs":    {},
+	"clusters/disk":     {},
 	"clusters/setting":  {},
+	"clusters/relay":    {all: []string{"clusters"}},
 	"clusters/local":    {all: ofProviders, tests: []string{"clusters/hosttest"}},
 	"clusters/docker":   {all: ofProviders, tests: []string{"clusters/hosttest"}},
 	"clusters/*":        {all: ofBackends, tests: ofTheirTests},
@@ -74,7 +76,7 @@ var inside = map[string]neighbours{
 }
 
 var (
-	ofProviders = []string{"clusters", "clusters/procs"}
+	ofProviders = []string{"clusters", "clusters/procs", "clusters/disk", "clusters/relay"}
 	ofBackends  = []string{"clusters", "clusters/client", "clusters/resource", "clusters/setting"}
 	// Tests of backends start servers, at the provider that needs nothing but Linux.
 	ofTheirTests = []string{"clusters/local", "clusters/hosttest", "clusters/internal"}

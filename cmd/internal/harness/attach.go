@@ -15,11 +15,12 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
+	"lockcheck/clusters/client"
 	"lockcheck/workloads"
 )
 
-// defaultMaxRate is how many acquires a second a service that others run is asked for, unless the user says.
-const defaultMaxRate = 20
+// DefaultMaxRate is how many acquires a second a service that others run is asked for, unless the user says.
+const DefaultMaxRate = 20
 
 // maxEndpoints bounds how many places of a service a run connects to.
 const maxEndpoints = 20
@@ -97,11 +98,10 @@ func (o *Options) checkAttach() error {
 
 // Software is what has to be there for such a run: no server, if others run it.
 func (o *Options) Software(backend clusters.Backend) clusters.Software {
-	software := backend.Software()
 	if o.Attach != "" {
-		software.OnMachine = nil
+		return backend.Software().WithoutServers()
 	}
-	return software
+	return backend.Software()
 }
 
 // layout is that of the servers, those that others run included.
@@ -140,7 +140,7 @@ func attachable() (names []string) {
 }
 
 // attach is the service that others run, as the options name it; nil if lockcheck starts one.
-func (o *Options) attach() (*workloads.Attach, error) {
+func (o *Options) attach(backend clusters.Backend) (*workloads.Attach, error) {
 	if o.Attach == "" {
 		return nil, nil
 	}
@@ -148,12 +148,14 @@ func (o *Options) attach() (*workloads.Attach, error) {
 	if err != nil {
 		return nil, Usage(err)
 	}
-	access, err := readAccess(o.AttachConfig, os.Getenv)
+	access, err := readAccess(o.AttachConfig, os.Getenv, func(access client.Access) (client.Access, error) {
+		return backend.(clusters.Attachable).Credentials().Fit(backend.Name(), len(places), access)
+	})
 	if err != nil {
 		return nil, Usage(err)
 	}
 	return &workloads.Attach{
-		Endpoints: places, Access: access, Prefix: plantPrefix(prefixOf(time.Now())), MaxRate: cmp.Or(o.MaxRate, defaultMaxRate),
+		Endpoints: places, Access: access, Prefix: plantPrefix(prefixOf(time.Now())), MaxRate: cmp.Or(o.MaxRate, DefaultMaxRate),
 		CleanCommand: o.cleanCommand(),
 	}, nil
 }

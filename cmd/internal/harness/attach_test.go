@@ -12,6 +12,7 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
+	"lockcheck/clusters/client"
 	"lockcheck/reports/rundir"
 )
 
@@ -33,7 +34,7 @@ func TestWhatLetsAClientInIsRead(t *testing.T) {
 		"yaml": "username: me\npassword_file: password\nserver_name: etcd.example\n",
 		"json": `{"username": "me", "password_file": "` + filepath.Join(dir, "password") + `", "server_name": "etcd.example"}`,
 	} {
-		access, err := readAccess(write(t, dir, name, text), func(string) string { return "from the environment" })
+		access, err := readAccess(write(t, dir, name, text), func(string) string { return "from the environment" }, asIs)
 		if err != nil || access.Username != "me" || access.Password.Reveal() != "from the file" || access.ServerName != "etcd.example" || !access.TLS {
 			t.Errorf("%s: %+v, %v", name, access, err)
 		}
@@ -43,10 +44,15 @@ func TestWhatLetsAClientInIsRead(t *testing.T) {
 			t.Errorf("it reads %s", name)
 		}
 		return "from the environment"
-	})
+	}, asIs)
 	if err != nil || access.Password.Reveal() != "from the environment" || access.TLS {
 		t.Errorf("%+v, %v", access, err)
 	}
+}
+
+// users is the fit of servers that know users with passwords.
+func users(access client.Access) (client.Access, error) {
+	return clusters.Credentials{Login: clusters.LoginBoth}.Fit("etcd", 1, access)
 }
 
 func TestMistakesInWhatLetsAClientInHaveTheirPlaces(t *testing.T) {
@@ -67,19 +73,19 @@ func TestMistakesInWhatLetsAClientInHaveTheirPlaces(t *testing.T) {
 		"username: me\npassword_file: empty\n":   "f.yaml:2:16: password_file: " + dir + "/empty is empty",
 		"username: \"me\npassword_file: empty\n": "f.yaml:",
 	} {
-		_, err := readAccess(write(t, dir, "f.yaml", text), noEnvironment)
+		_, err := readAccess(write(t, dir, "f.yaml", text), noEnvironment, users)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := readAccess(filepath.Join(dir, "none.yaml"), noEnvironment); err == nil || !strings.Contains(err.Error(), "--attach-config=") {
+	if _, err := readAccess(filepath.Join(dir, "none.yaml"), noEnvironment, asIs); err == nil || !strings.Contains(err.Error(), "--attach-config=") {
 		t.Errorf("no file: %v", err)
 	}
 }
 
 // Whatever is printed or written of what lets a client in, its password is not.
 func TestAPasswordIsNotShown(t *testing.T) {
-	access, err := readAccess("", func(string) string { return "geheim" })
+	access, err := readAccess("", func(string) string { return "geheim" }, asIs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +96,7 @@ func TestAPasswordIsNotShown(t *testing.T) {
 		}
 	}
 	o := Default()
-	o.Backend, o.Attach = "etcd", "127.0.0.1:2379"
+	o.Backend, o.Attach = "redis", "127.0.0.1:6379"
 	t.Setenv(clusters.EnvPassword, "geheim")
 	config, err := Prepare(o)
 	if err != nil || config.Attach.Access.Password.Reveal() != "geheim" {
@@ -138,8 +144,6 @@ func TestWhatHasNoMeaningBesideAttachIsRefused(t *testing.T) {
 		"--max-rate goes with --attach":         func(o *Options) { o.Attach, o.MaxRate = "", 5 },
 		"--nodes is for servers that lockcheck": func(o *Options) { o.Nodes = 3 },
 		"--server-bin is for servers":           func(o *Options) { o.Where.ServerPaths.Bin = "x" },
-		"--attach is for --provider=local":      func(o *Options) { o.Where.Provider = "docker" },
-		"cannot attach to consul":               func(o *Options) { o.Backend = "consul" },
 	} {
 		o := Default()
 		o.Backend, o.Attach = "etcd", "127.0.0.1:2379"

@@ -42,6 +42,9 @@ func BackendNames() []string {
 	return names
 }
 
+// BackendNamesAndOther are these, and the one for any service that is running already.
+func BackendNamesAndOther() []string { return append(BackendNames(), other.Name) }
+
 func backendNamed(name string) (clusters.Backend, error) {
 	for _, b := range Backends {
 		if b.Name() == name {

@@ -30,7 +30,7 @@ func CleanAttached(ctx context.Context, attach, attachConfig, out string) (said 
 	if err != nil {
 		return nil, Usage(fmt.Errorf("--%s=%s: %w", clusters.FlagAttach, attach, err))
 	}
-	access, err := readAccess(attachConfig, os.Getenv)
+	access, err := readAccess(attachConfig, os.Getenv, asIs)
 	if err != nil {
 		return nil, Usage(err)
 	}
@@ -93,6 +93,9 @@ func cleanRun(ctx context.Context, dir string, places []string, access client.Ac
 		return "", err
 	}
 	defer service.Close()
+	if service.Place() != left.Service.Place {
+		return fmt.Sprintf("left: %s has %s, and --%s leads to %s: name the one that the run was told of", dir, left.Service.Place, clusters.FlagAttachConfig, service.Place()), nil
+	}
 	if err := service.Check(ctx); err != nil {
 		return "", err
 	}
@@ -134,6 +137,10 @@ func reattach(ctx context.Context, left *rundir.Attached, places []string, acces
 	able, ok := backend.(clusters.Attachable)
 	if !ok {
 		return nil, fmt.Errorf("lockcheck cannot attach to %s", left.Backend)
+	}
+	access, err = able.Credentials().Fit(left.Backend, len(places), access)
+	if err != nil {
+		return nil, Usage(err)
 	}
 	to := clusters.Attachment{Dial: (&net.Dialer{}).DialContext, Access: access, Prefix: left.Service.Prefix, Keys: left.Keys}
 	for i, name := range clusters.NodeNames(len(places)) {

@@ -96,8 +96,7 @@ func Declare(flags *pflag.FlagSet, o *Options, takes func(Flag) bool) {
 		case *time.Duration:
 			flags.DurationVar(to, f.Name, *f.At(&defaults).(*time.Duration), f.Help)
 		case *[]string:
-			flags.StringArrayVar(to, f.Name, nil, f.Help)
-			flags.Lookup(f.Name).DefValue = ""
+			flags.StringArrayVar(to, f.Name, nil, f.Help) // whose empty default pflag leaves out only as []
 		case *map[string]string:
 			flags.StringToStringVar(to, f.Name, nil, f.Help)
 			flags.Lookup(f.Name).DefValue = "" // pflag would show it as []

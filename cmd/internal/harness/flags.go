@@ -48,8 +48,8 @@ var Flags = []Flag{
 		Help: "what holders write to: " + strings.Join(history.ResourceNames(), ", ") + " (default: " + workloads.DefaultResources() +
 			"), or a program or URL of yours, which is tested, too",
 		Rule:     resourceRule(),
-		Provider: Local, If: isTested,
-		Instead: "containers have neither this machine's programs nor its storage servers: take plain, fenced or cas",
+		Provider: Local, If: ofThisMachine,
+		Instead: "containers have neither this machine's programs nor its certificates: take an http:// URL, or one of " + strings.Join(history.ResourceNames(), ", "),
 	},
 	{
 		Name: "nemesis", At: func(o *Options) any { return &o.Nemesis }, Default: history.NoNemesis,
@@ -92,9 +92,8 @@ var Flags = []Flag{
 	},
 	{
 		Name: clusters.FlagAttach, At: func(o *Options) any { return &o.Attach }, Where: InFile | InCompare,
-		Help:     "a service that is running already, of this backend: `host:port,…` where it answers; it is only connected to",
-		Rule:     endpoints,
-		Provider: Local, Instead: "containers cannot be given a way to a service outside",
+		Help: "a service that is running already, of this backend: `host:port,…` where it answers; it is only connected to",
+		Rule: endpoints,
 	},
 	{
 		Name: clusters.FlagAttachConfig, At: func(o *Options) any { return &o.AttachConfig }, Where: InFile | InCompare,
@@ -102,7 +101,7 @@ var Flags = []Flag{
 	},
 	{
 		Name: clusters.FlagMaxRate, At: func(o *Options) any { return &o.MaxRate }, Where: InFile | InCompare,
-		Help: fmt.Sprintf("with --%s: acquires a second of all clients of a run together, at most (default: %d)", clusters.FlagAttach, defaultMaxRate),
+		Help: fmt.Sprintf("with --%s: acquires a second of all clients together, and of all runs that are made side by side, at most (default: %d)", clusters.FlagAttach, DefaultMaxRate),
 		Rule: number(1, 1_000_000, ""),
 	},
 	{
@@ -121,7 +120,7 @@ var Flags = []Flag{
 		Rule: number(1, 1000, "the backend may allow fewer"),
 	},
 	{
-		Name: "ttl", At: func(o *Options) any { return &o.TTL }, Default: 2 * time.Second, Where: InFile | InCompare,
+		Name: clusters.FlagTTL, At: func(o *Options) any { return &o.TTL }, Default: 2 * time.Second, Where: InFile | InCompare,
 		Help: "time to live of a lease",
 		Rule: span(time.Millisecond, 24*time.Hour),
 	},
@@ -132,7 +131,7 @@ var Flags = []Flag{
 	},
 	{
 		Name: compare.FlagUntil, At: func(o *Options) any { return &o.Until }, Where: InFile | InCompare,
-		Help: "end the load once this was found: violation (of any property), or properties, all of them: " + strings.Join(FoundEarly(), ","),
+		Help: "end the load once this was found: violation (of any property), exposed (all that the run requires has happened), or properties, all of them: " + strings.Join(FoundEarly(), ","),
 		Rule: untilFound,
 	},
 	{
@@ -140,7 +139,7 @@ var Flags = []Flag{
 		Help: "random seed: faults, targets and times follow from it (default: drawn, and printed)",
 	},
 	{
-		Name: "set", At: func(o *Options) any { return &o.Set }, Where: InFile | InCompare,
+		Name: clusters.FlagSet, At: func(o *Options) any { return &o.Set }, Where: InFile | InCompare,
 		Help: "override a server setting: `name=value`",
 	},
 	{

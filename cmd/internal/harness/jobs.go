@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"lockcheck/checker"
@@ -36,31 +35,36 @@ func (o *Options) checkSlot() error {
 	return nil
 }
 
-// checkKeys refuses idempotency keys of a resource that has none that lockcheck knows of.
-func (o *Options) checkKeys() error {
-	_, execution := o.schedule()
-	if words, _ := history.ExecutionNamed(execution); words.Keyed && isTested(o.Resource) {
-		return fmt.Errorf("--execution=%s: a resource under test (--resource=%s) is not told to take slots as idempotency keys: use one of %s, or another --execution",
-			execution, o.Resource, strings.Join(history.OwnResourceNames(), ", "))
-	}
-	return nil
-}
+// ofTheLog are the properties that only the resource's log shows.
+var ofTheLog = []checker.Name{checker.StaleWrite, checker.LostUpdate, checker.DoubleExecution}
 
 // checkUntil refuses to wait for what the resource or the workload rules out: it would never end the load.
 func (o *Options) checkUntil() error {
-	waits := func(name checker.Name) bool { return slices.Contains(UntilWords(o.Until), string(name)) }
+	if o.Until == history.UntilExposed && isTested(o.Resource) {
+		return fmt.Errorf("--until=%s: the log of a resource under test (--resource=%s) is read when the load is over, and which writes it handled is not known before, so it would never end the run; leave it out",
+			o.Until, o.Resource)
+	}
 	kind, _ := history.ResourceNamed(history.Resource(o.Resource))
 	_, execution := o.schedule()
 	words, _ := history.ExecutionNamed(execution)
-	switch {
-	case waits(checker.StaleWrite) && kind.Compares == history.CompareBases:
-		return fmt.Errorf("--until=%s: with --resource=%s, %s does not apply, so it would never end the run; %s does",
-			o.Until, o.Resource, checker.StaleWrite, checker.LostUpdate)
-	case waits(checker.StaleWrite) && words.Keyed && kind.Compares == history.CompareNothing:
-		return fmt.Errorf("--until=%s: with --execution=%s, %s does not apply, so it would never end the run; %s does",
-			o.Until, execution, checker.StaleWrite, checker.DoubleExecution)
-	case waits(checker.DoubleExecution) && o.Workload != workloads.Jobs:
-		return fmt.Errorf("--until=%s: %s is of workload %s, so it would never end the run; add --workload=%s", o.Until, checker.DoubleExecution, workloads.Jobs, workloads.Jobs)
+	for _, rule := range []struct {
+		names    []checker.Name
+		ruledOut bool
+		why      string // before the property's name
+		instead  string // after "so it would never end the run"
+	}{
+		{[]checker.Name{checker.DoubleExecution}, o.Workload != workloads.Jobs, "without --workload=" + workloads.Jobs + ", %s does not apply", "add --workload=" + workloads.Jobs},
+		{ofTheLog, isTested(o.Resource), "the log of a resource under test (--resource=" + o.Resource + ") is read when the load is over, and %s is not known before",
+			string(checker.MutualExclusion) + " and " + string(checker.ResourceLinearizability) + " are"},
+		{[]checker.Name{checker.StaleWrite}, kind.Compares == history.CompareBases, "with --resource=" + o.Resource + ", %s does not apply", string(checker.LostUpdate) + " does"},
+		{[]checker.Name{checker.StaleWrite}, words.Keyed && kind.Compares == history.CompareNothing, "with --execution=" + string(execution) + ", %s does not apply",
+			string(checker.DoubleExecution) + " does"},
+	} {
+		for _, name := range rule.names {
+			if rule.ruledOut && slices.Contains(UntilWords(o.Until), string(name)) {
+				return fmt.Errorf("--until=%s: "+rule.why+", so it would never end the run; %s", o.Until, name, rule.instead)
+			}
+		}
 	}
 	return nil
 }

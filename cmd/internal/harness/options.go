@@ -53,7 +53,7 @@ func (o *Options) Check() error {
 			}
 		}
 	}
-	for _, check := range []func() error{o.checkWorkload, o.checkSlot, o.checkKeys, o.checkUntil, o.checkAttach, o.checkClient} {
+	for _, check := range []func() error{o.checkWorkload, o.checkSlot, o.checkUntil, o.checkAttach, o.checkClient} {
 		if err := check(); err != nil {
 			return Usage(err)
 		}

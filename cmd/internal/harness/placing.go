@@ -2,8 +2,8 @@ package harness
 
 import (
 	"fmt"
-	"strings"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 )
 
@@ -40,11 +40,7 @@ func PlacesUnknownTo(provider string) (flags []string) {
 
 // checkServerPaths refuses places of server programs that the backend has no use for.
 func checkServerPaths(software clusters.Software, places clusters.ServerPaths) error {
-	switch {
-	case places.Bin != "" && software.OnMachine == nil:
-		return Usage(fmt.Errorf("--%s: %s's server is built into lockcheck; another is for %s with --%s",
-			clusters.FlagServerBin, software.Backend, clusters.ChooseDocker, clusters.FlagImage))
-	case places.Jar != "" && !software.Jars:
+	if places.Jar != "" && !software.Jars {
 		return Usage(fmt.Errorf("--%s: %s's server has no jar; it is for zookeeper", clusters.FlagServerJar, software.Backend))
 	}
 	return nil
@@ -55,4 +51,4 @@ const ProgramPattern = `[/ ]`
 
 // isProgram reports whether a lock client is a program of the user's own, named by its path or with arguments; no built-in
 // name has a slash or a space in it.
-func isProgram(client string) bool { return strings.ContainsAny(strings.TrimSpace(client), "/ ") }
+func isProgram(client string) bool { return history.IsOwnClient(client) }

@@ -52,6 +52,10 @@ func (b plantedAttachable) AttachLayout(endpoints int, opts clusters.Options) (c
 	return b.Backend.(clusters.Attachable).AttachLayout(endpoints, opts)
 }
 
+func (b plantedAttachable) Credentials() clusters.Credentials {
+	return b.Backend.(clusters.Attachable).Credentials()
+}
+
 func (b plantedAttachable) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) {
 	return b.Backend.(clusters.Attachable).Attach(to)
 }

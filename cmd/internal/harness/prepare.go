@@ -39,13 +39,13 @@ func Prepare(o Options) (workloads.Config, error) {
 	if err != nil {
 		return config, err
 	}
-	attach, err := o.attach()
+	attach, err := o.attach(backend)
 	if err != nil {
 		return config, err
 	}
 	disturb, err := nemesis.New(o.Nemesis, nemesis.Plan{
 		Seed: o.Seed, TTL: layout.EffectiveTTL + layout.Grace, Limit: o.TimeLimit, Servers: len(layout.Nodes), Fronts: len(layout.Fronts), Clients: o.Clients,
-		Leaderless: layout.Election == 0 && attach == nil, Attached: attach != nil, ResourceUnderTest: resource.tested != nil && resource.tested.URL == "",
+		Leaderless: layout.Election == 0 && attach == nil, Attached: attach != nil, Diskless: layout.Diskless, Syncless: layout.Syncless, ResourceUnderTest: resource.tested != nil && resource.tested.URL == "",
 	})
 	if err != nil {
 		return config, Usage(fmt.Errorf("--nemesis: %w", err))

@@ -20,7 +20,7 @@ type Where struct {
 	ClientImage string               // docker: of lock clients; "" for one that comes with the backend, or a program of this machine
 
 	keep   []string // local: paths that the harness will need
-	places []string // local: of a service that others run
+	places []string // outside, that the run may connect to
 }
 
 // Provider is one row of the table of providers.
@@ -48,7 +48,7 @@ var Providers = []Provider{
 			return errors.Join(docker.ImageObtainable(ctx, software, at.Image), docker.ClientImageObtainable(ctx, at.ClientImage))
 		},
 		open: func(at Where) (clusters.Provider, int, error) {
-			return &docker.Provider{Image: at.Image, ClientImage: at.ClientImage, Progress: os.Stderr}, 0, nil
+			return &docker.Provider{Image: at.Image, ClientImage: at.ClientImage, Places: at.places, Progress: os.Stderr}, 0, nil
 		},
 	},
 }

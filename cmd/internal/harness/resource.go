@@ -34,7 +34,8 @@ func runResource(ctx context.Context, args []string) error {
 	withoutTokens := flags.Bool("without-tokens", false, "leave the tokens of requests out, as if none had been sent")
 	storage := flags.String("storage", "", "instead of a log of its own: the storage server that keeps everything, by its backend's name")
 	at := flags.String("at", "", "the address of that server")
-	socket := flags.String("forward", "", "instead of all that: the socket to hand connections on to")
+	target := flags.String("forward", "", "instead of all that: the URL of a resource that others run")
+	through := flags.String("through", "", "host:port where the place of that URL is reached")
 	keyed := flags.Bool("keyed", false, "take the slot that a write records as its idempotency key")
 	mode := plantResource(flags, func() resource.Mode {
 		return resource.Mode{Kind: history.Resource(*kind), WithoutTokens: *withoutTokens, Keyed: *keyed}
@@ -42,8 +43,8 @@ func runResource(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return Usage(err)
 	}
-	if *socket != "" {
-		return forward(ctx, *listen, *socket)
+	if *target != "" {
+		return forward(ctx, *listen, *target, *through)
 	}
 	if *storage != "" {
 		return serveKeeper(ctx, *listen, *storage, *at, *withoutTokens)
@@ -52,6 +53,15 @@ func runResource(ctx context.Context, args []string) error {
 		return Usage(errors.New("--log is missing: without its log a resource proves nothing"))
 	}
 	return serveResource(ctx, *listen, *log, *epochNS, mode())
+}
+
+// forward is the end of the way to a resource that others run, inside the run's network.
+func forward(ctx context.Context, listen, target, through string) error {
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return fmt.Errorf("the resource listening on %s: %w", listen, err)
+	}
+	return resource.Forward(ctx, l, target, through)
 }
 
 func serveResource(ctx context.Context, listen, log string, epochNS int64, mode resource.Mode) error {

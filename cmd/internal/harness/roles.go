@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"lockcheck/clusters/disk"
 	"lockcheck/clusters/docker"
 	"lockcheck/clusters/docker/sandbox"
 	"lockcheck/clusters/local"
@@ -26,6 +27,7 @@ var Roles = []Role{
 	{"client", "Be one lock client", runClient},
 	{"resource", "Be the protected resource", runResource},
 	{agent.Command, "Carry faults out on a host", func(context.Context, []string) error { return agent.Serve(os.Stdin, os.Stdout) }},
+	{disk.Command, "Be the disk of a host", func(_ context.Context, args []string) error { return disk.Serve(args, os.Stdin, os.Stdout) }},
 	{sandbox.Command, "Hold a host's namespaces and start its processes", func(context.Context, []string) error { return sandbox.Main() }},
 	{sandbox.EnterCommand, "Become the program of a lock client's image", sandbox.Enter},
 	{sandbox.WipeCommand, "Remove a server's data", func(_ context.Context, args []string) error { return sandbox.Wipe(args) }},

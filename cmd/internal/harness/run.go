@@ -63,17 +63,12 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 	}
 	o.Where.keep = []string{out, config.ClientCommand.Program, o.Where.ServerPaths.Bin, o.Where.ServerPaths.Jar}
 	if config.Attach != nil {
-		o.Where.places = config.Attach.Endpoints
 		o.Where.keep = append(o.Where.keep, config.Attach.Files()...)
 	}
+	o.Where.places = config.Places()
 	if config.Tested != nil && config.Tested.Command.Program != "" {
 		o.Where.keep = append(o.Where.keep, config.Tested.Command.Program)
 	}
-	closeRelay, err := reach(&config, &o.Where)
-	if err != nil {
-		return Outcome{}, err
-	}
-	defer closeRelay()
 	provider, code, err := chosen.open(o.Where)
 	switch {
 	case err != nil:
@@ -106,7 +101,7 @@ func execute(ctx context.Context, config workloads.Config, dir *rundir.Dir, stat
 			return dir.Remember(rundir.Attached{Backend: config.Plan.Backend, Keys: keys, Service: service})
 		}
 	}
-	config.Log = status
+	config.Log, config.Notice = status, status.Notice
 	made := workloads.New(config)
 	stopWatching := watch(made, dir, status)
 	err := made.Execute(ctx)
@@ -115,7 +110,10 @@ func execute(ctx context.Context, config workloads.Config, dir *rundir.Dir, stat
 		return Outcome{}, ended(ctx, dir, err)
 	}
 	judgement, err := dir.Judge(checker.Options{})
-	if err != nil {
+	switch {
+	case errors.Is(err, checker.ErrClient):
+		return Outcome{}, AsUsage(err) // of a client of the user's own
+	case err != nil:
 		return Outcome{}, err // the files are our own: any mistake in them is a defect
 	}
 	return Outcome{dir, judgement}, nil

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"os/exec"
 	"strings"
 
@@ -24,7 +22,13 @@ type StorageServer interface {
 	OpenStorage(ctx context.Context, addr string) (resource.Keeper, error)
 }
 
-// isTested reports whether a resource is under test. Such a one runs with the provider of this machine only.
+// ofThisMachine reports whether a resource is this machine's, and so not for containers: they have none of its programs, and none of
+// its certificates of who may sign.
+func ofThisMachine(name string) bool {
+	return history.IsOwnResource(name) && !strings.HasPrefix(name, "http://")
+}
+
+// isTested reports whether a resource is under test.
 func isTested(name string) bool {
 	kind, _ := history.ResourceNamed(history.Resource(name))
 	return kind.UnderTest || history.IsOwnResource(name)
@@ -58,19 +62,6 @@ type chosenResource struct {
 	tested *workloads.Tested // nil for lockcheck's own
 }
 
-// plainURL refuses a URL with more than a place: it stands in the plan and the report, so it has to hold no secret, and /read and /write
-// are added to it. The error does not show it.
-func plainURL(name string) error {
-	switch place, err := url.Parse(name); {
-	case err != nil:
-		return errors.New("--resource: this is no URL that can be read; it is written as http://storage.example:8080")
-	case place.User != nil || place.RawQuery != "" || place.Fragment != "":
-		return errors.New("--resource: a URL with a user, a password, a query or a fragment is not taken, because it would stand in the plan and the report: " +
-			"name the place alone, as http://storage.example:8080")
-	}
-	return nil
-}
-
 // resourceNamed finds the resource that was asked for; "" is what the workload implies.
 func resourceNamed(name string, workload workloads.Workload) (chosenResource, error) {
 	if !history.IsOwnResource(name) {
@@ -91,8 +82,8 @@ func resourceNamed(name string, workload workloads.Workload) (chosenResource, er
 	}
 	kind := history.ResourceKind{Name: history.Resource(name)}
 	if history.IsResourceURL(name) {
-		if err := plainURL(name); err != nil {
-			return chosenResource{}, err
+		if _, err := resource.PlaceOf(name); err != nil {
+			return chosenResource{}, fmt.Errorf("--resource: %w", err)
 		}
 		return chosenResource{kind: kind, tested: &workloads.Tested{URL: name, KeyPrefix: "lockcheck-" + strings.ToLower(rand.Text()) + "-"}}, nil
 	}

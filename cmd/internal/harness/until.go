@@ -30,7 +30,7 @@ var untilFound = Rule{Check: checkUntil, Schema: map[string]any{"type": "string"
 
 func untilPattern() string {
 	property := "(" + strings.Join(FoundEarly(), "|") + ")"
-	return "^(" + history.UntilViolation + "|" + property + "(," + property + ")*)$"
+	return "^(" + history.UntilViolation + "|" + history.UntilExposed + "|" + property + "(," + property + ")*)$"
 }
 
 func checkUntil(name, value string) error {
@@ -39,13 +39,15 @@ func checkUntil(name, value string) error {
 		switch {
 		case word == history.UntilViolation && len(words) > 1:
 			return fmt.Errorf("%s=%s: %q stands for any property; use it alone, or name properties", name, value, word)
+		case word == history.UntilExposed && len(words) > 1:
+			return fmt.Errorf("%s=%s: %q stands for all that the run requires, violated or not; use it alone, or name properties", name, value, word)
 		case slices.Contains(words[:i], word):
 			return fmt.Errorf("%s=%s names %q twice", name, value, word)
-		case word == history.UntilViolation || slices.Contains(FoundEarly(), word):
+		case word == history.UntilViolation || word == history.UntilExposed || slices.Contains(FoundEarly(), word):
 		case slices.Contains(checker.Names(), checker.Name(word)):
 			return fmt.Errorf("%s=%s: %s is known only at the end of a run; it can end early for: %s", name, value, word, strings.Join(FoundEarly(), ", "))
 		default:
-			return fmt.Errorf("%s: there is no property %q%s; a run can end early for: %s, %s", name, word, history.Meant("", word, FoundEarly()), history.UntilViolation, strings.Join(FoundEarly(), ", "))
+			return fmt.Errorf("%s: there is no property %q%s; a run can end early for: %s, %s, %s", name, word, history.Meant("", word, FoundEarly()), history.UntilViolation, history.UntilExposed, strings.Join(FoundEarly(), ", "))
 		}
 	}
 	return nil

@@ -17,6 +17,9 @@ type Table struct{}
 // Block is refused.
 func Block(string, []Link) (*Table, error) { return nil, refused() }
 
+// Queue is refused.
+func Queue(string, []Link, Queues) (*Table, error) { return nil, refused() }
+
 // Dropped is refused.
 func (*Table) Dropped() (packets uint64, err error) { return 0, refused() }
 

@@ -18,8 +18,9 @@ import (
 
 // Table is what is in the kernel for one cut.
 type Table struct {
-	conn  *nftables.Conn
-	table *nftables.Table
+	conn   *nftables.Conn
+	table  *nftables.Table
+	choice int // of the actions that its rules could have
 }
 
 var tableName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}$`)
@@ -27,8 +28,30 @@ var tableName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}$`)
 // prefix begins the names of all tables made here.
 const prefix = "lockcheck-"
 
-// Block makes the rules and reads them back from the kernel.
+// Block makes rules that drop packets, and reads them back from the kernel.
 func Block(name string, links []Link) (*Table, error) {
+	return makeTable(name, links, nftables.ChainPriorityFilter, dropping)
+}
+
+// way is one direction, seen from the namespace.
+type way struct {
+	name  string
+	hook  *nftables.ChainHook
+	addr  uint32 // where the peer's address is in an IPv4 header
+	taken func(Link) bool
+}
+
+var ways = []way{
+	{"in", nftables.ChainHookInput, 12, func(l Link) bool { return l.In }},
+	{"out", nftables.ChainHookOutput, 16, func(l Link) bool { return l.Out }},
+}
+
+// actions are what a rule does with the packets of a link, in ways that some kernels have and others lack: the first that is
+// taken is used.
+type actions func(Link, way) ([][]expr.Any, error)
+
+// makeTable makes a table of one rule for each link and way, whose chains have that priority.
+func makeTable(name string, links []Link, priority *nftables.ChainPriority, do actions) (*Table, error) {
 	if !tableName.MatchString(name) {
 		return nil, fmt.Errorf("cut %q: a name is up to 41 of a-z, 0-9 and -, a letter first", name)
 	}
@@ -42,64 +65,77 @@ func Block(name string, links []Link) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("nftables: %w", err)
 	}
-	if err := t.fill(socket, links); err != nil {
+	if err := t.fill(socket, links, priority, do); err != nil {
 		return nil, errors.Join(err, t.conn.CloseLasting()) // with the socket the table is gone
 	}
 	return t, nil
 }
 
-func (t *Table) fill(socket *netlink.Conn, links []Link) error {
+func (t *Table) fill(socket *netlink.Conn, links []Link, priority *nftables.ChainPriority, do actions) error {
 	if err := makeOwned(socket, t.table.Name); err != nil {
 		return fmt.Errorf("nftables: making table %s: %w", t.table.Name, err)
 	}
-	accept := nftables.ChainPolicyAccept
-	want := 0
-	for _, way := range []struct {
-		name  string
-		hook  *nftables.ChainHook
-		addr  uint32 // where the peer's address is in an IPv4 header
-		taken func(Link) bool
-	}{
-		{"in", nftables.ChainHookInput, 12, func(l Link) bool { return l.In }},
-		{"out", nftables.ChainHookOutput, 16, func(l Link) bool { return l.Out }},
-	} {
-		chain := t.conn.AddChain(&nftables.Chain{
-			Name: way.name, Table: t.table, Type: nftables.ChainTypeFilter, Hooknum: way.hook,
-			Priority: nftables.ChainPriorityFilter, Policy: &accept,
-		})
-		for _, link := range links {
-			if !way.taken(link) {
-				continue
-			}
-			exprs, err := dropping(link, way.addr)
-			if err != nil {
-				return err
-			}
-			t.conn.AddRule(&nftables.Rule{Table: t.table, Chain: chain, Exprs: exprs})
-			want++
+	var errs []error
+	for choice := 0; ; choice++ {
+		want, more, err := t.addRules(links, priority, do, choice)
+		if err != nil {
+			return err
+		}
+		if err := t.conn.Flush(); err == nil { // all or nothing
+			t.choice = choice
+			return t.verify(want)
+		} else if errs = append(errs, err); !more {
+			return fmt.Errorf("nftables: rules of table %s: %w", t.table.Name, errors.Join(errs...))
 		}
 	}
-	if err := t.conn.Flush(); err != nil {
-		return fmt.Errorf("nftables: rules of table %s: %w", t.table.Name, err)
-	}
-	return t.verify(want)
 }
 
-// dropping are the expressions of one rule: IPv4, the peer's address, the share, count, drop.
-func dropping(link Link, offset uint32) ([]expr.Any, error) {
+// addRules makes the rules ready to be sent, with that choice of their actions, and reports whether there are more choices.
+func (t *Table) addRules(links []Link, priority *nftables.ChainPriority, do actions, choice int) (count int, more bool, err error) {
+	accept := nftables.ChainPolicyAccept
+	for _, w := range ways {
+		chain := t.conn.AddChain(&nftables.Chain{
+			Name: w.name, Table: t.table, Type: nftables.ChainTypeFilter, Hooknum: w.hook, Priority: priority, Policy: &accept,
+		})
+		for _, link := range links {
+			if !w.taken(link) {
+				continue
+			}
+			from, err := fromOrTo(link, w)
+			if err != nil {
+				return 0, false, err
+			}
+			choices, err := do(link, w)
+			if err != nil {
+				return 0, false, err
+			}
+			t.conn.AddRule(&nftables.Rule{Table: t.table, Chain: chain, Exprs: append(from, choices[choice]...)})
+			count, more = count+1, choice+1 < len(choices)
+		}
+	}
+	return count, more, nil
+}
+
+// fromOrTo are the expressions that all rules begin with: IPv4, the peer's address.
+func fromOrTo(link Link, w way) ([]expr.Any, error) {
 	addr, err := netip.ParseAddr(link.Peer)
 	if err != nil || !addr.Is4() {
 		return nil, fmt.Errorf("peer %q is no IPv4 address", link.Peer)
 	}
+	return []expr.Any{
+		&expr.Meta{Key: expr.MetaKeyNFPROTO, Register: 1},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{unix.NFPROTO_IPV4}},
+		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: w.addr, Len: 4},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: addr.AsSlice()},
+	}, nil
+}
+
+// dropping takes a share of the packets, counts and drops them.
+func dropping(link Link, _ way) ([][]expr.Any, error) {
 	if !(link.Share > 0 && link.Share <= 1) {
 		return nil, fmt.Errorf("share %v of the packets: use above 0, up to 1", link.Share)
 	}
-	exprs := []expr.Any{
-		&expr.Meta{Key: expr.MetaKeyNFPROTO, Register: 1},
-		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{unix.NFPROTO_IPV4}},
-		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: offset, Len: 4},
-		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: addr.AsSlice()},
-	}
+	var exprs []expr.Any
 	if link.Share < 1 {
 		const of = 1 << 20
 		exprs = append(exprs,
@@ -109,7 +145,7 @@ func dropping(link Link, offset uint32) ([]expr.Any, error) {
 			&expr.Cmp{Op: expr.CmpOpLt, Register: 1, Data: binaryutil.BigEndian.PutUint32(uint32(math.Ceil(link.Share * of)))},
 		)
 	}
-	return append(exprs, &expr.Counter{}, &expr.Verdict{Kind: expr.VerdictDrop}), nil
+	return [][]expr.Any{append(exprs, &expr.Counter{}, &expr.Verdict{Kind: expr.VerdictDrop})}, nil
 }
 
 // verify reads back that the kernel has so many rules in the table.
@@ -151,8 +187,26 @@ func (t *Table) Dropped() (packets uint64, err error) {
 	return packets, nil
 }
 
-// Unblock takes the table away and sees that it is gone.
+// Unblock takes the rules back and sees that they are gone: with the table or, while packets are held, without it.
 func (t *Table) Unblock() error {
+	if keeping(t) {
+		return t.empty()
+	}
+	return t.remove()
+}
+
+// empty takes the rules out of the table.
+func (t *Table) empty() error {
+	for _, w := range ways {
+		t.conn.FlushChain(&nftables.Chain{Name: w.name, Table: t.table})
+	}
+	if err := t.conn.Flush(); err != nil {
+		return fmt.Errorf("nftables: emptying table %s: %w", t.table.Name, err)
+	}
+	return t.verify(0)
+}
+
+func (t *Table) remove() error {
 	t.conn.DelTable(t.table)
 	if err := errors.Join(t.conn.Flush(), t.conn.CloseLasting()); err != nil {
 		return fmt.Errorf("nftables: removing table %s: %w", t.table.Name, err)

@@ -54,12 +54,20 @@ func newLocks(_ context.Context, init client.Init, watch client.Watch) (client.L
 		l.rdb = redis.NewFailoverClient(&redis.FailoverOptions{MasterName: init.Options["master"], SentinelAddrs: strings.Split(sentinels, ",")})
 	} else {
 		l.alone = true
-		l.rdb = redis.NewClient(&redis.Options{Network: "tcp", Addr: init.Endpoints[0]})
+		access := init.Access()
+		config, err := access.Config()
+		if err != nil {
+			return nil, client.Ready{}, err
+		}
+		l.rdb = redis.NewClient(&redis.Options{
+			Network: "tcp", Addr: init.Endpoints[0], Username: access.Username, Password: access.Password.Reveal(), TLSConfig: config,
+		})
 	}
 	l.rdb.AddHook(hook{l})
 	l.locker = redislock.New(l.rdb)
 	return l, client.Ready{
-		Client: "bsm/redislock 0.9.4, go-redis " + redis.Version(), Tokens: string(history.TokensNone), TokensReason: noTokens,
+		Commands: []string{string(history.GuardAsk)},
+		Client:   "bsm/redislock 0.9.4, go-redis " + redis.Version(), Tokens: string(history.TokensNone), TokensReason: noTokens,
 		Release: string(history.ReleaseChecked), // a script compares the value and deletes
 	}, nil
 }
@@ -101,6 +109,15 @@ func (g *grant) Session() string  { return g.lock.Token() }
 func (g *grant) Token() string    { return "" }
 func (g *grant) Seen() int64      { return g.seen }
 func (g *grant) Valid() time.Time { return g.valid }
+
+// Ask calls TTL, whose script reads what is left of this grant's own record at the server that go-redis knows as the primary.
+func (g *grant) Ask(ctx context.Context, question history.Question) (bool, error) {
+	if question != history.AskLatest {
+		return false, errors.New("the library asks no replica")
+	}
+	left, err := g.lock.TTL(ctx)
+	return err == nil && left > 0, err
+}
 
 func (g *grant) Release(ctx context.Context) (*bool, error) {
 	broke := g.locks.breaks.Watch()

@@ -1,9 +1,11 @@
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.*;
 import java.util.concurrent.*;
 import org.apache.curator.framework.*;
+import org.apache.curator.framework.api.ACLProvider;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
@@ -30,9 +32,17 @@ class CuratorClient extends LockClient {
         int ttl = init.get("ttl_ms").asInt();
         List<String> servers = new ArrayList<>();
         init.get("endpoints").forEach(e -> servers.add(e.asText()));
-        curator = CuratorFrameworkFactory.builder().connectString(String.join(",", servers))
+        CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder().connectString(String.join(",", servers))
             .sessionTimeoutMs(ttl).connectionTimeoutMs(ttl).retryPolicy(new ExponentialBackoffRetry(1000, 3))
-            .zookeeperFactory(this::connect).build();
+            .zookeeperFactory(this::connect);
+        JsonNode options = init.path("options");
+        if (options.has("tls")) throw new IllegalStateException("this client speaks no TLS: leave ca, cert, key and server_name out of the attach-config");
+        if (options.has("username")) {
+            String login = options.get("username").asText() + ":" + options.path("password").asText();
+            // What it makes is for whoever shows the same password, as lockcheck, which removes it.
+            builder.authorization("digest", login.getBytes(StandardCharsets.UTF_8)).aclProvider(new OwnersOnly());
+        }
+        curator = builder.build();
         curator.getConnectionStateListenable().addListener((framework, state) -> {
             try {
                 changed(state);
@@ -41,6 +51,19 @@ class CuratorClient extends LockClient {
             }
         });
         curator.start();
+    }
+
+    private static final class OwnersOnly implements ACLProvider {
+        @Override public List<ACL> getDefaultAcl() { return ZooDefs.Ids.CREATOR_ALL_ACL; }
+
+        @Override public List<ACL> getAclForPath(String path) { return ZooDefs.Ids.CREATOR_ALL_ACL; }
+    }
+
+    /** The node of a lock; a key of several names is a path. */
+    private static String nodeOf(String key) {
+        StringBuilder path = new StringBuilder("/lockcheck");
+        for (String part : key.split("/")) path.append('/').append(URLEncoder.encode(part, StandardCharsets.UTF_8));
+        return path.toString();
     }
 
     @Override Map<String, Object> declares() {
@@ -85,7 +108,7 @@ class CuratorClient extends LockClient {
     }
 
     @Override Grant acquire(Acquire making) throws Exception {
-        Held held = new Held(making, "/lockcheck/" + URLEncoder.encode(making.key, StandardCharsets.UTF_8));
+        Held held = new Held(making, nodeOf(making.key));
         Held.current.set(held);
         try {
             making.interruptible(true);

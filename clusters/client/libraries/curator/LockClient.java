@@ -162,8 +162,11 @@ abstract class LockClient {
         say("msg", "stage", "op", c.get("op").asLong(), "stage", "worked");
         if (guard.equals("before-write")) look(c);
         long seen = ping;
-        post("/write", c, Map.of("value", c.get("value").asText(), "base", c.path("base").asText()));
-        answered(c, "seen", seen, "value", null);
+        Map<String, String> fields = new HashMap<>(Map.of("value", c.get("value").asText(), "base", c.path("base").asText()));
+        boolean once = c.has("idempotency_key");
+        if (once) fields.put("idempotency_key", c.get("idempotency_key").asText());
+        JsonNode answer = post("/write", c, fields);
+        answered(c, "seen", seen, "value", once ? answer.path("value").asText() : null); // another's, if its record came first
     }
 
     private void answered(JsonNode c, String name, Object is, String other, Object value) {
@@ -250,7 +253,7 @@ abstract class LockClient {
             Map<String, Object> ready = new LinkedHashMap<>(declares());
             ready.put("protocol", 1);
             ready.put("boot_id", Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).trim());
-            ready.put("commands", List.of("ping", "acquire", "read", "write", "release", "cancel", "close"));
+            ready.put("commands", List.of("ping", "acquire", "read", "write", "release", "cancel", "close", "idempotency-key"));
             say("msg", "ready", "ready", ready);
             start(); // only now: all that it reports comes after
         } else if (name.equals("cancel")) {

@@ -17,9 +17,10 @@ from kazoo.client import KazooClient, KazooState
 from kazoo.exceptions import CancelledError, KazooException, NoAuthError, NoNodeError, SessionExpiredError
 from kazoo.protocol.states import KeeperState
 from kazoo.recipe.lock import Lock
+from kazoo.security import CREATOR_ALL_ACL
 from kazoo.version import __version__
 
-from lockclient import Definite, Grant, serve
+from lockclient import Definite, Grant, plain_access, serve
 
 # Errors after which a node was certainly neither made nor removed by this request, and why. Every other error leaves it
 # open: ConnectionLoss is what kazoo says of requests that it sent and of those that it did not; and
@@ -106,12 +107,15 @@ class Kazoo:
     def __init__(self, client):
         self.client, self.zk, self.starting = client, None, threading.Lock()
         self.session, self.suspended, self.expired, self.closing = "", True, set(), False
+        user, password = plain_access(client.init)
+        # What it makes is for whoever shows the same password, as lockcheck, which removes it.
+        self.access = {"auth_data": [("digest", f"{user}:{password}")], "default_acl": CREATOR_ALL_ACL} if user else {}
 
     def connected(self):
         """The client object, as programs have it: one, which makes new sessions by itself."""
         with self.starting:
             if self.zk is None:
-                zk = KazooClient(",".join(self.client.init["endpoints"]), timeout=self.client.init["ttl_ms"] / 1000)
+                zk = KazooClient(",".join(self.client.init["endpoints"]), timeout=self.client.init["ttl_ms"] / 1000, **self.access)
                 zk.add_listener(lambda state: self.listen(zk, state))
                 try:
                     zk.start()
@@ -134,7 +138,7 @@ class Kazoo:
     def acquire(self, making):
         zk = self.connected()
         observed = Observed(zk, making)
-        lock = Lock(observed, "/lockcheck/" + urllib.parse.quote(making.key, safe=""), self.client.init["name"])
+        lock = Lock(observed, "/lockcheck/" + urllib.parse.quote(making.key), self.client.init["name"])
         making.when_cancelled(lock.cancel)
         try:
             if not lock.acquire(blocking=not making.trying):

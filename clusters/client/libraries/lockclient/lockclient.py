@@ -38,6 +38,14 @@ class Sending(NamedTuple):
     at: float
 
 
+def plain_access(init):
+    """User name and password of a service that others run, both None if it asks for none. TLS is refused: this client has none."""
+    options = init.get("options", {})
+    if options.get("tls"):
+        raise RuntimeError("this client speaks no TLS: leave ca, cert, key and server_name out of the attach-config, and name a port without it")
+    return options.get("username"), options.get("password")
+
+
 class Grant:
     """A lock that was granted."""
 
@@ -50,6 +58,10 @@ class Grant:
         """Why the library's user is not to rely on the lock just now, "" if nothing speaks against it."""
         over = self.valid_until is not None and time.monotonic() >= self.valid_until
         return "the declared validity is over" if over else ""
+
+    def ask(self):
+        """Reports whether the service has this grant's own record, by a call that the library offers. Any exception: it is not known."""
+        raise NotImplementedError
 
     def release(self):
         """Gives the lock back, and returns what the answer says: {"owned": True}, for example."""
@@ -148,9 +160,13 @@ class Client:
         self.say(msg="stage", op=c["op"], stage="worked")
         if c["guard"] == "before-write":
             self._look(c["hold"])
-        seen, _ = self.sending().seen, self._post("/write", c, value=c["value"], base=c.get("base", ""))
+        elif c["guard"] == "ask":
+            self._ask(c["hold"])
+        key = {"idempotency_key": c["idempotency_key"]} if "idempotency_key" in c else {}
+        seen, answer = self.sending().seen, self._post("/write", c, value=c["value"], base=c.get("base", ""), **key)
+        found = {"value": answer.get("value", "")} if key else {}  # another's, if its record came first
         with self._speak:
-            self.say(msg="ok", op=c["op"], seen=seen, held=c["hold"] in self._flags)
+            self.say(msg="ok", op=c["op"], seen=seen, held=c["hold"] in self._flags, **found)
 
     def release(self, c):
         with self._speak:
@@ -169,6 +185,14 @@ class Client:
             why = self._grants[hold].doubt() if hold in self._flags else "the lock was lost"
         if why:
             raise Definite("guard", why)
+
+    def _ask(self, hold):
+        try:
+            held = self._grants[hold].ask()
+        except Exception as e:
+            raise Definite("unanswered", f"the service did not say whether the lock is held: {type(e).__name__}: {e}") from e
+        if not held:
+            raise Definite("guard", "the service says that the lock is not this grant's any more")
 
     def _post(self, path, c, **more):
         body = {"request": str(c["op"]), "hold": c["hold"], "token": self._grants[c["hold"]].token, "key": c["key"], **more}
@@ -225,7 +249,9 @@ class Client:
             elif c["cmd"] == "init":
                 self.init = c["init"]
                 self._lock = make(self)
-                self.say(msg="ready", ready={"protocol": 1, "boot_id": boot_id, "commands": ["ping", "cancel", "close", *operations], **ready(self.init)})
+                said = ready(self.init)
+                commands = ["ping", "cancel", "close", "idempotency-key", *operations, *said.pop("asks", [])]
+                self.say(msg="ready", ready={"protocol": 1, "boot_id": boot_id, "commands": commands, **said})
             elif c["cmd"] == "cancel":
                 if making := self._acquires.get(c["op"]):
                     making.cancel()
@@ -240,5 +266,5 @@ class Client:
 
 def serve(make, ready):
     """Serves until the harness closes the client. make(client) makes the lock: acquire(Acquire) returns a Grant, close()
-    gives the session back. ready(init) returns what the lock declares of itself."""
+    gives the session back. ready(init) returns what the lock declares of itself; "asks": ["ask"] if its grants can ask the service."""
     Client().serve(make, ready)

@@ -17,7 +17,7 @@ from redis.exceptions import (AuthenticationError, BusyLoadingError, ConnectionE
 from redis.lock import Lock
 from redis.sentinel import Sentinel, SentinelManagedConnection
 
-from lockclient import Definite, Grant, Unknown, serve
+from lockclient import Definite, Grant, Unknown, plain_access, serve
 
 
 class NotSent(ConnectionError):
@@ -92,6 +92,9 @@ class Held(Grant):
         self.lock, self.alone, self.session, self.sent = lock, alone, lock.session, lock.sent
         self.valid_until = lock.sent.at + lock.timeout  # which the library's user has asked for
 
+    def ask(self):
+        return self.lock.owned()  # which reads the record, at the server that redis-py knows as the primary
+
     def release(self):
         try:
             self.lock.release()
@@ -122,7 +125,9 @@ class RedisPy:
         self.alone = "sentinels" not in options
         if self.alone:
             host, port = client.init["endpoints"][0].rsplit(":", 1)
-            self.redis = redis.Redis(connection_pool=redis.ConnectionPool(connection_class=Direct, host=host, port=int(port), **timeouts))
+            user, password = plain_access(client.init)
+            self.redis = redis.Redis(connection_pool=redis.ConnectionPool(
+                connection_class=Direct, host=host, port=int(port), username=user, password=password, **timeouts))
         else:
             sentinels = [(host, int(port)) for host, port in (s.rsplit(":", 1) for s in options["sentinels"].split(","))]
             self.redis = Sentinel(sentinels, **timeouts).master_for(options["master"], connection_class=BySentinel)
@@ -148,6 +153,7 @@ def ready(init):
         "client": f"redis-py {redis.__version__} Lock",
         "tokens": "none",
         "reason": "the lock's value is random: nothing in it grows with each grant",
+        "asks": ["ask"],
         "release": "checked",  # a script compares the value and deletes
         # One server decides at once. What Sentinels name may be a former primary, with a record that is another's past.
         **({"try": "atomic"} if alone else {}),

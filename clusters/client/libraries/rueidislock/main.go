@@ -49,8 +49,16 @@ type locks struct {
 func newLocks(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	ttl, sentinels := time.Duration(init.TTLMS)*time.Millisecond, init.Options["sentinels"]
 	l := &locks{requests: &requests{watch: watch, ttl: ttl, alone: sentinels == "", records: map[string]*record{}}}
+	access := init.Access()
+	config, err := access.Config()
+	if err != nil {
+		return nil, client.Ready{}, err
+	}
 	l.option = rueidislock.LockerOption{
-		ClientOption:  rueidis.ClientOption{InitAddress: init.Endpoints[:1], DialCtxFn: l.requests.dial, DisableCache: *poll},
+		ClientOption: rueidis.ClientOption{
+			InitAddress: init.Endpoints[:1], DialCtxFn: l.requests.dial, DisableCache: *poll,
+			Username: access.Username, Password: access.Password.Reveal(), TLSConfig: config,
+		},
 		ClientBuilder: l.requests.client, KeyPrefix: "lockcheck", KeyValidity: ttl, KeyMajority: 1, NoLoopTracking: true,
 	}
 	if sentinels != "" {
@@ -65,8 +73,12 @@ func newLocks(_ context.Context, init client.Init, watch client.Watch) (client.L
 }
 
 // dial is the library's way to connect, watched.
-func (r *requests) dial(ctx context.Context, addr string, dialer *net.Dialer, _ *tls.Config) (net.Conn, error) {
-	conn, err := dialer.DialContext(ctx, "tcp", addr)
+func (r *requests) dial(ctx context.Context, addr string, dialer *net.Dialer, config *tls.Config) (conn net.Conn, err error) {
+	if config == nil {
+		conn, err = dialer.DialContext(ctx, "tcp", addr)
+	} else {
+		conn, err = (&tls.Dialer{NetDialer: dialer, Config: config}).DialContext(ctx, "tcp", addr)
+	}
 	if err != nil {
 		return nil, err
 	}

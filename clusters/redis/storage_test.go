@@ -1,0 +1,11 @@
+package redis
+
+import (
+	"testing"
+
+	"lockcheck/clusters/internal/backendtest"
+)
+
+func TestStorageTakesIdempotencyKeys(t *testing.T) {
+	backendtest.StorageTakesIdempotencyKeys(t, Backend{})
+}

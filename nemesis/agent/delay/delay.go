@@ -1,0 +1,55 @@
+// Package delay holds packets of the network namespace that the calling process is in back for a while, and loses none.
+//
+//	            rule of nftables          queue of the kernel                    when it is due
+//	packet in ────────────────────► held there, by its number ── verdict "accept" ─────────────► process
+//	packet out, TCP ──────────────► copied here, and dropped ─── raw socket, with a mark ──────► wire
+//	packet out, other ────────────► held there, by its number ── verdict "accept" ─────────────► wire
+//
+// Kernels without a delay of their own (sch_netem, which would also work on what leaves only) have nfnetlink_queue, and unlike packets that
+// come back from a TUN device, those that it lets go are still the kernel's own. Rules end with the process that made them, and a queue that
+// no process has bound lets packets pass: nothing is left after a SIGKILL, but for what was held at that moment, which is lost.
+//
+// A TCP packet out is not held in the kernel because its connection would know: it sends no more than about two packets of a connection as
+// long as none has left the machine ("TCP small queues"), and repeats none. Behind a wire it does both.
+//
+// Packets of one way keep their order, as on most wires: where a delay varies, it wanders between its bounds.
+package delay
+
+import (
+	"fmt"
+	"time"
+)
+
+// Amount is how long packets are held: from Mean - Spread to Mean + Spread.
+type Amount struct {
+	Mean   time.Duration `json:"mean_ns"`
+	Spread time.Duration `json:"spread_ns"` // 0 or more, less than Mean
+}
+
+// Low and High are its bounds.
+func (a Amount) Low() time.Duration  { return a.Mean - a.Spread }
+func (a Amount) High() time.Duration { return a.Mean + a.Spread }
+
+// Tolerance is by how much a packet may be held longer than was asked for: 10 % or 2 ms, whichever is more.
+func (a Amount) Tolerance() time.Duration { return max(a.High()/10, 2*time.Millisecond) }
+
+// Max bounds delays: what is held for longer would outlast most runs.
+const Max = time.Minute
+
+// Check refuses what cannot be.
+func (a Amount) Check() error {
+	switch {
+	case a.Mean < time.Millisecond || a.High() > Max:
+		return fmt.Errorf("a delay of %v is not between 1ms and %v", a, Max)
+	case a.Spread < 0 || a.Low() <= 0:
+		return fmt.Errorf("a delay of %v would be less than nothing at times: let the spread be less than %v", a, a.Mean)
+	}
+	return nil
+}
+
+func (a Amount) String() string {
+	if a.Spread == 0 {
+		return a.Mean.String()
+	}
+	return fmt.Sprintf("%v±%v", a.Mean, a.Spread)
+}

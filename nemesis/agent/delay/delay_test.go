@@ -1,0 +1,335 @@
+//go:build linux
+
+package delay
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"lockcheck/nemesis/agent/firewall"
+	"lockcheck/nemesis/agent/netnstest"
+)
+
+// One namespace has all of 127.0.0.0/8: the host "here", its peer, and another that no delay names.
+const (
+	here  = "127.0.0.1"
+	peer  = "127.0.0.2"
+	other = "127.0.0.3"
+)
+
+// wire sends numbered messages from one address to another and says how long each took.
+type wire func(t testing.TB, from, to string, count int, gap time.Duration) []time.Duration
+
+func udp(t testing.TB, from, to string, count int, gap time.Duration) []time.Duration {
+	t.Helper()
+	sender, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.ParseIP(from)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sender.Close()
+	listener, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.ParseIP(to)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_ = listener.SetReadBuffer(4 << 20)
+	return exchange(t, struct {
+		io.Reader
+		io.Writer
+	}{listener, toward{sender, listener.LocalAddr()}}, count, gap)
+}
+
+type toward struct {
+	*net.UDPConn
+	to net.Addr
+}
+
+func (s toward) Write(b []byte) (int, error) { return s.WriteTo(b, s.to) }
+
+func tcp(t testing.TB, from, to string, count int, gap time.Duration) []time.Duration {
+	t.Helper()
+	sender, accepted := connect(t, from, to)
+	defer sender.Close()
+	defer accepted.Close()
+	return exchange(t, struct {
+		io.Reader
+		io.Writer
+	}{accepted, sender}, count, gap)
+}
+
+// connect makes a connection, of which t closes what is left.
+func connect(t testing.TB, from, to string) (dialed, accepted net.Conn) {
+	t.Helper()
+	listener, err := net.Listen("tcp4", to+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second}
+	if dialed, err = dialer.Dial("tcp4", listener.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dialed.Close() })
+	if accepted, err = listener.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { accepted.Close() })
+	return dialed, accepted
+}
+
+const size = 16 // of a message
+
+// exchange returns how long each message took, by its number; less than 0 for one that did not come within 10 s.
+func exchange(t testing.TB, on io.ReadWriter, count int, gap time.Duration) []time.Duration {
+	t.Helper()
+	took := make([]time.Duration, count)
+	for i := range took {
+		took[i] = -1
+	}
+	began := time.Now()
+	done := make(chan error, 1)
+	go func() {
+		buffer := make([]byte, size)
+		last := -1
+		for range count {
+			if _, err := io.ReadFull(on, buffer); err != nil {
+				done <- err
+				return
+			}
+			n := int(binary.BigEndian.Uint64(buffer))
+			if n < last {
+				done <- fmt.Errorf("message %d came after %d", n, last)
+				return
+			}
+			last = n
+			took[n] = time.Since(began) - time.Duration(binary.BigEndian.Uint64(buffer[8:]))
+		}
+		done <- nil
+	}()
+	for n := range count {
+		time.Sleep(time.Until(began.Add(time.Duration(n) * gap)))
+		message := binary.BigEndian.AppendUint64(nil, uint64(n))
+		if _, err := on.Write(binary.BigEndian.AppendUint64(message, uint64(time.Since(began)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("messages did not come")
+	}
+	return took
+}
+
+func start(t *testing.T, amount Amount, links ...firewall.Link) *Line {
+	t.Helper()
+	l, err := Start("test", links, amount)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func stop(t *testing.T, l *Line) Report {
+	t.Helper()
+	report, err := l.Stop(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Lost() != nil || report.Passed > 0 || report.Full || report.Unread != "" {
+		t.Errorf("%+v: no packet may be lost or pass", report)
+	}
+	return report
+}
+
+// Each way has the delay that it was asked to have, and no other. A TCP exchange has packets both ways; its messages go one.
+func TestPacketsAreHeldInTheWaysThatWereAskedFor(t *testing.T) {
+	netnstest.Alone(t, func(t *testing.T) {
+		const asked = 100 * time.Millisecond
+		for _, c := range []struct {
+			name    string
+			in, out bool
+		}{{"both", true, true}, {"in", true, false}, {"out", false, true}} {
+			l := start(t, Amount{Mean: asked}, firewall.Link{Peer: peer, In: c.in, Out: c.out})
+			for name, send := range map[string]wire{"udp": udp, "tcp": tcp} {
+				for _, way := range []struct {
+					name, from, to string
+					held           bool
+				}{{"out", here, peer, c.out}, {"in", peer, here, c.in}, {"elsewhere", here, other, false}} {
+					took := send(t, way.from, way.to, 20, time.Millisecond)
+					if least := slices.Min(took); way.held && least < asked || !way.held && least >= asked {
+						t.Errorf("%s, %s %s: the quickest of 20 messages took %v", c.name, name, way.name, least)
+					}
+				}
+			}
+			if report := stop(t, l); report.Packets < 40 {
+				t.Errorf("%s: %+v: not all packets were seen", c.name, report)
+			}
+			for name, send := range map[string]wire{"udp": udp, "tcp": tcp} {
+				for _, ends := range [][2]string{{here, peer}, {peer, here}} {
+					if least := slices.Min(send(t, ends[0], ends[1], 20, time.Millisecond)); least >= asked {
+						t.Errorf("%s, taken back: the quickest of 20 messages (%s) took %v", c.name, name, least)
+					}
+				}
+			}
+		}
+	})
+}
+
+// A connection goes on as behind a longer wire: it has a window of packets on their way. Held inside its machine there would be about two:
+// more are sent once those have left.
+func TestAConnectionIsNotThrottled(t *testing.T) {
+	netnstest.Alone(t, func(t *testing.T) {
+		l := start(t, Amount{Mean: 900 * time.Millisecond}, firewall.Link{Peer: peer, Out: true}) // less than until a first packet is repeated
+		defer stop(t, l)
+		sender, _ := connect(t, here, peer)
+		out, most := l.ways[1], 0
+		const window, want = 10, 8 // how many packets a new connection sends before the first answer; some may be put together
+		for try := 0; try < 3 && most < want; try++ {
+			for range window {
+				if _, err := sender.Write(make([]byte, size)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for looks := 0; looks < 200 && most < want; looks++ {
+				out.mu.Lock()
+				most = max(most, len(out.waiting))
+				out.mu.Unlock()
+				time.Sleep(time.Millisecond)
+			}
+		}
+		if most < want {
+			t.Errorf("%d packets were on their way at a time, want %d", most, want)
+		}
+	})
+}
+
+func TestDelaysOfOneHostAddUp(t *testing.T) {
+	netnstest.Alone(t, func(t *testing.T) {
+		const asked = 100 * time.Millisecond
+		link := firewall.Link{Peer: peer, In: true, Out: true}
+		first := start(t, Amount{Mean: asked}, link)
+		second, err := Start("second", []firewall.Link{link}, Amount{Mean: asked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, send := range map[string]wire{"udp": udp, "tcp": tcp} {
+			if least := slices.Min(send(t, here, peer, 10, time.Millisecond)); least < 2*asked {
+				t.Errorf("%s: out took %v, want twice %v", name, least, asked)
+			}
+			if least := slices.Min(send(t, peer, here, 10, time.Millisecond)); least < 2*asked {
+				t.Errorf("%s: in took %v, want twice %v", name, least, asked)
+			}
+		}
+		stop(t, first)
+		for name, send := range map[string]wire{"udp": udp, "tcp": tcp} {
+			if least := slices.Min(send(t, here, peer, 10, time.Millisecond)); least < asked || least >= 2*asked {
+				t.Errorf("%s: with one left out took %v", name, least)
+			}
+		}
+		stop(t, second)
+	})
+}
+
+// What is held when a delay ends goes on at once, in order.
+func TestWhatIsHeldGoesOnAtTheEnd(t *testing.T) {
+	netnstest.Alone(t, func(t *testing.T) {
+		l := start(t, Amount{Mean: 30 * time.Second}, firewall.Link{Peer: peer, In: true, Out: true})
+		stopped := make(chan error, 1)
+		go func() {
+			time.Sleep(100 * time.Millisecond)
+			_, err := l.Stop(t.Context())
+			stopped <- err
+		}()
+		took := udp(t, here, peer, 50, time.Millisecond)
+		if err := <-stopped; err != nil {
+			t.Fatal(err)
+		}
+		if slices.Min(took) < 0 {
+			t.Errorf("%v", took)
+		}
+	})
+}
+
+// A delay and a loss of one link: each packet is at risk once, whichever came first.
+func TestAPacketThatWasHeldIsAtRiskOnce(t *testing.T) {
+	netnstest.Alone(t, func(t *testing.T) {
+		for _, delayFirst := range []bool{true, false} {
+			link := firewall.Link{Peer: peer, Out: true, Share: 0.5}
+			var l *Line
+			if delayFirst {
+				l = start(t, Amount{Mean: 5 * time.Millisecond}, link)
+			}
+			loss, err := firewall.Block("loss", []firewall.Link{link})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !delayFirst {
+				l = start(t, Amount{Mean: 5 * time.Millisecond}, link)
+			}
+			const n = 400 // first packets of connections, which are repeated after a second only
+			var wait sync.WaitGroup
+			for range n {
+				wait.Go(func() {
+					if conn, err := net.DialTimeout("tcp4", peer+":9", 200*time.Millisecond); err == nil {
+						conn.Close()
+					}
+				})
+			}
+			wait.Wait()
+			// Five standard deviations; 300 of those that were at risk twice.
+			if dropped, err := loss.Dropped(); err != nil || dropped < 150 || dropped > 250 {
+				t.Errorf("delay first %v: %d of %d were lost (%v)", delayFirst, dropped, n, err)
+			}
+			stop(t, l)
+			if err := loss.Unblock(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// 2,000 packets a second, half of them each way: how many are late, by the tolerance that is promised.
+func BenchmarkTwoThousandPacketsASecond(b *testing.B) {
+	netnstest.AloneBench(b, func(b *testing.B) {
+		for _, amount := range []Amount{{Mean: 5 * time.Millisecond}, {Mean: 50 * time.Millisecond}, {Mean: 300 * time.Millisecond, Spread: 100 * time.Millisecond}} {
+			b.Run(amount.String(), func(b *testing.B) {
+				for b.Loop() {
+					l, err := Start("bench", []firewall.Link{{Peer: peer, In: true, Out: true}}, amount)
+					if err != nil {
+						b.Fatal(err)
+					}
+					var took [2][]time.Duration
+					var wait sync.WaitGroup
+					for i, ends := range [2][2]string{{here, peer}, {peer, here}} {
+						wait.Go(func() { took[i] = udp(b, ends[0], ends[1], 5000, time.Millisecond) })
+					}
+					wait.Wait()
+					report, err := l.Stop(b.Context())
+					if err != nil || report.Passed > 0 || report.Unsent > 0 {
+						b.Fatalf("%+v: %v", report, err)
+					}
+					all, outside := slices.Sorted(slices.Values(append(took[0], took[1]...))), 0
+					for _, d := range all {
+						if d < amount.Low() || d > amount.High()+amount.Tolerance() {
+							outside++
+						}
+					}
+					b.ReportMetric(100*float64(outside)/float64(len(all)), "%outside")
+					b.ReportMetric(100*float64(report.Late)/float64(report.Packets), "%late")
+					b.ReportMetric(all[len(all)/2].Seconds()*1000, "ms/median")
+					b.ReportMetric(all[len(all)*99/100].Seconds()*1000, "ms/99th")
+				}
+			})
+		}
+	})
+}

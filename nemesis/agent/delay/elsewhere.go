@@ -1,0 +1,33 @@
+//go:build !linux
+
+package delay
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"lockcheck/nemesis/agent/firewall"
+)
+
+func refused() error {
+	return fmt.Errorf("holding packets back needs Linux's nfnetlink_queue, and this is %s", runtime.GOOS)
+}
+
+// Line is one delay that stands.
+type Line struct{}
+
+// Start is refused.
+func Start(string, []firewall.Link, Amount) (*Line, error) { return nil, refused() }
+
+// Stop is refused.
+func (*Line) Stop(context.Context) (Report, error) { return Report{}, refused() }
+
+// Try is refused.
+func Try() (string, error) { return "", refused() }
+
+// Soon does nothing.
+func Soon() {}
+
+// Monotonic is 0.
+func Monotonic() int64 { return 0 }

@@ -1,0 +1,96 @@
+package nemesis
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters/disk"
+)
+
+// PowerCutter is a target whose machine can lose its power.
+type PowerCutter interface {
+	Restarter
+	// CutPower ends the target as SIGKILL does, and returns once its disks are without what was not synced, which was seen on them.
+	// It says what they lost, "" for nothing.
+	CutPower(ctx context.Context, how disk.How) (lost string, err error)
+	// PowerBack is called when the target was started again. What becomes of it from then on is a result, however it ends.
+	PowerBack()
+}
+
+const (
+	torn      = "torn"
+	journaled = "journaled"
+	atOnce    = "at-once"
+)
+
+// power ends servers with SIGKILL, and what was not synced is gone.
+var power = Kind{
+	Name: "power",
+	About: "SIGKILL, and all that was not synced is gone, or only a part of it (torn; journaled: names as ext4 and XFS keep them); servers start " +
+		"again from what is left, at once or after a while (1ttl)",
+	Default:  "power:majority@work,power:leader@work,power:all@work,power:one@work",
+	needs:    CapabilityPower,
+	targets:  []string{roleLeader, "follower", roleOne, "minority", "majority", "all", roleServer},
+	defaults: defaults{rest: ttls(0.2, 1)},
+	words:    []string{torn, journaled, atOnce},
+	bounds: func(f Fault) error {
+		if f.timed && f.has(atOnce) {
+			return fmt.Errorf("%s and a duration exclude each other: servers are without power for that long, or start again at once (also without either)", atOnce)
+		}
+		return nil
+	},
+	begin:    cutPower,
+	requires: ofWhom,
+}
+
+// powerTimeout bounds all that is between the end of the target's process and the next one.
+const powerTimeout = 2 * healTimeout
+
+func cutPower(ctx context.Context, a *act) error {
+	target, ok := a.target.(PowerCutter)
+	if !ok {
+		return unable(a.target, "cut off from its power")
+	}
+	// As with a kill: once it was sent SIGKILL it has to be started again.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), powerTimeout)
+	defer cancel()
+	restart := func(ctx context.Context) error {
+		err := target.Restart(ctx, false)
+		if err == nil {
+			target.PowerBack()
+		}
+		return err
+	}
+	a.undo = restart
+	lost, err := target.CutPower(ctx, disk.How{Torn: a.tornBy(), Journaled: a.has(journaled)})
+	if err != nil {
+		return err
+	}
+	if a.event.Detail = history.NothingLost; lost != "" {
+		a.event.Detail = "lost what was not synced: " + lost
+	}
+	if a.For.given() {
+		return nil
+	}
+	// A server that is back must find none of the others as it was before.
+	if err := a.meeting.await(ctx); err != nil {
+		return err
+	}
+	if err := restart(ctx); err != nil {
+		return err // undo tries once more
+	}
+	a.undo = nil
+	return nil
+}
+
+// tornBy is the number that decides what of the target's disks is kept; 0: nothing.
+func (a *act) tornBy() uint64 {
+	if !a.has(torn) {
+		return 0
+	}
+	name := fnv.New64a()
+	_, _ = name.Write([]byte(a.target.Name()))
+	return (a.pick ^ name.Sum64()) | 1
+}

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package workloads
+
+import (
+	"os/exec"
+	"testing"
+)
+
+func asNobody(*exec.Cmd) {}
+
+func forNobody(*testing.B, string) {}

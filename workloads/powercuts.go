@@ -1,0 +1,114 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"sync"
+	"syscall"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters"
+	"lockcheck/clusters/disk"
+	"lockcheck/nemesis"
+)
+
+// syncDisks takes what servers made before the load as synced: some of them make their data in a hurry.
+func (r *Run) syncDisks(ctx context.Context) error {
+	for _, node := range clusters.HostedNodes(r.cluster) {
+		host, ok := node.Host().(clusters.Disked)
+		if !ok {
+			continue
+		}
+		for _, d := range host.Disks() {
+			if err := d.SyncAll(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// powerCuts are the servers that were started again after a power cut. One of them that ends by itself cannot work with what was left.
+// That is a result, and no failure of the run.
+type powerCuts struct {
+	run *Run
+
+	mu       sync.Mutex
+	expected bool                        // that servers end: the run is over
+	back     map[string]clusters.Process // by node: what was started again after a power cut
+	told     map[clusters.Process]bool   // as ended by itself
+}
+
+func newPowerCuts(r *Run) *powerCuts {
+	return &powerCuts{run: r, back: map[string]clusters.Process{}, told: map[clusters.Process]bool{}}
+}
+
+func (p *powerCuts) expectEnds() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.expected = true
+}
+
+// watch follows a server's process that was just started.
+func (p *powerCuts) watch(node clusters.Node, process clusters.Process) {
+	p.mu.Lock()
+	p.back[node.Name()] = process
+	p.mu.Unlock()
+	go func() {
+		<-process.Done()
+		p.fell(node, process)
+	}()
+}
+
+// fell reports whether a process that has ended is a server's that did so by itself after a power cut, and records it once.
+func (p *powerCuts) fell(node clusters.Node, process clusters.Process) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.back[node.Name()] != process || isKilled(process.Err()) || p.run.faultEnv.disks.isDown(node.Name()) {
+		return false
+	}
+	if p.told[process] || p.expected {
+		return true
+	}
+	p.told[process] = true
+	how := "exit code 0"
+	if err := process.Err(); err != nil {
+		how = err.Error()
+	}
+	p.run.recorder.Record(history.Event{Process: history.HarnessProcess, Type: history.Info, F: history.ServerEnded, Target: node.Name(), Error: how})
+	p.run.progress("server %s, started from what a power cut had left, ended by itself (%s)%s", node.Name(), how, clusters.LastWords(node))
+	return true
+}
+
+// isKilled reports whether a process ended by SIGKILL: that is never by itself.
+func isKilled(err error) bool {
+	ended, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return false
+	}
+	status, ok := ended.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+var _ nemesis.PowerCutter = server{}
+
+// CutPower kills the server and has the disks of its host lose what was not synced.
+func (s server) CutPower(ctx context.Context, how disk.How) (string, error) {
+	if err := s.Kill(ctx); err != nil {
+		return "", err
+	}
+	var lost disk.Lost
+	err := s.eachDisk(func(d *disk.Disk) error {
+		of, err := d.Cut(ctx, how)
+		lost = lost.Plus(of)
+		return err
+	})
+	if lost == (disk.Lost{}) {
+		return "", err
+	}
+	return lost.String(), err
+}
+
+// PowerBack watches the server that was just started.
+func (s server) PowerBack() { s.power.watch(s.node, s.node.Process()) }
