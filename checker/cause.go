@@ -124,7 +124,7 @@ func (c *causeOf) fault() Cause {
 	if !best.words().OfService {
 		cause.Kind += " of " + c.roleOf(best.Fault)
 	}
-	if best.Target == c.old.Client && (best.rank >= ofHolder || best.words().Hampers && len(suspects) == 1) {
+	if best.Target == c.old.Client && (best.rank >= ofHolder || len(suspects) == 1 && c.j.m.hampers(best.Fault, c.old)) {
 		cause.Text = c.holderText(best)
 		return cause
 	}
@@ -217,7 +217,7 @@ func (c *causeOf) rankOfHolder(f *Fault) rank {
 		return noSuspect
 	case f.Name == history.DelayFault:
 		return c.rankOfDelay(f)
-	case f.words().Hampers: // what a server suffered may be the reason as well
+	case c.j.m.hampers(f, c.old): // what a server suffered may be the reason as well
 		return leadingServer
 	case c.j.m.outlivesLease(f, c.old):
 		return outlivedLease

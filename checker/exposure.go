@@ -276,15 +276,21 @@ func (m *Model) outlives(f *Fault) bool {
 	})
 }
 
+// hampers reports whether a fault of a holder left it a way to its servers: by its nature, or because a request that was sent under it was
+// acknowledged. A partition from the resource alone leaves one, and so does most packet loss.
+func (m *Model) hampers(f *Fault, h *Hold) bool {
+	return f.words().Hampers || f.words().Silences && m.extendedUnder(f, h)
+}
+
 // outlivesLease reports whether a fault lasted past the end of a hold's lease. A client that is only hampered may have given its lock back
 // before that.
 func (m *Model) outlivesLease(f *Fault, h *Hold) bool {
 	over := f.overNS(m.EndNS)
 	_, latest := m.leaseAt(h, over)
-	if f.words().Hampers && h.givenBackNS() < latest {
+	if latest == 0 || over <= latest {
 		return false
 	}
-	return latest != 0 && over > latest
+	return h.givenBackNS() >= latest || !m.hampers(f, h)
 }
 
 // extendedUnder reports whether a request for a hold's lease that was sent while a fault was in effect was acknowledged in time: while it

@@ -174,6 +174,29 @@ func spellHolds(holds []*Hold) (text string) {
 }
 
 // A majority whose members are hit one after the other never was one.
+// A partition under which the lease was extended left the way to the servers open: a lock that was given back then was not outlived.
+func TestALockGivenBackUnderAPartitionIsNotOutlived(t *testing.T) {
+	const second = int64(1e9)
+	for name, test := range map[string]struct {
+		seen, released int64
+		outlives       bool
+	}{
+		"given back before the extended lease was over": {3 * second, 4 * second, false},
+		"given back afterwards":                         {3 * second, 6 * second, true},
+		"cut off from the servers, too":                 {1 * second, 4 * second, true},
+	} {
+		m := &Model{
+			Sessions: map[string]*Session{"s": {Leases: []Lease{{TimeNS: 3*second + second/10, SeenNS: test.seen, TTLNS: 2 * second}}}},
+			EndNS:    20 * second,
+		}
+		f := &Fault{Name: "partition", BeginNS: 2 * second, EffectiveNS: 2 * second, HealNS: 9 * second}
+		h := &Hold{Session: "s", Attempts: []*Attempt{{InvokeNS: test.released, opResult: &opResult{F: history.Release, Outcome: history.OK}}}}
+		if got := m.outlivesLease(f, h); got != test.outlives {
+			t.Errorf("%s: outlives is %t", name, got)
+		}
+	}
+}
+
 // A pause that ends while the service still counts the lease has not outlived it: no other client can have been granted the lock.
 func TestAFaultOutlivesALeaseAndItsGrace(t *testing.T) {
 	const second = int64(1e9)

@@ -65,19 +65,20 @@ func Witnesses(rec Recording, result *Result, m *Model, opts Options) ([]Witness
 		return nil, nil // it is one
 	}
 	var searches []*witnessSearch
-	var wholes []Witness // of findings that no part of a run can prove
+	var witnesses []Witness // in the order of the findings
 	for _, p := range result.Properties {
 		if p.Verdict != Violation {
 			continue
 		}
-		if p.Name == ResourceIntegrity {
-			for _, f := range p.Findings[:min(len(p.Findings), MaxWitnesses)] {
-				wholes = append(wholes, Witness{Finding: f.ID, Missing: "what a resource's log lacks or contradicts only the whole log shows"})
-			}
-			continue
-		}
 		for i := range p.Findings[:min(len(p.Findings), MaxWitnesses)] {
-			searches = append(searches, &witnessSearch{property: p.Name, finding: &p.Findings[i], model: m, failedAs: opts.FailedAs})
+			f := &p.Findings[i]
+			w := Witness{Finding: f.ID}
+			if p.Name == ResourceIntegrity { // no part of a run can prove it
+				w.Missing = "what a resource's log lacks or contradicts only the whole log shows"
+			} else {
+				searches = append(searches, &witnessSearch{property: p.Name, finding: f, model: m, failedAs: opts.FailedAs, place: len(witnesses)})
+			}
+			witnesses = append(witnesses, w)
 		}
 	}
 	for _, reach := range reaches {
@@ -97,11 +98,10 @@ func Witnesses(rec Recording, result *Result, m *Model, opts Options) ([]Witness
 			g.search.look(g)
 		}
 	}
-	witnesses := make([]Witness, len(searches))
-	for i, s := range searches {
-		witnesses[i] = s.witness()
+	for _, s := range searches {
+		witnesses[s.place] = s.witness()
 	}
-	return append(witnesses, wholes...), nil
+	return witnesses, nil
 }
 
 // reach is how much of the run a witness is made from. The nearest comes first; what it lacks the next may have.
@@ -121,6 +121,7 @@ type witnessSearch struct {
 	finding  *Finding
 	model    *Model
 	failedAs history.Type
+	place    int // of its witness
 	found    *Witness
 	why      string // there is none so far
 }
