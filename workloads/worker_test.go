@@ -39,3 +39,28 @@ func TestEveryClientHasToBeAbleToGuard(t *testing.T) {
 		t.Errorf("a client that cannot ask: %v", err)
 	}
 }
+
+// Idempotency keys are asked of every client where a resource under test is to know records by them; one of lockcheck's own knows them by
+// their slots.
+func TestEveryClientHasToSendIdempotencyKeys(t *testing.T) {
+	tested := &history.UnderTest{}
+	for _, c := range []struct {
+		execution history.Execution
+		tested    *history.UnderTest
+		commands  []string
+		refused   bool
+	}{
+		{history.Idempotent, tested, []string{"acquire", client.KnowsIdempotencyKeys}, false},
+		{history.Idempotent, tested, []string{"acquire"}, true},
+		{history.Idempotent, nil, []string{"acquire"}, false},
+		{history.AtLeastOnce, tested, []string{"acquire"}, false},
+	} {
+		run := &Run{fleet: &fleet{}}
+		run.plan.Execution, run.plan.UnderTest = c.execution, c.tested
+		err := run.agrees(&member{name: "c2", ready: client.Ready{Commands: c.commands}})
+		says := "the ready report of c2 does not name " + client.KnowsIdempotencyKeys
+		if (err != nil) != c.refused || err != nil && (!errors.Is(err, clusters.ErrUsage) || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%s, a resource under test %t, a client that knows %q: %v", c.execution, c.tested != nil, c.commands, err)
+		}
+	}
+}
