@@ -18,7 +18,6 @@ import (
 	"lockcheck/clusters/disk"
 	"lockcheck/clusters/etcd"
 	"lockcheck/clusters/hosttest"
-	"lockcheck/clusters/internal/backendtest"
 	"lockcheck/clusters/local"
 	"lockcheck/clusters/local/localtest"
 	"lockcheck/clusters/postgres"
@@ -121,8 +120,10 @@ func start(b *testing.B, name string, backend clusters.Backend, layout clusters.
 	}
 	w := &way{name: name}
 	for i := range contenders {
-		init := backendtest.InitFor(cluster, layout.TTL)
-		init.Protocol, init.Name = client.ProtocolVersion, "c"+strconv.Itoa(i+1)
+		init := client.Init{Protocol: client.ProtocolVersion, Name: "c" + strconv.Itoa(i+1), Endpoints: cluster.Endpoints(), TTLMS: layout.TTL.Milliseconds()}
+		if more, ok := cluster.(clusters.ClientOptions); ok {
+			init.Options = more.ClientOptions()
+		}
 		lock, _, err := factory(b.Context(), init, nobody{})
 		if err != nil {
 			b.Fatal(err)
