@@ -156,7 +156,7 @@ func unreadableScenario(path string, err error) error {
 	if errors.As(err, &mistake) {
 		return err
 	}
-	return fmt.Errorf("--file=%s: %w; lockcheck gallery --help says more", path, err)
+	return fmt.Errorf("--file: %w", err) // which names the path
 }
 
 // halfMistake is why a run of the half cannot be, at its place in the file; nil if it can.
