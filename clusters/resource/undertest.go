@@ -90,6 +90,7 @@ const helloEvery = 20 * time.Millisecond
 
 // AwaitHello asks until it is answered, until ctx is done, or until ended is closed because its process has ended; then ErrEnded.
 func (t *Tested) AwaitHello(ctx context.Context, ended <-chan struct{}) (hello Hello, err error) {
+	var why error // of the last question that had its time
 	for {
 		once, cancel := context.WithTimeout(ctx, time.Second)
 		hello, err = t.Hello(once)
@@ -97,11 +98,14 @@ func (t *Tested) AwaitHello(ctx context.Context, ended <-chan struct{}) (hello H
 		if err == nil || errors.Is(err, ErrNotSpoken) {
 			return hello, err
 		}
+		if why == nil || ctx.Err() == nil {
+			why = err
+		}
 		select {
 		case <-ended:
 			return hello, ErrEnded
 		case <-ctx.Done():
-			return hello, fmt.Errorf("it did not answer GET /hello: %w", err)
+			return hello, fmt.Errorf("it did not answer GET /hello: %w", why)
 		case <-time.After(helloEvery):
 		}
 	}

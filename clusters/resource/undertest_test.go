@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"lockcheck/checker/history"
@@ -92,5 +94,22 @@ func TestNamesThatATerminalWouldObey(t *testing.T) {
 	})
 	if hello, err := tested.Hello(t.Context()); err != nil || hello.Name != "Speicher für Öl 1.0" {
 		t.Errorf("%+v, %v", hello, err)
+	}
+}
+
+// That time was up while it was asked once more says nothing about it: what came of the question before does.
+func TestWhyItDidNotAnswerIsSaid(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	questions := 0
+	_, err := NewTested("http://storage:1", func(ctx context.Context, _, _ string) (net.Conn, error) {
+		if questions++; questions == 1 {
+			return nil, syscall.ECONNREFUSED
+		}
+		cancel()
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}).AwaitHello(ctx, nil)
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("after %d questions: %v, want that it was refused", questions, err)
 	}
 }

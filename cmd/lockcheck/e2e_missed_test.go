@@ -36,8 +36,8 @@ func ofUsers(t *testing.T, changes ...string) string {
 func TestProgramsThatDoOtherThanTheyAreAsked(t *testing.T) {
 	t.Parallel()
 	const (
-		record = `    seen, _ = ping, post("/write", c, value=c["value"], base=c.get("base", ""))` + "\n"
-		done   = `    with speak: say(msg="ok", op=c["op"], seen=seen, held=c["hold"] in flags)` + "\n"
+		record = `    seen, answer = ping, post("/write", c, value=c["value"], base=c.get("base", ""), **key)` + "\n"
+		done   = `    with speak: say(msg="ok", op=c["op"], seen=seen, held=c["hold"] in flags, **({"value": answer.get("value", "")} if key else {}))` + "\n"
 	)
 	for name, row := range map[string]struct {
 		changes []string
@@ -50,11 +50,11 @@ func TestProgramsThatDoOtherThanTheyAreAsked(t *testing.T) {
 		"runs two slots under one grant": {[]string{record, record + `    slot = int(c["value"].split("/")[0])
     post("/write", {**c, "op": c["op"] + 1000000}, value="%d/own%d" % (slot + 1, c["op"]), base=c["value"])
 `}, "belongs to no read or write of the history"},
-		"records late": {[]string{record + done, "    seen, grant = ping, grants[c[\"hold\"]]\n" + done + `    time.sleep(0.5)
+		"records late": {[]string{record + done, "    seen, answer, grant = ping, {}, grants[c[\"hold\"]]\n" + done + `    time.sleep(0.5)
     grants[c["hold"]] = grant
     post("/write", c, value=c["value"], base=c.get("base", ""))
 `}, "before the resource handled it"},
-		"says that it has recorded":  {[]string{record, "    seen = ping\n"}, "but the resource's log does not hold it"},
+		"says that it has recorded":  {[]string{record, "    seen, answer = ping, {}\n"}, "but the resource's log does not hold it"},
 		"knows better what ran last": {[]string{`value=answer.get("value", ""), held`, `value="", held`}, "but the resource's log says"},
 	} {
 		t.Run(name, func(t *testing.T) {

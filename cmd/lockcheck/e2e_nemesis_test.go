@@ -184,8 +184,8 @@ var aimedRows = []aimed{
 		exposed: history.PastLease("pauses"), also: masks,
 	},
 	{
-		name: "waiters that look once in a lease", backend: "postgres", args: []string{"--client=pglock", "--clients=20", "--nemesis=none", "--time-limit=6s"},
-		why:     "without a fault nothing is lost; with few waiters one client would have the lock again and again",
+		name: "waiters that look once in a lease", backend: "postgres", args: []string{"--client=pglock", "--clients=20", "--nemesis=none", "--until=exposed", "--time-limit=30s"},
+		why:     "without a fault nothing is lost; one client has the lock again and again, until another one looks at the right moment",
 		exposed: "contended-grants",
 	},
 	{
