@@ -9,6 +9,7 @@ import (
 	"lockcheck/checker"
 	"lockcheck/checker/history"
 	"lockcheck/checker/models"
+	"lockcheck/cmd/internal/scenarios"
 	"lockcheck/nemesis"
 )
 
@@ -48,7 +49,7 @@ var completions = map[string]cobra.CompletionFunc{
 }
 
 // arguments of commands that take some.
-var argumentCompletions = map[string]cobra.CompletionFunc{"check": completeRun, "merge": directories, "init": fixed()}
+var argumentCompletions = map[string]cobra.CompletionFunc{"check": completeRun, "merge": directories, "init": fixed(), "gallery": completeScenario}
 
 // completeFlags has the shell offer values, in this command and those below it.
 func completeFlags(cmd *cobra.Command) {
@@ -161,4 +162,15 @@ func endings(names ...string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return names, cobra.ShellCompDirectiveFilterFileExt
 	}
+}
+
+// completeScenario offers the scenarios of the gallery.
+func completeScenario(_ *cobra.Command, args []string, _ string) (offered []cobra.Completion, _ cobra.ShellCompDirective) {
+	all, _ := scenarios.All(known())
+	for _, s := range all {
+		if len(args) == 0 {
+			offered = append(offered, cobra.CompletionWithDesc(s.Name, s.Title))
+		}
+	}
+	return offered, cobra.ShellCompDirectiveNoFileComp
 }

@@ -67,7 +67,7 @@ func rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpTemplate(root.HelpTemplate() + "{{if not .HasParent}}\n" + environmentWords() + "\n{{end}}")
 	root.AddCommand(runCommand(), planCommand(), checkCommand(), listCommand(), doctorCommand(), cleanCommand())
-	root.AddCommand(compareCommand(), mergeCommand(), initCommand(), schemaCommand())
+	root.AddCommand(galleryCommand(), compareCommand(), mergeCommand(), initCommand(), schemaCommand())
 	root.AddCommand(abilitiesCommand())
 	root.AddCommand(roleCommands()...)
 	completeFlags(root)

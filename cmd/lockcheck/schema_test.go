@@ -21,9 +21,9 @@ import (
 )
 
 // schemaOf is what lockcheck schema prints, and compiled.
-func schemaOf(t *testing.T) (string, *jsonschema.Schema) {
+func schemaOf(t *testing.T, flags ...string) (string, *jsonschema.Schema) {
 	t.Helper()
-	got := lockcheck(t, "schema")
+	got := lockcheck(t, append([]string{"schema"}, flags...)...)
 	if got.code != exitPass {
 		t.Fatalf("exit %d: %s", got.code, got.stderr)
 	}

@@ -39,10 +39,11 @@ type Run struct {
 	// Rejected is how many writes the resource rejected.
 	Rejected int64 `json:"rejected"`
 	// StalledNS is for how long the harness stood still, and Alone why the run was made again with nothing beside it.
-	StalledNS int64    `json:"stalled_ns"`
-	Alone     string   `json:"alone,omitempty"`
-	Kept      string   `json:"kept,omitempty"` // why the run was not judged again when all were: its recorded verdict counts
-	Story     []string `json:"story"`          // of the first finding that a reader has to hear of
+	StalledNS int64             `json:"stalled_ns"`
+	Alone     string            `json:"alone,omitempty"`
+	Kept      string            `json:"kept,omitempty"`     // why the run was not judged again when all were: its recorded verdict counts
+	Versions  map[string]string `json:"versions,omitempty"` // of what it was made with, by name
+	Story     []string          `json:"story"`              // of the first finding that a reader has to hear of
 }
 
 // Property is one property's verdict in one run.
@@ -52,6 +53,7 @@ type Property struct {
 	Count     int64           `json:"count"`     // of findings
 	Incidents int64           `json:"incidents"` // that those led back to
 	Why       string          `json:"why,omitempty"`
+	Causes    []string        `json:"causes,omitempty"` // the kinds of cause of the findings that are kept, in order
 }
 
 const (
@@ -77,7 +79,7 @@ func NewRun(r rundir.Results) Run {
 		Seed: r.Seed, Verdict: r.Verdict, Reason: words.Clip(words.Plain(r.Reason), maxText),
 		Sentence:  words.Clip(words.Sentence(planOf(r), &r.Result), maxText),
 		Incidents: r.Incidents, Properties: []Property{}, Exposure: []checker.Exposure{}, Story: []string{},
-		AttemptsPerGrant: r.Stats.AttemptsPerGrant, Overtakes: r.Stats.Overtakes, StalledNS: r.Stats.StalledNS, TakeOver: r.Stats.TakeOver, Losses: r.Stats.LossSignal.Count, Rejected: r.Stats.Rejected,
+		AttemptsPerGrant: r.Stats.AttemptsPerGrant, Overtakes: r.Stats.Overtakes, StalledNS: r.Stats.StalledNS, TakeOver: r.Stats.TakeOver, Losses: r.Stats.LossSignal.Count, Rejected: r.Stats.Rejected, Versions: r.Versions,
 		Ops: r.Stats.Ops, Availability: r.Stats.Availability, Outlived: r.Stats.OutlivedLeases,
 	}
 	for _, p := range r.Properties {
@@ -85,7 +87,7 @@ func NewRun(r rundir.Results) Run {
 		if why == "" && len(p.Findings) > 0 {
 			why = p.Findings[0].Summary
 		}
-		run.Properties = append(run.Properties, Property{p.Name, p.Verdict, p.Count, p.Incidents, words.Clip(words.Plain(why), maxText)})
+		run.Properties = append(run.Properties, Property{p.Name, p.Verdict, p.Count, p.Incidents, words.Clip(words.Plain(why), maxText), causes(p)})
 	}
 	for _, e := range r.Exposure {
 		if e.Min > 0 {
@@ -96,6 +98,15 @@ func NewRun(r rundir.Results) Run {
 		run.Story, run.FirstNS = story(p.Findings[0]), &p.Findings[0].AtNS
 	}
 	return run
+}
+
+// causes are the kinds of cause that the findings of a property have, each once.
+func causes(p checker.Property) (kinds []string) {
+	for _, f := range p.Findings {
+		kinds = append(kinds, words.Clip(words.Plain(f.Cause.Kind), maxText))
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
 }
 
 // causePrefix begins the last line of a story whose cause is known.

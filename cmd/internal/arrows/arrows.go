@@ -66,6 +66,7 @@ var inside = map[string]neighbours{
 	"clusters/internal": {all: slices.Concat(ofBackends, ofTheirTests)},
 
 	"reports/compare":  {all: []string{"reports/terminal", "reports/words", "reports/rundir"}},
+	"reports/gallery":  {all: []string{"reports/compare", "reports/terminal", "reports/words", "reports/rundir"}},
 	"reports/index":    {all: []string{"reports/compare", "reports/words", "reports/rundir"}},
 	"reports/page":     {all: []string{"reports/svg", "reports/words", "reports/rundir"}},
 	"reports/svg":      {all: []string{"reports/words", "reports/rundir"}},

@@ -243,29 +243,32 @@ func (r *reader) expectations(key, node *yaml.Node) {
 
 func (r *reader) wanted(node *yaml.Node) (all []compare.Wanted) {
 	all = []compare.Wanted{}
-	r.each(node, "expect", func(key, value *yaml.Node) {
-		names := make([]string, len(checker.Names()))
-		for i, name := range checker.Names() {
-			names[i] = string(name)
-		}
-		r.oneOf("property", names)(key, key.Value)
-		w := compare.Wanted{Property: checker.Name(key.Value), Line: key.Line}
-		verdicts := make([]string, len(compare.Expectable))
-		for i, v := range compare.Expectable {
-			verdicts[i] = string(v)
-		}
-		for _, word := range r.words(value, "what is expected of "+key.Value, func(at *yaml.Node, word string) {
-			if word == string(checker.Inconclusive) {
-				r.errorf(at, "inconclusive cannot be expected: it would be met by a run that showed nothing")
-				return
-			}
-			r.oneOf("verdict", verdicts)(at, word)
-		}) {
-			w.Verdicts = append(w.Verdicts, checker.Verdict(word))
-		}
-		all = append(all, w)
-	})
+	r.each(node, "expect", func(key, value *yaml.Node) { all = append(all, r.wantedOf(key, value)) })
 	return all
+}
+
+// wantedOf reads what is expected of one property.
+func (r *reader) wantedOf(key, value *yaml.Node) compare.Wanted {
+	names := make([]string, len(checker.Names()))
+	for i, name := range checker.Names() {
+		names[i] = string(name)
+	}
+	r.oneOf("property", names)(key, key.Value)
+	w := compare.Wanted{Property: checker.Name(key.Value), Line: key.Line}
+	verdicts := make([]string, len(compare.Expectable))
+	for i, v := range compare.Expectable {
+		verdicts[i] = string(v)
+	}
+	for _, word := range r.words(value, "what is expected of "+key.Value, func(at *yaml.Node, word string) {
+		if word == string(checker.Inconclusive) {
+			r.errorf(at, "inconclusive cannot be expected: it would be met by a run that showed nothing")
+			return
+		}
+		r.oneOf("verdict", verdicts)(at, word)
+	}) {
+		w.Verdicts = append(w.Verdicts, checker.Verdict(word))
+	}
+	return w
 }
 
 // hold refuses expectations that pick no cell, and cells that two expectations pick.

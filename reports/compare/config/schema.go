@@ -177,14 +177,10 @@ func (s schema) pattern(description string, required []string, other node) node 
 }
 
 func (s schema) expectation() node {
-	var verdicts []Choice
-	for _, v := range compare.Expectable {
-		verdicts = append(verdicts, Choice{string(v), verdictWords[v]})
-	}
 	properties := node{}
 	for _, name := range checker.Names() {
 		d := checker.Describe(name)
-		properties[string(name)] = oneOrMore(fmt.Sprintf("%s (layer: %s)", d.Meaning, d.Layer), s.define("verdict", enum(verdicts)))
+		properties[string(name)] = oneOrMore(fmt.Sprintf("%s (layer: %s)", d.Meaning, d.Layer), s.define("verdict", enum(verdictChoices())))
 	}
 	return s.pattern("What is expected of the cells that it picks.", []string{"expect", "reason"}, node{
 		"expect": node{
@@ -202,6 +198,13 @@ var verdictWords = map[checker.Verdict]string{
 	checker.Masked:        "has to come in at least one of the runs, and no violation in any",
 	checker.Pass:          "in all runs",
 	checker.NotApplicable: "in all runs",
+}
+
+func verdictChoices() (all []Choice) {
+	for _, v := range compare.Expectable {
+		all = append(all, Choice{string(v), verdictWords[v]})
+	}
+	return all
 }
 
 func repeat(description string) node {

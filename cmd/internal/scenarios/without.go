@@ -1,0 +1,28 @@
+package scenarios
+
+// Known is a known failure without a scenario, and the reason.
+type Known struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// Without are the known failures that no scenario shows yet, sorted by name.
+var Without = []Known{
+	{"bsm-redislock-lost-release", "The client is a program of clusters/client/libraries that has to be built first, and no fault cuts off the answer to a release alone."},
+	{"drift-bound", "No plan forces it: how far a rate has to be off depends on the lease, so that it is a sweep and no single run."},
+	{"etcd-campaign-phantom", "The client has to be etcd's of version 3.4, a module of its own, which is not among the lock clients yet."},
+	{"etcd-lock-after-lease-expired", "The client has to be etcd's of version 3.4, a module of its own, which is not among the lock clients yet."},
+	{"etcd-stale-unlock-retry", "No fault cuts off the answer to an unlock alone."},
+	{"etcd-zombie-waiter", "No plan forces a waiter's own lease to end while the holder keeps the lock."},
+	{"extend-resurrects", "aioredlock is not among the lock clients; none of those that are extends a record that is not its own."},
+	{"fence-unseen", "No plan forces a second holder that has not written yet when the first one wakes up."},
+	{"python-etcd3-contended", "The client has to be python3-etcd3 0.12, which is not among the lock clients; it fails before any fault."},
+	{"redis-get-del-release", "No plan forces a pause between the GET and the DEL: a pause at the release may begin before or after both."},
+	{"redis-setnx-no-expire", "No lock client sets its record and the record's expiry in two steps."},
+	{"redlock-expired-on-arrival", "No lock client leaves out the check of its validity."},
+	{"rueidis-blackhole", "The client is a program of clusters/client/libraries that has to be built first; run it with a file of your own."},
+	{"rueidis-client-skew", "The client is a program of clusters/client/libraries that has to be built first; run it with a file of your own."},
+	{"rueidis-hanging-waiters", "The client is a program of clusters/client/libraries that has to be built first; run it with a file of your own."},
+	{"zk-orphan-node", "No fault ends a connection between the creation of a node and its answer."},
+	{"zk-release-others-node", "No lock client makes the parent of its nodes anew."},
+}

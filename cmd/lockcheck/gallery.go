@@ -1,0 +1,217 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"lockcheck/cmd/internal/harness"
+	"lockcheck/cmd/internal/scenarios"
+	"lockcheck/reports/compare"
+	"lockcheck/reports/compare/config"
+	"lockcheck/reports/gallery"
+)
+
+// galleryFlags is what a user asks of the gallery.
+type galleryFlags struct {
+	all, contrast, print bool
+	file, resume         string
+	jobs                 int
+	run                  runFlags
+}
+
+func galleryCommand() *cobra.Command {
+	var f galleryFlags
+	cmd := &cobra.Command{
+		Use:   "gallery [SCENARIO]",
+		Short: "List known failures of locks, and run them again",
+		Long: "gallery lists scenarios: failures of real locks that are known, each with a run that shows it, and its contrast, the nearest\n" +
+			"run that does not fail. With a name it runs the failure and says whether it was reproduced.\n\n" +
+			"A failure is reproduced when every property that its file names has the verdict that the file expects. So is a contrast; where\n" +
+			"it expects no violation, no property at all may be violated.\n\n" +
+			"Exit codes: 0 reproduced · 1 not reproduced · 2 inconclusive · 64 bad usage · 69 a dependency is unavailable ·\n" +
+			"70 a bug in lockcheck · 130 interrupted",
+		Example: "  lockcheck gallery\n" +
+			"  lockcheck gallery pause-holder\n" +
+			"  lockcheck gallery pause-holder --contrast\n" +
+			"  lockcheck gallery pause-holder --print\n" +
+			"  lockcheck gallery --all --jobs=2 --json >gallery.json\n" +
+			"  lockcheck gallery --resume=lockcheck-out/latest-gallery\n" +
+			"  lockcheck gallery --file=ours.yaml",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd.Flags(), args); err != nil {
+				return harness.Usage(err)
+			}
+			out := output{f.run.json, f.run.quiet, false, cmd.OutOrStdout(), cmd.ErrOrStderr()}
+			if f.resume != "" {
+				return f.goOn(cmd.Context(), out)
+			}
+			chosen, err := f.chosen(args)
+			if err != nil {
+				return harness.Usage(err)
+			}
+			switch {
+			case f.print:
+				return f.printCommands(chosen, cmd.Flags(), out)
+			case len(args) == 0 && !f.all && f.file == "":
+				return listScenarios(chosen, out)
+			}
+			if !cmd.Flags().Changed("seed") {
+				f.run.Seed = rand.Int64N(1 << 31)
+			}
+			return f.begin(cmd.Context(), chosen, cmd.Flags(), out)
+		},
+	}
+	f.bind(cmd.Flags())
+	return cmd
+}
+
+// ofGallery are the flags of a run that the gallery takes for all of its runs.
+var ofGallery = []string{"provider", "seed", "out"}
+
+func (f *galleryFlags) bind(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.all, "all", false, "run both halves of every scenario")
+	flags.BoolVar(&f.contrast, "contrast", false, "run the contrast, the nearest run that does not fail, instead of the failure")
+	flags.BoolVar(&f.print, "print", false, "print the commands that the scenario stands for, and run nothing")
+	flags.StringVar(&f.file, "file", "", "run the scenario in this file instead of one that lockcheck has")
+	flags.StringVar(&f.resume, "resume", "", "go on with the gallery in this directory: run what it lacks after Ctrl-C or a crash, and what could not be run")
+	flags.IntVar(&f.jobs, "jobs", min(runtime.NumCPU(), maxDefaultJobs), "runs to make side by side, each in namespaces or containers of its own")
+	f.run.bindSome(flags, func(flag harness.Flag) bool { return slices.Contains(ofGallery, flag.Name) })
+	flags.Lookup("seed").Usage = "of every run (default: drawn, and printed)"
+	flags.Lookup("out").Usage = "directory for the directories of galleries"
+	flags.Lookup("json").Usage = "print the listing, or what came of the runs, as JSON on standard output, and nothing else there"
+	flags.Lookup("quiet").Usage = "print names, or the last line, only"
+}
+
+// check refuses flags that do not go together.
+func (f *galleryFlags) check(given *pflag.FlagSet, args []string) error {
+	if err := harness.CheckGiven(given); err != nil {
+		return err
+	}
+	if f.jobs < 1 || f.jobs > maxJobs {
+		return fmt.Errorf("--jobs=%d: use 1 to %d", f.jobs, maxJobs)
+	}
+	what := args
+	for _, flag := range []string{"all", "file", "resume"} {
+		if given.Changed(flag) {
+			what = append(what, "--"+flag)
+		}
+	}
+	switch {
+	case len(what) > 1:
+		return fmt.Errorf("%s and %s both say what to run: choose one", what[0], what[1])
+	case f.contrast && (f.all || len(what) == 0):
+		return errors.New("--contrast is for one scenario: name it, or leave the flag out; --all runs both halves")
+	case f.print && (len(what) == 0 || f.resume != ""):
+		return errors.New("--print needs a scenario, --file or --all")
+	case f.resume == "":
+		return nil
+	}
+	var err error
+	given.Visit(func(flag *pflag.Flag) {
+		if !slices.Contains([]string{"resume", "jobs", "json", "quiet"}, flag.Name) && err == nil {
+			err = fmt.Errorf("--resume runs what %s was asked for; --%s cannot change that", f.resume, flag.Name)
+		}
+	})
+	return err
+}
+
+// chosen are the scenarios that are asked for: all if none is named.
+func (f *galleryFlags) chosen(args []string) ([]config.Scenario, error) {
+	switch {
+	case f.file != "":
+		s, err := readScenario(f.file)
+		return []config.Scenario{s}, err
+	case len(args) == 1:
+		s, err := scenarios.Named(args[0], known())
+		return []config.Scenario{s}, err
+	}
+	return scenarios.All(known())
+}
+
+// readScenario reads a user's own.
+func readScenario(path string) (config.Scenario, error) {
+	s, err := config.ReadScenario(path, path, known())
+	if err != nil {
+		return s, unreadableScenario(path, err)
+	}
+	for _, half := range []config.Half{s.Failure, s.Contrast} {
+		if mistake := halfMistake(s, half); mistake != nil {
+			return s, mistake
+		}
+	}
+	return s, nil
+}
+
+func unreadableScenario(path string, err error) error {
+	var mistake *config.Error
+	if errors.As(err, &mistake) {
+		return err
+	}
+	return fmt.Errorf("--file: %w", err) // which names the path
+}
+
+// halfMistake is why a run of the half cannot be, at its place in the file; nil if it can.
+func halfMistake(s config.Scenario, half config.Half) error {
+	paper := planner{onPaper: true}
+	err := paper.onlyOnPaper(half.Flags)
+	if err == nil {
+		return nil
+	}
+	return s.Mistake(half.Name, half.Flags[paper.culprit(half.Flags, err)], err)
+}
+
+// halves are those of a scenario that are asked for.
+func (f *galleryFlags) halves(s config.Scenario) []config.Half {
+	switch {
+	case f.all:
+		return []config.Half{s.Failure, s.Contrast}
+	case f.contrast:
+		return []config.Half{s.Contrast}
+	}
+	return []config.Half{s.Failure}
+}
+
+func listScenarios(all []config.Scenario, out output) error {
+	listed := []gallery.Listed{}
+	for _, s := range all {
+		listed = append(listed, gallery.NewListed(s))
+	}
+	if out.json {
+		encoder := json.NewEncoder(out.out)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(struct {
+			Scenarios []gallery.Listed  `json:"scenarios"`
+			Without   []scenarios.Known `json:"without"` // known failures that none shows
+		}{listed, scenarios.Without})
+	}
+	if err := gallery.List(out.out, listed, out.quiet); err != nil || out.quiet {
+		return err
+	}
+	var text strings.Builder
+	text.WriteString("\nKnown failures without a scenario:\n")
+	for _, w := range scenarios.Without {
+		fmt.Fprintf(&text, "  %s: %s\n", w.Name, w.Reason)
+	}
+	_, err := fmt.Fprint(out.out, text.String())
+	return err
+}
+
+// runFlagsOf are the flags of a half's runs, with those that the gallery was given.
+func runFlagsOf(half config.Half, o harness.Options, given *pflag.FlagSet) []compare.Flag {
+	flags := slices.Clone(half.Flags)
+	if given.Changed("provider") {
+		flags = slices.DeleteFunc(flags, func(f compare.Flag) bool { return f.Name == "provider" })
+		flags = append(flags, compare.Flag{Name: "provider", Value: o.Where.Provider})
+	}
+	return flags
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockcheck/cmd/internal/harness"
+	"lockcheck/cmd/internal/scenarios"
+	"lockcheck/reports/compare/config"
+	"lockcheck/reports/gallery"
+)
+
+// Every scenario can be planned, both halves of it, and an editor that holds its file against the schema finds nothing.
+func TestEveryScenarioCanBePlanned(t *testing.T) {
+	_, schema := schemaOf(t, "--scenario")
+	all, err := scenarios.All(known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := map[string]string{}
+	for _, s := range all {
+		t.Run(s.Name, func(t *testing.T) {
+			if err := bySchema(t, schema, scenarios.Text(s.Name)); err != nil {
+				t.Errorf("the schema refuses it: %v", err)
+			}
+			for _, half := range []config.Half{s.Failure, s.Contrast} {
+				if err := halfMistake(s, half); err != nil {
+					t.Errorf("%s: %v", half.Name, err)
+				}
+				command := strings.Join(arguments(half.Flags), " ")
+				if other := commands[command]; half.Name == config.Failure && other != "" {
+					t.Errorf("the %s is the same run as %s", half.Name, other)
+				}
+				commands[command] = s.Name + ", " + string(half.Name)
+			}
+			if !slices.ContainsFunc(s.Failure.Expect, func(e config.Expected) bool { return len(e.Verdicts) == 1 }) {
+				t.Error("its failure expects nothing for certain")
+			}
+		})
+	}
+}
+
+func TestNamesOfScenarios(t *testing.T) {
+	names := scenarios.Names()
+	if len(names) < 25 || !slices.IsSorted(names) {
+		t.Errorf("the scenarios are %v", names)
+	}
+	var without []string
+	for _, w := range scenarios.Without {
+		without = append(without, w.Name)
+		if len(w.Reason) < 20 || !strings.HasSuffix(w.Reason, ".") {
+			t.Errorf("%s has no reason: %q", w.Name, w.Reason)
+		}
+	}
+	if !slices.IsSorted(without) {
+		t.Errorf("those without are not sorted: %v", without)
+	}
+	all := slices.Concat(names, without)
+	slices.Sort(all)
+	if len(slices.Compact(slices.Clone(all))) != len(all) {
+		t.Errorf("a name is there twice: %v", all)
+	}
+	for _, name := range all {
+		if !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(name) {
+			t.Errorf("%q is no name", name)
+		}
+	}
+}
+
+func TestTheGalleryIsListed(t *testing.T) {
+	got := lockcheck(t, "gallery")
+	for _, want := range []string{"pause-holder: ", "  expected    mutual-exclusion: violation by pause of holder, stale-write: violation by pause of holder\n",
+		"  reproduced  not measured\n", "Known failures without a scenario:\n", "  drift-bound: "} {
+		if got.code != exitPass || !strings.Contains(got.stdout, want) {
+			t.Errorf("exit %d, it does not say %q", got.code, want)
+		}
+	}
+	if got := lockcheck(t, "gallery", "--quiet"); got.stdout != strings.Join(scenarios.Names(), "\n")+"\n" {
+		t.Errorf("with --quiet it is\n%s", got.stdout)
+	}
+	var listed struct {
+		Scenarios []gallery.Listed
+		Without   []scenarios.Known
+	}
+	if err := json.Unmarshal([]byte(lockcheck(t, "gallery", "--json").stdout), &listed); err != nil || len(listed.Scenarios) != len(scenarios.Names()) || len(listed.Without) != len(scenarios.Without) {
+		t.Errorf("with --json it has %d and %d (%v)", len(listed.Scenarios), len(listed.Without), err)
+	}
+}
+
+// What a scenario does is a command line, which can be copied.
+func TestAScenarioIsACommand(t *testing.T) {
+	const failure = "lockcheck run --backend=etcd --nemesis=pause:holder@work,2ttl --until=mutual-exclusion,stale-write --time-limit=60s"
+	const contrast = "lockcheck run --backend=etcd --nemesis=pause:holder@work,2ttl --workload=fencing --time-limit=12s"
+	for want, args := range map[string][]string{
+		failure + "\n" + contrast + "\n":                                                     nil,
+		contrast + "\n":                                                                      {"--contrast"},
+		failure + " --seed=7\n" + contrast + " --seed=7\n":                                   {"--seed=7"},
+		failure + " --provider=docker\n" + contrast + " --provider=docker\n":                 {"--provider=docker"},
+		failure + " --provider=local --seed=0\n" + contrast + " --provider=local --seed=0\n": {"--provider=local", "--seed=0"},
+	} {
+		got := lockcheck(t, append([]string{"gallery", "pause-holder", "--print", "--quiet"}, args...)...)
+		if got.code != exitPass || got.stdout != want {
+			t.Errorf("%v: exit %d\n%swant\n%s", args, got.code, got.stdout, want)
+		}
+	}
+}
+
+func TestMistakesAtTheGallery(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return "--file=" + path
+	}
+	pause := scenarios.Text("pause-holder")
+	changed := func(name, old, with string) string {
+		text := strings.Replace(pause, old, with, 1)
+		if text == pause {
+			t.Fatalf("%s: nothing was changed", name)
+		}
+		return file(name, text)
+	}
+	earlier := t.TempDir()
+	if err := (gallery.Record{Version: gallery.FormatVersion, Lockcheck: "0.0.1"}).Save(earlier); err != nil {
+		t.Fatal(err)
+	}
+	gone := t.TempDir()
+	if err := (gallery.Record{Version: gallery.FormatVersion, Lockcheck: harness.Version(), Items: []gallery.Item{{Name: "gone"}}}).Save(gone); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		args []string
+		says string
+	}{
+		"an unknown scenario":           {[]string{"pause-hodler"}, `there is no scenario "pause-hodler" (did you mean pause-holder?); there are: consul-`},
+		"one without a scenario":        {[]string{"drift-bound"}, "the known failure drift-bound has no scenario: No plan forces it"},
+		"two scenarios":                 {[]string{"pause-holder", "zk-belief"}, "accepts at most 1 arg"},
+		"a scenario and all":            {[]string{"pause-holder", "--all"}, "pause-holder and --all both say what to run: choose one"},
+		"a contrast of none":            {[]string{"--contrast"}, "--contrast is for one scenario"},
+		"a contrast of all":             {[]string{"--all", "--contrast"}, "--all runs both halves"},
+		"print of none":                 {[]string{"--print"}, "--print needs a scenario, --file or --all"},
+		"no job":                        {[]string{"--all", "--jobs=0"}, "--jobs=0: use 1 to 64"},
+		"an unknown provider":           {[]string{"pause-holder", "--provider=cloud"}, "cloud"},
+		"no file":                       {[]string{"--file=" + filepath.Join(dir, "none.yaml")}, "none.yaml: no such file"},
+		"a mistake in a file":           {[]string{changed("a.yaml", "teaches:", "teeches:")}, `a.yaml:3:1: the scenario has no key "teeches" (did you mean teaches?)`},
+		"a nemesis in a file":           {[]string{changed("b.yaml", "pause:holder@work,2ttl", "pause:hodler@work")}, "b.yaml:5:10: nemesis"},
+		"a rule in a file":              {[]string{changed("c.yaml", "time-limit: 60s", "time-limit: 60")}, "c.yaml:7:13: time-limit"},
+		"what a backend refuses":        {[]string{changed("d.yaml", "until:", "client: redsync\nuntil:")}, "d.yaml:6:9: --client: backend etcd has no client"},
+		"what a contrast cannot be":     {[]string{changed("e.yaml", "  workload: fencing", "  workload: fencing\n  nemesis: clock:resource")}, "e.yaml:14:12: nemesis"},
+		"a lease no backend can have":   {[]string{changed("f.yaml", "  workload: fencing", "  workload: fencing\n  ttl: 2500ms")}, "f.yaml:14:8: "},
+		"YAML that is none":             {[]string{file("g.yaml", "title: [")}, "g.yaml:1:1: this is no YAML"},
+		"resume of nothing":             {[]string{"--resume=" + filepath.Join(dir, "none")}, "--resume: there is no gallery"},
+		"resume of something else":      {[]string{"--resume=" + dir}, "is no directory of lockcheck gallery: it has no gallery.json"},
+		"resume of another version":     {[]string{"--resume=" + earlier}, "it was run by lockcheck 0.0.1"},
+		"resume with another seed":      {[]string{"--resume=" + earlier, "--seed=7"}, "--seed cannot change that"},
+		"resume of what is gone":        {[]string{"--resume=" + gone}, `there is no scenario "gone"`},
+		"a flag that the gallery lacks": {[]string{"pause-holder", "--nemesis=none"}, "unknown flag: --nemesis"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := t.TempDir()
+			args := append([]string{"gallery"}, test.args...)
+			if !strings.HasPrefix(test.args[0], "--resume") {
+				args = append(args, "--out="+out)
+			}
+			got := lockcheck(t, args...)
+			if got.code != exitUsage || !strings.Contains(got.stderr, test.says) || got.stdout != "" {
+				t.Errorf("exit %d: %s\nwant %q", got.code, got.stderr, test.says)
+			}
+			if left, _ := os.ReadDir(out); len(left) > 0 {
+				t.Errorf("it left %v", left)
+			}
+		})
+	}
+}
+
+// A user's own file is listed and printed as lockcheck's own are.
+func TestAScenarioOfTheUsers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ours.yaml")
+	if err := os.WriteFile(path, []byte(scenarios.Text("fence-holds")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := lockcheck(t, "gallery", "--file="+path, "--print", "--contrast", "--quiet")
+	if want := "lockcheck run --backend=etcd --workload=fencing --nemesis=pause:holder@work,2ttl --resource=plain --until=mutual-exclusion,stale-write --time-limit=60s\n"; got.code != exitPass || got.stdout != want {
+		t.Errorf("exit %d\n%s%swant\n%s", got.code, got.stdout, got.stderr, want)
+	}
+}
+
+// The schema and the parser are of one mind about a scenario's file.
+func TestTheSchemaOfAScenarioRefusesWhatTheParserRefuses(t *testing.T) {
+	_, schema := schemaOf(t, "--scenario")
+	file := scenarios.Text("pause-holder")
+	for name, test := range map[string]struct {
+		old, with string
+		good      bool
+	}{
+		"as it is":                   {"until:", "until:", true},
+		"measured":                   {"backend:", "measured: {seeds: 20, reproduced: 19, date: \"2026-01-31\"}\nbackend:", true},
+		"taken away in the contrast": {"  workload: fencing", "  workload: fencing\n  client:", true},
+		"verdicts in a list":         {"stale-write: pass", "stale-write: [pass, violation]", true},
+		"no version":                 {"backend:", "server-version:\nbackend:", false},
+		"an unknown key":             {"teaches:", "teeches:", false},
+		"no title":                   {"title:", "fixed-in:", false},
+		"nothing for a word":         {"until: mutual-exclusion,stale-write", "until:", false},
+		"an unknown backend":         {"backend: etcd", "backend: floppy", false},
+		"an unknown property":        {"stale-write: pass", "stale-wrote: pass", false},
+		"an unknown verdict":         {"stale-write: pass", "stale-write: fine", false},
+		"a cause alone":              {"{verdict: violation, cause", "{cause", false},
+		"no contrast":                {file[strings.Index(file, "contrast:"):], "", false},
+		"no reason":                  {"  because:", "  #", false},
+		"half measured":              {"backend:", "measured: {seeds: 20}\nbackend:", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.Replace(file, test.old, test.with, 1)
+			if text == file && test.old != test.with {
+				t.Fatal("nothing was changed")
+			}
+			_, err := config.ParseScenario("s.yaml", "s", []byte(text), known())
+			if bySchema := bySchema(t, schema, text); (err == nil) != test.good || (bySchema == nil) != test.good {
+				t.Errorf("good: %v; the parser: %v; the schema: %v", test.good, err, bySchema)
+			}
+		})
+	}
+}

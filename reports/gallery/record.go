@@ -1,0 +1,151 @@
+package gallery
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"lockcheck/reports/compare"
+	"lockcheck/reports/compare/config"
+	"lockcheck/reports/rundir"
+)
+
+// The files of a gallery's directory.
+const (
+	JSONFile   = "gallery.json"
+	LatestLink = "latest-gallery"
+	namePrefix = "gallery-"
+)
+
+// FormatVersion is that of gallery.json.
+const FormatVersion = 1
+
+// Record is what came of scenarios that were run together.
+type Record struct {
+	Version     int       `json:"version"`
+	Lockcheck   string    `json:"lockcheck"`
+	Seed        int64     `json:"seed"` // of every run
+	StartedAt   time.Time `json:"started_at"`
+	Interrupted bool      `json:"interrupted"`
+	ExitCode    int       `json:"exit_code"`
+	Items       []Item    `json:"items"`
+}
+
+// Item is one half of a scenario, and what came of it.
+type Item struct {
+	Name    string          `json:"name"`
+	Half    config.HalfName `json:"half"`
+	File    string          `json:"file,omitempty"` // of a user's own scenario
+	Title   string          `json:"title"`
+	Expects string          `json:"expects"`
+	Command []string        `json:"command"`
+	Outcome Outcome         `json:"outcome"`
+	Reason  string          `json:"reason,omitempty"` // why it is not reproduced
+	Run     *compare.Run    `json:"run,omitempty"`
+}
+
+// Done reports whether the item needs no other run when a gallery is resumed.
+func (i Item) Done() bool {
+	return i.Run != nil && slices.Contains([]Outcome{Reproduced, NotReproduced, Inconclusive}, i.Outcome)
+}
+
+// Code is the exit code that the items come to: what is not reproduced outranks what could not be found out.
+func (r Record) Code() int {
+	if r.Interrupted {
+		return exitInterrupted
+	}
+	code, worst := 0, -1
+	for _, item := range r.Items {
+		c, rank := item.code()
+		if rank > worst {
+			code, worst = c, rank
+		}
+	}
+	return code
+}
+
+// code is an item's exit code, and its rank among those of others.
+func (i Item) code() (code, rank int) {
+	switch i.Outcome {
+	case Reproduced:
+		return 0, 0
+	case Inconclusive, NotRun:
+		return 2, 1
+	case Unavailable:
+		return exitUnavailable, 2
+	case NotReproduced:
+		return 1, 3
+	}
+	if i.Run != nil && i.Run.ExitCode > 2 {
+		return i.Run.ExitCode, 4
+	}
+	return exitDefect, 4
+}
+
+// Write prints the record as JSON.
+func (r Record) Write(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(r)
+}
+
+// Save writes gallery.json into a directory.
+func (r Record) Save(dir string) error {
+	return rundir.WriteAtomically(filepath.Join(dir, JSONFile), r.Write)
+}
+
+// Read reads the gallery.json of a directory.
+func Read(dir string) (r Record, err error) {
+	path := filepath.Join(dir, JSONFile)
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return r, fmt.Errorf("%s is no directory of lockcheck gallery: it has no %s", dir, JSONFile)
+	case err != nil:
+		return r, err
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, fmt.Errorf("%s cannot be read: %w", path, err)
+	}
+	if r.Version != FormatVersion {
+		return r, fmt.Errorf("%s is of format %d; this lockcheck reads %d", path, r.Version, FormatVersion)
+	}
+	return r, nil
+}
+
+// maxSameSecond bounds the directories that begin in one second.
+const maxSameSecond = 100
+
+// CreateDir makes the directory of a new gallery, out/gallery-<time>, and points out/latest-gallery at it.
+func CreateDir(out string, now time.Time) (string, error) {
+	if err := rundir.MakeOut(out); err != nil {
+		return "", fmt.Errorf("cannot make the directory for galleries: %w", err)
+	}
+	latest := filepath.Join(out, LatestLink)
+	if info, err := os.Lstat(latest); err == nil && info.Mode()&os.ModeSymlink == 0 {
+		return "", fmt.Errorf("%s is not a link that lockcheck made; move it away or choose another directory", latest)
+	}
+	name := filepath.Join(out, namePrefix+now.Format("20060102T150405"))
+	for n := 1; ; n++ {
+		dir := name
+		if n > 1 {
+			dir = fmt.Sprintf("%s.%d", name, n)
+		}
+		err := os.Mkdir(dir, 0o755) // fails if it exists, which keeps two galleries apart
+		if err == nil {
+			err = os.Mkdir(filepath.Join(dir, compare.RunsDir), 0o755)
+		}
+		if err == nil {
+			return dir, rundir.Relink(latest, filepath.Base(dir))
+		}
+		if !errors.Is(err, os.ErrExist) || n == maxSameSecond {
+			return dir, err
+		}
+	}
+}
