@@ -62,6 +62,9 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 		return Outcome{}, err
 	}
 	o.Where.keep = []string{out, config.ClientCommand.Program, o.Where.ServerPaths.Bin, o.Where.ServerPaths.Jar}
+	if o.PlanFile != "" {
+		o.Where.keep = append(o.Where.keep, absolute(o.PlanFile))
+	}
 	if config.Attach != nil {
 		o.Where.keep = append(o.Where.keep, config.Attach.Files()...)
 	}
