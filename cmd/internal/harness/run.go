@@ -88,6 +88,9 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 	status := terminal.NewStatus(os.Stderr, terminal.IsTerminal(os.Stderr), quiet)
 	status.Line("lockcheck: %s, client %s, workload %s, resource %s, nemesis %s, guard %s, provider %s, seed %d, in %s", o.Backend, config.Plan.LockClient,
 		o.Workload, config.Plan.Resource, o.Nemesis, o.Guard, chosen.Name, o.Seed, dir.Path())
+	if o.PlanFile != "" {
+		status.Line("exactly the schedule of %s, not what that seed draws", o.PlanFile)
+	}
 	if passedOver != nil {
 		status.Line("provider %s, because it cannot be %v", chosen.Name, passedOver)
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"strings"
 	"unicode/utf8"
 
 	"lockcheck/reports/compare/config"
@@ -63,15 +63,25 @@ type parser struct {
 
 func parse(path string, text []byte) (*node, error) {
 	p := &parser{path, text, json.NewDecoder(bytes.NewReader(text))}
-	p.decoder.UseNumber()
-	root, err := p.next(0)
-	if err != nil {
+	if err := p.valid(); err != nil {
 		return nil, err
 	}
-	if at := p.ahead(); at < len(text) {
-		return nil, p.mistake(at, "something follows the plan")
+	p.decoder.UseNumber()
+	return p.next(0)
+}
+
+// valid says what is no JSON. The decoder counts its offsets from the last token, this from the beginning.
+func (p *parser) valid() error {
+	var whole json.RawMessage
+	err := json.Unmarshal(p.text, &whole)
+	var syntax *json.SyntaxError
+	if err == nil || !errors.As(err, &syntax) {
+		return err
 	}
-	return root, nil
+	if int(syntax.Offset) >= len(bytes.TrimSpace(p.text)) && strings.HasPrefix(err.Error(), "unexpected end") {
+		return p.mistake(len(p.text), "this is no JSON: it ends too early")
+	}
+	return p.mistake(max(int(syntax.Offset)-1, 0), "this is no JSON: "+err.Error())
 }
 
 // maxDepth is more than any plan has.
@@ -84,7 +94,7 @@ func (p *parser) next(depth int) (*node, error) {
 	}
 	var err error
 	if n.value, err = p.decoder.Token(); err != nil {
-		return nil, p.syntax(err)
+		return nil, err
 	}
 	switch n.value {
 	case json.Delim('{'):
@@ -92,7 +102,7 @@ func (p *parser) next(depth int) (*node, error) {
 			at := p.ahead()
 			name, err := p.decoder.Token()
 			if err != nil {
-				return nil, p.syntax(err)
+				return nil, err
 			}
 			f := field{name: name.(string), at: at}
 			if n.find(f.name) != nil {
@@ -115,7 +125,7 @@ func (p *parser) next(depth int) (*node, error) {
 		_, err = p.decoder.Token()
 	}
 	if err != nil {
-		return nil, p.syntax(err)
+		return nil, err
 	}
 	return n, nil
 }
@@ -127,18 +137,6 @@ func (p *parser) ahead() int {
 		at++
 	}
 	return at
-}
-
-func (p *parser) syntax(err error) error {
-	at := p.ahead()
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		at = max(int(syntax.Offset)-1, 0)
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return p.mistake(len(p.text), "this is no JSON: it ends too early")
-	}
-	return p.mistake(at, "this is no JSON: "+err.Error())
 }
 
 func (p *parser) mistake(at int, text string) error { return mistake(p.path, p.text, at, text) }
