@@ -17,10 +17,10 @@ type decoding struct {
 }
 
 func (d decoding) into(v reflect.Value, n *node, name string) {
+	if n.value == nil && slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, v.Kind()) {
+		return // as if it were left out
+	}
 	if v.Kind() == reflect.Pointer {
-		if n.value == nil {
-			return
-		}
 		v.Set(reflect.New(v.Type().Elem()))
 		v = v.Elem()
 	}

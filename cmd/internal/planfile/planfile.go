@@ -64,8 +64,11 @@ func read(path string, text []byte) (*File, error) {
 	return f, nil
 }
 
-// Has reports whether the file has a field of the plan.
-func (f *File) Has(name string) bool { return f.root.find(name) != nil }
+// Has reports whether the file has a field of the plan. null is as if it were left out.
+func (f *File) Has(name string) bool {
+	n := f.root.find(name)
+	return n != nil && n.value != nil
+}
 
 // Mistake is an error at a field of the plan, or at its beginning if it is not there.
 func (f *File) Mistake(name, words string) *config.Error {
@@ -112,7 +115,7 @@ func (f *File) Differences(made history.Plan) config.Mistakes {
 	inFile, is := reflect.ValueOf(f.Plan), reflect.ValueOf(made)
 	for i := range inFile.NumField() {
 		name := nameOf(inFile.Type().Field(i))
-		if f.root.find(name) == nil || !slices.Contains(fromCommand, name) || reflect.DeepEqual(inFile.Field(i).Interface(), is.Field(i).Interface()) {
+		if !f.Has(name) || !slices.Contains(fromCommand, name) || reflect.DeepEqual(inFile.Field(i).Interface(), is.Field(i).Interface()) {
 			continue
 		}
 		wrong = append(wrong, f.Mistake(name, fmt.Sprintf("%s follows from command, which makes it %v: change it there, and leave this out", name, is.Field(i).Interface())))
@@ -128,10 +131,10 @@ var fromCommand = []string{
 // Stale are mistakes in what says the schedule once more: it is as it was drawn, or as it is now.
 func (f *File) Stale(made, drawn history.Plan) config.Mistakes {
 	var wrong config.Mistakes
-	if n := f.root.find("steps"); n != nil && !slices.Equal(f.Plan.Steps, made.Steps) && !slices.Equal(f.Plan.Steps, drawn.Steps) {
+	if f.Has("steps") && !slices.Equal(f.Plan.Steps, made.Steps) && !slices.Equal(f.Plan.Steps, drawn.Steps) {
 		wrong = append(wrong, f.Mistake("steps", "steps are the schedule in words: change schedule, and leave these out or as they were"))
 	}
-	if n := f.root.find("exposure"); n != nil && !slices.Equal(f.Plan.Exposure, made.Exposure) && !slices.Equal(f.Plan.Exposure, drawn.Exposure) {
+	if f.Has("exposure") && !slices.Equal(f.Plan.Exposure, made.Exposure) && !slices.Equal(f.Plan.Exposure, drawn.Exposure) {
 		wrong = append(wrong, f.Mistake("exposure", "what a run needs follows from its schedule: leave this out or as it was"))
 	}
 	return wrong
