@@ -146,7 +146,7 @@ func (r *reducer) assemble() *Witness {
 	f, m := r.search.finding, r.search.model
 	w := &Witness{Finding: f.ID, Plan: m.Plan}
 	excerpt := &history.Excerpt{Finding: f.ID, Property: string(r.search.property), Disordered: m.disorderedKeys, Untrusted: m.untrusted() != ""}
-	w.Plan.Excerpt, w.Plan.Exposure, w.Plan.Steps = excerpt, nil, nil
+	w.Plan.Excerpt, w.Plan.Exposure, w.Plan.Steps, w.Plan.Schedule = excerpt, nil, nil, nil
 	begun := map[string]bool{}
 	for i := range r.lines {
 		switch l := &r.lines[i]; {

@@ -31,7 +31,7 @@ func TestFaultsOfServersThatOthersRunAreRefused(t *testing.T) {
 			continue
 		}
 		var targets []string
-		for _, mix := range made.(*schedule).spec {
+		for _, mix := range made.(*schedule).specs[0] {
 			for _, f := range mix {
 				if name := f.Kind + ":" + f.Target.Name; f.Kind != none.Name && !slices.Contains(targets, name) {
 					targets = append(targets, name)

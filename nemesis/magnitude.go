@@ -17,6 +17,14 @@ type Range struct {
 
 func ttls(low, high float64) Range { return Range{low, high, true} }
 
+// exactly is the range of one length of time. It was given, also if it is 0.
+func exactly(d time.Duration) Range {
+	if d == 0 {
+		return Range{TTL: true}
+	}
+	return Range{d.Seconds(), d.Seconds(), false}
+}
+
 func (r Range) given() bool { return r != Range{} }
 
 func (r Range) negated() Range { return Range{-r.High, -r.Low, r.TTL} }

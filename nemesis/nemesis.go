@@ -27,6 +27,8 @@ type Nemesis interface {
 	Requirements() []history.Requirement
 	// Steps says the schedule in words, a line a step.
 	Steps() []string
+	// Schedule is the same for programs: FromSchedule reads it.
+	Schedule() []history.Round
 	// Capabilities are what its faults need on the run's hosts.
 	Capabilities() []Capability
 	// Run plays the schedule until ctx is done, and returns once everything is taken back and was seen to be. The error
@@ -174,38 +176,28 @@ func New(spec string, plan Plan) (Nemesis, error) {
 	if err != nil {
 		return nil, err
 	}
-	if plan.Attached {
-		if parsed, err = parsed.attached(spec); err != nil {
-			return nil, err
-		}
-	}
-	if err := parsed.checkNumbers(plan); err != nil {
+	if parsed, err = parsed.check(spec, plan); err != nil {
 		return nil, err
-	}
-	if err := parsed.checkFailover(plan); err != nil {
-		return nil, err
-	}
-	if err := parsed.checkFronts(plan); err != nil {
-		return nil, err
-	}
-	if err := parsed.checkResource(plan); err != nil {
-		return nil, err
-	}
-	if err := parsed.checkDelays(plan); err != nil {
-		return nil, err
-	}
-	if err := parsed.checkDisk(plan); err != nil {
-		return nil, err
-	}
-	if err := parsed.checkSyncs(plan); err != nil {
-		return nil, err
-	}
-	if plan.Leaderless {
-		if parsed, err = parsed.leaderless(); err != nil {
-			return nil, err
-		}
 	}
 	return drawSchedule(parsed, plan), nil
+}
+
+// check refuses what the run cannot have, and leaves out of default mixes what it cannot.
+func (s Spec) check(text string, plan Plan) (_ Spec, err error) {
+	if plan.Attached {
+		if s, err = s.attached(text); err != nil {
+			return nil, err
+		}
+	}
+	for _, check := range []func(Plan) error{s.checkNumbers, s.checkFailover, s.checkFronts, s.checkResource, s.checkDelays, s.checkDisk, s.checkSyncs} {
+		if err := check(plan); err != nil {
+			return nil, err
+		}
+	}
+	if plan.Leaderless {
+		return s.leaderless()
+	}
+	return s, nil
 }
 
 // checkNumbers refuses numbers of servers and clients that the run will not have: a fault on them could never happen.
@@ -293,10 +285,12 @@ func (s Spec) leaderless() (Spec, error) {
 }
 
 func (s *schedule) Capabilities() (capabilities []Capability) {
-	for _, mix := range s.spec {
-		for _, f := range mix {
-			if capability := kindNamed(f.Kind).needs; capability != "" && !slices.Contains(capabilities, capability) {
-				capabilities = append(capabilities, capability)
+	for _, spec := range s.specs {
+		for _, mix := range spec {
+			for _, f := range mix {
+				if capability := kindNamed(f.Kind).needs; capability != "" && !slices.Contains(capabilities, capability) {
+					capabilities = append(capabilities, capability)
+				}
 			}
 		}
 	}

@@ -30,9 +30,9 @@ type Round struct {
 	Steps []Step
 }
 
-// schedule is a spec drawn from a seed.
+// schedule is a spec drawn from a seed, or read from a plan file.
 type schedule struct {
-	spec   Spec
+	specs  []Spec // what it is of: one if it was drawn
 	ttl    time.Duration
 	rounds []Round
 
@@ -45,7 +45,7 @@ const shortestGap, longestGap = 300 * time.Millisecond, 1200 * time.Millisecond
 // drawSchedule stratifies: of every kind that was asked for, what it is for comes first and then at least every second
 // time; what comes between is drawn freely.
 func drawSchedule(spec Spec, plan Plan) *schedule {
-	s := &schedule{spec: spec, ttl: plan.TTL, servers: plan.Servers}
+	s := &schedule{specs: []Spec{spec}, ttl: plan.TTL, servers: plan.Servers}
 	if spec[0][0].Kind == none.Name {
 		return s
 	}
@@ -59,15 +59,20 @@ func drawSchedule(spec Spec, plan Plan) *schedule {
 		} else {
 			round.Steps = []Step{drawStep(r, chooseFault(r, spec[0], len(s.rounds)), plan.TTL)}
 		}
-		maxActive := round.Steps[len(round.Steps)-1].Hold
-		for i := range slices.Backward(round.Steps) {
-			round.Steps[i].maxActive = maxActive
-			maxActive += waitTTLs * plan.TTL
-		}
+		round.bound(plan.TTL)
 		s.rounds = append(s.rounds, round)
 		at += round.Gap + round.Steps[len(round.Steps)-1].Hold
 	}
 	return s
+}
+
+// bound notes how long each step can be until it is taken back.
+func (r Round) bound(ttl time.Duration) {
+	maxActive := r.Steps[len(r.Steps)-1].Hold
+	for i := range slices.Backward(r.Steps) {
+		r.Steps[i].maxActive = maxActive
+		maxActive += waitTTLs * ttl
+	}
 }
 
 // chooseFault takes the first fault of each kind in turn at even places, and any at odd ones.
@@ -94,43 +99,6 @@ func drawStep(r *rand.Rand, f Fault, ttl time.Duration) Step {
 		step.Amount = delay.Amount{Mean: f.Delay.draw(r, ttl), Spread: f.Spread.draw(r, ttl)}
 	}
 	return step
-}
-
-// Requirements lists what every run must have seen: a lock that was waited for, and writes under locks by two clients; and
-// what each kind of fault that was asked for must have done, by the first of its kind: to all that it names at once. A
-// sequence must have been there as a whole; its last step comes only while all others are in effect.
-func (s *schedule) Requirements() []history.Requirement {
-	required := []history.Requirement{{Name: history.ExposureContended, Min: 1}, {Name: history.ExposureWriters, Min: 2}}
-	var seen []string
-	together := map[string]int{}
-	for _, mix := range s.spec {
-		for _, f := range mix {
-			kind := kindNamed(f.Kind)
-			first := !slices.Contains(seen, f.Kind)
-			if kind.requires == nil || !first && len(s.spec) == 1 {
-				continue
-			}
-			least := 1
-			if f.comesInTurn() {
-				least = max(f.Target.size(s.servers), 1)
-			} else {
-				together[f.Kind] += f.Target.size(s.servers)
-			}
-			if !first {
-				continue
-			}
-			seen = append(seen, f.Kind)
-			for _, name := range kind.required(f) {
-				required = append(required, history.Requirement{Name: name, Min: int64(least)})
-			}
-		}
-	}
-	for _, name := range seen {
-		if concurrent := together[name]; concurrent > 1 {
-			required = append(required, history.Requirement{Name: history.AtOnce(history.WordsOf(history.F(name)).Exposures), Min: int64(concurrent)})
-		}
-	}
-	return required
 }
 
 func (s *schedule) Steps() []string {

@@ -161,7 +161,7 @@ func TestAbsurdFilesAreRefused(t *testing.T) {
 			}
 		}
 		long = &endless{of: of}
-		if _, err := ReadPlan(long, "plan.json"); !errors.Is(err, ErrMalformed) || long.taken > 3*MaxLine {
+		if _, err := ReadPlan(long, "plan.json"); !errors.Is(err, ErrMalformed) || long.taken > 3*MaxPlan {
 			t.Errorf("plan of %q: %v after %d bytes", of, err, long.taken)
 		}
 	}

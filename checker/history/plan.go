@@ -51,6 +51,10 @@ type Plan struct {
 	Exposure []Requirement `json:"exposure"`
 	// Steps is the nemesis's schedule as drawn from the seed, in words that a person can read.
 	Steps []string `json:"steps,omitempty"`
+	// Schedule is the same for programs, and what lockcheck run --plan reads.
+	Schedule []Round `json:"schedule,omitempty"`
+	// PlanFile is the plan file that the schedule was read from; "" if the seed drew it from Nemesis.
+	PlanFile string `json:"plan_file,omitempty"`
 
 	Versions map[string]string `json:"versions,omitempty"` // lockcheck, go, the servers
 	Images   []Image           `json:"images,omitempty"`   // that servers and clients ran from

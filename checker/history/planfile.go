@@ -8,16 +8,19 @@ import (
 	"slices"
 )
 
+// MaxPlan bounds a plan.json: a day of a schedule, as densely as the nemesis has it, is some 50 MB.
+const MaxPlan = 64 << 20
+
 // ReadPlan reads and validates plan.json. File is the name that errors give, with the line where there is one; they are
 // ErrMalformed unless r itself failed.
 func ReadPlan(r io.Reader, file string) (Plan, error) {
 	var p Plan
-	data, err := io.ReadAll(io.LimitReader(r, MaxLine+1))
+	data, err := io.ReadAll(io.LimitReader(r, MaxPlan+1))
 	if err != nil {
 		return p, &fileError{file, 0, err}
 	}
-	if len(data) > MaxLine {
-		return p, &fileError{file, 0, mistakef("longer than %d bytes: not a plan", MaxLine)}
+	if len(data) > MaxPlan {
+		return p, &fileError{file, 0, mistakef("longer than %d bytes: not a plan", MaxPlan)}
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

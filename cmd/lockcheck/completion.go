@@ -42,6 +42,7 @@ var completions = map[string]cobra.CompletionFunc{
 	"out":            directories,
 	"html":           directories,
 	"replay":         directories,
+	"plan":           endings("json"),
 	"resume":         directories,
 	"only-failed":    directories,
 	"check":          directories,

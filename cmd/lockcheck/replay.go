@@ -13,10 +13,10 @@ import (
 	"lockcheck/reports/rundir"
 )
 
-// showing are the flags that say how a run is shown, which is no part of it, and --replay itself.
-var showing = []string{"replay", "json", "quiet", "open"}
+// showing are the flags that say how a run is shown, which is no part of it, and those that name the plan.
+var showing = []string{"replay", "plan", "json", "quiet", "open"}
 
-// besideReplay reports whether a flag may stand beside --replay.
+// besideReplay reports whether a flag may stand beside --replay and --plan.
 func besideReplay(name string) bool {
 	flag, ofRun := harness.FlagNamed(name)
 	return ofRun && flag.Has(harness.BesideReplay) || slices.Contains(showing, name)
@@ -25,13 +25,7 @@ func besideReplay(name string) bool {
 // replayed is the run that a run directory's plan describes: its flags, changed by those that were given beside, with the
 // steps of its nemesis.
 func replayed(path string, given *pflag.FlagSet) (f runFlags, err error) {
-	var wrong []string
-	given.Visit(func(flag *pflag.Flag) {
-		if !besideReplay(flag.Name) {
-			wrong = append(wrong, "--"+flag.Name)
-		}
-	})
-	if len(wrong) > 0 {
+	if wrong := notBesideReplay(given); len(wrong) > 0 {
 		return f, harness.Usage(fmt.Errorf("--replay makes the same run again: leave out %s", strings.Join(wrong, ", ")))
 	}
 	plan, err := planOf(path)
@@ -41,10 +35,30 @@ func replayed(path string, given *pflag.FlagSet) (f runFlags, err error) {
 	if len(plan.Command) < 2 || plan.Command[1] != "run" {
 		return f, harness.Usage(fmt.Errorf("--replay=%s: its plan does not say which command made it", path))
 	}
+	if f, err = settingsOf(plan, given); err != nil {
+		return f, harness.Usage(fmt.Errorf("--replay=%s: the command in its plan: %w", path, err))
+	}
+	f.Steps = append([]string{}, plan.Steps...) // none is a schedule, too
+	f.PlanFile, f.Schedule = plan.PlanFile, plan.Schedule
+	return f, nil
+}
+
+// notBesideReplay are the flags that were given and would change what a plan says.
+func notBesideReplay(given *pflag.FlagSet) (wrong []string) {
+	given.Visit(func(flag *pflag.Flag) {
+		if !besideReplay(flag.Name) {
+			wrong = append(wrong, "--"+flag.Name)
+		}
+	})
+	return wrong
+}
+
+// settingsOf is what the command of a plan asks for, changed by the flags that were given beside.
+func settingsOf(plan *history.Plan, given *pflag.FlagSet) (f runFlags, err error) {
 	flags := pflag.NewFlagSet("replay", pflag.ContinueOnError)
 	f.bind(flags)
 	if err := flags.Parse(plan.Command[2:]); err != nil {
-		return f, harness.Usage(fmt.Errorf("--replay=%s: the command in its plan: %w", path, err))
+		return f, err
 	}
 	var errs []error
 	if given.Changed("provider") {
@@ -60,7 +74,6 @@ func replayed(path string, given *pflag.FlagSet) (f runFlags, err error) {
 			errs = append(errs, flags.Set(flag.Name, flag.Value.String()))
 		}
 	})
-	f.Steps = append([]string{}, plan.Steps...) // none is a schedule, too
 	return f, errors.Join(errs...)
 }
 

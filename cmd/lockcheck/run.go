@@ -13,7 +13,7 @@ import (
 
 func runCommand() *cobra.Command {
 	var f runFlags
-	var replay, expected string
+	var replay, plan, expected string
 	var open bool
 	cmd := &cobra.Command{
 		Use:   "run [-- CLIENT-COMMAND...]",
@@ -26,18 +26,25 @@ func runCommand() *cobra.Command {
 			"  lockcheck run --backend=etcd --nemesis=pause --workload=fencing --seed=7 --time-limit=60s\n" +
 			"  lockcheck run --backend=redis --nemesis=partition:holder@work,1.5ttl --guard=before-write\n" +
 			"  lockcheck run --backend=zookeeper --nemesis=pause --client-image=our-client:1.4 -- python3 client.py\n" +
-			"  lockcheck run --replay=lockcheck-out/latest --provider=docker",
+			"  lockcheck run --replay=lockcheck-out/latest --provider=docker\n" +
+			"  lockcheck run --plan=plan.json",
 		Args: flagsAndClientArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := harness.CheckGiven(cmd.Flags()); err != nil {
 				return err
 			}
-			if replay != "" {
+			switch {
+			case cmd.Flags().Changed("plan"):
+				var err error
+				if f, err = planned(plan, cmd.Flags()); err != nil {
+					return err
+				}
+			case replay != "":
 				var err error
 				if f, err = replayed(replay, cmd.Flags()); err != nil {
 					return err
 				}
-			} else if !cmd.Flags().Changed("seed") {
+			case !cmd.Flags().Changed("seed"):
 				f.Seed = rand.Int64N(1 << 31)
 			}
 			var err error
@@ -58,5 +65,6 @@ func runCommand() *cobra.Command {
 	cmd.Flags().StringVar(&expected, expectedFlag, "", "what a comparison expects of the run, as JSON")
 	_ = cmd.Flags().MarkHidden(expectedFlag) // it exists: the line above
 	cmd.Flags().StringVar(&replay, "replay", "", "a run directory: the same plan once more; beside it only flags that say where and how to show it")
+	cmd.Flags().StringVar(&plan, "plan", "", "a file of what plan prints with --json, edited if need be: exactly its schedule; beside it the same flags")
 	return cmd
 }

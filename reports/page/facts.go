@@ -29,7 +29,7 @@ func planFacts(p history.Plan) []fact {
 		{"lock client", p.LockClient, history.Counted(int64(p.Clients), "process", "processes")},
 		{"workload", p.Workload, ""},
 		{"resource", string(p.ResourceKind().Name), words.ResourceNote(p)},
-		{"nemesis", p.Nemesis, ""},
+		{"nemesis", p.Nemesis, planNote(p)},
 		{"guard", p.Guard, guardNote(p)},
 		{"lease", words.Milliseconds(p.EffectiveMS), note},
 		{"tokens", string(p.Tokens), p.TokensReason},
@@ -37,6 +37,14 @@ func planFacts(p history.Plan) []fact {
 		{"seed", strconv.FormatInt(p.Seed, 10), ""},
 		versionsFact(p),
 	}...), jobFacts(p)...)
+}
+
+// planNote says that the schedule was read from a file, which may have other faults than the nemesis.
+func planNote(p history.Plan) string {
+	if p.PlanFile == "" {
+		return ""
+	}
+	return "exactly the schedule in " + words.Clip(p.PlanFile, words.MaxName)
 }
 
 // jobFacts are those of a run of jobs.

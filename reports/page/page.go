@@ -108,7 +108,7 @@ func render(w io.Writer, j rundir.Judgement, directory string, windows []windowL
 func newPage(j rundir.Judgement, windows []windowLink) page {
 	ix := svg.NewIndex(j)
 	p := page{
-		Title:        fmt.Sprintf("%s: %s under %s", j.Result.Verdict, j.Plan.Backend, j.Plan.Nemesis),
+		Title:        fmt.Sprintf("%s: %s%s", j.Result.Verdict, j.Plan.Backend, words.Under(j.Plan)),
 		Sentence:     words.Sentence(j.Plan, j.Result),
 		Face:         words.FaceOf(j.Result.Verdict),
 		Plan:         j.Plan,

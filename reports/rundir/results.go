@@ -26,6 +26,7 @@ type Results struct {
 	// Execution is when jobs record their slots; "" of a workload that has none.
 	Execution   history.Execution `json:"execution,omitempty"`
 	Nemesis     string            `json:"nemesis"`
+	PlanFile    string            `json:"plan_file,omitempty"` // that the schedule was read from, if the nemesis did not draw it
 	Guard       string            `json:"guard"`
 	Provider    string            `json:"provider"`
 	Seed        int64             `json:"seed"`
@@ -48,6 +49,7 @@ func NewResults(j Judgement, now time.Time) Results {
 		Resource:    j.Plan.ResourceKind().Name,
 		Execution:   j.Plan.Execution,
 		Nemesis:     j.Plan.Nemesis,
+		PlanFile:    j.Plan.PlanFile,
 		Guard:       j.Plan.Guard,
 		Provider:    j.Plan.Provider,
 		Seed:        j.Plan.Seed,

@@ -65,6 +65,13 @@ func ShellWords(command []string) string {
 
 // ReproduceCommand is the command that makes a run once more, ready to be pasted into a shell.
 func ReproduceCommand(plan history.Plan) string {
+	if plan.PlanFile != "" {
+		command := []string{"lockcheck", "run", "--plan=" + plan.PlanFile}
+		if plan.Provider != "" {
+			command = append(command, "--provider="+plan.Provider)
+		}
+		return Plain(ShellWords(command))
+	}
 	if len(plan.Command) > 0 {
 		return Plain(ShellWords(plan.Command))
 	}

@@ -27,11 +27,7 @@ func Sentence(plan history.Plan, r *checker.Result) string {
 
 func sentence(plan history.Plan, r *checker.Result) string {
 	what := subject(plan, r)
-	if plan.Nemesis == history.NoNemesis || plan.Nemesis == "" {
-		what += " without faults"
-	} else {
-		what += " under " + plan.Nemesis
-	}
+	what += Under(plan)
 	switch r.Verdict {
 	case checker.Violation:
 		return Plain("UNSAFE: " + what + ": " + violationWords(r) + judgedWords(r))
@@ -41,6 +37,17 @@ func sentence(plan history.Plan, r *checker.Result) string {
 		return Plain("PASS" + passedWords(r) + ": " + what + ": " + passWords(plan, r))
 	}
 	return Plain(strings.ToUpper(string(r.Verdict)) + ": " + what + ": " + r.Reason)
+}
+
+// Under says what disturbed a run. A plan file can have other faults than the nemesis that it was drawn from.
+func Under(plan history.Plan) string {
+	switch {
+	case plan.PlanFile != "":
+		return " under the plan in " + Clip(plan.PlanFile, MaxName)
+	case plan.Nemesis == history.NoNemesis || plan.Nemesis == "":
+		return " without faults"
+	}
+	return " under " + plan.Nemesis
 }
 
 // ofResource are the properties that a resource under test which compares something breaks when it breaks its word, whatever the lock

@@ -35,6 +35,9 @@ type Options struct {
 	Expected *history.Expected
 	// Steps, if there are any, are those that the nemesis has to draw from the seed.
 	Steps []string
+	// PlanFile is where Schedule was read from, which is then played in the place of what the seed draws; "" if the seed decides.
+	PlanFile string
+	Schedule []history.Round
 }
 
 // Check finds what cannot be before anything is started, and settles what follows from the rest (the provider, where only

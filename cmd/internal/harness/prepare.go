@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -43,12 +44,12 @@ func Prepare(o Options) (workloads.Config, error) {
 	if err != nil {
 		return config, err
 	}
-	disturb, err := nemesis.New(o.Nemesis, nemesis.Plan{
+	disturb, err := o.disturb(nemesis.Plan{
 		Seed: o.Seed, TTL: layout.EffectiveTTL + layout.Grace, Limit: o.TimeLimit, Servers: len(layout.Nodes), Fronts: len(layout.Fronts), Clients: o.Clients,
 		Leaderless: layout.Election == 0 && attach == nil, Attached: attach != nil, Diskless: layout.Diskless, Syncless: layout.Syncless, ResourceUnderTest: resource.tested != nil && resource.tested.URL == "",
 	})
 	if err != nil {
-		return config, Usage(fmt.Errorf("--nemesis: %w", err))
+		return config, Usage(err)
 	}
 	if o.Steps != nil && !slices.Equal(o.Steps, disturb.Steps()) {
 		return config, Usage(errors.New("--replay: this version of lockcheck draws another schedule from that seed; use the version that plan.json names"))
@@ -61,7 +62,7 @@ func Prepare(o Options) (workloads.Config, error) {
 		Seed: o.Seed, Nodes: len(layout.Nodes) + len(layout.Fronts), Clients: o.Clients, Keys: o.Keys,
 		TimeLimitMS: o.TimeLimit.Milliseconds(), TTLMS: o.TTL.Milliseconds(), EffectiveMS: layout.EffectiveTTL.Milliseconds(),
 		GraceMS: layout.Grace.Milliseconds(), LockDelayMS: layout.LockDelay.Milliseconds(), ElectionMS: layout.Election.Milliseconds(), LeaseClock: layout.LeaseClock,
-		Until: UntilWords(o.Until), Expected: o.Expected, Exposure: slices.Concat(disturb.Requirements(), workload.Requires), Steps: disturb.Steps(), Settings: o.settings(layout),
+		Until: UntilWords(o.Until), Expected: o.Expected, Exposure: slices.Concat(disturb.Requirements(), workload.Requires), Steps: disturb.Steps(), Schedule: disturb.Schedule(), PlanFile: o.PlanFile, Settings: o.settings(layout),
 		Versions: map[string]string{"lockcheck": Version(), "go": strings.TrimPrefix(runtime.Version(), "go")},
 		Host:     HostFacts(),
 		Attached: asked(attach),
@@ -71,4 +72,16 @@ func Prepare(o Options) (workloads.Config, error) {
 		Plan: plan, Backend: backend, ClientCommand: command, Tested: resource.tested, Layout: layout, Nemesis: disturb,
 		Attach: attach,
 	}, nil
+}
+
+// disturb is the nemesis that the seed draws, or that a plan file has. A file in which nothing was changed requires what the drawn one does.
+func (o Options) disturb(plan nemesis.Plan) (nemesis.Nemesis, error) {
+	drawn, err := nemesis.New(o.Nemesis, plan)
+	if err != nil {
+		return nil, fmt.Errorf("--nemesis: %w", err)
+	}
+	if o.PlanFile == "" || reflect.DeepEqual(drawn.Schedule(), o.Schedule) {
+		return drawn, nil
+	}
+	return nemesis.FromSchedule(o.Schedule, plan)
 }

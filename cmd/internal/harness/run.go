@@ -62,6 +62,9 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 		return Outcome{}, err
 	}
 	o.Where.keep = []string{out, config.ClientCommand.Program, o.Where.ServerPaths.Bin, o.Where.ServerPaths.Jar}
+	if o.PlanFile != "" {
+		o.Where.keep = append(o.Where.keep, absolute(o.PlanFile))
+	}
 	if config.Attach != nil {
 		o.Where.keep = append(o.Where.keep, config.Attach.Files()...)
 	}
@@ -85,6 +88,9 @@ func Run(ctx context.Context, o Options, quiet bool) (Outcome, error) {
 	status := terminal.NewStatus(os.Stderr, terminal.IsTerminal(os.Stderr), quiet)
 	status.Line("lockcheck: %s, client %s, workload %s, resource %s, nemesis %s, guard %s, provider %s, seed %d, in %s", o.Backend, config.Plan.LockClient,
 		o.Workload, config.Plan.Resource, o.Nemesis, o.Guard, chosen.Name, o.Seed, dir.Path())
+	if o.PlanFile != "" {
+		status.Line("exactly the schedule of %s, not what that seed draws", o.PlanFile)
+	}
 	if passedOver != nil {
 		status.Line("provider %s, because it cannot be %v", chosen.Name, passedOver)
 	}
