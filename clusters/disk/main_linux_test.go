@@ -38,14 +38,23 @@ type served struct {
 	cmd       *exec.Cmd
 }
 
+// cannot skips a test of what this machine does not allow; with CI=true that is a failure.
+func cannot(t *testing.T, why error) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}
+
 // serve mounts one, where that can be done. No call of a test may wait for it for ever: see within.
 func serve(t *testing.T, more ...string) *served {
 	t.Helper()
 	if err := Available(); err != nil {
-		t.Skip(err)
+		cannot(t, err)
 	}
 	if os.Geteuid() != 0 {
-		t.Skip("mounts as root; the end-to-end tests do it in namespaces of users")
+		cannot(t, errors.New("mounts as root; the end-to-end tests do it in namespaces of users"))
 	}
 	s := &served{dir: t.TempDir(), data: t.TempDir()}
 	s.cmd = exec.Command("/proc/self/exe", append([]string{Command, "--dir=" + s.dir, "--data=" + s.data}, more...)...)
@@ -75,7 +84,7 @@ func serve(t *testing.T, more ...string) *served {
 	})
 	if s.Disk, err = Open(within(t), "test", in, out); err != nil {
 		if strings.Contains(err.Error(), "operation not permitted") {
-			t.Skip(err)
+			cannot(t, err)
 		}
 		t.Fatal(err)
 	}

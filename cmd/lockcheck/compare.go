@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -135,14 +134,11 @@ func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) 
 		}
 		defer release()
 	}
-	program, err := os.Executable()
+	program, ctx, stop, err := makesRuns(ctx)
 	if err != nil {
-		return fmt.Errorf("cannot find lockcheck's own program, which makes the runs: %w", err)
+		return err
 	}
-	ctx, stop := harness.UntilEnded(ctx)
 	defer stop()
-	// The first signal ends the runs at work, which clean up; a second one ends this program, and the runs with it.
-	context.AfterFunc(ctx, stop)
 	if !out.quiet {
 		if a.note != "" {
 			fmt.Fprintln(out.errOut, "lockcheck: "+a.note)

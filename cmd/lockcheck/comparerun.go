@@ -88,6 +88,17 @@ func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 // verdictOf are the exit codes of runs that came to a verdict.
 var verdictOf = map[int]checker.Verdict{exitPass: checker.Pass, exitViolation: checker.Violation, exitInconclusive: checker.Inconclusive}
 
+// makesRuns is what runs are made with: lockcheck's own program, and a context until a signal comes. The first one ends the runs at work,
+// which clean up; a second one ends this program, and the runs with it.
+func makesRuns(ctx context.Context) (program string, until context.Context, stop func(), err error) {
+	if program, err = os.Executable(); err != nil {
+		return "", nil, nil, fmt.Errorf("cannot find lockcheck's own program, which makes the runs: %w", err)
+	}
+	until, stop = harness.UntilEnded(ctx)
+	context.AfterFunc(until, stop)
+	return program, until, stop, nil
+}
+
 // read takes the results that a run printed. They have to agree with its exit code.
 func read(text []byte, code int) (compare.Run, error) {
 	verdict, ok := verdictOf[code]

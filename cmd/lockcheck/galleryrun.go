@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -141,14 +140,11 @@ func (f *galleryFlags) execute(ctx context.Context, g galleryRun, out output) er
 		return err
 	}
 	defer release()
-	program, err := os.Executable()
+	program, ctx, stop, err := makesRuns(ctx)
 	if err != nil {
-		return fmt.Errorf("cannot find lockcheck's own program, which makes the runs: %w", err)
+		return err
 	}
-	ctx, stop := harness.UntilEnded(ctx)
 	defer stop()
-	// The first signal ends the runs at work, which clean up; a second one ends this program, and the runs with it.
-	context.AfterFunc(ctx, stop)
 	if !out.quiet {
 		fmt.Fprintf(out.errOut, "lockcheck: seed %d, in %s\n", g.record.Seed, g.dir)
 	}
