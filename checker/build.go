@@ -258,7 +258,7 @@ func (b *builder) signal(e *history.Event) error {
 
 // cleanup takes from the loss of a hold whether its library had tidied up before it told of it. Once a release was asked for, a
 // request to remove something is the release's. What was sent before the grant was read proves nothing: as far as a recording goes
-// on, nobody could know of it.
+// on, no client could know of it.
 func (b *builder) cleanup(e *history.Event, h *Hold) {
 	also := h.extra()
 	also.told = true

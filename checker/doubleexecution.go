@@ -94,7 +94,7 @@ func newLedger(slot int64) *ledger {
 
 // take adds a record, and returns what it doubles.
 func (l *ledger) take(w *Access, slot int64) (d double, again bool) {
-	before := l.latest[slot] // a slot that was run a third time was run before by whoever ran it the second time
+	before := l.latest[slot] // a slot that was run a third time was run before by the hold that ran it the second time
 	if again = before != nil; again {
 		d = double{slot: slot, first: before, second: w, broke: w, broken: before}
 		if at := l.lostAt(slot); at >= 0 {

@@ -64,7 +64,7 @@ func (c Credentials) Fit(backend string, endpoints int, access client.Access) (c
 	case c.Login == LoginBoth && secret && !named:
 		return access, &Misfit{WordPasswordFile, fmt.Sprintf("there is a password and no username, and %s knows no password without one: name a username, or leave out password_file and %s", backend, EnvPassword)}
 	case c.Login == LoginUser && !named:
-		return access, &Misfit{WordUsername, fmt.Sprintf("%s lets nobody in without a username: name one", backend)}
+		return access, &Misfit{WordUsername, fmt.Sprintf("%s needs a username: name one", backend)}
 	case c.Login == LoginToken && named:
 		return access, &Misfit{WordUsername, fmt.Sprintf("%s knows no usernames, but tokens: leave username out, and have the token in password_file or %s", backend, EnvPassword)}
 	}

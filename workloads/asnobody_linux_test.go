@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// nobody has no rights that a server must not have.
+// nobody, the Linux user, has no rights that a server must not have.
 const nobody = 65534
 
 // asNobody has a program of root's run without root's rights.

@@ -77,7 +77,7 @@ func TestADelayThatIsNotSeenIsNone(t *testing.T) {
 		if _, err := a.Delay(t.Context(), "long", lag); err != nil {
 			t.Fatal(err)
 		}
-		on.lags.remove("long") // nobody knows of it
+		on.lags.remove("long") // its agent does not know of it
 		wants("too long", "at best, and 100ms was asked for", on.verifyDelays(t.Context(), "some", ways(true), amount))
 		wants("still there", "at best", on.verifyDelays(t.Context(), "over", ways(false), amount))
 		if err := a.do(t.Context(), agent.DelayStop, agent.Unblock{Name: "long"}, nil); err != nil {

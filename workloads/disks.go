@@ -93,7 +93,7 @@ func (s server) eachDisk(do func(*disk.Disk) error) (err error) {
 	return err
 }
 
-// readyAgain waits for the service to be whole, and starts servers again that end meanwhile because their disks had failed before.
+// readyAgain waits for the service to be whole, and starts servers again that end while it waits because their disks had failed before.
 func (e *faultEnv) readyAgain(ctx context.Context, ready func(context.Context) error) error {
 	for {
 		started, err := e.disks.revive(ctx)

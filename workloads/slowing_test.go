@@ -141,7 +141,7 @@ func killAgents(t *testing.T) {
 	}
 }
 
-// An agent that was killed in the middle of a turn leaves no process stopped. What its turns were nobody knows, and that is told.
+// An agent that was killed in the middle of a turn leaves no process stopped. What its turns were is unknown, and that is reported.
 func TestASlowdownWhoseAgentIsGoneIsTakenBack(t *testing.T) {
 	onHosts(t, func(t *testing.T, site clusters.Site) {
 		agents := newAgents()

@@ -96,7 +96,7 @@ func (t *testedResource) start(ctx context.Context, host clusters.Host) (string,
 	r.plan.UnderTest = &history.UnderTest{Compares: hello.Compares, IdempotencyKeys: hello.IdempotencyKeys, Software: t.named(hello.Name)}
 	r.plan.Fenced = hello.Compares == history.ComparisonNames[history.CompareTokens]
 	r.progress("resource %s: %s, which compares %s, ready", r.plan.Resource, r.plan.UnderTest.Software, hello.Compares)
-	// There is a file for whoever reads a run that goes on; it is filled when the load is over.
+	// The file is there for readers of a run that goes on; it is filled when the load is over.
 	log, err := resource.OpenLog(r.config.ResourcePath)
 	if err != nil {
 		return "", err

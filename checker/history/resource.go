@@ -28,7 +28,7 @@ const (
 	CompareKeys
 )
 
-// OrdersWrites reports whether the comparison itself decides which writes have an effect, whoever holds the lock.
+// OrdersWrites reports whether the comparison itself decides which writes have an effect, independent of who holds the lock.
 func (c Comparison) OrdersWrites() bool { return c == CompareBases || c == CompareKeys }
 
 // ResourceKind is one resource and how it is spoken of, everywhere: in the help, in stories, in the report.

@@ -35,8 +35,8 @@ func TestConformanceSaysWhatItExpected(t *testing.T) {
 		"answers twice":           {`say(msg="ok", op=c["op"], seen=seen, owned=`, `say(msg="ok", op=c["op"]); say(msg="ok", op=c["op"], seen=seen, owned=`, []string{"answered operation 5 twice, want one answer"}},
 		"sees what is to come":    {`self.seen = ping `, `self.seen = ping + 5 `, []string{"seen is the number of a ping that was never sent"}},
 		"invents a loss":          {`finally: waiting.pop`, `finally: say(msg="lost", session="s"); waiting.pop`, []string{`printed {"msg":"lost","session":"s"} instead of answer of operation 1`}},
-		"waits for a ping": {"def acquire(c):\n", "def acquire(c):\n    if init[\"name\"] == \"e\" and not ping: raise Definite(\"refused\", \"nobody has pinged yet\")\n", []string{
-			`client e answered operation 1 with {"msg":"fail","op":1,"code":"refused","error":"nobody has pinged yet"}, want [ok]`}},
+		"waits for a ping": {"def acquire(c):\n", "def acquire(c):\n    if init[\"name\"] == \"e\" and not ping: raise Definite(\"refused\", \"no ping has come yet\")\n", []string{
+			`client e answered operation 1 with {"msg":"fail","op":1,"code":"refused","error":"no ping has come yet"}, want [ok]`}},
 		"ends in disorder": {`os._exit(0)`, `os._exit(4)`, []string{"ended with exit status 4, want exit code 0"}},
 		"does not end":     {`os._exit(0)`, `time.sleep(30)`, []string{"did not end within 2 s, want it to give its session back and exit with code 0"}},
 	} {

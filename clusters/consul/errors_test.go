@@ -20,17 +20,17 @@ func TestWhichAnswersAreDefinite(t *testing.T) {
 		x       exchange
 		refused bool
 	}{
-		"the session is gone":                 {exchange{status: 500, body: []byte(`raft apply failed: invalid session "b52c"`)}, true},
-		"no leader":                           {exchange{status: 500, body: []byte("No cluster leader")}, true},
-		"no leader, says the one asked":       {exchange{status: 500, body: []byte("rpc error making call: No cluster leader")}, true},
-		"asked of one that leads no more":     {exchange{status: 500, body: []byte("raft apply failed: node is not the leader")}, true},
-		"no way to the leader":                {exchange{status: 500, body: []byte("rpc error getting client: failed to get conn: dial tcp 10.0.0.2:8300: connect: connection refused")}, true},
-		"no connection":                       {exchange{err: errors.New("connect: connection refused")}, true},
-		"the leader lost its place meanwhile": {exchange{status: 500, body: []byte("raft apply failed: leadership lost while committing log")}, false},
-		"the leader did not answer":           {exchange{status: 500, body: []byte("rpc error making call: EOF")}, false},
-		"another error":                       {exchange{status: 500, body: []byte("something else")}, false},
-		"no answer":                           {exchange{sent: true, err: errors.New("EOF")}, false},
-		"it was done":                         {exchange{sent: true, status: 200, body: []byte("true")}, false},
+		"the session is gone":                  {exchange{status: 500, body: []byte(`raft apply failed: invalid session "b52c"`)}, true},
+		"no leader":                            {exchange{status: 500, body: []byte("No cluster leader")}, true},
+		"no leader, says the one asked":        {exchange{status: 500, body: []byte("rpc error making call: No cluster leader")}, true},
+		"asked of one that leads no more":      {exchange{status: 500, body: []byte("raft apply failed: node is not the leader")}, true},
+		"no way to the leader":                 {exchange{status: 500, body: []byte("rpc error getting client: failed to get conn: dial tcp 10.0.0.2:8300: connect: connection refused")}, true},
+		"no connection":                        {exchange{err: errors.New("connect: connection refused")}, true},
+		"the leader lost its place in between": {exchange{status: 500, body: []byte("raft apply failed: leadership lost while committing log")}, false},
+		"the leader did not answer":            {exchange{status: 500, body: []byte("rpc error making call: EOF")}, false},
+		"another error":                        {exchange{status: 500, body: []byte("something else")}, false},
+		"no answer":                            {exchange{sent: true, err: errors.New("EOF")}, false},
+		"it was done":                          {exchange{sent: true, status: 200, body: []byte("true")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := refused(&test.x); got != test.refused {
@@ -77,7 +77,7 @@ func TestWhatAnAcquireThatFailedProves(t *testing.T) {
 	}
 }
 
-// A server that may be behind says that the key is nobody's: that ends no grant. The same of the leader does.
+// A server that may be behind says that the key has no holder: that ends no grant. The same of the leader does.
 func TestAnOldAnswerEndsNoGrant(t *testing.T) {
 	for query, ended := range map[string]bool{"?stale=": false, "?consistent=": true, "": true} {
 		watched := clienttest.NewWatched()

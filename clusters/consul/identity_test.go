@@ -13,7 +13,7 @@ import (
 	"lockcheck/clusters/client/clienttest"
 )
 
-// asked is a server that lets nobody in, and keeps what it was asked.
+// asked is a server that refuses every login, and keeps what it was asked.
 type asked struct {
 	*httptest.Server
 	mu       sync.Mutex

@@ -49,7 +49,7 @@ func newLocks(_ context.Context, init client.Init, watch client.Watch) (client.L
 		return nil, ready, err
 	}
 	transport := api.DefaultConfig().Transport
-	transport.Proxy = nil // whoever is asked is asked directly, even if the environment names a proxy
+	transport.Proxy = nil // each server is asked directly, even if the environment names a proxy
 	l.config = api.Config{Scheme: "http", Address: init.Endpoints[uint64(init.Seed)%uint64(len(init.Endpoints))], Token: ownToken}
 	if secure != nil {
 		l.config.Scheme, transport.TLSClientConfig = "https", secure

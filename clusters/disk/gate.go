@@ -15,7 +15,7 @@ type gate struct {
 	rules   map[string]Rule
 	changed chan struct{}     // closed, and made anew, whenever the rules change
 	held    map[Class]int     // requests of the probe that stand still now
-	dying   func(thread) bool // whether a thread is to die: nothing is held that nobody waits for
+	dying   func(thread) bool // whether a thread is to die: nothing is held that no process waits for
 }
 
 // thread is one that asks, by its id here; 0 for the kernel itself, which writes mapped pages back.

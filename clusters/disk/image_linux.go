@@ -117,7 +117,7 @@ func (u *unsynced) truncate(f *file, path string, size int64, do func() syscall.
 	return do()
 }
 
-// syncFile takes what is in an open file as synced, whoever wrote it.
+// syncFile takes what is in an open file as synced, no matter which process wrote it.
 func (u *unsynced) syncFile(f *file) syscall.Errno {
 	if u == nil {
 		return 0

@@ -28,7 +28,7 @@ func Serve(args []string, in io.Reader, out io.Writer) error {
 	if *probed != "" {
 		return serveProbe(*probed, in, out)
 	}
-	// A request is carried out in a few microseconds. On one thread at a time it is by whoever read it; with more, each wakes up another one.
+	// A request is carried out in a few microseconds. On one thread at a time it is by the thread that read it; with more, each wakes up another one.
 	runtime.GOMAXPROCS(1)
 	answers := json.NewEncoder(out)
 	s, err := newServing(*dir, *data, *limbo)

@@ -46,7 +46,7 @@ func TestAKilledHarnessLeavesNoContainer(t *testing.T) {
 		}
 	}
 	if len(all) == 0 {
-		t.Error("nothing is there at all: somebody has swept")
+		t.Error("nothing is there at all: it was swept already")
 	}
 	sweepHere(t)
 	left(t, engine, labelRun+"="+run, 0)

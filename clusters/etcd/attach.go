@@ -120,7 +120,7 @@ func (e *endpoint) sign(ctx context.Context) (context.Context, error) {
 	if e.token == "" {
 		given, err := pb.NewAuthClient(e.conn).Authenticate(ctx, &pb.AuthenticateRequest{Name: access.Username, Password: access.Password.Reveal()})
 		switch {
-		case errors.Is(rpctypes.Error(err), rpctypes.ErrAuthNotEnabled): // whoever it is may do everything
+		case errors.Is(rpctypes.Error(err), rpctypes.ErrAuthNotEnabled): // every user may do everything
 			return ctx, nil
 		case err != nil:
 			return nil, err

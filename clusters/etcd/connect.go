@@ -38,7 +38,7 @@ func oneMember(init client.Init) []string {
 }
 
 // passwordTimeout is how long a member may take to check a password, which costs it much on purpose. Clients that gave up soon and asked
-// again would keep a busy member checking for nobody.
+// again would keep a busy member checking passwords that no client waits for.
 const passwordTimeout = 10 * time.Second
 
 // connect makes the library's client. One that has to show a password asks for a token at once, and fails if no member can be

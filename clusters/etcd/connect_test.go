@@ -32,7 +32,7 @@ func (s *slowToCheck) Authenticate(ctx context.Context, _ *pb.AuthenticateReques
 }
 
 // A member may need longer to check a password than a lease lasts. Clients that gave up after that were never let in, and had it checked
-// again and again, until it checked for nobody.
+// again and again, until it checked for no client at all.
 func TestAPasswordMayTakeLongerToCheckThanALeaseLasts(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -43,7 +43,7 @@ func Command(uid uint32, args ...string) *exec.Cmd {
 // Self is this user.
 func Self() uint32 { return uint32(os.Geteuid()) }
 
-// Nobody is a user without rights.
+// Nobody is the Linux user without rights.
 const Nobody = 65534
 
 // Again runs a test in a process of its own that entered as the harness does, with more in its environment.

@@ -24,8 +24,8 @@ const (
 	tokenLine = token + ",lockcheck,1,system:masters\n"
 )
 
-// keys are the certificate with which the API servers show themselves, which nobody checks, and its key, with which they sign
-// what nobody asks for.
+// keys are the certificate with which the API servers show themselves, which no client checks, and its key, with which they sign
+// what no client asks for.
 type keys struct{ certificate, private []byte }
 
 func makeKeys() (keys, error) {

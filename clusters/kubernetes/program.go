@@ -163,10 +163,18 @@ func keyOf(source string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:12], nil
 }
 
-// build leaves a whole program at the path or none, also if two do it at the same time.
+// build leaves a whole program at the path or none. Where several processes want it at the same time one of them builds it.
 func build(ctx context.Context, dir, path, arch string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("there is no place to keep it: %w", err)
+	}
+	release, err := lockBuild(ctx, filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer release()
+	if isThere(path) { // another process has built it while this one waited
+		return nil
 	}
 	made, err := os.MkdirTemp(filepath.Dir(path), "building-")
 	if err != nil {

@@ -60,7 +60,7 @@ func (d *doorway) listen() {
 	}
 }
 
-// deliver hands an arrival to who waits for it, if anybody does. Whoever gives up after that finds it.
+// deliver hands an arrival to who waits for it, if there is one. A waiter that gives up after that finds it.
 func (d *doorway) deliver(arrived doorArrival) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

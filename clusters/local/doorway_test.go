@@ -69,7 +69,7 @@ func TestAConnectionThatComesTooLateIsClosed(t *testing.T) {
 		place := <-places
 		poll := []unix.PollFd{{Fd: int32(place.Fd()), Events: unix.POLLIN}}
 		if n, _ := unix.Poll(poll, 5000); n != 1 {
-			t.Fatal("a connection is open that nobody has")
+			t.Fatal("a connection is open that no one has")
 		}
 		place.Close()
 	}

@@ -81,7 +81,7 @@ func needsNamespaces() bool { return needsOther(clusters.Command{OtherUser: true
 func TestSharedMemoryOfAKilledServerIsGone(t *testing.T) {
 	everywhere(t, func(t *testing.T, s clusters.Site) {
 		if !needsNamespaces() {
-			return // what is made there is the machine's, and only whoever made it takes it away
+			return // what is made there is the machine's, and only its maker takes it away
 		}
 		key := 1 + rand.IntN(1<<30)
 		p := startOther(t, hosttest.Host(t, s, "n1"), "share", strconv.Itoa(key))

@@ -92,8 +92,8 @@ func TestARelayIsTheOnlyWayOut(t *testing.T) {
 	if got := answerFrom(c, places[0]); got != "" || !errors.Is(<-refused, relay.ErrTooMany) {
 		t.Errorf("a third connection of two was passed on: %q", got)
 	}
-	nobody := netip.AddrPortFrom(netip.MustParseAddr(hosts[2].addr), netip.MustParseAddrPort(places[2]).Port())
-	if got := answerFrom(c, nobody.String()); got != "" || <-refused == nil {
+	nowhere := netip.AddrPortFrom(netip.MustParseAddr(hosts[2].addr), netip.MustParseAddrPort(places[2]).Port())
+	if got := answerFrom(c, nowhere.String()); got != "" || <-refused == nil {
 		t.Errorf("a place that refuses said %q", got)
 	}
 	if err := s.Close(); err != nil {

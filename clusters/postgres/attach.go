@@ -196,7 +196,7 @@ func inTransaction(ctx context.Context, conn *pgx.Conn, statements ...string) er
 // silences are the settings after which the server ends a session that is silent.
 var silences = []string{idleSession, idleTransaction}
 
-// patience compares them with what clients are told: they report a loss by these, and a session that ends sooner is one that nobody
+// patience compares them with what clients are told: they report a loss by these, and a session that ends sooner is one that no client
 // explains. Servers older than a setting do not have it.
 func (s *attachedServer) patience(ctx context.Context) error {
 	for _, name := range silences {

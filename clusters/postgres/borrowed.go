@@ -104,7 +104,7 @@ func (g *borrowed) Release(ctx context.Context) (*bool, error) {
 	return nil, fmt.Errorf("releasing: %w", judge(err))
 }
 
-// giveBack ends a grant that nobody waits for any more, and is what came of its acquire.
+// giveBack ends a grant that is not waited for any more, and is what came of its acquire.
 func (g *borrowed) giveBack(ctx context.Context) error {
 	defer g.finish()
 	if owned, err := g.Release(ctx); err != nil || !*owned {

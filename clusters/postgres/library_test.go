@@ -226,7 +226,7 @@ func TestALibrarysRequestWithoutAnAnswerIsUnknownUnderItsOwner(t *testing.T) {
 	}
 }
 
-// A grant that nobody waits for any more, and that cannot be given back, is there for the rest of its lease: that nothing was sent
+// A grant that is not waited for any more, and that cannot be given back, is there for the rest of its lease: that nothing was sent
 // is true of its release, not of its acquire.
 func TestAGrantThatCannotBeGivenBackIsUnknown(t *testing.T) {
 	c := startAlone(t, nil)

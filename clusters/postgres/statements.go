@@ -34,8 +34,8 @@ type statement struct {
 	seen int64
 }
 
-// statements observes what the library asks of the server and is answered, of which it tells nobody. A heartbeat that was answered
-// extends the lease: whoever finds its number from then on has to find it again, a lease later.
+// statements observes what the library asks of the server and is answered, which it does not report. A heartbeat that was answered
+// extends the lease: a client that finds its number from then on has to find it again, a lease later.
 type statements struct{ watch client.Watch }
 
 func (s statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {

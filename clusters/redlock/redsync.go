@@ -167,7 +167,7 @@ func (m *mutex) Ask(ctx context.Context, question history.Question) (bool, error
 	if question != history.AskLatest {
 		return false, errOneServer
 	}
-	//lint:ignore SA1019 what it is deprecated for asks nobody
+	//lint:ignore SA1019 what it is deprecated for asks no server
 	held, err := m.library.ValidContext(ctx)
 	var silent *redsync.RedisError
 	if !held && errors.As(err, &silent) {

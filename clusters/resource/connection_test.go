@@ -105,7 +105,7 @@ func TestRepliesAndWhatBecomesOfTheirConnections(t *testing.T) {
 	}
 }
 
-// A reply that comes after its request was given up is nobody's, least of all the next one's.
+// A reply that comes after its request was given up belongs to no request, least of all to the next one.
 func TestAReplyThatWasGivenUpIsNotTheNextOnes(t *testing.T) {
 	arrived, answer := make(chan struct{}), make(chan struct{})
 	base, _ := answering(t, func(earlier int, conn net.Conn, requests *bufio.Reader) {

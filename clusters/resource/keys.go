@@ -5,7 +5,7 @@ import (
 )
 
 // A keyed resource takes the slot that a record names as its idempotency key (rule J12 in checker/RULES.md): the first record of a
-// slot is applied, and every later one is answered as that one was and does nothing, whoever sends it and whatever else is compared.
+// slot is applied, and every later one is answered as that one was and does nothing, no matter which client sends it and what else is compared.
 // The line of such a request says duplicate, and names the first.
 
 // checkKey refuses a write that has no key, and one that is sent with another. Clients that send none are written for no resource

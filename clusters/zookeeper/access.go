@@ -10,7 +10,7 @@ import (
 	"lockcheck/clusters/client"
 )
 
-// aclOf is who may use the nodes that are made: whoever shows the same password, or anybody if there is none.
+// aclOf is who may use the nodes that are made: users that show the same password, or all if there is none.
 func aclOf(access client.Access) []zk.ACL {
 	if access.Username == "" {
 		return anyone

@@ -74,7 +74,7 @@ func (s *attachedServer) with(ctx context.Context, do func(*zk.Conn) error) erro
 }
 
 // askAny asks the servers one after the other until one answers. What one that was given up on says later is its own question's answer,
-// which nobody reads.
+// which no client reads.
 func askAny[T any](ctx context.Context, c *attached, do func(*zk.Conn) (T, error)) (T, error) {
 	var errs []error
 	for _, s := range c.servers {

@@ -50,7 +50,7 @@ func TestNoComparisonIsAnnotated(t *testing.T) {
 			}
 			t.Setenv("GITHUB_ACTIONS", "")
 			if got := lockcheck(t, test.args...); got.stdout != "" {
-				t.Errorf("annotated although nobody asked: %s", got.stdout)
+				t.Errorf("annotated without being asked: %s", got.stdout)
 			}
 		})
 	}

@@ -71,7 +71,7 @@ func check(path string, opts checker.Options, partial bool, out output) error {
 	if err != nil {
 		return harness.AsUsage(err)
 	}
-	if release, err := rundir.Hold(dir.RunPath()); err == nil { // clean must not remove it meanwhile; where another has it, it is safe
+	if release, err := rundir.Hold(dir.RunPath()); err == nil { // clean must not remove it while it is judged; where another has it, it is safe
 		defer release()
 	}
 	boundHeap(dir.Recorded())

@@ -37,7 +37,7 @@ func (o *oldRuns) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
 }
 
-// remove lists what is old, asks, and removes it. Where nobody can be asked it refuses.
+// remove lists what is old, asks, and removes it. Without a terminal to ask on it refuses.
 func (o *oldRuns) remove(cmd *cobra.Command) error {
 	age, err := parseAge(o.olderThan)
 	if err != nil {

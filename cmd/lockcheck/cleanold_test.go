@@ -44,7 +44,7 @@ func oldRun(t *testing.T) string {
 	return dir
 }
 
-// Without a terminal nobody can be asked: what would be removed is listed, and stays. With --yes it goes.
+// Without a terminal there is no user to ask: what would be removed is listed, and stays. With --yes it goes.
 func TestCleanAsksOrRefuses(t *testing.T) {
 	dir := oldRun(t)
 	got := lockcheck(t, "clean", "--older-than=2d")

@@ -46,7 +46,7 @@ func TestMistakesOfComparisons(t *testing.T) {
 		"a backend's own resource":     {[]string{"compare", "--file=lockcheck.yaml", "--resources=plain,cas"}, strings.Replace(config.Example, "  etcd:\n", "  etcd: {resource: cas}\n", 1), []string{"backend etcd has a resource of its own"}},
 		"a resource the file has not":  {[]string{"compare", "--resources=cas"}, inMatrix("resources: [plain]"), []string{`the matrix of lockcheck.yaml has no "cas"; it has: plain`}},
 		"a resource of a file":         {[]string{"compare"}, inMatrix("resources: [plain, disc]"), []string{`lockcheck.yaml:26:22: resources: there is no resource "disc"`}},
-		"tokens that nobody shows":     {[]string{"compare", "--backends=etcd", "--workloads=lock", "--resources=plain,fenced"}, "", []string{"etcd / none / lock / resource fenced", "workload lock shows it none", "take workload fencing"}},
+		"tokens that no client shows":  {[]string{"compare", "--backends=etcd", "--workloads=lock", "--resources=plain,fenced"}, "", []string{"etcd / none / lock / resource fenced", "workload lock shows it none", "take workload fencing"}},
 		"the same in a file":           {[]string{"compare", "--file=lockcheck.yaml", "--workloads=lock"}, inMatrix("resources: [cas, redis]"), []string{"lockcheck.yaml:26:20: the cell etcd / none / lock / resource redis"}},
 		"one run under two names":      {[]string{"compare", "--backends=etcd", "--workloads=lock,fencing", "--resources=plain"}, "", []string{"etcd / none / fencing / resource plain", "etcd / none / lock / resource plain once more"}},
 		"the same of a file":           {[]string{"compare"}, inMatrix("resources: [cas]"), []string{"lockcheck.yaml:28:21: ", "once more"}},
@@ -113,7 +113,7 @@ func inMatrix(key string) string {
 	return strings.Replace(config.Example, "\nmatrix:\n", "\nmatrix:\n  "+key+"\n", 1)
 }
 
-// Several leases are a dimension of the matrix, whoever names them: each cell sets its own, and no default does.
+// Several leases are a dimension of the matrix, no matter where they are named: each cell sets its own, and no default does.
 func TestLeasesAreADimension(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, test := range map[string]struct {

@@ -105,7 +105,7 @@ func several(one cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// completeClient offers the clients of the backend that was chosen, or of all, and programs to whoever types a path.
+// completeClient offers the clients of the backend that was chosen, or of all, and programs to a user who types a path.
 func completeClient(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if strings.HasPrefix(typed, ".") || strings.Contains(typed, "/") {
 		return nil, cobra.ShellCompDirectiveDefault

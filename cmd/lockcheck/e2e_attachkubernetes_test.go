@@ -77,7 +77,7 @@ func startKubernetes(t *testing.T, token string) *apiServer {
 	return k
 }
 
-// signingKey is one with which the server signs what nobody asks for.
+// signingKey is one with which the server signs what no client asks for.
 func signingKey(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

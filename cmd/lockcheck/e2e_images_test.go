@@ -49,7 +49,7 @@ var imageRows = []struct {
 		exposed: []string{history.PastLease("pauses")},
 	},
 	{
-		// Whoever is granted the lock once the lease of the one that is cut off has run out is killed. bsm/redislock tells its user of no loss.
+		// The client that is granted the lock once the lease of the one that is cut off has run out is killed. bsm/redislock tells its user of no loss.
 		name: "bsm-redislock, cut off past its lease, and the next holder killed", backend: "redis", variable: "LOCKCHECK_CLIENT_IMAGE_BSM_REDISLOCK",
 		args:     []string{"--nodes=1", "--nemesis=partition:holder@acquire;kill:holder@work,1ttl", "--time-limit=24s"},
 		exposed:  []string{history.PastLease("partitions"), history.OfHolders("kills")},

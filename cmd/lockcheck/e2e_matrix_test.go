@@ -34,7 +34,7 @@ var longer = map[string]string{"consul": "36s"}
 
 // freesOthers are the properties that the default client of a backend violates when its holder was paused: client-go's release replaces
 // the record that it finds, and does not look whose it is. That is release-by-owner where it is proven (J5). Where the client woke at
-// the very moment at which the next grant was read, nobody can say which came first, and it is early-expiry.
+// the very moment at which the next grant was read, it cannot be known which came first, and it is early-expiry.
 var freesOthers = map[string][]checker.Name{"kubernetes": {checker.ReleaseByOwner, checker.EarlyExpiry, checker.LockLinearizability}}
 
 var everyBackend = harness.BackendNames()

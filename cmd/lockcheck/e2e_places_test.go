@@ -16,7 +16,7 @@ var (
 	inDocker = make(chan struct{}, 2)
 )
 
-// placeFor waits until few enough runs go on where a command has its own; it is over when what it returns is called. Whoever has
+// placeFor waits until few enough runs go on where a command has its own; it is over when what it returns is called. A test that has
 // a place starts nothing that waits for another.
 func placeFor(cmd *exec.Cmd) (over func()) {
 	where := places

@@ -49,7 +49,7 @@ var (
 	// A write is on its way through a slow storage while its client's lease ends behind a cut.
 	slowWrite = []string{"--nemesis=partition:holder-servers@work,3ttl", "--guard=none", "--time-limit=10s"}
 	// A write comes late, and the storage was started again since it served the newer holder. That one was killed, so until its lease ends,
-	// which is at least two thirds of it, nobody can be granted the lock and show the storage its token anew. Half of that time is
+	// which is at least two thirds of it, no client can be granted the lock and show the storage its token anew. Half of that time is
 	// the storage's, to be back.
 	restarted     = []string{"--nemesis=pause:holder@work;kill:holder@work;kill:resource,at-once,0.33ttl", "--clients=2", "--ttl=9s", "--time-limit=24s"}
 	killedStorage = []string{"--nemesis=kill:resource@worked,at-once", "--time-limit=10s"}

@@ -19,7 +19,7 @@ import (
 	"lockcheck/clusters/postgres"
 )
 
-// nobody is the user that owns nothing.
+// nobody is the Linux user that owns nothing.
 const nobody = 65534
 
 // asNobody runs the command as a user who owns nothing but the directory of the output.

@@ -8,7 +8,7 @@ import (
 )
 
 // What the first command compiles and downloads from empty caches is counted, because time says more of the machine. Each may
-// grow by a quarter before somebody has to decide that it is worth it, and to record it here.
+// grow by a quarter before its authors have to decide that it is worth it, and to record it here.
 const (
 	recordedPackages = 718
 	recordedModules  = 95

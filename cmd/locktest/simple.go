@@ -28,7 +28,7 @@ import (
 //     release that did not happen is taken for one that may have, which can hide a service's mistake (lock-linearizability).
 //   - Waiting: requests in the queue are not counted, and a nemesis that waits for them (@queue) finds no moment.
 //
-// What is harmed is seen as with any client: two holders at once, stale writes, lost updates, a lock that nobody gets any
+// What is harmed is seen as with any client: two holders at once, stale writes, lost updates, a lock that no client gets any
 // more. A mistake that Simple does not see is never made up. For the rest implement client.Lock.
 func Simple(lock func(ctx context.Context, key string) (unlock func(context.Context) error, lost <-chan struct{}, err error)) client.Factory {
 	return func(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {

@@ -15,7 +15,7 @@ const (
 	slowRun = 5 * time.Millisecond
 	// minSlowTurn keeps turns of great shares from following each other too fast to be read back.
 	minSlowTurn = 50 * time.Millisecond
-	// hasteOfFirst is how much shorter the first turn is, which has to be seen: work that was to be slowed goes on meanwhile.
+	// hasteOfFirst is how much shorter the first turn is, which has to be seen: work that was to be slowed goes on until then.
 	hasteOfFirst = 5
 	// maxSlowStop bounds one stop: what lateness is still to be made up for is left to later turns. More would be a pause.
 	maxSlowStop = time.Second

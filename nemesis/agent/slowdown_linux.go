@@ -90,7 +90,7 @@ func hurry() {
 
 // halt stops the processes and reads that back. A process does nothing of its own any more once the signal was sent: what it has to do in
 // the kernel until it is seen to be stopped is in the time of the processor that it had. Those that were held before get the signal at once:
-// to look for all of them takes long where a machine has many, and they run meanwhile.
+// to look for all of them takes long where a machine has many, and they run all that time.
 func (d *slowdown) halt(ctx context.Context) (sent time.Time, err error) {
 	before, err := d.held()
 	for _, pid := range before {

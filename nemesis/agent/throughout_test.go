@@ -48,7 +48,7 @@ func TestATreeIsLookedAtUntilNothingIsLeftToChange(t *testing.T) {
 		"one process without children": {[][]int{{alone}}, 1, []int{alone}, nil},
 		"none":                         {[][]int{{}}, 1, nil, procs.ErrNone},
 		"two processes":                {[][]int{{alone, 5}}, 2, []int{alone, 5}, nil},
-		"a fork meanwhile":             {[][]int{{alone, 5}, {alone, 5, 6}}, 3, []int{alone, 5, 6}, nil},
+		"a fork in between":            {[][]int{{alone, 5}, {alone, 5, 6}}, 3, []int{alone, 5, 6}, nil},
 		"one ends before its turn":     {[][]int{{alone, gone}}, 2, []int{alone}, nil},
 		"all end before their turn":    {[][]int{{gone}}, 1, nil, nil},
 	} {

@@ -28,7 +28,7 @@ func gate(expect *Expectation, runs ...Run) *Comparison {
 	return c
 }
 
-// Whoever sees only a log, an annotation or a test's failure learns what happened before what was expected.
+// A reader who sees only a log, an annotation or a test's failure learns what happened before what was expected.
 func TestARedCellSaysWhatHappenedFirst(t *testing.T) {
 	c := gate(expecting(), stale())
 	story := []string{stale().Sentence, "first finding: c2 wrote after c3 was granted the lock", "cause: c2 was paused for 3 s",

@@ -14,7 +14,7 @@ import (
 	"lockcheck/reports/rundir"
 )
 
-// Somebody may have been asked something before the page is written: how long that took takes nothing from the time to read.
+// The user may have been asked something before the page is written: how long that took takes nothing from the time to read.
 func TestTheTimeToReadBeginsWhenItIsRead(t *testing.T) {
 	out := t.TempDir()
 	run(t, out, "etcd", 1, checker.Pass, calm)

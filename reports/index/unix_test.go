@@ -15,7 +15,7 @@ import (
 	"lockcheck/reports/rundir"
 )
 
-// A named pipe in the place of a file is not waited for: to open it would take until somebody writes to it. A link in the place of
+// A named pipe in the place of a file is not waited for: to open it would take until another process writes to it. A link in the place of
 // the page is not lockcheck's.
 func TestWhatIsNoFileIsNotOpened(t *testing.T) {
 	out := t.TempDir()

@@ -63,7 +63,7 @@ func inputErrorf(format string, args ...any) error { return &InputError{fmt.Erro
 
 // Create makes the directory of a new run, out/<time>-<backend>-<workload>-<nemesis>-<seed>, and points out/latest at
 // it. A directory that exists is never used again: a run started in the same second gets a number behind its name. It is held
-// until the process ends, so that nobody takes it for one that is over.
+// until the process ends, so that it is not taken for one that is over.
 func Create(out string, plan history.Plan, now time.Time) (*Dir, error) {
 	if err := MakeOut(out); err != nil {
 		return nil, inputErrorf("cannot make the directory for runs: %w", err)
@@ -78,7 +78,7 @@ func Create(out string, plan history.Plan, now time.Time) (*Dir, error) {
 		return nil, inputErrorf("cannot make a run directory: %w", err)
 	}
 	d := &Dir{path: path}
-	d.release, _ = Hold(path) // nobody else knows it yet
+	d.release, _ = Hold(path) // no other process knows it yet
 	if err := os.Mkdir(d.NodesDir(), 0o755); err != nil {
 		return nil, fmt.Errorf("cannot make the directory for the servers' logs: %w", err)
 	}

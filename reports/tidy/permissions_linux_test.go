@@ -15,7 +15,7 @@ import (
 	"lockcheck/reports/rundir"
 )
 
-// nobody is a user whom permissions hold for.
+// nobody is the Linux user whom permissions hold for.
 const nobody = 65534
 
 // asUser does something as a user whom permissions hold for: the one who runs the test, or if that is root, nobody, who owns the

@@ -44,7 +44,7 @@ func Old(out string, before time.Time) (old []Entry, left []Left, err error) {
 		dir := filepath.Join(out, entry.Name())
 		changed, err := lastChange(dir, started)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // somebody else has removed it
+		case errors.Is(err, fs.ErrNotExist): // another process has removed it
 			continue
 		case !changed.Before(before):
 			continue

@@ -275,7 +275,7 @@ func TestAnAttachedServiceGetsReady(t *testing.T) {
 	hosttest.ReadyAlone(t, testBackend{}, open(t), layout(t, clusters.Options{TTL: 2 * time.Second}))
 }
 
-// A leader that lost its office after all had agreed on it answers nobody: that is looked at again. An answer that is wrong is not.
+// A leader that lost its office after all had agreed on it answers no request: that is looked at again. An answer that is wrong is not.
 func TestWhatNoMemberAnsweredIsLookedAtAgain(t *testing.T) {
 	for err, want := range map[error]bool{
 		nil: false,

@@ -260,7 +260,7 @@ func TestAnElectorThatGivesUpRemovesAnothersRecord(t *testing.T) {
 	t.Error("it never removed another's record")
 }
 
-// An elector that sees that its record was given back by another takes it again, under the same identity, and tells nobody.
+// An elector that sees that its record was given back by another takes it again, under the same identity, and tells no one.
 func TestALeadershipThatIsTakenAgainExtendsNothing(t *testing.T) {
 	lock, w := newClient(t, held)
 	k := key(t)

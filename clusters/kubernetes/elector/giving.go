@@ -16,7 +16,7 @@ type giving struct {
 	sent    bool
 	own     bool  // the record that it replaced, if any, was this grant's
 	free    bool  // it had no holder
-	unasked bool  // nobody had asked the elector to end: it gave up by itself
+	unasked bool  // the elector was not asked to end: it gave up by itself
 	seen    int64 // if so: the last ping read before it
 	lost    bool  // it may have taken effect without an answer that says so
 	err     error
@@ -69,7 +69,7 @@ func (r *record) beforeGivingBack(ctx context.Context) (unasked bool, seen int64
 }
 
 // othersUnasked reports whether a server has acknowledged that the elector, which gave up by itself, replaced a record that was
-// another's. One that was free already it took from nobody.
+// another's. One that was free already it took from no one.
 func (g giving) othersUnasked() bool {
 	return g.sent && g.err == nil && !g.own && !g.free && g.unasked
 }

@@ -81,7 +81,7 @@ func TestAReleaseIsNotWhatTheElectorHadSentBefore(t *testing.T) {
 	}
 }
 
-// A record without a holder is taken from nobody.
+// A record without a holder is taken from no one.
 func TestWhoReplacesAFreeRecordRemovesNothing(t *testing.T) {
 	for holder, want := range map[string]bool{"a": false, "b": true, "": false} {
 		x, l, _ := givingUp(t, holder)

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// homebound follows no redirection: net/http would, and client-go shows the token to whoever is asked. An API server never redirects what
+// homebound follows no redirection: net/http would, and client-go shows the token to the server that it is sent to. An API server never redirects what
 // electors ask for.
 type homebound struct{ next http.RoundTripper }
 

@@ -13,7 +13,7 @@ import (
 	"lockcheck/clusters/client"
 )
 
-// Whoever answers for an API server cannot have the token sent to another place.
+// A server that answers for an API server cannot have the token sent to another place.
 func TestATokenIsShownToTheServerThatWasNamedOnly(t *testing.T) {
 	var shown []string
 	elsewhere := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

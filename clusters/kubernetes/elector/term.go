@@ -92,7 +92,7 @@ func (t *term) Valid() time.Time {
 // Token is the record's leaseTransitions. It is ordered: an elector adds one when it takes the record from another identity, by
 // an update that the server makes only if the record is the one that the elector has read (its resourceVersion), so no two grants
 // of different identities have the same, and later ones have greater ones. It is not where the Lease object is deleted, by
-// somebody or with the servers' data: the next one begins at 0.
+// a user or with the servers' data: the next one begins at 0.
 func (t *term) Token() string { return strconv.Itoa(t.record.won().transitions) }
 
 // Release cancels the elector and waits for its end, in which it gives its record back (ReleaseOnCancel) or leaves it to run out.

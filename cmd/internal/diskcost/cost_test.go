@@ -89,13 +89,13 @@ type way struct {
 	took  time.Duration
 }
 
-// nobody is a Watch without a listener.
-type nobody struct{}
+// unwatched is a Watch without a listener.
+type unwatched struct{}
 
-func (nobody) Seen() int64                        { return 0 }
-func (nobody) Lease(string, int64, time.Duration) {}
-func (nobody) Ended(string, error)                {}
-func (nobody) Lost(string, error)                 {}
+func (unwatched) Seen() int64                        { return 0 }
+func (unwatched) Lease(string, int64, time.Duration) {}
+func (unwatched) Ended(string, error)                {}
+func (unwatched) Lost(string, error)                 {}
 
 func start(b *testing.B, name string, backend clusters.Backend, layout clusters.Layout, factory client.Factory) *way {
 	b.Helper()
@@ -124,7 +124,7 @@ func start(b *testing.B, name string, backend clusters.Backend, layout clusters.
 		if more, ok := cluster.(clusters.ClientOptions); ok {
 			init.Options = more.ClientOptions()
 		}
-		lock, _, err := factory(b.Context(), init, nobody{})
+		lock, _, err := factory(b.Context(), init, unwatched{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -108,7 +108,7 @@ func cleanRun(ctx context.Context, dir string, places []string, access client.Ac
 // prefixes are those of prefixOf.
 var prefixes = regexp.MustCompile(`^\d{8}-[0-9a-f]{8}/$`)
 
-// plausible refuses names that no run has: what they stand for at the service is somebody else's.
+// plausible refuses names that no run has: what they stand for at the service belongs to another user.
 func plausible(left *rundir.Attached) error {
 	prefix := left.Service.Prefix
 	if !prefixes.MatchString(prefix) || slices.ContainsFunc(left.Keys, func(key string) bool { return !strings.HasPrefix(key, prefix) }) {

@@ -39,7 +39,7 @@ class CuratorClient extends LockClient {
         if (options.has("tls")) throw new IllegalStateException("this client speaks no TLS: leave ca, cert, key and server_name out of the attach-config");
         if (options.has("username")) {
             String login = options.get("username").asText() + ":" + options.path("password").asText();
-            // What it makes is for whoever shows the same password, as lockcheck, which removes it.
+            // What it makes is for users that show the same password, as lockcheck does, which removes it.
             builder.authorization("digest", login.getBytes(StandardCharsets.UTF_8)).aclProvider(new OwnersOnly());
         }
         curator = builder.build();

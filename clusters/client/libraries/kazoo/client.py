@@ -108,7 +108,7 @@ class Kazoo:
         self.client, self.zk, self.starting = client, None, threading.Lock()
         self.session, self.suspended, self.expired, self.closing = "", True, set(), False
         user, password = plain_access(client.init)
-        # What it makes is for whoever shows the same password, as lockcheck, which removes it.
+        # What it makes is for users that show the same password, as lockcheck does, which removes it.
         self.access = {"auth_data": [("digest", f"{user}:{password}")], "default_acl": CREATOR_ALL_ACL} if user else {}
 
     def connected(self):
