@@ -39,7 +39,7 @@ const timedPort = 19091
 
 // delays opens its socket with the first request that needs it.
 type delays struct {
-	lines map[string]*delay.Line
+	lines map[string]delay.Line
 
 	opening sync.Once
 	socket  *net.UDPConn
@@ -50,7 +50,7 @@ type delays struct {
 }
 
 func newDelays() ability {
-	d := &delays{lines: map[string]*delay.Line{}, heard: Timed{}}
+	d := &delays{lines: map[string]delay.Line{}, heard: Timed{}}
 	return ability{
 		requests: map[string]handler{
 			DelayTry:   handle(func(context.Context, struct{}) (any, error) { return delay.Try() }),

@@ -5,9 +5,10 @@
 //	packet out, TCP ──────────────► copied here, and dropped ─── raw socket, with a mark ──────► wire
 //	packet out, other ────────────► held there, by its number ── verdict "accept" ─────────────► wire
 //
-// Kernels without a delay of their own (sch_netem, which would also work on what leaves only) have nfnetlink_queue, and unlike packets that
-// come back from a TUN device, those that it lets go are still the kernel's own. Rules end with the process that made them, and a queue that
-// no process has bound lets packets pass: nothing is left after a SIGKILL, but for what was held at that moment, which is lost.
+// The kernel's own delay, sch_netem, is what is used where it has no such queues (see emulated). Queues come first because with them delays of one
+// way add up, what is held can be let go at once, how late each packet was is known, and they end with this process: rules go with the process that
+// made them, and a queue that no process has bound lets packets pass. Nothing is left after a SIGKILL, but for what was held at that moment, which
+// is lost. Unlike packets that come back from a TUN device, those that a queue lets go are still the kernel's own.
 //
 // A TCP packet out is not held in the kernel because its connection would know: it sends no more than about two packets of a connection as
 // long as none has left the machine ("TCP small queues"), and repeats none. Behind a wire it does both.

@@ -4,13 +4,17 @@ package delay
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"lockcheck/nemesis/agent/firewall"
 	"lockcheck/nemesis/agent/netnstest"
@@ -130,16 +134,57 @@ func exchange(t testing.TB, on io.ReadWriter, count int, gap time.Duration) []ti
 	return took
 }
 
-func start(t *testing.T, amount Amount, links ...firewall.Link) *Line {
+func start(t *testing.T, amount Amount, links ...firewall.Link) *queued {
 	t.Helper()
-	l, err := Start("test", links, amount)
+	l, err := startQueued("test", links, amount)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l
+	return l.(*queued)
 }
 
-func stop(t *testing.T, l *Line) Report {
+// byEach runs a test by each of the means that this kernel has. One that it lacks has to say so, by its name, and to leave nothing.
+func byEach(t *testing.T, test func(t *testing.T, start func(amount Amount, links ...firewall.Link) Line)) {
+	t.Helper()
+	netnstest.Alone(t, func(t *testing.T) {
+		for _, m := range means {
+			links := []firewall.Link{{Peer: peer, In: true, Out: true}}
+			l, err := m.start("test", links, Amount{Mean: time.Second})
+			if err != nil {
+				if lacks := lacking[m.name]; !strings.Contains(err.Error(), lacks.by) || !slices.ContainsFunc(lacks.as, func(e unix.Errno) bool { return errors.Is(err, e) }) {
+					t.Errorf("%s: %v, want an error that says that the kernel has no %s", m.name, err, lacks.by)
+				}
+				t.Logf("not tried by %s: %v", m.name, err)
+				nothingIsLeft(t)
+				continue
+			}
+			if err := l.close(); err != nil {
+				t.Fatal(err)
+			}
+			t.Run(m.name, func(t *testing.T) {
+				test(t, func(amount Amount, links ...firewall.Link) Line {
+					l, err := m.start("test", links, amount)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return l
+				})
+			})
+			nothingIsLeft(t)
+		}
+	})
+}
+
+// lacking is what is said of a kernel that lacks a means.
+var lacking = map[string]struct {
+	by string
+	as []unix.Errno
+}{
+	"nfnetlink_queue": {"nfnetlink_queue", []unix.Errno{unix.EINVAL, unix.EPROTONOSUPPORT}},
+	"netem":           {"sch_netem", []unix.Errno{unix.ENOENT}},
+}
+
+func stop(t *testing.T, l Line) Report {
 	t.Helper()
 	report, err := l.Stop(t.Context())
 	if err != nil {
@@ -153,13 +198,13 @@ func stop(t *testing.T, l *Line) Report {
 
 // Each way has the delay that it was asked to have, and no other. A TCP exchange has packets both ways; its messages go one.
 func TestPacketsAreHeldInTheWaysThatWereAskedFor(t *testing.T) {
-	netnstest.Alone(t, func(t *testing.T) {
+	byEach(t, func(t *testing.T, start func(Amount, ...firewall.Link) Line) {
 		const asked = 100 * time.Millisecond
 		for _, c := range []struct {
 			name    string
 			in, out bool
 		}{{"both", true, true}, {"in", true, false}, {"out", false, true}} {
-			l := start(t, Amount{Mean: asked}, firewall.Link{Peer: peer, In: c.in, Out: c.out})
+			l := start(Amount{Mean: asked}, firewall.Link{Peer: peer, In: c.in, Out: c.out})
 			for name, send := range map[string]wire{"udp": udp, "tcp": tcp} {
 				for _, way := range []struct {
 					name, from, to string
@@ -188,11 +233,11 @@ func TestPacketsAreHeldInTheWaysThatWereAskedFor(t *testing.T) {
 // A connection goes on as behind a longer wire: it has a window of packets on their way. Held inside its machine there would be about two:
 // more are sent once those have left.
 func TestAConnectionIsNotThrottled(t *testing.T) {
-	netnstest.Alone(t, func(t *testing.T) {
-		l := start(t, Amount{Mean: 900 * time.Millisecond}, firewall.Link{Peer: peer, Out: true}) // less than until a first packet is repeated
+	byEach(t, func(t *testing.T, start func(Amount, ...firewall.Link) Line) {
+		l := start(Amount{Mean: 900 * time.Millisecond}, firewall.Link{Peer: peer, Out: true}) // less than until a first packet is repeated
 		defer stop(t, l)
 		sender, _ := connect(t, here, peer)
-		out, most := l.ways[1], 0
+		most := 0
 		const window, want = 10, 8 // how many packets a new connection sends before the first answer; some may be put together
 		for try := 0; try < 3 && most < want; try++ {
 			for range window {
@@ -201,9 +246,7 @@ func TestAConnectionIsNotThrottled(t *testing.T) {
 				}
 			}
 			for looks := 0; looks < 200 && most < want; looks++ {
-				out.mu.Lock()
-				most = max(most, len(out.waiting))
-				out.mu.Unlock()
+				most = max(most, heldOut(t, l))
 				time.Sleep(time.Millisecond)
 			}
 		}
@@ -218,7 +261,7 @@ func TestDelaysOfOneHostAddUp(t *testing.T) {
 		const asked = 100 * time.Millisecond
 		link := firewall.Link{Peer: peer, In: true, Out: true}
 		first := start(t, Amount{Mean: asked}, link)
-		second, err := Start("second", []firewall.Link{link}, Amount{Mean: asked})
+		second, err := startQueued("second", []firewall.Link{link}, Amount{Mean: asked})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,10 +283,26 @@ func TestDelaysOfOneHostAddUp(t *testing.T) {
 	})
 }
 
-// What is held when a delay ends goes on at once, in order.
+// heldOut is how many packets a delay holds that are to go out.
+func heldOut(t *testing.T, l Line) int {
+	t.Helper()
+	if l, ok := l.(*emulated); ok {
+		q, err := l.detours[1].queue()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return int(q.Attrs().Statistics.Queue.Qlen)
+	}
+	out := l.(*queued).ways[1]
+	out.mu.Lock()
+	defer out.mu.Unlock()
+	return len(out.waiting)
+}
+
+// What is held when a delay ends goes on, in order: at once, but where the kernel holds it.
 func TestWhatIsHeldGoesOnAtTheEnd(t *testing.T) {
-	netnstest.Alone(t, func(t *testing.T) {
-		l := start(t, Amount{Mean: 30 * time.Second}, firewall.Link{Peer: peer, In: true, Out: true})
+	byEach(t, func(t *testing.T, start func(Amount, ...firewall.Link) Line) {
+		l := start(Amount{Mean: maxEmulated}, firewall.Link{Peer: peer, In: true, Out: true})
 		stopped := make(chan error, 1)
 		go func() {
 			time.Sleep(100 * time.Millisecond)
@@ -265,7 +324,7 @@ func TestAPacketThatWasHeldIsAtRiskOnce(t *testing.T) {
 	netnstest.Alone(t, func(t *testing.T) {
 		for _, delayFirst := range []bool{true, false} {
 			link := firewall.Link{Peer: peer, Out: true, Share: 0.5}
-			var l *Line
+			var l Line
 			if delayFirst {
 				l = start(t, Amount{Mean: 5 * time.Millisecond}, link)
 			}

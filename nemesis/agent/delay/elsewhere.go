@@ -11,17 +11,17 @@ import (
 )
 
 func refused() error {
-	return fmt.Errorf("holding packets back needs Linux's nfnetlink_queue, and this is %s", runtime.GOOS)
+	return fmt.Errorf("holding packets back needs Linux's nfnetlink_queue or netem, and this is %s", runtime.GOOS)
 }
 
-// Line is one delay that stands.
-type Line struct{}
+// Line is one delay that stands: here there is none.
+type Line interface {
+	Stop(ctx context.Context) (Report, error)
+	How() string
+}
 
 // Start is refused.
-func Start(string, []firewall.Link, Amount) (*Line, error) { return nil, refused() }
-
-// Stop is refused.
-func (*Line) Stop(context.Context) (Report, error) { return Report{}, refused() }
+func Start(string, []firewall.Link, Amount) (Line, error) { return nil, refused() }
 
 // Try is refused.
 func Try() (string, error) { return "", refused() }

@@ -59,7 +59,7 @@ func TestWhatFindsTheQueueFullIsReported(t *testing.T) {
 	netnstest.Alone(t, func(t *testing.T) {
 		for _, flags := range []uint32{0, failOpen} {
 			const room, count = 5, 20
-			l := start(t, Amount{Mean: time.Second}, firewall.Link{Peer: peer, In: true})
+			l := start(t, Amount{Mean: time.Minute}, firewall.Link{Peer: peer, In: true})
 			d := l.ways[0]
 			d.mu.Lock()
 			d.full = room
@@ -77,6 +77,11 @@ func TestWhatFindsTheQueueFullIsReported(t *testing.T) {
 				_, _ = sender.Write(make([]byte, size)) // some are refused: there is no listener
 			}
 			sender.Close()
+			for read := 0; read < room; time.Sleep(time.Millisecond) { // they may wait to be read
+				d.mu.Lock()
+				read = len(d.waiting)
+				d.mu.Unlock()
+			}
 			report, err := l.Stop(t.Context())
 			if err != nil {
 				t.Fatal(err)

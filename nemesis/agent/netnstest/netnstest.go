@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// envInside marks the test binary that is in a network namespace of its own.
-const envInside = "LOCKCHECK_TEST_INSIDE"
+// EnvInside marks the test binary that is in a network namespace of its own.
+const EnvInside = "LOCKCHECK_TEST_INSIDE"
 
 // Alone runs a test in a network namespace of its own, as an unprivileged user could: no rule of it is ever seen outside.
 func Alone(t *testing.T, test func(t *testing.T)) {
@@ -30,7 +30,7 @@ func AloneBench(b *testing.B, bench func(b *testing.B)) {
 
 func alone[T testing.TB](t T, test func(T), only, passed string, flags ...string) {
 	t.Helper()
-	if os.Getenv(envInside) != "" {
+	if os.Getenv(EnvInside) != "" {
 		if err := loopbackUp(); err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func alone[T testing.TB](t T, test func(T), only, passed string, flags ...string
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, append(flags, only, "-test.v", "-test.timeout=60s")...)
-	cmd.Env = append(os.Environ(), envInside+"=1")
+	cmd.Env = append(os.Environ(), EnvInside+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		// The network comes when the user is mapped: the files of an earlier one in /proc belong to the machine's root.
 		Cloneflags: syscall.CLONE_NEWUSER, Unshareflags: syscall.CLONE_NEWNET,
