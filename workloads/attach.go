@@ -60,6 +60,9 @@ const attachTimeout = 20 * time.Second
 func (r *Run) attach(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
 	defer cancel()
+	if err := hideable(secretOf(r.config.Attach), r.usersClient()); err != nil {
+		return err
+	}
 	site, err := r.outward("--" + clusters.FlagAttach)
 	if err != nil {
 		return err
@@ -261,8 +264,8 @@ func (r *Run) intent(service clusters.AttachedCluster) string {
 // writes says what is written and removed. What a client of the user's makes of the locks' names only its author knows.
 func (r *Run) writes(place string) string {
 	told := "they are told names that begin with " + r.plan.Attached.Prefix + ", and what your client makes of them is up to it"
-	switch own := r.config.ClientCommand.Program != "" || r.config.ClientCommand.InClientImage; {
-	case !own:
+	switch {
+	case !r.usersClient():
 		return "they write " + place + ", and nothing else there is written, or read but the servers' versions; these are removed at the end"
 	case place == "":
 		return told + "; lockcheck itself reads and writes nothing there"

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"lockcheck/clusters"
 )
 
 // hidden keeps a secret out of all that a run says and keeps. lockcheck itself never writes it; a lock client of the user's may
@@ -22,8 +24,18 @@ type hidden struct {
 // insteadOfTheSecret stands where it was.
 const insteadOfTheSecret = "(secret)"
 
-// shortestHidden is how long a secret has to be: to take out a shorter one would garble everything, and hide little.
+// shortestHidden is how long a secret has to be: to take out a shorter one would garble everything, and hide little. hideable
+// refuses those where there is something to hide them in.
 const shortestHidden = 4
+
+// hideable is an error for a secret that would be kept where a lock client of the user's prints it.
+func hideable(secret string, usersClient bool) error {
+	if !usersClient || secret == "" || len(secret) >= shortestHidden {
+		return nil
+	}
+	return fmt.Errorf("%w: --%s: the password has fewer than %d bytes, which cannot be taken out of what a lock client of your own prints: use a longer one",
+		clusters.ErrUsage, clusters.FlagAttachConfig, shortestHidden)
+}
 
 func newHidden(secret string) *hidden {
 	if len(secret) < shortestHidden {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters"
 )
 
 // A lock client of the user's prints the line with its password, where it ends up in errors, the history and a log.
@@ -52,5 +53,24 @@ func TestASecretThatAClientPrintsIsKeptNowhere(t *testing.T) {
 	var none *hidden
 	if none.text(secret) != secret || none.err(context.Canceled) != context.Canceled || none.logs(dir) != nil {
 		t.Error("without a secret something is hidden")
+	}
+}
+
+// A secret that is too short to be taken out of a text is refused where there may be such a text.
+func TestASecretThatCannotBeHiddenIsRefused(t *testing.T) {
+	for _, row := range []struct {
+		secret      string
+		usersClient bool
+		refused     bool
+	}{
+		{"abc", true, true}, {"abcd", true, false}, {"", true, false}, {"abc", false, false},
+	} {
+		err := hideable(row.secret, row.usersClient)
+		if row.refused != errors.Is(err, clusters.ErrUsage) || !row.refused && err != nil {
+			t.Errorf("%+v: %v", row, err)
+		}
+		if err != nil && strings.Contains(err.Error(), row.secret) {
+			t.Errorf("the error shows it: %v", err)
+		}
 	}
 }

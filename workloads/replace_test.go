@@ -182,12 +182,22 @@ func TestAClientThatEndsAtOnceIsStartedMoreAndMoreSlowly(t *testing.T) {
 
 // A defect of a user's lock client is the user's mistake; one of lockcheck's own is lockcheck's.
 func TestABrokenClientIsItsAuthorsToMend(t *testing.T) {
-	for program, usage := range map[string]bool{"": false, "./mine": true} {
+	for name, row := range map[string]struct {
+		program string
+		inImage bool
+		usage   bool
+	}{
+		"concurrency":    {},
+		"leaderelection": {program: "/cache/elector"}, // lockcheck's own, and a program
+		"./mine":         {program: "/home/mine", usage: true},
+		"kazoo:1":        {inImage: true, usage: true},
+	} {
 		w, _ := newPlace(t, &stubs{t: t, lines: []string{declares, "Hello!"}})
-		w.run.fleet.command.Program = program
+		w.run.plan.LockClient = name
+		w.run.config.ClientCommand.Program, w.run.config.ClientCommand.InClientImage = row.program, row.inImage
 		<-w.client.driver.Gone()
-		if _, err := w.replace(t.Context()); !errors.Is(err, client.ErrProtocol) || errors.Is(err, clusters.ErrUsage) != usage {
-			t.Errorf("program %q: %v", program, err)
+		if _, err := w.replace(t.Context()); !errors.Is(err, client.ErrProtocol) || errors.Is(err, clusters.ErrUsage) != row.usage {
+			t.Errorf("the client %s: %v", name, err)
 		}
 	}
 }

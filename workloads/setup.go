@@ -233,9 +233,9 @@ func (r *Run) refused(err error) error {
 	return fmt.Errorf("%w: the lock client %s does not speak the client protocol (clusters/client/README.md): %w", clusters.ErrUsage, r.plan.LockClient, err)
 }
 
-// usersClient reports whether the lock client is none of lockcheck's own.
+// usersClient reports whether the lock client is none of lockcheck's own. Those may be programs of their own, too.
 func (r *Run) usersClient() bool {
-	return r.fleet.command.Program != "" || r.fleet.command.InClientImage
+	return history.IsOwnClient(r.plan.LockClient) || r.config.ClientCommand.InClientImage
 }
 
 // declared takes over what the clients said of themselves, which is the same for all of them.
