@@ -96,15 +96,17 @@ func ranOldEtcd(t *testing.T, o outcome) {
 // Faults of disks need no root where everybody may open the kernel's end of a file system, and are refused elsewhere with what would help.
 func TestDiskFaultsAsAnUnprivilegedUser(t *testing.T) {
 	t.Parallel()
-	o := asNobody(t, "run", "--backend=etcd", "--provider=local", "--nemesis=disk:leader@work,stall,1.5..2ttl", "--time-limit=8s", "--seed=1")
-	if device, err := os.Stat("/dev/fuse"); err == nil && device.Mode().Perm()&0o006 == 0o006 {
-		if n := exposure(o, history.OfServers("disk-faults")); n == 0 || o.code > 1 {
-			t.Errorf("exit %d, %d disk faults", o.code, n)
+	for _, c := range []struct{ spec, exposed string }{{"disk:leader@work,stall,1.5..2ttl", "disk-faults"}, {"power:leader@work", "power-cuts"}} {
+		o := asNobody(t, "run", "--backend=etcd", "--provider=local", "--nemesis="+c.spec, "--time-limit=8s", "--seed=1")
+		if device, err := os.Stat("/dev/fuse"); err == nil && device.Mode().Perm()&0o006 == 0o006 {
+			if n := exposure(o, history.OfServers(c.exposed)); n == 0 || o.code > 1 {
+				t.Errorf("%s: exit %d, %d %s", c.spec, o.code, n, c.exposed)
+			}
+			allHeal(t, o)
+			continue
 		}
-		allHeal(t, o)
-		return
-	}
-	if o.code != 69 || !strings.Contains(o.stderr, "/dev/fuse cannot be opened") || !strings.Contains(o.stderr, "chmod a+rw /dev/fuse") {
-		t.Errorf("exit %d, want 69 and what would help", o.code)
+		if o.code != 69 || !strings.Contains(o.stderr, "/dev/fuse cannot be opened") || !strings.Contains(o.stderr, "chmod a+rw /dev/fuse") {
+			t.Errorf("%s: exit %d, want 69 and what would help", c.spec, o.code)
+		}
 	}
 }

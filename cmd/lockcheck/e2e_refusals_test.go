@@ -5,6 +5,7 @@ package main_test
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,6 +28,11 @@ func TestWhatCannotBeIsRefusedByName(t *testing.T) {
 		{"no program of the lock client", "LOCKCHECK_KUBERNETES_CLIENT=/nonexistent/elector", []string{"--backend=kubernetes", "--provider=local"}, 69, []string{"the lock client leaderelection of kubernetes", "LOCKCHECK_KUBERNETES_CLIENT=/nonexistent/elector"}, false},
 		{"no API servers", "", []string{"--backend=etcd", "--provider=local", "--nemesis=kill:apiserver"}, 64, []string{"no apiserver", "kubernetes"}, false},
 		{"no networks", "LOCKCHECK_NAMESPACES=off", []string{"--backend=etcd", "--provider=local", "--nemesis=partition"}, 69, []string{"nemesis partition", "unset it"}, false},
+		{"no disks in containers", "", []string{"--backend=etcd", "--provider=docker", "--nemesis=disk"}, 69, []string{"faults of disks and power cuts", "an engine passes no mount", "--provider=local"}, false},
+		{"no power cuts in containers", "", []string{"--backend=etcd", "--provider=docker", "--nemesis=power:all"}, 69, []string{"faults of disks and power cuts", "an engine passes no mount", "--provider=local"}, false},
+		{"nothing on disk", "", []string{"--backend=redis", "--provider=local", "--nemesis=power:all"}, 64, []string{"power:all", "--set=appendonly=yes"}, false},
+		{"contradictory options", "", []string{"--backend=etcd", "--provider=local", "--nemesis=disk:one,stall,error"}, 64, []string{"stall and error exclude each other"}, false},
+		{"a magnitude that cannot be", "", []string{"--backend=etcd", "--provider=local", "--nemesis=rate:leader,1gbit"}, 64, []string{"1mbit", "8kbit to 20mbit"}, false},
 		{"no leader", "", []string{"--backend=redlock", "--provider=local", "--nemesis=failover"}, 64, []string{"failover", "no leader to change"}, false},
 		{"no replica to ask", "", []string{"--backend=redis", "--provider=local", "--nodes=1", "--guard=ask-stale"}, 64, []string{"guard ask-stale: the lock client setnx cannot ask", "does not name ask-stale among its commands"}, true},
 		{"no old copy to ask", "", []string{"--backend=postgres", "--client=row-lease", "--provider=local", "--guard=ask-stale"}, 64, []string{"guard ask-stale: the lock client row-lease cannot ask"}, true},
@@ -34,6 +40,9 @@ func TestWhatCannotBeIsRefusedByName(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			if slices.Contains(c.args, "--provider=docker") && c.env == "" {
+				needDocker(t)
+			}
 			o := outcome{out: t.TempDir()}
 			cmd := exec.Command(program, append([]string{"run", "--out=" + o.out, "--time-limit=2s"}, c.args...)...)
 			cmd.Env = append(os.Environ(), c.env)
