@@ -13,6 +13,8 @@
 // A TCP packet out is not held in the kernel because its connection would know: it sends no more than about two packets of a connection as
 // long as none has left the machine ("TCP small queues"), and repeats none. Behind a wire it does both.
 //
+// A datagram out is held in the kernel, and fills its socket's buffer as long: one that has some 270 small ones on their way at a time waits.
+//
 // Packets of one way keep their order, as on most wires: where a delay varies, it wanders between its bounds.
 package delay
 

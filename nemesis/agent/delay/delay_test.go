@@ -356,39 +356,3 @@ func TestAPacketThatWasHeldIsAtRiskOnce(t *testing.T) {
 		}
 	})
 }
-
-// 2,000 packets a second, half of them each way: how many are late, by the tolerance that is promised.
-func BenchmarkTwoThousandPacketsASecond(b *testing.B) {
-	netnstest.AloneBench(b, func(b *testing.B) {
-		for _, amount := range []Amount{{Mean: 5 * time.Millisecond}, {Mean: 50 * time.Millisecond}, {Mean: 300 * time.Millisecond, Spread: 100 * time.Millisecond}} {
-			b.Run(amount.String(), func(b *testing.B) {
-				for b.Loop() {
-					l, err := Start("bench", []firewall.Link{{Peer: peer, In: true, Out: true}}, amount)
-					if err != nil {
-						b.Fatal(err)
-					}
-					var took [2][]time.Duration
-					var wait sync.WaitGroup
-					for i, ends := range [2][2]string{{here, peer}, {peer, here}} {
-						wait.Go(func() { took[i] = udp(b, ends[0], ends[1], 5000, time.Millisecond) })
-					}
-					wait.Wait()
-					report, err := l.Stop(b.Context())
-					if err != nil || report.Passed > 0 || report.Unsent > 0 {
-						b.Fatalf("%+v: %v", report, err)
-					}
-					all, outside := slices.Sorted(slices.Values(append(took[0], took[1]...))), 0
-					for _, d := range all {
-						if d < amount.Low() || d > amount.High()+amount.Tolerance() {
-							outside++
-						}
-					}
-					b.ReportMetric(100*float64(outside)/float64(len(all)), "%outside")
-					b.ReportMetric(100*float64(report.Late)/float64(report.Packets), "%late")
-					b.ReportMetric(all[len(all)/2].Seconds()*1000, "ms/median")
-					b.ReportMetric(all[len(all)*99/100].Seconds()*1000, "ms/99th")
-				}
-			})
-		}
-	})
-}
