@@ -19,7 +19,7 @@ func asNobody(cmd *exec.Cmd) {
 }
 
 // forNobody gives such a program a directory.
-func forNobody(b *testing.B, dir string) {
+func forNobody(b testing.TB, dir string) {
 	b.Helper()
 	if os.Getuid() == 0 {
 		if err := os.Chown(dir, nobody, nobody); err != nil {

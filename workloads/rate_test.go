@@ -80,44 +80,60 @@ func (c contest) run(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	c.turns(b, loops, func(rounds int) {
+	c.turns(b, plainly(b, "plain", loops), way{"harness", func(rounds int) {
 		defer harness.ping(b)()
 		harness.each(func(i int, w *worker) { drive(b, w, c.key("driven", i), rounds) })
-	})
+	}})
 }
 
-// turns has plain loops and the harness take turns, both of two operations a round and client.
-func (c contest) turns(b *testing.B, loops []*looper, driven func(rounds int)) {
-	// Enough turns for a median, each long enough for its beginning and its end not to matter.
-	const maxTurns, minTurn = 40, 50
-	each := (b.N + c.clients - 1) / c.clients
-	turns := min(maxTurns, max(1, each/minTurn))
-	plainLoop := func(rounds int) {
+// way is one of those that take turns, and what goes so many rounds with each client.
+type way struct {
+	name string
+	run  func(rounds int)
+}
+
+// plainly is the way of plain loops.
+func plainly(b *testing.B, name string, loops []*looper) way {
+	return way{name, func(rounds int) {
 		var wait sync.WaitGroup
 		for _, l := range loops {
 			wait.Go(func() { l.loop(b, rounds) })
 		}
 		wait.Wait()
-	}
-	var took [2]time.Duration
-	var shares []float64
+	}}
+}
+
+// turns has ways take turns, all of two operations a round and client, and reports the share of the last in each of the others: the median
+// of the turns'.
+func (c contest) turns(b *testing.B, ways ...way) {
+	// Enough turns for a median, each long enough for its beginning and its end not to matter.
+	const maxTurns, minTurn = 40, 50
+	each := (b.N + c.clients - 1) / c.clients
+	turns := min(maxTurns, max(1, each/minTurn))
+	last := len(ways) - 1
+	took, shares := make([]time.Duration, len(ways)), make([][]float64, last)
 	for turn := range turns {
 		rounds := each*(turn+1)/turns - each*turn/turns
-		var these [2]time.Duration
-		for way := range these {
-			way = (way + turn) % len(these) // each comes first in half of the turns
+		these := make([]time.Duration, len(ways))
+		for i := range ways {
+			i = (i + turn) % len(ways) // each comes first equally often
 			began := time.Now()
-			[]func(int){plainLoop, driven}[way](rounds)
-			these[way] = time.Since(began)
-			took[way] += these[way]
+			ways[i].run(rounds)
+			these[i] = time.Since(began)
+			took[i] += these[i]
 		}
-		shares = append(shares, 100*float64(these[0])/float64(these[1]))
+		for i := range shares {
+			shares[i] = append(shares[i], 100*float64(these[i])/float64(these[last]))
+		}
 	}
-	slices.Sort(shares)
 	operations := float64(2 * each * c.clients)
-	b.ReportMetric(operations/took[0].Seconds(), "plain-ops/s")
-	b.ReportMetric(operations/took[1].Seconds(), "harness-ops/s")
-	b.ReportMetric(shares[len(shares)/2], "%-of-plain")
+	for i, way := range ways {
+		b.ReportMetric(operations/took[i].Seconds(), way.name+"-ops/s")
+	}
+	for i, all := range shares {
+		slices.Sort(all)
+		b.ReportMetric(all[len(all)/2], "%-of-"+ways[i].name)
+	}
 }
 
 func initFor(endpoints string) client.Init {
@@ -145,7 +161,7 @@ type looper struct {
 	out *bufio.Reader
 }
 
-func startLooper(b *testing.B, role, value string) *looper {
+func startLooper(b testing.TB, role, value string) *looper {
 	b.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), role+"="+value)
@@ -187,7 +203,7 @@ func beLooper(value string) error {
 }
 
 // pipes starts a process that ends when its standard input does, which is when the benchmark ends.
-func pipes(b *testing.B, cmd *exec.Cmd) (io.Writer, io.Reader) {
+func pipes(b testing.TB, cmd *exec.Cmd) (io.Writer, io.Reader) {
 	b.Helper()
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -251,7 +267,7 @@ func startEtcd(b *testing.B, members int, sync bool) string {
 }
 
 // freeAddress is a free one: members have to know one another's before they start.
-func freeAddress(b *testing.B) string {
+func freeAddress(b testing.TB) string {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -24,14 +24,14 @@ import (
 const (
 	keeping = "LOCKCHECK_TEST_KEEP"  // the resource before a PostgreSQL server; its value is that server's address
 	granted = "LOCKCHECK_TEST_GRANT" // a client whose lock is granted at once
-	holding = "LOCKCHECK_TEST_HOLD"  // a plain loop of holds; its value are the server's address, the lock service's and the key
+	holding = "LOCKCHECK_TEST_HOLD"  // a plain loop of holds; its value are the resource's URL or the server's address, the lock service's and the key
 )
 
 // BenchmarkAgainstPostgres has processes take a lock, read and write a register of a real PostgreSQL, and give the lock back, as fast as they
-// can: in a plain loop in each process, with the statements sent to the server itself; and as a run does with --resource=postgres, where the
-// harness drives and records clients, which send their requests to the process before the server. It is the same lock, and the same
-// statements, in the same number of processes. The two take turns, so that other load of the machine meets both; the share is the median of
-// the turns'. An iteration is one hold of one process, in each of the two ways.
+// can: as a run does with --resource=postgres, where the harness drives and records clients, which send their requests to the process before
+// the server; in a plain loop in each process, of the same requests to the same process; and in one that needs no such process, with the
+// statements sent to the server itself. It is the same lock, and the same statements, in the same number of processes. The three take turns, so
+// that other load of the machine meets all; a share is the median of the turns'. An iteration is one hold of one process, in each of the ways.
 func BenchmarkAgainstPostgres(b *testing.B) {
 	server, three := startPostgres(b), startEtcd(b, 3, true)
 	for _, c := range []struct {
@@ -41,30 +41,32 @@ func BenchmarkAgainstPostgres(b *testing.B) {
 		{contest{"etcd's lock, 1 client", three, 1, false}, serving},
 		{contest{"etcd's lock, 5 clients share it", three, benchClients, true}, serving},
 		{contest{"etcd's locks, 5 clients with locks of their own", three, benchClients, false}, serving},
-		// Without a lock and on a disk that syncs in no time, the two more processes on the way of a request are the largest part that they can be.
+		// Without a lock and on a disk that syncs in no time, what is on the way of a request is the largest part that it can be.
 		{contest{"no lock, 1 client", noLock, 1, false}, granted},
 		{contest{"no lock, 5 clients", noLock, benchClients, false}, granted},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			var loops []*looper
-			for i := range c.clients {
-				loops = append(loops, startLooper(b, holding, server+" "+c.endpoints+" "+c.key("plain", i)))
+			at := "http://" + startKeeper(b, server)
+			loops := func(storage, way string) (all []*looper) {
+				for i := range c.clients {
+					all = append(all, startLooper(b, holding, storage+" "+c.endpoints+" "+c.key(way, i)))
+				}
+				return all
 			}
-			at := startKeeper(b, server)
 			harness := startHarness(b, c.clients, c.role)
 			for _, w := range harness.workers {
 				init := initFor(c.endpoints)
-				init.Resource = "http://" + at
+				init.Resource = at
 				if _, err := w.client.driver.Init(b.Context(), init); err != nil {
 					b.Fatal(err)
 				}
 			}
 			// A number names one request on a key for ever: the server would answer a second from its log.
 			harness.run.ops.Store(time.Now().UnixNano())
-			c.turns(b, loops, func(rounds int) {
+			c.turns(b, plainly(b, "requests", loops(at, "asked")), plainly(b, "statements", loops(server, "plain")), way{"harness", func(rounds int) {
 				defer harness.ping(b)()
 				harness.each(func(i int, w *worker) { holdInTurn(b, w, c.key("driven", i), rounds) })
-			})
+			}})
 		})
 	}
 }
@@ -85,15 +87,38 @@ func holdInTurn(b *testing.B, w *worker, key string, rounds int) {
 	}
 }
 
-// beHolder is the plain loop.
+// handler is where a plain loop has its requests handled.
+type handler func(context.Context, history.Kind, resource.Ask) (history.Outcome, error)
+
+// handledAt is the resource of a URL, or the server at an address.
+func handledAt(ctx context.Context, at string) (handle handler, done func(), err error) {
+	if strings.HasPrefix(at, "http://") {
+		asked := resource.NewClient(at)
+		return func(ctx context.Context, kind history.Kind, ask resource.Ask) (history.Outcome, error) {
+			send := map[history.Kind]func(context.Context, resource.Ask) (resource.Answer, error){history.KindRead: asked.Read, history.KindWrite: asked.Write}[kind]
+			answer, err := send(ctx, ask)
+			return answer.Outcome, err
+		}, asked.Close, nil
+	}
+	keeper, err := postgres.Backend{}.OpenStorage(ctx, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(ctx context.Context, kind history.Kind, ask resource.Ask) (history.Outcome, error) {
+		line, err := keeper.Handle(ctx, kind, ask)
+		return line.Outcome, err
+	}, keeper.Close, nil
+}
+
+// beHolder is a plain loop.
 func beHolder(value string) error {
 	words, ctx := strings.SplitN(value, " ", 3), context.Background()
-	addr, endpoints, key := words[0], words[1], words[2]
-	keeper, err := postgres.Backend{}.OpenStorage(ctx, addr)
+	at, endpoints, key := words[0], words[1], words[2]
+	handle, done, err := handledAt(ctx, at)
 	if err != nil {
 		return err
 	}
-	defer keeper.Close()
+	defer done()
 	var lock client.Lock = unguarded{}
 	if endpoints != noLock {
 		if lock, _, err = etcd.Concurrency(ctx, initFor(endpoints), deaf{}); err != nil {
@@ -114,8 +139,8 @@ func beHolder(value string) error {
 			if kind == history.KindWrite {
 				ask.Value, ask.Base = ask.Hold, "h1"
 			}
-			if line, err := keeper.Handle(ctx, kind, ask); err != nil || line.Outcome != history.Applied {
-				return fmt.Errorf("%+v: %w", line, err)
+			if outcome, err := handle(ctx, kind, ask); err != nil || outcome != history.Applied {
+				return fmt.Errorf("%s %s: %q, %w", kind, ask.Request, outcome, err)
 			}
 		}
 		_, err = grant.Release(ctx)
@@ -155,7 +180,7 @@ func beKeeper(addr string) error {
 }
 
 // startKeeper returns where it listens.
-func startKeeper(b *testing.B, addr string) string {
+func startKeeper(b testing.TB, addr string) string {
 	b.Helper()
 	said, err := startLooper(b, keeping, addr).out.ReadString('\n')
 	if err != nil {
@@ -189,7 +214,7 @@ func (atOnce) Release(context.Context) (*bool, error) {
 }
 
 // startPostgres starts a server with the settings that a storage of a run has, all of them its own, and returns its address.
-func startPostgres(b *testing.B) string {
+func startPostgres(b testing.TB) string {
 	b.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if len(found) == 0 {
