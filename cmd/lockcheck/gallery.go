@@ -206,12 +206,20 @@ func listScenarios(all []config.Scenario, out output) error {
 	return err
 }
 
-// runFlagsOf are the flags of a half's runs, with those that the gallery was given.
-func runFlagsOf(half config.Half, o harness.Options, given *pflag.FlagSet) []compare.Flag {
+// runFlagsOf are the flags of a half's runs; a provider goes before that of its file.
+func runFlagsOf(half config.Half, provider string) []compare.Flag {
 	flags := slices.Clone(half.Flags)
-	if given.Changed("provider") {
+	if provider != "" {
 		flags = slices.DeleteFunc(flags, func(f compare.Flag) bool { return f.Name == "provider" })
-		flags = append(flags, compare.Flag{Name: "provider", Value: o.Where.Provider})
+		flags = append(flags, compare.Flag{Name: "provider", Value: provider})
 	}
 	return flags
+}
+
+// provider is the one that was asked for, "" if none was.
+func (f *galleryFlags) provider(given *pflag.FlagSet) string {
+	if !given.Changed("provider") {
+		return ""
+	}
+	return f.run.Where.Provider
 }

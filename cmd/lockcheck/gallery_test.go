@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"lockcheck/checker"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/cmd/internal/scenarios"
+	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
 	"lockcheck/reports/gallery"
 )
@@ -177,6 +179,34 @@ func TestMistakesAtTheGallery(t *testing.T) {
 				t.Errorf("it left %v", left)
 			}
 		})
+	}
+}
+
+// What was run counts when a gallery is resumed, wherever in its file a scenario names its provider, and with the provider that was
+// asked for then.
+func TestAResumedGalleryKeepsWhatWasRun(t *testing.T) {
+	s, err := scenarios.Named("redis-power-cut", known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, provider := range []string{"", "docker"} {
+		run := compare.Run{Verdict: checker.Violation, Properties: []compare.Property{
+			{Name: checker.TokenMonotonicity, Verdict: checker.Violation, Causes: []string{"power cut of all"}}}}
+		flags := append(arguments(runFlagsOf(s.Failure, provider)), "--seed=7")
+		item := gallery.Item{Name: s.Name, Half: config.Failure, Command: append([]string{"lockcheck", "run"}, flags...), Outcome: gallery.Reproduced, Run: &run}
+		dir := t.TempDir()
+		record := gallery.Record{Version: gallery.FormatVersion, Lockcheck: harness.Version(), Seed: 7, Provider: provider, Interrupted: true, Items: []gallery.Item{item}}
+		if err := record.Save(dir); err != nil {
+			t.Fatal(err)
+		}
+		got := lockcheck(t, "gallery", "--resume="+dir)
+		if got.code != exitPass || strings.Contains(got.stderr, "1 of 1") {
+			t.Errorf("provider %q: exit %d; it was run again:\n%s", provider, got.code, got.stderr)
+		}
+		page, err := os.ReadFile(filepath.Join(dir, gallery.HTMLFile))
+		if err != nil || !strings.Contains(string(page), "1 of 1 run reproduced") || strings.Contains(string(page), "still running") {
+			t.Errorf("its page is not that of a gallery that is over (%v)", err)
+		}
 	}
 }
 

@@ -29,7 +29,8 @@ type galleryRun struct {
 // add adds one half of a scenario.
 func (g *galleryRun) add(s config.Scenario, half config.Half, flags []compare.Flag) {
 	command := slices.Concat([]string{"lockcheck", "run"}, arguments(flags), []string{fmt.Sprintf("--seed=%d", g.record.Seed)})
-	item := gallery.Item{Name: s.Name, Half: half.Name, Title: s.Title, Expects: gallery.Expects(half), Command: command, Outcome: gallery.NotRun}
+	item := gallery.Item{Name: s.Name, Half: half.Name, Title: s.Title, Expects: gallery.Expects(half), Command: command, Outcome: gallery.NotRun,
+		Reference: s.Reference, Teaches: s.Teaches, Because: half.Because, FixedIn: s.FixedIn, Measured: s.Measured}
 	if s.File == s.Name { // a user's own
 		item.File = absolutePath(s.File)
 	}
@@ -51,7 +52,7 @@ func (f *galleryFlags) printCommands(chosen []config.Scenario, given *pflag.Flag
 			halves = halves[1:]
 		}
 		for _, half := range halves {
-			command := append([]string{"lockcheck", "run"}, arguments(runFlagsOf(half, f.run.Options, given))...)
+			command := append([]string{"lockcheck", "run"}, arguments(runFlagsOf(half, f.provider(given)))...)
 			if given.Changed("seed") {
 				command = append(command, fmt.Sprintf("--seed=%d", f.run.Seed))
 			}
@@ -68,15 +69,21 @@ func (f *galleryFlags) printCommands(chosen []config.Scenario, given *pflag.Flag
 // begin runs scenarios in a directory of their own.
 func (f *galleryFlags) begin(ctx context.Context, chosen []config.Scenario, given *pflag.FlagSet, out output) error {
 	g := f.newRun()
+	g.record.Provider = f.provider(given)
 	for _, s := range chosen {
 		for _, half := range f.halves(s) {
-			g.add(s, half, runFlagsOf(half, f.run.Options, given))
+			g.add(s, half, runFlagsOf(half, g.record.Provider))
 		}
 	}
 	var err error
 	if g.dir, err = gallery.CreateDir(f.run.Out, time.Now()); err != nil {
 		return harness.Usage(fmt.Errorf("--out=%s: %w", f.run.Out, err))
 	}
+	release, err := hold(g.dir)
+	if err != nil {
+		return err
+	}
+	defer release()
 	return f.execute(ctx, g, out)
 }
 
@@ -86,7 +93,15 @@ func (f *galleryFlags) goOn(ctx context.Context, out output) error {
 	if err != nil {
 		return harness.Usage(fmt.Errorf("--resume: there is no gallery: %w", err))
 	}
-	earlier, err := gallery.Read(dir)
+	if _, err := gallery.Read(dir); err != nil { // before anything is held
+		return harness.Usage(fmt.Errorf("--resume: %w", err))
+	}
+	release, err := hold(dir)
+	if err != nil {
+		return err
+	}
+	defer release()
+	earlier, err := gallery.Read(dir) // what a gallery that has just ended wrote last
 	switch {
 	case err != nil:
 		return harness.Usage(fmt.Errorf("--resume: %w", err))
@@ -95,19 +110,14 @@ func (f *galleryFlags) goOn(ctx context.Context, out output) error {
 	}
 	f.run.Seed = earlier.Seed
 	g := f.newRun()
-	g.record.StartedAt, g.dir = earlier.StartedAt, dir
+	g.record.StartedAt, g.record.Provider, g.dir = earlier.StartedAt, earlier.Provider, dir
 	for _, item := range earlier.Items {
 		s, err := scenarioOf(item)
 		if err != nil {
 			return harness.Usage(err)
 		}
 		half := s.Half(item.Half)
-		flags := half.Flags
-		if at := slices.IndexFunc(item.Command, func(word string) bool { return strings.HasPrefix(word, "--provider=") }); at >= 0 {
-			flags = append(slices.DeleteFunc(slices.Clone(flags), func(f compare.Flag) bool { return f.Name == "provider" }),
-				compare.Flag{Name: "provider", Value: strings.TrimPrefix(item.Command[at], "--provider=")})
-		}
-		g.add(s, half, flags)
+		g.add(s, half, runFlagsOf(half, earlier.Provider))
 		last := len(g.record.Items) - 1
 		if now := &g.record.Items[last]; item.Done() && slices.Equal(now.Command, item.Command) {
 			now.Run = item.Run
@@ -135,11 +145,6 @@ func scenarioOf(item gallery.Item) (config.Scenario, error) {
 
 // execute makes the runs, keeps what came of each at once, and shows the whole.
 func (f *galleryFlags) execute(ctx context.Context, g galleryRun, out output) error {
-	release, err := hold(g.dir)
-	if err != nil {
-		return err
-	}
-	defer release()
 	program, ctx, stop, err := makesRuns(ctx)
 	if err != nil {
 		return err
@@ -185,7 +190,7 @@ func (g *galleryRun) show(out output) error {
 		_, err := fmt.Fprintln(out.out, gallery.Sentence(g.record))
 		return err
 	case len(g.record.Items) > 1:
-		return gallery.Table(out.out, g.record)
+		return gallery.Table(out.out, g.record, g.dir)
 	}
 	return gallery.One(out.out, g.record.Items[0], g.dir)
 }
