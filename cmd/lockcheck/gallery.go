@@ -161,12 +161,13 @@ func unreadableScenario(path string, err error) error {
 
 // halfMistake is why a run of the half cannot be, at its place in the file; nil if it can.
 func halfMistake(s config.Scenario, half config.Half) error {
+	flags := slices.DeleteFunc(slices.Clone(half.Flags), func(f compare.Flag) bool { return f.Name == "client" && half.Library != "" }) // it need not be built yet
 	paper := planner{onPaper: true}
-	err := paper.onlyOnPaper(half.Flags)
+	err := paper.onlyOnPaper(flags)
 	if err == nil {
 		return nil
 	}
-	return s.Mistake(half.Name, half.Flags[paper.culprit(half.Flags, err)], err)
+	return s.Mistake(half.Name, flags[paper.culprit(flags, err)], err)
 }
 
 // halves are those of a scenario that are asked for.

@@ -210,6 +210,16 @@ func TestAResumedGalleryKeepsWhatWasRun(t *testing.T) {
 	}
 }
 
+// Without its lock client a scenario is not run, and what has to be built is named.
+func TestALockClientThatIsNotBuilt(t *testing.T) {
+	t.Chdir(t.TempDir())
+	got := lockcheck(t, "gallery", "rueidis-blackhole")
+	if got.code != exitUnavailable || !strings.Contains(got.stdout, "failure: unavailable: the lock client rueidislock is looked for in .cache/libraries, where it is not") ||
+		!strings.Contains(got.stdout, "scripts/libraries rueidislock") {
+		t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+}
+
 // A user's own file is listed and printed as lockcheck's own are.
 func TestAScenarioOfTheUsers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ours.yaml")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -158,7 +159,7 @@ func (f *galleryFlags) execute(ctx context.Context, g galleryRun, out output) er
 		return err
 	}
 	notice := func(line string) { fmt.Fprintln(out.errOut, words.Plain(line)) }
-	runner := &processRunner{program: program, dir: g.dir, jobs: f.jobs, notice: notice}
+	runner := &galleryRunner{processRunner{program: program, dir: g.dir, jobs: f.jobs, notice: notice}, g.halves}
 	compare.Execute(ctx, g.tasks, compare.Execution{Seed: g.record.Seed, Jobs: f.jobs}, runner, &galleryWatcher{&g, out})
 	g.record.Interrupted = ctx.Err() != nil
 	if err := g.save(); err != nil {
@@ -193,6 +194,26 @@ func (g *galleryRun) show(out output) error {
 		return gallery.Table(out.out, g.record, g.dir)
 	}
 	return gallery.One(out.out, g.record.Items[0], g.dir)
+}
+
+// galleryRunner makes no run whose lock client is not built.
+type galleryRunner struct {
+	processRunner
+	halves []config.Half
+}
+
+func (r *galleryRunner) Run(ctx context.Context, job compare.Job) compare.Run {
+	library := r.halves[job.Position].Library
+	if library == "" {
+		return r.processRunner.Run(ctx, job)
+	}
+	if _, err := os.Stat(filepath.Join(config.LibrariesDir, library)); err == nil {
+		return r.processRunner.Run(ctx, job)
+	}
+	run := failedRun(job, exitUnavailable)
+	run.Error = fmt.Sprintf("the lock client %s is looked for in %s, where it is not: build it in lockcheck's checkout (scripts/libraries %s), and run the gallery there",
+		library, config.LibrariesDir, library)
+	return run
 }
 
 // galleryWatcher judges each run, and keeps and shows what came of it.
