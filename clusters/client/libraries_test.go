@@ -83,7 +83,17 @@ func asksAboutItsOwn(t *testing.T, p *process, w *wire.Wire) {
 const librariesTTL = 10 * time.Second
 
 // servers start one server each, for a test, and return its address.
-var servers = map[string]func(*testing.T) string{"redis": startRedis, "zookeeper": startZooKeeper}
+var servers = map[string]func(*testing.T) string{"etcd": startEtcd, "redis": startRedis, "zookeeper": startZooKeeper}
+
+func startEtcd(t *testing.T) string {
+	t.Helper()
+	addr := freeAddr(t)
+	clients, peers := "http://"+addr, "http://"+freeAddr(t)
+	startServer(t, "etcd", "--data-dir", t.TempDir(), "--listen-client-urls", clients, "--advertise-client-urls", clients,
+		"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", "default="+peers)
+	answers(t, addr, "GET /health HTTP/1.0\r\n\r\n", `"health":"true"`)
+	return addr
+}
 
 func startRedis(t *testing.T) string {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"lockcheck/checker"
@@ -32,8 +33,7 @@ func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 	flags := append(arguments(job.Flags), fmt.Sprintf("--seed=%d", job.Seed))
 	own := compare.CellDir(job.Position) // of the cell: others may be at work
 	runs := filepath.Join(r.dir, filepath.FromSlash(own))
-	failed := compare.Run{Seed: job.Seed, Command: append([]string{"lockcheck", "run"}, flags...), ExitCode: exitDefect,
-		Properties: []compare.Property{}, Exposure: []checker.Exposure{}, Story: []string{}}
+	failed := failedRun(job, exitDefect)
 
 	_ = os.Mkdir(runs, 0o755) // if that fails, the run says why it has no place
 	beside := []string{"--out=" + runs, "--json", "--quiet"}
@@ -83,6 +83,12 @@ func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 		}
 	}
 	return run
+}
+
+// failedRun is a run that came to no verdict, or has not yet.
+func failedRun(job compare.Job, code int) compare.Run {
+	return compare.Run{Seed: job.Seed, Command: slices.Concat([]string{"lockcheck", "run"}, arguments(job.Flags), []string{fmt.Sprintf("--seed=%d", job.Seed)}), ExitCode: code,
+		Properties: []compare.Property{}, Exposure: []checker.Exposure{}, Story: []string{}}
 }
 
 // verdictOf are the exit codes of runs that came to a verdict.

@@ -161,12 +161,13 @@ func unreadableScenario(path string, err error) error {
 
 // halfMistake is why a run of the half cannot be, at its place in the file; nil if it can.
 func halfMistake(s config.Scenario, half config.Half) error {
+	flags := slices.DeleteFunc(slices.Clone(half.Flags), func(f compare.Flag) bool { return f.Name == "client" && half.Library != "" }) // it need not be built yet
 	paper := planner{onPaper: true}
-	err := paper.onlyOnPaper(half.Flags)
+	err := paper.onlyOnPaper(flags)
 	if err == nil {
 		return nil
 	}
-	return s.Mistake(half.Name, half.Flags[paper.culprit(half.Flags, err)], err)
+	return s.Mistake(half.Name, flags[paper.culprit(flags, err)], err)
 }
 
 // halves are those of a scenario that are asked for.
@@ -206,12 +207,20 @@ func listScenarios(all []config.Scenario, out output) error {
 	return err
 }
 
-// runFlagsOf are the flags of a half's runs, with those that the gallery was given.
-func runFlagsOf(half config.Half, o harness.Options, given *pflag.FlagSet) []compare.Flag {
+// runFlagsOf are the flags of a half's runs; a provider goes before that of its file.
+func runFlagsOf(half config.Half, provider string) []compare.Flag {
 	flags := slices.Clone(half.Flags)
-	if given.Changed("provider") {
+	if provider != "" {
 		flags = slices.DeleteFunc(flags, func(f compare.Flag) bool { return f.Name == "provider" })
-		flags = append(flags, compare.Flag{Name: "provider", Value: o.Where.Provider})
+		flags = append(flags, compare.Flag{Name: "provider", Value: provider})
 	}
 	return flags
+}
+
+// provider is the one that was asked for, "" if none was.
+func (f *galleryFlags) provider(given *pflag.FlagSet) string {
+	if !given.Changed("provider") {
+		return ""
+	}
+	return f.run.Where.Provider
 }

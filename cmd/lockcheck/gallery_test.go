@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"lockcheck/checker"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/cmd/internal/scenarios"
+	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
 	"lockcheck/reports/gallery"
 )
@@ -75,7 +77,7 @@ func TestNamesOfScenarios(t *testing.T) {
 func TestTheGalleryIsListed(t *testing.T) {
 	got := lockcheck(t, "gallery")
 	for _, want := range []string{"pause-holder: ", "  expected    mutual-exclusion: violation by pause of holder, stale-write: violation by pause of holder\n",
-		"  reproduced  not measured\n", "Known failures without a scenario:\n", "  drift-bound: "} {
+		"  reproduced  in 4 of 4 runs, 2026-11-25\n", "Known failures without a scenario:\n", "  drift-bound: "} {
 		if got.code != exitPass || !strings.Contains(got.stdout, want) {
 			t.Errorf("exit %d, it does not say %q", got.code, want)
 		}
@@ -153,8 +155,8 @@ func TestMistakesAtTheGallery(t *testing.T) {
 		"a nemesis in a file":           {[]string{changed("b.yaml", "pause:holder@work,2ttl", "pause:hodler@work")}, "b.yaml:5:10: nemesis"},
 		"a rule in a file":              {[]string{changed("c.yaml", "time-limit: 60s", "time-limit: 60")}, "c.yaml:7:13: time-limit"},
 		"what a backend refuses":        {[]string{changed("d.yaml", "until:", "client: redsync\nuntil:")}, "d.yaml:6:9: --client: backend etcd has no client"},
-		"what a contrast cannot be":     {[]string{changed("e.yaml", "  workload: fencing", "  workload: fencing\n  nemesis: clock:resource")}, "e.yaml:14:12: nemesis"},
-		"a lease no backend can have":   {[]string{changed("f.yaml", "  workload: fencing", "  workload: fencing\n  ttl: 2500ms")}, "f.yaml:14:8: "},
+		"what a contrast cannot be":     {[]string{changed("e.yaml", "  workload: fencing", "  workload: fencing\n  nemesis: clock:resource")}, "e.yaml:15:12: nemesis"},
+		"a lease no backend can have":   {[]string{changed("f.yaml", "  workload: fencing", "  workload: fencing\n  ttl: 2500ms")}, "f.yaml:15:8: "},
 		"YAML that is none":             {[]string{file("g.yaml", "title: [")}, "g.yaml:1:1: this is no YAML"},
 		"resume of nothing":             {[]string{"--resume=" + filepath.Join(dir, "none")}, "--resume: there is no gallery"},
 		"resume of something else":      {[]string{"--resume=" + dir}, "is no directory of lockcheck gallery: it has no gallery.json"},
@@ -180,6 +182,44 @@ func TestMistakesAtTheGallery(t *testing.T) {
 	}
 }
 
+// What was run counts when a gallery is resumed, wherever in its file a scenario names its provider, and with the provider that was
+// asked for then.
+func TestAResumedGalleryKeepsWhatWasRun(t *testing.T) {
+	s, err := scenarios.Named("redis-power-cut", known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, provider := range []string{"", "docker"} {
+		run := compare.Run{Verdict: checker.Violation, Properties: []compare.Property{
+			{Name: checker.TokenMonotonicity, Verdict: checker.Violation, Causes: []string{"power cut of all"}}}}
+		flags := append(arguments(runFlagsOf(s.Failure, provider)), "--seed=7")
+		item := gallery.Item{Name: s.Name, Half: config.Failure, Command: append([]string{"lockcheck", "run"}, flags...), Outcome: gallery.Reproduced, Run: &run}
+		dir := t.TempDir()
+		record := gallery.Record{Version: gallery.FormatVersion, Lockcheck: harness.Version(), Seed: 7, Provider: provider, Interrupted: true, Items: []gallery.Item{item}}
+		if err := record.Save(dir); err != nil {
+			t.Fatal(err)
+		}
+		got := lockcheck(t, "gallery", "--resume="+dir)
+		if got.code != exitPass || strings.Contains(got.stderr, "1 of 1") {
+			t.Errorf("provider %q: exit %d; it was run again:\n%s", provider, got.code, got.stderr)
+		}
+		page, err := os.ReadFile(filepath.Join(dir, gallery.HTMLFile))
+		if err != nil || !strings.Contains(string(page), "1 of 1 run reproduced") || strings.Contains(string(page), "still running") {
+			t.Errorf("its page is not that of a gallery that is over (%v)", err)
+		}
+	}
+}
+
+// Without its lock client a scenario is not run, and what has to be built is named.
+func TestALockClientThatIsNotBuilt(t *testing.T) {
+	t.Chdir(t.TempDir())
+	got := lockcheck(t, "gallery", "rueidis-blackhole")
+	if got.code != exitUnavailable || !strings.Contains(got.stdout, "failure: unavailable: the lock client rueidislock is looked for in .cache/libraries, where it is not") ||
+		!strings.Contains(got.stdout, "scripts/libraries rueidislock") {
+		t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+}
+
 // A user's own file is listed and printed as lockcheck's own are.
 func TestAScenarioOfTheUsers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ours.yaml")
@@ -195,7 +235,7 @@ func TestAScenarioOfTheUsers(t *testing.T) {
 // The schema and the parser are of one mind about a scenario's file.
 func TestTheSchemaOfAScenarioRefusesWhatTheParserRefuses(t *testing.T) {
 	_, schema := schemaOf(t, "--scenario")
-	file := scenarios.Text("pause-holder")
+	file := regexp.MustCompile(`(?m)^measured:.*\n`).ReplaceAllString(scenarios.Text("pause-holder"), "")
 	for name, test := range map[string]struct {
 		old, with string
 		good      bool

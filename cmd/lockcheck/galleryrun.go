@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,7 +30,8 @@ type galleryRun struct {
 // add adds one half of a scenario.
 func (g *galleryRun) add(s config.Scenario, half config.Half, flags []compare.Flag) {
 	command := slices.Concat([]string{"lockcheck", "run"}, arguments(flags), []string{fmt.Sprintf("--seed=%d", g.record.Seed)})
-	item := gallery.Item{Name: s.Name, Half: half.Name, Title: s.Title, Expects: gallery.Expects(half), Command: command, Outcome: gallery.NotRun}
+	item := gallery.Item{Name: s.Name, Half: half.Name, Title: s.Title, Expects: gallery.Expects(half), Command: command, Outcome: gallery.NotRun,
+		Reference: s.Reference, Teaches: s.Teaches, Because: half.Because, FixedIn: s.FixedIn, Measured: s.Measured}
 	if s.File == s.Name { // a user's own
 		item.File = absolutePath(s.File)
 	}
@@ -51,7 +53,7 @@ func (f *galleryFlags) printCommands(chosen []config.Scenario, given *pflag.Flag
 			halves = halves[1:]
 		}
 		for _, half := range halves {
-			command := append([]string{"lockcheck", "run"}, arguments(runFlagsOf(half, f.run.Options, given))...)
+			command := append([]string{"lockcheck", "run"}, arguments(runFlagsOf(half, f.provider(given)))...)
 			if given.Changed("seed") {
 				command = append(command, fmt.Sprintf("--seed=%d", f.run.Seed))
 			}
@@ -68,15 +70,21 @@ func (f *galleryFlags) printCommands(chosen []config.Scenario, given *pflag.Flag
 // begin runs scenarios in a directory of their own.
 func (f *galleryFlags) begin(ctx context.Context, chosen []config.Scenario, given *pflag.FlagSet, out output) error {
 	g := f.newRun()
+	g.record.Provider = f.provider(given)
 	for _, s := range chosen {
 		for _, half := range f.halves(s) {
-			g.add(s, half, runFlagsOf(half, f.run.Options, given))
+			g.add(s, half, runFlagsOf(half, g.record.Provider))
 		}
 	}
 	var err error
 	if g.dir, err = gallery.CreateDir(f.run.Out, time.Now()); err != nil {
 		return harness.Usage(fmt.Errorf("--out=%s: %w", f.run.Out, err))
 	}
+	release, err := hold(g.dir)
+	if err != nil {
+		return err
+	}
+	defer release()
 	return f.execute(ctx, g, out)
 }
 
@@ -86,7 +94,15 @@ func (f *galleryFlags) goOn(ctx context.Context, out output) error {
 	if err != nil {
 		return harness.Usage(fmt.Errorf("--resume: there is no gallery: %w", err))
 	}
-	earlier, err := gallery.Read(dir)
+	if _, err := gallery.Read(dir); err != nil { // before anything is held
+		return harness.Usage(fmt.Errorf("--resume: %w", err))
+	}
+	release, err := hold(dir)
+	if err != nil {
+		return err
+	}
+	defer release()
+	earlier, err := gallery.Read(dir) // what a gallery that has just ended wrote last
 	switch {
 	case err != nil:
 		return harness.Usage(fmt.Errorf("--resume: %w", err))
@@ -95,19 +111,14 @@ func (f *galleryFlags) goOn(ctx context.Context, out output) error {
 	}
 	f.run.Seed = earlier.Seed
 	g := f.newRun()
-	g.record.StartedAt, g.dir = earlier.StartedAt, dir
+	g.record.StartedAt, g.record.Provider, g.dir = earlier.StartedAt, earlier.Provider, dir
 	for _, item := range earlier.Items {
 		s, err := scenarioOf(item)
 		if err != nil {
 			return harness.Usage(err)
 		}
 		half := s.Half(item.Half)
-		flags := half.Flags
-		if at := slices.IndexFunc(item.Command, func(word string) bool { return strings.HasPrefix(word, "--provider=") }); at >= 0 {
-			flags = append(slices.DeleteFunc(slices.Clone(flags), func(f compare.Flag) bool { return f.Name == "provider" }),
-				compare.Flag{Name: "provider", Value: strings.TrimPrefix(item.Command[at], "--provider=")})
-		}
-		g.add(s, half, flags)
+		g.add(s, half, runFlagsOf(half, earlier.Provider))
 		last := len(g.record.Items) - 1
 		if now := &g.record.Items[last]; item.Done() && slices.Equal(now.Command, item.Command) {
 			now.Run = item.Run
@@ -135,11 +146,6 @@ func scenarioOf(item gallery.Item) (config.Scenario, error) {
 
 // execute makes the runs, keeps what came of each at once, and shows the whole.
 func (f *galleryFlags) execute(ctx context.Context, g galleryRun, out output) error {
-	release, err := hold(g.dir)
-	if err != nil {
-		return err
-	}
-	defer release()
 	program, ctx, stop, err := makesRuns(ctx)
 	if err != nil {
 		return err
@@ -153,7 +159,7 @@ func (f *galleryFlags) execute(ctx context.Context, g galleryRun, out output) er
 		return err
 	}
 	notice := func(line string) { fmt.Fprintln(out.errOut, words.Plain(line)) }
-	runner := &processRunner{program: program, dir: g.dir, jobs: f.jobs, notice: notice}
+	runner := &galleryRunner{processRunner{program: program, dir: g.dir, jobs: f.jobs, notice: notice}, g.halves}
 	compare.Execute(ctx, g.tasks, compare.Execution{Seed: g.record.Seed, Jobs: f.jobs}, runner, &galleryWatcher{&g, out})
 	g.record.Interrupted = ctx.Err() != nil
 	if err := g.save(); err != nil {
@@ -185,9 +191,29 @@ func (g *galleryRun) show(out output) error {
 		_, err := fmt.Fprintln(out.out, gallery.Sentence(g.record))
 		return err
 	case len(g.record.Items) > 1:
-		return gallery.Table(out.out, g.record)
+		return gallery.Table(out.out, g.record, g.dir)
 	}
 	return gallery.One(out.out, g.record.Items[0], g.dir)
+}
+
+// galleryRunner makes no run whose lock client is not built.
+type galleryRunner struct {
+	processRunner
+	halves []config.Half
+}
+
+func (r *galleryRunner) Run(ctx context.Context, job compare.Job) compare.Run {
+	library := r.halves[job.Position].Library
+	if library == "" {
+		return r.processRunner.Run(ctx, job)
+	}
+	if _, err := os.Stat(filepath.Join(config.LibrariesDir, library)); err == nil {
+		return r.processRunner.Run(ctx, job)
+	}
+	run := failedRun(job, exitUnavailable)
+	run.Error = fmt.Sprintf("the lock client %s is looked for in %s, where it is not: build it in lockcheck's checkout (scripts/libraries %s), and run the gallery there",
+		library, config.LibrariesDir, library)
+	return run
 }
 
 // galleryWatcher judges each run, and keeps and shows what came of it.

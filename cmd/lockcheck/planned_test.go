@@ -127,6 +127,8 @@ func TestMistakesInAPlanFile(t *testing.T) {
 			p.Schedule = []history.Round{{After: "1s", Steps: []history.Step{{Fault: "pause", Target: "client(9)", For: "1s"}}}}
 		}, says: at + `"pause:client\(9\).*there is no client\(9\): the run has 5 clients`},
 		"a field that follows":  {change: func(p *history.Plan) { p.TTLMS = 7 }, says: at + "ttl_ms follows from command"},
+		"a setting":             {change: func(p *history.Plan) { p.Settings["heartbeat-interval"] = "7" }, says: at + "settings follows from command"},
+		"a lease as granted":    {change: func(p *history.Plan) { p.EffectiveMS = 7 }, says: at + "effective_ttl_ms follows from command"},
 		"words alone":           {change: func(p *history.Plan) { p.Steps = []string{"after 1s: kill:leader"} }, says: at + "steps are the schedule in words"},
 		"needs alone":           {change: func(p *history.Plan) { p.Exposure = p.Exposure[:1] }, says: at + "what a run needs follows"},
 		"no schedule":           {change: func(p *history.Plan) { p.Schedule = nil }, says: at + "the plan has no schedule"},

@@ -59,14 +59,20 @@ type pageRun struct {
 	Link template.URL
 }
 
+// Style is the style of the page, for pages that look like it.
+func Style() (template.CSS, error) {
+	style, err := pageFiles.ReadFile("page/style.css")
+	return template.CSS(style), err
+}
+
 // HTML writes the page of the matrix. Links to runs are relative: the directory can be moved, and opened from disk.
 func HTML(w io.Writer, c *Comparison) error {
-	style, err := pageFiles.ReadFile("page/style.css")
+	style, err := Style()
 	if err != nil {
 		return err
 	}
 	p := page{
-		Comparison: c, Style: template.CSS(style), Title: "lockcheck compare: " + c.Sentence(), Sentence: c.Sentence(),
+		Comparison: c, Style: style, Title: "lockcheck compare: " + c.Sentence(), Sentence: c.Sentence(),
 		Face: words.FaceOf(c.Worst()).Symbol, Class: words.FaceOf(c.Worst()).Class, Notes: c.notes(), Beside: c.beside(), Started: c.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC"),
 	}
 	p.Rows = make([]pageRow, len(c.Cells))
@@ -85,10 +91,10 @@ func HTML(w io.Writer, c *Comparison) error {
 func newPageRow(id int, r Result) pageRow {
 	line := pageRow{row: newRow(r), ID: id}
 	for _, run := range r.Runs {
-		line.Detail = append(line.Detail, pageRun{run, link(run.Report)})
+		line.Detail = append(line.Detail, pageRun{run, Link(run.Report)})
 	}
 	if run, ok := r.representative(); ok {
-		line.Link = link(run.Report)
+		line.Link = Link(run.Report)
 	}
 	for i, why := range r.Why() {
 		kind := ""
@@ -100,8 +106,8 @@ func newPageRow(id int, r Result) pageRow {
 	return line
 }
 
-// link is a path as an address that leads nowhere but to a file: never to another scheme or host.
-func link(path string) template.URL {
+// Link is a path as an address that leads nowhere but to a file: never to another scheme or host.
+func Link(path string) template.URL {
 	if path == "" {
 		return ""
 	}

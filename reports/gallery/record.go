@@ -18,6 +18,7 @@ import (
 // The files of a gallery's directory.
 const (
 	JSONFile   = "gallery.json"
+	HTMLFile   = "gallery.html"
 	LatestLink = "latest-gallery"
 	namePrefix = "gallery-"
 )
@@ -31,6 +32,7 @@ type Record struct {
 	Lockcheck   string    `json:"lockcheck"`
 	Seed        int64     `json:"seed"` // of every run
 	StartedAt   time.Time `json:"started_at"`
+	Provider    string    `json:"provider,omitempty"` // that all runs were asked to be made with; "" if that was left to their scenarios
 	Interrupted bool      `json:"interrupted"`
 	ExitCode    int       `json:"exit_code"`
 	Items       []Item    `json:"items"`
@@ -43,10 +45,17 @@ type Item struct {
 	File    string          `json:"file,omitempty"` // of a user's own scenario
 	Title   string          `json:"title"`
 	Expects string          `json:"expects"`
-	Command []string        `json:"command"`
-	Outcome Outcome         `json:"outcome"`
-	Reason  string          `json:"reason,omitempty"` // why it is not reproduced
-	Run     *compare.Run    `json:"run,omitempty"`
+	// Of the scenario, for the page.
+	Reference string           `json:"reference"`
+	Teaches   string           `json:"teaches"`
+	Because   string           `json:"because,omitempty"` // why the contrast does not fail
+	FixedIn   string           `json:"fixed_in,omitempty"`
+	Measured  *config.Measured `json:"measured"` // of the failure; null if not measured
+
+	Command []string     `json:"command"`
+	Outcome Outcome      `json:"outcome"`
+	Reason  string       `json:"reason,omitempty"` // why it is not reproduced
+	Run     *compare.Run `json:"run,omitempty"`
 }
 
 // Done reports whether the item needs no other run when a gallery is resumed.
@@ -95,9 +104,10 @@ func (r Record) Write(w io.Writer) error {
 	return encoder.Encode(r)
 }
 
-// Save writes gallery.json into a directory.
+// Save writes gallery.json and the page into a directory.
 func (r Record) Save(dir string) error {
-	return rundir.WriteAtomically(filepath.Join(dir, JSONFile), r.Write)
+	return errors.Join(rundir.WriteAtomically(filepath.Join(dir, JSONFile), r.Write),
+		rundir.WriteAtomically(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return HTML(w, r) }))
 }
 
 // Read reads the gallery.json of a directory.

@@ -67,8 +67,8 @@ func measured(m *config.Measured) string {
 	return fmt.Sprintf("in %d of %s, %s", m.Reproduced, history.Counted(int64(m.Seeds), "run", "runs"), m.Date)
 }
 
-// Table shows what came of scenarios, one line each, and below it why those are not reproduced that are not.
-func Table(w io.Writer, r Record) error {
+// Table shows what came of scenarios, one line each, below it why those are not reproduced that are not, and where the page is.
+func Table(w io.Writer, r Record, dir string) error {
 	table := terminal.NewTable(w, []tw.Align{tw.AlignLeft, tw.AlignLeft, tw.AlignLeft, tw.AlignRight}, nil)
 	table.Header([]string{"scenario", "failure", "contrast", "took"})
 	for _, name := range names(r) {
@@ -96,7 +96,7 @@ func Table(w io.Writer, r Record) error {
 			fmt.Fprintf(&text, "%s, %s: %s: %s\n", item.Name, item.Half, item.Outcome, words.Plain(strings.ReplaceAll(item.Reason, "\n", "; ")))
 		}
 	}
-	text.WriteString(Sentence(r) + "\n")
+	fmt.Fprintf(&text, "report    %s\n%s\n", words.Plain(filepath.Join(dir, HTMLFile)), Sentence(r))
 	_, err := io.WriteString(w, text.String())
 	return err
 }

@@ -23,6 +23,7 @@ type Library struct {
 
 // All is the table of them.
 var All = []Library{
+	{Name: "etcd-3.4", Backend: "etcd", prepare: built},
 	{Name: "kazoo", Backend: "zookeeper", prepare: python("kazoo", "python3-kazoo")},
 	{Name: "curator", Backend: "zookeeper",
 		prepare: java("CuratorClient", "libcurator-recipes-java", "curator-recipes.jar", "jackson-databind.jar", "slf4j-simple.jar")},

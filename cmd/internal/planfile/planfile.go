@@ -126,6 +126,7 @@ func (f *File) Differences(made history.Plan) config.Mistakes {
 // fromCommand are fields that follow from the command: to change one alone would change nothing.
 var fromCommand = []string{
 	"backend", "client", "workload", "nemesis", "guard", "seed", "nodes", "clients", "keys", "time_limit_ms", "ttl_ms", "resource", "slot_ms", "execution", "until",
+	"settings", "effective_ttl_ms", "election_ms", "grace_ms", "lock_delay_ms", "drift_ms", "fenced", "lease_clock",
 }
 
 // Stale are mistakes in what says the schedule once more: it is as it was drawn, or as it is now.

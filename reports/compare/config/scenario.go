@@ -43,6 +43,7 @@ type Half struct {
 	Name          HalfName
 	Because       string // why the contrast does not fail; "" for the failure
 	ServerVersion string // that it is about; "" for any
+	Library       string // the lock client of scripts/libraries that it is run with; "" for another
 	Flags         []compare.Flag
 	Expect        []Expected
 }

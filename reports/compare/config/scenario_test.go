@@ -74,6 +74,21 @@ func TestTheServersVersionGoesWithItsProgram(t *testing.T) {
 	}
 }
 
+// A lock client that scripts/libraries builds is a client; another one takes its place.
+func TestAClientThatHasToBeBuilt(t *testing.T) {
+	text := strings.Replace(aScenario, "client: mine", "library: theirs -poll", 1)
+	for contrast, want := range map[string]string{"client:": "", "client: mine": "", "library: third": "third", "because: b2": "theirs"} {
+		with := strings.Replace(text, "  client:\n", "  "+contrast+"\n", 1)
+		if contrast == "because: b2" {
+			with = strings.Replace(text, "  client:\n", "", 1)
+		}
+		s, err := ParseScenario("s.yaml", "s", []byte(with), scenarioMenu)
+		if err != nil || s.Failure.Library != "theirs" || s.Contrast.Library != want || !slices.Contains(s.Failure.Flags, compare.Flag{Name: "client", Value: "./.cache/libraries/theirs -poll"}) {
+			t.Errorf("%q: %q and %q, want %q (%v)", contrast, s.Failure.Library, s.Contrast.Library, want, err)
+		}
+	}
+}
+
 // Each is a change to the file above, and the place and some words of what is said of it.
 func TestScenariosRefused(t *testing.T) {
 	for name, test := range map[string]struct{ old, with, want string }{

@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -107,8 +108,11 @@ func (r *scenarioReader) half(node *yaml.Node, what string, name HalfName, base 
 	set := func(flag string, read func(value *yaml.Node) []compare.Flag) field {
 		return field{flag, func(_, value *yaml.Node) {
 			h.Flags = without(h.Flags, flag)
-			if flag == serverBin {
+			switch flag {
+			case serverBin:
 				h.ServerVersion = ""
+			case client:
+				h.Library = ""
 			}
 			if name == Contrast && value.Tag == "!!null" {
 				return
@@ -136,6 +140,7 @@ func (r *scenarioReader) half(node *yaml.Node, what string, name HalfName, base 
 	for _, s := range r.known.Settings {
 		fields = append(fields, set(s.Name, func(value *yaml.Node) []compare.Flag { return r.setting(s, places, value) }))
 	}
+	fields = append(fields, set(client, func(value *yaml.Node) []compare.Flag { return r.library(value, places, &h) }).as("library"))
 	version := ""
 	fields = append(fields, field{"server-version", r.word(&version, "server-version")},
 		field{"expect", func(_, value *yaml.Node) { h.Expect = r.expect(value) }})
@@ -145,6 +150,27 @@ func (r *scenarioReader) half(node *yaml.Node, what string, name HalfName, base 
 	}
 	return h
 }
+
+// LibrariesDir is where scripts/libraries keeps the lock clients that it builds, from the root of a checkout.
+const LibrariesDir = ".cache/libraries"
+
+// as is the same field under another name.
+func (f field) as(name string) field { return field{name, f.read} }
+
+// library reads the name of a lock client that is built by scripts/libraries, and its arguments.
+func (r *scenarioReader) library(node *yaml.Node, places string, h *Half) []compare.Flag {
+	word, ok := r.scalar(node, "library")
+	if !ok {
+		return nil
+	}
+	h.Library, _, _ = strings.Cut(word, " ")
+	f := compare.Flag{Name: client, Value: "./" + LibrariesDir + "/" + word}
+	r.spec.Places.SetFlag(places, f, placeOf(node))
+	return []compare.Flag{f}
+}
+
+// client is the flag that names a lock client.
+const client = "client"
 
 // serverBin is the flag whose program decides the version of the servers.
 const serverBin = "server-bin"

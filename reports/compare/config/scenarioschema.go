@@ -52,6 +52,7 @@ func (s schema) half(wrap func(node) node) node {
 	}
 	half := s.flags("", own)
 	properties := half["properties"].(node)
+	properties["library"] = described("Instead of client: a lock client that scripts/libraries builds, with its arguments.", word())
 	if wrap != nil {
 		for name, value := range properties {
 			properties[name] = wrap(value.(node))
