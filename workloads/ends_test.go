@@ -48,10 +48,11 @@ func newSpeaker(t *testing.T, name string) speaker {
 // In any phase of the run, a client that breaks the protocol ends the
 // run: the user's own as the user's mistake, a built-in one as lockcheck's.
 func TestAClientThatBreaksTheProtocolEndsTheRun(t *testing.T) {
-	for program, usage := range map[string]bool{"": false, "./mine": true} {
+	for program, usage := range map[string]bool{"concurrency": false, "./mine": true} {
 		run := New(Config{})
+		run.plan.LockClient = program
 		run.abort = func(error) {}
-		run.fleet = &fleet{command: clusters.Command{Program: program}, ended: run.ended}
+		run.fleet = &fleet{ended: run.ended}
 		s := newSpeaker(t, "c3")
 		run.fleet.members = append(run.fleet.members, s.member)
 		go run.fleet.awaitEnd(s.member)
@@ -95,7 +96,8 @@ func TestAClientThatEndsBreaksNoProtocol(t *testing.T) {
 // A client that was just started is unfit if it broke the protocol before it was ready, wherever in the run that is; that it
 // could not be started is another matter.
 func TestWhatAStartedClientSaysEndsTheRunWhereverItIs(t *testing.T) {
-	run := &Run{fleet: &fleet{command: clusters.Command{Program: "./mine"}}}
+	run := &Run{fleet: &fleet{}}
+	run.plan.LockClient = "./mine"
 	if err := run.unfit(nil, fmt.Errorf("client f1 cannot be used: %w", client.ErrProtocol)); !errors.Is(err, clusters.ErrUsage) {
 		t.Errorf("broke the protocol: %v", err)
 	}

@@ -12,7 +12,8 @@ import (
 
 // A client that starts later is held to what the plan says by then, and not to another word of its own.
 func TestAllClientsHaveToDeclareTheSame(t *testing.T) {
-	run := &Run{fleet: &fleet{command: clusters.Command{Program: "./mine"}}}
+	run := &Run{fleet: &fleet{}}
+	run.plan.LockClient = "./mine"
 	run.plan.Tokens, run.plan.Release = history.TokensOrdered, history.ReleaseChecked
 	for says, ready := range map[string]client.Ready{
 		"": {Tokens: "ordered", Release: "checked"},
