@@ -9,4 +9,4 @@ import (
 
 func asNobody(*exec.Cmd) {}
 
-func forNobody(*testing.B, string) {}
+func forNobody(testing.TB, string) {}
