@@ -33,6 +33,7 @@ func compareCommand() *cobra.Command {
 			"  lockcheck compare --backends=etcd,redis --nemeses=pause --resources=plain,fenced,cas\n" +
 			"  lockcheck compare --file=lockcheck.yaml --repeat=5\n" +
 			"  lockcheck compare --file=lockcheck.yaml --shard=2/4 --seed=1 --out=part-2 --summary=\"$GITHUB_STEP_SUMMARY\"\n" +
+			"  lockcheck compare --file=lockcheck.yaml --on=kubernetes --parallel=50 --image=registry.example/lockcheck:1\n" +
 			"  lockcheck compare --resume=lockcheck-out/latest-compare\n" +
 			"  lockcheck compare --check=lockcheck-out/latest-compare",
 		Args: flagsAndClientArgs,
@@ -40,6 +41,13 @@ func compareCommand() *cobra.Command {
 			out := output{f.run.json, f.run.quiet, f.show.open, cmd.OutOrStdout(), cmd.ErrOrStderr()}
 			if err := f.show.check(out); err != nil {
 				return harness.Usage(err)
+			}
+			onCluster, err := f.campaign.asked(cmd.Flags())
+			if err != nil {
+				return harness.Usage(err)
+			}
+			if onCluster {
+				return f.runCampaign(cmd.Context(), cmd.Flags(), out)
 			}
 			if cmd.Flags().Changed("check") {
 				return f.checkAgain(cmd.Flags(), out)

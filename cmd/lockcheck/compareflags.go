@@ -51,6 +51,7 @@ type compareFlags struct {
 	list, failFast      bool
 	show                showFlags
 	run                 runFlags
+	campaign            campaignFlags
 }
 
 func (f *compareFlags) bind(flags *pflag.FlagSet) {
@@ -68,8 +69,10 @@ func (f *compareFlags) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.failFast, "fail-fast", false, "begin no run after the first cell that is not as it should be")
 	flags.BoolVar(&f.list, "list", false, "print the cells in their order, with seeds, flags and what is expected, and run nothing")
 	f.show.bind(flags)
+	f.campaign.bind(flags)
 	f.run.bindSome(flags, func(flag harness.Flag) bool { return flag.Has(harness.InCompare | harness.OfComparison) })
 	flags.Lookup("seed").Usage = "of the first run of every cell, the next run has the next (default: drawn, and printed)"
+	flags.Lookup(clusters.FlagImage).Usage += "; with --on: the image of lockcheck that pods run"
 	flags.Lookup("out").Usage = "directory for the directories of comparisons"
 	flags.Lookup("json").Usage = "print compare.json on standard output, and nothing else there"
 	flags.Lookup("quiet").Usage = "print the last line only"
@@ -109,7 +112,7 @@ func (f *compareFlags) spec(given *pflag.FlagSet) (compare.Spec, error) {
 		}
 	}
 	for _, flag := range harness.Flags {
-		if !flag.Has(harness.InCompare) || !given.Changed(flag.Name) {
+		if !flag.Has(harness.InCompare) || !given.Changed(flag.Name) || (f.campaign.on != "" && flag.Name == clusters.FlagImage) {
 			continue
 		}
 		values := []string{given.Lookup(flag.Name).Value.String()} // an empty one, too, goes before the file's

@@ -68,7 +68,7 @@ func rootCommand() *cobra.Command {
 	root.SetHelpTemplate(root.HelpTemplate() + "{{if not .HasParent}}\n" + environmentWords() + "\n{{end}}")
 	root.AddCommand(runCommand(), planCommand(), checkCommand(), listCommand(), doctorCommand(), cleanCommand())
 	root.AddCommand(galleryCommand(), compareCommand(), mergeCommand(), initCommand(), schemaCommand())
-	root.AddCommand(abilitiesCommand())
+	root.AddCommand(abilitiesCommand(), campaignShardCommand())
 	root.AddCommand(roleCommands()...)
 	completeFlags(root)
 	return root

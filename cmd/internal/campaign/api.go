@@ -1,0 +1,135 @@
+package campaign
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"lockcheck/clusters"
+)
+
+// API is a Kubernetes API server, and how one is known there. Only the few requests that a campaign makes are here: client-go would
+// bring more packages than all of lockcheck has.
+type API struct {
+	Server    string // its URL
+	Namespace string // that the configuration names; "default" if none
+
+	client   *http.Client
+	identity func(*http.Request) error // puts credentials into a request
+	requests atomic.Int64
+}
+
+// Requests is how many were made so far.
+func (a *API) Requests() int64 { return a.requests.Load() }
+
+// StatusError is an answer of the API server that is no success.
+type StatusError struct {
+	Asked   string // method and path
+	Code    int
+	Reason  string
+	Message string
+}
+
+func (e *StatusError) Error() string {
+	if e.Message == "" {
+		return fmt.Sprintf("%s: the API server answered %d", e.Asked, e.Code)
+	}
+	return fmt.Sprintf("%s: %s", e.Asked, e.Message)
+}
+
+// hasCode reports whether an error is an answer with this status.
+func hasCode(err error, code int) bool {
+	var status *StatusError
+	return errors.As(err, &status) && status.Code == code
+}
+
+// passing reports whether an error may be gone when the request is made again: the API server is away, or has too much to do.
+func passing(err error) bool {
+	var status *StatusError
+	if errors.As(err, &status) {
+		return status.Code == http.StatusTooManyRequests || status.Code >= 500
+	}
+	var refused refusedError
+	return err != nil && !errors.As(err, &refused) && !errors.Is(err, clusters.ErrUsage) && !errors.Is(err, clusters.ErrUnavailable)
+}
+
+const (
+	requestTimeout = 30 * time.Second
+	maxAnswer      = 64 << 20 // bytes of one answer: a page of pods is some 5 MB
+)
+
+// call makes a request whose answer is JSON. Nothing is sent for a nil body, and nothing is read into a nil answer.
+func (a *API) call(ctx context.Context, method, path string, query url.Values, body, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	var sent io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		sent = bytes.NewReader(text)
+	}
+	response, err := a.open(ctx, method, path, query, sent, nil)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if answer == nil {
+		_, err = io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer))
+		return err
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(answer); err != nil {
+		return fmt.Errorf("%s %s: the answer cannot be read: %w", method, path, err)
+	}
+	return nil
+}
+
+// open makes a request and leaves the answer's body to the caller. An answer that is no success is a *StatusError.
+func (a *API) open(ctx context.Context, method, path string, query url.Values, body io.Reader, header http.Header) (*http.Response, error) {
+	target := strings.TrimSuffix(a.Server, "/") + path
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, method, target, body)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range header {
+		request.Header[name] = values
+	}
+	request.Header.Set("Accept", "application/json, */*")
+	request.Header.Set("User-Agent", "lockcheck")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if err := a.identity(request); err != nil {
+		return nil, fmt.Errorf("%w: %w", clusters.ErrUnavailable, err)
+	}
+	a.requests.Add(1)
+	response, err := a.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode < 300 {
+		return response, nil
+	}
+	defer response.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10))
+	status := &StatusError{Asked: method + " " + path, Code: response.StatusCode}
+	var said struct{ Reason, Message string }
+	if json.Unmarshal(text, &said) == nil {
+		status.Reason, status.Message = said.Reason, said.Message
+	} else {
+		status.Message = strings.TrimSpace(string(text[:min(len(text), 300)]))
+	}
+	return nil, status
+}

@@ -1,0 +1,205 @@
+package campaign
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fakeAPI is an API server with one Job, whose pods serve real archives.
+type fakeAPI struct {
+	t  *testing.T
+	mu sync.Mutex
+
+	job       map[string]any
+	plan      object
+	pods      map[string]*fakePod
+	completed []string
+	failed    string
+	conds     []condition
+	deleted   bool
+	events    []string
+	used      map[string]bool // "VERB resource"
+	asked     int
+	before    func(w http.ResponseWriter, r *http.Request) bool // reports whether it answered
+	after     func(r *http.Request)
+}
+
+type fakePod struct {
+	index   int
+	phase   string
+	ready   bool
+	status  map[string]any
+	handler http.Handler
+	fetched int // how often its archive was read
+}
+
+func newFakeAPI(t *testing.T) (*fakeAPI, *API) {
+	f := &fakeAPI{t: t, pods: map[string]*fakePod{}, used: map[string]bool{}}
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	return f, &API{Server: server.URL, Namespace: "n", client: server.Client(), identity: func(*http.Request) error { return nil }}
+}
+
+// pod adds a pod of an index that has its results.
+func (f *fakeAPI) pod(name string, index int) *fakePod {
+	dir := f.t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "made-by"), []byte(name), 0o644); err != nil {
+		f.t.Fatal(err)
+	}
+	s := &shardServer{dir: dir, token: "secret", fetched: make(chan struct{})}
+	s.outcome.Store(&Outcome{Shard: index + 1})
+	p := &fakePod{index: index, phase: "Running", ready: true, handler: s.handler()}
+	go func() {
+		<-s.fetched
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		p.phase, p.ready = "Succeeded", false
+		f.completed = append(f.completed, fmt.Sprint(index))
+	}()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pods[name] = p
+	return p
+}
+
+var verbs = map[string]string{"GET": "get", "POST": "create", "DELETE": "delete"}
+
+func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/apis/batch/v1/namespaces/n/"), "/api/v1/namespaces/n/")
+	parts := strings.Split(path, "/")
+	resource, verb := parts[0], verbs[r.Method]
+	if len(parts) > 2 {
+		resource += "/" + parts[2]
+	}
+	if verb == "get" && len(parts) == 1 {
+		verb = "list"
+	}
+	f.mu.Lock()
+	f.asked++
+	f.used[verb+" "+resource] = true
+	before, after := f.before, f.after
+	f.mu.Unlock()
+	if before != nil && before(w, r) {
+		return
+	}
+	if after != nil {
+		defer after(r)
+	}
+	if resource == "pods/proxy" {
+		f.proxy(w, r, strings.TrimSuffix(parts[1], fmt.Sprintf(":%d", port)), "/"+strings.Join(parts[3:], "/"))
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch verb + " " + resource {
+	case "create jobs":
+		_ = json.NewDecoder(r.Body).Decode(&f.job)
+		f.job["metadata"].(map[string]any)["uid"] = "uid-1"
+		f.answer(w, f.job)
+	case "create configmaps":
+		_ = json.NewDecoder(r.Body).Decode(&f.plan)
+		f.answer(w, object{})
+	case "get configmaps":
+		f.answer(w, f.plan)
+	case "get jobs":
+		if f.deleted {
+			f.refuse(w, 404, "jobs.batch \"x\" not found")
+			return
+		}
+		job := object{}
+		for key, value := range f.job {
+			job[key] = value
+		}
+		job["status"] = object{"succeeded": len(f.completed), "completedIndexes": strings.Join(f.completed, ","), "failedIndexes": f.failed, "conditions": f.conds}
+		f.answer(w, job)
+	case "delete jobs":
+		f.deleted = true
+		f.answer(w, object{})
+	case "list pods":
+		var items []object
+		for name, p := range f.pods {
+			if p.phase == "Succeeded" {
+				continue
+			}
+			status := object{"phase": p.phase}
+			for key, value := range p.status {
+				status[key] = value
+			}
+			if p.ready {
+				status["conditions"] = []condition{{Type: "Ready", Status: "True"}}
+			}
+			items = append(items, object{"metadata": object{"name": name, "uid": name, "annotations": object{indexNote: fmt.Sprint(p.index)}}, "status": status})
+		}
+		f.answer(w, object{"items": items, "metadata": object{}})
+	case "list events":
+		var items []object
+		for _, message := range f.events {
+			items = append(items, object{"message": message})
+		}
+		f.answer(w, object{"items": items})
+	default:
+		f.refuse(w, 405, "no such request: "+verb+" "+resource)
+	}
+}
+
+func (f *fakeAPI) proxy(w http.ResponseWriter, r *http.Request, name, path string) {
+	f.mu.Lock()
+	p := f.pods[name]
+	if p == nil || p.phase != "Running" {
+		f.mu.Unlock()
+		f.refuse(w, 503, "no such pod")
+		return
+	}
+	if path == "/results" {
+		p.fetched++
+	}
+	f.mu.Unlock()
+	r.URL.Path = path
+	p.handler.ServeHTTP(w, r)
+}
+
+func (f *fakeAPI) answer(w io.Writer, what any) { _ = json.NewEncoder(w).Encode(what) }
+
+func (f *fakeAPI) refuse(w http.ResponseWriter, code int, message string) {
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(object{"kind": "Status", "message": message})
+}
+
+// submitted is a campaign of some shards on a fake API server, and what follows it.
+func submitted(t *testing.T, shards int) (*fakeAPI, *Follow) {
+	t.Helper()
+	fake, api := newFakeAPI(t)
+	c := &Campaign{Name: "x", Namespace: "n", Digest: "d", Shards: shards, Token: "secret", Privileged: true}
+	if err := api.Submit(t.Context(), c, Options{Image: "i", Parallel: 2, CPU: "1", Memory: "1Gi"}, []byte("the plan")); err != nil {
+		t.Fatal(err)
+	}
+	return fake, &Follow{API: api, Campaign: c, Store: opened(t, t.TempDir()), Notice: func(line string) { t.Log(line) }, StartTimeout: time.Minute, Every: 5 * time.Millisecond}
+}
+
+func opened(t *testing.T, dir string) Store {
+	t.Helper()
+	store, err := OpenStore(dir, func(string, Outcome) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// madeBy is the pod whose results lie in the place of a shard.
+func madeBy(t *testing.T, s Store, shard int) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.ShardDir(shard), ResultsDir, "made-by"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,230 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lockcheck/clusters"
+)
+
+// Follow waits for the shards of a campaign and fetches each once.
+type Follow struct {
+	API *API
+	*Campaign
+	Store  Store
+	Notice func(line string) // for people
+	// StartTimeout is how long the cluster may take to start the first pod.
+	StartTimeout time.Duration
+	// Every is how often the cluster is asked.
+	Every time.Duration
+
+	started  bool // some pod was seen at work, or has been
+	seen     map[string]bool
+	again    int // pods that ended before their results were fetched
+	trouble  trouble
+	progress string // as last told
+}
+
+// Missing is a shard whose results cannot come any more.
+type Missing struct {
+	Shard int
+	Why   string
+}
+
+// maxAway bounds how long the API server may be away. The Job goes on without us, and can be come back to.
+const maxAway = 30 * time.Minute
+
+// Run returns once every shard was fetched or cannot be any more; those are returned. An error leaves the Job as it is; that of ctx is
+// returned as it is. What the API server cannot do for a while is tried again.
+func (f *Follow) Run(ctx context.Context) ([]Missing, error) {
+	f.seen = map[string]bool{}
+	f.trouble = trouble{since: time.Now()}
+	var awaySince time.Time
+	for {
+		missing, done, err := f.round(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err == nil && done:
+			return missing, nil
+		case err == nil:
+			if !awaySince.IsZero() {
+				f.Notice("the API server answers again")
+			}
+			awaySince = time.Time{}
+		case !passing(err):
+			return nil, err
+		case awaySince.IsZero():
+			awaySince = time.Now()
+			f.Notice(fmt.Sprintf("the API server does not answer (%v); trying again for up to %v", err, maxAway))
+		case time.Since(awaySince) > maxAway:
+			return nil, fmt.Errorf("%w: the API server has not answered for %v: %w", clusters.ErrUnavailable, maxAway, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(f.Every):
+		}
+	}
+}
+
+// round asks the cluster once how it stands, fetches what is ready, and reports whether there is nothing more to wait for.
+func (f *Follow) round(ctx context.Context) (missing []Missing, done bool, err error) {
+	var job jobObject
+	err = f.API.call(ctx, http.MethodGet, f.jobs()+"/"+f.Name, nil, nil, &job)
+	if hasCode(err, http.StatusNotFound) {
+		return f.lacking(func(int) string { return "the Job is not there any more: it was deleted" }), true, nil
+	}
+	if err != nil {
+		return nil, false, f.asked("read the Job", err)
+	}
+	var ready []podObject
+	running := 0
+	err = f.eachPod(ctx, func(pod podObject) {
+		f.look(pod)
+		switch {
+		case pod.ready():
+			ready = append(ready, pod)
+			fallthrough
+		case pod.Status.Phase == "Running":
+			running++
+		}
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if err := f.fetchAll(ctx, ready); err != nil {
+		return nil, false, err
+	}
+	f.started = f.started || running > 0 || job.Status.Succeeded > 0 || f.Store.Count() > 0
+	f.tell(running)
+	if f.Store.Count() == f.Shards {
+		return nil, true, nil
+	}
+	completed, failed := indexes(job.Status.CompletedIndexes), indexes(job.Status.FailedIndexes)
+	ended := job.condition("Failed")
+	if ended == nil {
+		ended = job.condition("Complete")
+	}
+	settled := true
+	missing = f.lacking(func(i int) string {
+		switch {
+		case completed[i]:
+			return "its results were fetched by another lockcheck: merge them with its directory"
+		case failed[i]:
+			return fmt.Sprintf("its pod was ended more often than %d times%s", retries, f.trouble.lastWords())
+		case ended != nil:
+			return strings.TrimSpace(fmt.Sprintf("the Job ended (%s) %s", ended.Reason, ended.Message))
+		}
+		settled = false
+		return ""
+	})
+	if settled {
+		return missing, true, nil
+	}
+	return nil, false, f.stuck(ctx)
+}
+
+// lacking are the shards that were not fetched, each with the reason for its index.
+func (f *Follow) lacking(why func(index int) string) (missing []Missing) {
+	for i := range f.Shards {
+		if !f.Store.Has(i + 1) {
+			missing = append(missing, Missing{i + 1, why(i)})
+		}
+	}
+	return missing
+}
+
+// asked is an error of a request: one that may pass as it is, any other with what to do about it.
+func (f *Follow) asked(what string, err error) error {
+	if passing(err) {
+		return err
+	}
+	return f.refused(what, err)
+}
+
+// pageOfPods is how many pods one answer has at most.
+const pageOfPods = 500
+
+// eachPod goes over the campaign's pods, but those that gave their results.
+func (f *Follow) eachPod(ctx context.Context, do func(podObject)) error {
+	query := url.Values{"labelSelector": {jobLabel + "=" + f.Name}, "fieldSelector": {"status.phase!=Succeeded"}, "limit": {fmt.Sprint(pageOfPods)}}
+	for {
+		var page struct {
+			Metadata struct{ Continue string }
+			Items    []podObject
+		}
+		if err := f.API.call(ctx, http.MethodGet, f.pods(), query, nil, &page); err != nil {
+			if hasCode(err, http.StatusGone) { // the next page is too old: the next round begins again
+				return nil
+			}
+			return f.asked("list the pods", err)
+		}
+		for _, pod := range page.Items {
+			do(pod)
+		}
+		if page.Metadata.Continue == "" {
+			return nil
+		}
+		query.Set("continue", page.Metadata.Continue)
+	}
+}
+
+// look notes what became of a pod, once.
+func (f *Follow) look(pod podObject) {
+	f.trouble.look(pod)
+	if pod.Status.Phase != "Failed" || f.seen[pod.Metadata.UID] {
+		return
+	}
+	f.seen[pod.Metadata.UID] = true
+	f.again++
+	f.started = f.started || !neverRan(pod)
+	f.Notice(fmt.Sprintf("the pod %s of shard %d ended before its results were fetched (%s); it is run again", pod.Metadata.Name, pod.index()+1, endOf(pod)))
+}
+
+// tell says how far the campaign is, if that has changed.
+func (f *Follow) tell(running int) {
+	waiting := max(f.Shards-f.Store.Count()-running, 0)
+	text := fmt.Sprintf("%d of %d shards fetched, %d at work, %d to come", f.Store.Count(), f.Shards, min(running, f.Shards-f.Store.Count()), waiting)
+	if f.again > 0 {
+		text += fmt.Sprintf(", %d pods ended early", f.again)
+	}
+	if text != f.progress {
+		f.progress = text
+		f.Notice(text)
+	}
+}
+
+// maxFetches bounds how many archives are read at once.
+const maxFetches = 4
+
+// fetchAll fetches the results of pods, and tells each that they were. A shard that was fetched already is not fetched again: its pod had
+// not heard of it, or was one of two. An error is one that ends the campaign; what a pod does not give now it is asked for again.
+func (f *Follow) fetchAll(ctx context.Context, ready []podObject) error {
+	slots := make(chan struct{}, maxFetches)
+	errs := make([]error, len(ready))
+	var at sync.WaitGroup
+	for n, pod := range ready {
+		at.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			errs[n] = f.fetch(ctx, pod)
+		})
+	}
+	at.Wait()
+	errs = slices.DeleteFunc(errs, func(err error) bool {
+		if err != nil && passing(err) && ctx.Err() == nil {
+			f.Notice(fmt.Sprintf("%v; it is asked again", err))
+			return true
+		}
+		return err == nil
+	})
+	return errors.Join(errs...)
+}

@@ -1,0 +1,203 @@
+package campaign
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"lockcheck/clusters"
+)
+
+// kubeconfig is as much of a file of that kind as is understood.
+type kubeconfig struct {
+	Current  string `yaml:"current-context"`
+	Contexts []struct {
+		Name    string
+		Context struct{ Cluster, User, Namespace string }
+	}
+	Clusters []struct {
+		Name    string
+		Cluster clusterEntry
+	}
+	Users []struct {
+		Name string
+		User userEntry
+	}
+
+	dir string // that its relative paths begin in
+}
+
+type clusterEntry struct {
+	Server     string
+	CA         string `yaml:"certificate-authority"`
+	CAData     string `yaml:"certificate-authority-data"`
+	ServerName string `yaml:"tls-server-name"`
+	Insecure   bool   `yaml:"insecure-skip-tls-verify"`
+	Proxy      string `yaml:"proxy-url"`
+}
+
+type userEntry struct {
+	Token        string
+	TokenFile    string `yaml:"tokenFile"`
+	Cert         string `yaml:"client-certificate"`
+	CertData     string `yaml:"client-certificate-data"`
+	Key          string `yaml:"client-key"`
+	KeyData      string `yaml:"client-key-data"`
+	Username     string
+	Password     string
+	Exec         *execEntry
+	AuthProvider map[string]any `yaml:"auth-provider"`
+	Impersonate  string         `yaml:"as"`
+}
+
+// inCluster is where a pod with a service account has its identity.
+const inCluster = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+// Connect finds the API server as kubectl does: KUBECONFIG, ~/.kube/config, or the service account of the pod that this runs in. It
+// sends nothing. The error wraps clusters.ErrUsage or clusters.ErrUnavailable.
+func Connect() (*API, error) {
+	var named []string
+	if list := os.Getenv("KUBECONFIG"); list != "" {
+		named = filepath.SplitList(list)
+	} else if home, err := os.UserHomeDir(); err == nil {
+		named = []string{filepath.Join(home, ".kube", "config")}
+	}
+	for _, file := range named {
+		text, err := os.ReadFile(file)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: cannot read the kubeconfig: %w", clusters.ErrUnavailable, err)
+		}
+		config := kubeconfig{dir: filepath.Dir(file)}
+		if err := yaml.Unmarshal(text, &config); err != nil {
+			return nil, fmt.Errorf("%w: the kubeconfig %s cannot be read: %w", clusters.ErrUsage, file, err)
+		}
+		api, err := config.connect()
+		if err != nil {
+			return nil, fmt.Errorf("the kubeconfig %s: %w", file, err)
+		}
+		return api, nil
+	}
+	if host := os.Getenv("KUBERNETES_SERVICE_HOST"); host != "" {
+		return connect(clusterEntry{Server: "https://" + net.JoinHostPort(host, os.Getenv("KUBERNETES_SERVICE_PORT")), CA: filepath.Join(inCluster, "ca.crt")},
+			userEntry{TokenFile: filepath.Join(inCluster, "token")}, firstLine(filepath.Join(inCluster, "namespace")), "/")
+	}
+	return nil, fmt.Errorf("%w: no Kubernetes cluster is known here: set KUBECONFIG to a kubeconfig, or have one in ~/.kube/config", clusters.ErrUnavailable)
+}
+
+// connect is the API server of the current context.
+func (k kubeconfig) connect() (*API, error) {
+	wrong := func(why string, args ...any) error {
+		return fmt.Errorf("%w: "+why, append([]any{clusters.ErrUsage}, args...)...)
+	}
+	if k.Current == "" {
+		return nil, wrong("it has no current-context: choose one with kubectl config use-context")
+	}
+	for _, context := range k.Contexts {
+		if context.Name != k.Current {
+			continue
+		}
+		for _, cluster := range k.Clusters {
+			if cluster.Name != context.Context.Cluster {
+				continue
+			}
+			if context.Context.User == "" {
+				return connect(cluster.Cluster, userEntry{}, context.Context.Namespace, k.dir)
+			}
+			for _, user := range k.Users {
+				if user.Name == context.Context.User {
+					return connect(cluster.Cluster, user.User, context.Context.Namespace, k.dir)
+				}
+			}
+			return nil, wrong("it has no user %q, which its current context %s names", context.Context.User, k.Current)
+		}
+		return nil, wrong("it has no cluster %q, which its current context %s names", context.Context.Cluster, k.Current)
+	}
+	return nil, wrong("it has no context %q, which is its current one", k.Current)
+}
+
+// data is what a kubeconfig has in itself, or in a file beside it; nil if it has neither.
+func data(dir, file, inline string) ([]byte, error) {
+	switch {
+	case inline != "":
+		return base64.StdEncoding.DecodeString(inline)
+	case file != "":
+		return os.ReadFile(within(dir, file))
+	}
+	return nil, nil
+}
+
+func within(dir, file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(dir, file)
+}
+
+func connect(cluster clusterEntry, user userEntry, namespace, dir string) (*API, error) {
+	wrong := func(what string, err error) (*API, error) {
+		return nil, fmt.Errorf("%w: %s: %w", clusters.ErrUsage, what, err)
+	}
+	server, err := url.Parse(cluster.Server)
+	if err != nil || server.Host == "" || (server.Scheme != "https" && server.Scheme != "http") {
+		return wrong("server", fmt.Errorf("%q is no URL of an API server", cluster.Server))
+	}
+	secure := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: cluster.Insecure, ServerName: cluster.ServerName}
+	authority, err := data(dir, cluster.CA, cluster.CAData)
+	if err != nil {
+		return wrong("certificate-authority", err)
+	}
+	if authority != nil {
+		secure.RootCAs = x509.NewCertPool()
+		if !secure.RootCAs.AppendCertsFromPEM(authority) {
+			return wrong("certificate-authority", errors.New("it has no certificate"))
+		}
+	}
+	certificate, err := data(dir, user.Cert, user.CertData)
+	if err != nil {
+		return wrong("client-certificate", err)
+	}
+	key, err := data(dir, user.Key, user.KeyData)
+	if err != nil {
+		return wrong("client-key", err)
+	}
+	if certificate != nil {
+		pair, err := tls.X509KeyPair(certificate, key)
+		if err != nil {
+			return wrong("client-certificate", err)
+		}
+		secure.Certificates = []tls.Certificate{pair}
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig, transport.ResponseHeaderTimeout = secure, requestTimeout
+	transport.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext
+	transport.ForceAttemptHTTP2 = false // a connection of its own for each archive: one that hangs holds up no other
+	transport.TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{}
+	if cluster.Proxy != "" {
+		proxy, err := url.Parse(cluster.Proxy)
+		if err != nil {
+			return wrong("proxy-url", err)
+		}
+		transport.Proxy = http.ProxyURL(proxy)
+	}
+	identity, err := user.identity(dir)
+	if err != nil {
+		return nil, err
+	}
+	if namespace == "" {
+		namespace = "default"
+	}
+	return &API{Server: cluster.Server, Namespace: namespace, client: &http.Client{Transport: transport}, identity: identity}, nil
+}

@@ -1,0 +1,102 @@
+package campaign
+
+import (
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lockcheck/clusters"
+)
+
+func configured(t *testing.T, text string) (*API, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBECONFIG", filepath.Join(filepath.Dir(file), "none")+string(filepath.ListSeparator)+file)
+	return Connect()
+}
+
+// Over TLS, with the server's certificate in a file beside the kubeconfig.
+func TestConnectShowsWhoOneIs(t *testing.T) {
+	var got string
+	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Authorization") }))
+	defer server.Close()
+	dir := t.TempDir()
+	ca := filepath.Join(dir, "ca.crt")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, map[string]string{"token": "from-a-file\n"})
+	for name, c := range map[string]struct{ user, want string }{
+		"a token":           {"{token: t1}", "Bearer t1"},
+		"a file of a token": {"{tokenFile: " + dir + "/token}", "Bearer from-a-file"},
+		"a password":        {"{username: u, password: p}", "Basic dTpw"},
+		"a program":         {`{exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, args: [-c, 'echo "{\"status\":{\"token\":\"$WHO\"}}"'], env: [{name: WHO, value: t2}]}}`, "Bearer t2"},
+	} {
+		api, err := configured(t, "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: team}}]\n"+
+			"clusters: [{name: k, cluster: {server: '"+server.URL+"', certificate-authority: "+ca+"}}]\nusers: [{name: u, user: "+c.user+"}]\n")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if err := api.call(t.Context(), "GET", "/", nil, nil, nil); err != nil || got != c.want || api.Namespace != "team" {
+			t.Errorf("%s: %q in namespace %q, %v; want %q", name, got, api.Namespace, err, c.want)
+		}
+	}
+}
+
+func TestKubeconfigsThatCannotBeUsed(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, want string
+		is         error
+	}{
+		"no YAML":                  {"a: [", "cannot be read", clusters.ErrUsage},
+		"no context":               {"clusters: []", "current-context", clusters.ErrUsage},
+		"a context that is absent": {"current-context: c", `no context "c"`, clusters.ErrUsage},
+		"a cluster that is absent": {"current-context: c\ncontexts: [{name: c, context: {cluster: k}}]", `no cluster "k"`, clusters.ErrUsage},
+		"a user that is absent":    {"current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://x'}}]", `no user "u"`, clusters.ErrUsage},
+		"a server that is no URL":  {"current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\nclusters: [{name: k, cluster: {server: 'x'}}]", "no URL", clusters.ErrUsage},
+		"a certificate that is none": {"current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\nclusters: [{name: k, cluster: {server: 'https://x', certificate-authority-data: eA==}}]",
+			"no certificate", clusters.ErrUsage},
+		"auth-provider": {"current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://x'}}]\nusers: [{name: u, user: {auth-provider: {name: gcp}}}]",
+			"auth-provider", clusters.ErrUsage},
+	} {
+		if _, err := configured(t, c.text); !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
+	}
+	t.Setenv("KUBECONFIG", "")
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	if _, err := Connect(); !errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), "KUBECONFIG") {
+		t.Errorf("without any cluster: %v", err)
+	}
+}
+
+func TestOptionsThatCannotBe(t *testing.T) {
+	good := Options{Image: "r.example/lockcheck:1", Parallel: 2, CPU: "500m", Memory: "1.5Gi"}
+	if err := good.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*Options){
+		"--image is needed": func(o *Options) { o.Image = "" },
+		"--image=a b":       func(o *Options) { o.Image = "a b" },
+		"--parallel=0":      func(o *Options) { o.Parallel = 0 },
+		"--cpu=two":         func(o *Options) { o.CPU = "two" },
+		"--cpu=0":           func(o *Options) { o.CPU = "0" },
+		"--memory=lots":     func(o *Options) { o.Memory = "lots" },
+	} {
+		o := good
+		change(&o)
+		if err := o.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package campaign
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// As much of the API's objects as is read.
+
+type metadata struct {
+	Name, UID         string
+	Annotations       map[string]string
+	DeletionTimestamp *time.Time
+}
+
+type condition struct{ Type, Status, Reason, Message string }
+
+type jobObject struct {
+	Metadata metadata
+	Spec     struct {
+		Completions int
+		Parallelism int
+		Template    struct {
+			Spec struct {
+				Containers []struct {
+					Env []struct{ Name, Value string }
+				}
+			}
+		}
+	}
+	Status struct {
+		Active, Succeeded, Failed       int
+		CompletedIndexes, FailedIndexes string
+		Conditions                      []condition
+	}
+}
+
+// token is that of the pods' results.
+func (j jobObject) token() string {
+	for _, c := range j.Spec.Template.Spec.Containers {
+		for _, e := range c.Env {
+			if e.Name == envToken {
+				return e.Value
+			}
+		}
+	}
+	return ""
+}
+
+// condition is that of a type if it holds; nil otherwise.
+func (j jobObject) condition(kind string) *condition {
+	return holding(j.Status.Conditions, kind, "True")
+}
+
+func holding(all []condition, kind, status string) *condition {
+	for _, c := range all {
+		if c.Type == kind && c.Status == status {
+			return &c
+		}
+	}
+	return nil
+}
+
+type podObject struct {
+	Metadata metadata
+	Status   struct {
+		Phase, Reason, Message string
+		Conditions             []condition
+		ContainerStatuses      []struct {
+			State struct {
+				Waiting    *struct{ Reason, Message string }
+				Running    *struct{ StartedAt time.Time }
+				Terminated *struct {
+					ExitCode        int
+					Reason, Message string
+				}
+			}
+		}
+	}
+}
+
+// index is that of a pod in its Job; -1 if it has none.
+func (p podObject) index() int {
+	i, err := strconv.Atoi(p.Metadata.Annotations[indexNote])
+	if err != nil || i < 0 {
+		return -1
+	}
+	return i
+}
+
+// ready reports whether a pod has its results to give.
+func (p podObject) ready() bool {
+	return p.Metadata.DeletionTimestamp == nil && p.Status.Phase == "Running" && holding(p.Status.Conditions, "Ready", "True") != nil
+}
+
+// indexes reads a set of indexes as the status of a Job writes it: "1,3-5,7".
+func indexes(text string) map[int]bool {
+	set := map[int]bool{}
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		from, err := strconv.Atoi(first)
+		if err != nil {
+			continue
+		}
+		to := from
+		if isRange {
+			if to, err = strconv.Atoi(last); err != nil {
+				continue
+			}
+		}
+		for i := from; i <= to; i++ {
+			set[i] = true
+		}
+	}
+	return set
+}

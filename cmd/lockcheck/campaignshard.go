@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"lockcheck/cmd/internal/campaign"
+	"lockcheck/cmd/internal/harness"
+	"lockcheck/reports/compare"
+	"lockcheck/reports/rundir"
+)
+
+// campaignShardCommand is hidden: pods of a campaign run it.
+func campaignShardCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: campaign.ShardCommand + " SHARDS", Short: "run one shard of a campaign, and serve its results", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			shards, err := strconv.Atoi(args[0])
+			if err != nil {
+				return harness.Usage(err)
+			}
+			ctx, stop := harness.UntilEnded(cmd.Context())
+			defer stop()
+			return campaign.RunShard(ctx, shards, shardOfComparison)
+		},
+	}
+}
+
+// maxShardLog bounds what is kept of what a shard printed: enough for what keeps it from running.
+const maxShardLog = 8 << 10
+
+// shardOfComparison makes the runs of one shard, as a comparison that was interrupted before its first run is gone on with.
+func shardOfComparison(ctx context.Context, plan []byte, shard, shards int, dir string) (campaign.Outcome, error) {
+	outcome := campaign.Outcome{Shard: shard}
+	c, err := compare.Read(bytes.NewReader(plan))
+	if err != nil {
+		outcome.ExitCode, outcome.Log = exitUsage, fmt.Sprintf("the plan cannot be read: %v", err)
+		return outcome, nil
+	}
+	if c.Lockcheck != harness.Version() {
+		outcome.ExitCode, outcome.Log = exitUsage, fmt.Sprintf("the campaign was made by lockcheck %s, and --image has lockcheck %s: use an image of the same", c.Lockcheck, harness.Version())
+		return outcome, nil
+	}
+	c.Shard = compare.Shard{Index: shard, Count: shards}
+	if err := os.MkdirAll(filepath.Join(dir, compare.RunsDir), 0o755); err != nil {
+		return outcome, err
+	}
+	if err := rundir.WriteAtomically(filepath.Join(dir, compare.JSONFile), c.Write); err != nil {
+		return outcome, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return outcome, err
+	}
+	tail := &harness.Tail{Max: maxShardLog}
+	cmd := harness.Process(ctx, program, "compare", "--resume="+dir, "--jobs=1")
+	cmd.Stdout, cmd.Stderr = os.Stdout, io.MultiWriter(os.Stderr, tail)
+	err = harness.RunProcess(cmd)
+	switch {
+	case ctx.Err() != nil:
+		return outcome, errors.New("ended before its runs were")
+	case cmd.ProcessState == nil || cmd.ProcessState.ExitCode() < 0:
+		return outcome, fmt.Errorf("the runs were ended from outside: %w", err)
+	}
+	outcome.ExitCode, outcome.Log = cmd.ProcessState.ExitCode(), tail.String()
+	return outcome, nil
+}
