@@ -23,6 +23,8 @@ var named = map[string][]string{
 	"EnvLinuxBinary":         {"LOCKCHECK_LINUX_BINARY"},
 	"EnvClient":              {"LOCKCHECK_KUBERNETES_CLIENT"},
 	"assets":                 {"KUBEBUILDER_ASSETS"},
+	"envToken":               nil, // of a campaign's pod, as the next
+	"envKeep":                nil,
 }
 
 // Every environment variable that the program reads is in --help. What it reads is found in its source: all folders that it is
