@@ -76,7 +76,7 @@ func (s Store) Count() int {
 	return len(s.have.shards)
 }
 
-// take writes a shard from its archive: first beside its place, and into it only once it is whole and on the disk.
+// take writes a shard from its archive: first beside its place, and into it only once it is whole. Nothing is synced: a power cut can lose it.
 func (s Store) take(shard int, archive io.Reader) error {
 	dir := filepath.Join(s.Dir, fmt.Sprintf("%s%d-%s", partial, shard, random(4)))
 	defer os.RemoveAll(dir)
