@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -220,7 +221,12 @@ func TestTheRoleIsExactlyWhatIsUsed(t *testing.T) {
 	fake, follow := submitted(t, 1)
 	follow.StartTimeout = time.Hour
 	fake.events = []string{"wait"}
-	go func() { time.Sleep(20 * time.Millisecond); fake.pod("a", 0) }()
+	var once sync.Once
+	fake.after = func(r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/events") { // what a pod that does not come waits for has been asked
+			once.Do(func() { fake.pod("a", 0) })
+		}
+	}
 	if _, err := follow.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
