@@ -21,6 +21,8 @@ type scene struct {
 	fronts         int // of the nodes, the last
 	leader         string
 
+	completed func() // called at each event that completes a fault or its healing, if there is one
+
 	mu     sync.Mutex
 	ready  error
 	op     int64
@@ -75,6 +77,9 @@ func (s *scene) Record(e history.Event) int64 {
 		does = "heal"
 	}
 	s.events = append(s.events, fmt.Sprintf("%s %s %s %s %s", does, e.Type, e.F, e.Target, e.Hold))
+	if s.completed != nil && e.Type == history.OK {
+		s.completed()
+	}
 	return int64(len(s.events))
 }
 
@@ -283,8 +288,7 @@ func TestAFaultIsRecordedAsWhatCameOfIt(t *testing.T) {
 
 func TestWhatIsDoneWhenTheRunEndsIsHealed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &scene{clients: five("c"), moment: Moment{Client: "c1", Hold: "h1", Work: time.Millisecond}}
-	time.AfterFunc(50*time.Millisecond, cancel)
+	s := &scene{clients: five("c"), moment: Moment{Client: "c1", Hold: "h1", Work: time.Millisecond}, completed: cancel}
 	nemesis := drawSchedule(mustParse(t, "pause:holder,1h"), Plan{Seed: 1, TTL: time.Hour, Limit: time.Millisecond})
 	nemesis.rounds[0].Gap = 0
 	if err := nemesis.Run(ctx, s); err != nil {
