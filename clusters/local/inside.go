@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lockcheck/clusters/procs"
 	"lockcheck/clusters/relay"
 )
 
@@ -41,7 +42,7 @@ func settle(entry Entry) *Provider {
 		os.Exit(1)
 	}
 	go holdOn(os.NewFile(fdLifeline, "lifeline"))
-	go reapOrphans()
+	go procs.ReapOrphans(func(pid int) bool { _, known := ours.Load(pid); return known })
 	// A background process group may be refused the terminal (stty tostop); ignoring the signal allows it.
 	signal.Ignore(syscall.SIGTTOU)
 	fmt.Fprintln(status, statusReady)

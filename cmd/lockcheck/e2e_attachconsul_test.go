@@ -56,13 +56,14 @@ func startConsul(t *testing.T, token string) *consulAgent {
 	if c.admin, err = api.NewClient(told); err != nil {
 		t.Fatal(err)
 	}
-	awaitService(t, func(context.Context) error {
-		_, err := c.admin.KV().Put(&api.KVPair{Key: "up"}, nil)
+	awaitService(t, func(context.Context) error { // it takes keys before it has entered itself in its catalog, and sessions only after
+		session, _, err := c.admin.Session().Create(&api.SessionEntry{Name: "up"}, nil)
+		if err != nil {
+			return err
+		}
+		_, err = c.admin.Session().Destroy(session, nil)
 		return err
 	})
-	if _, err := c.admin.KV().Delete("up", nil); err != nil {
-		t.Fatal(err)
-	}
 	policy, _, err := c.admin.ACL().PolicyCreate(&api.ACLPolicy{Name: "locker", Rules: `key_prefix "lockcheck/" { policy = "write" } session_prefix "" { policy = "write" }`}, nil)
 	if err != nil {
 		t.Fatal(err)

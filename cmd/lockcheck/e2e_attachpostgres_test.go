@@ -180,7 +180,7 @@ func TestWhatPostgreSQLTurnsDown(t *testing.T) {
 	}{
 		"a wrong password":  {server.endpoint, server.access(t, "wrong"), 64, []string{"turns this user down", "28P01", "password_file"}},
 		"no such database":  {server.endpoint, with(map[string]string{"database": "none"}), 64, []string{"turns this user down", "pg_hba.conf"}},
-		"no username":       {server.endpoint, writeAccess(t, password, map[string]string{"ca": server.ca}), 64, []string{"without a username"}},
+		"no username":       {server.endpoint, writeAccess(t, password, map[string]string{"ca": server.ca}), 64, []string{"postgres needs a username"}},
 		"no right":          {server.endpoint, writeAccess(t, "p", map[string]string{"ca": server.ca, "username": "powerless", "database": "shared"}), 64, []string{"GRANT CREATE ON DATABASE"}},
 		"no TLS":            {server.endpoint, writeAccess(t, password, map[string]string{"username": "locker", "database": "shared"}), 64, []string{"does it speak TLS"}},
 		"another authority": {server.endpoint, with(map[string]string{"ca": another}), 69, []string{"certificate signed by unknown authority"}},

@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"github.com/hashicorp/yamux"
+
+	"lockcheck/clusters/procs"
 )
 
 // Main is the sandbox: it serves its standard input and output until the input ends.
 func Main() error {
 	b := &sandbox{self: selfPath(), waiting: map[string]*parts{}}
-	go b.reapOrphans()
+	go procs.ReapOrphans(func(pid int) bool { _, known := b.children.Load(pid); return known })
 	// A harness that died before it could attach would leave an input that never ends.
 	unheard := time.AfterFunc(HearTimeout, func() { os.Exit(1) })
 	return b.serve(&stdio{heard: func() { unheard.Stop() }})
