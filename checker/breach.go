@@ -94,6 +94,7 @@ func (b *builder) joinUnderTest(requests iter.Seq2[history.Request, error]) erro
 			m.rejected++
 		}
 	}
+	m.untested = log.untested()
 	if m.logRead() {
 		for _, h := range m.Holds {
 			for _, a := range h.Accesses {
@@ -162,6 +163,8 @@ type replayUnderTest struct {
 	partial  bool // most lines are missing, so values are not known
 	keys     map[string]*replayedKey
 	slots    replayKeysUnderTest
+
+	offered, rejected int64 // requests that had something to compare, and those that were rejected
 }
 
 type replayedKey struct {
@@ -187,6 +190,7 @@ func (r *replayUnderTest) handled(q *history.Request, a *Access) (found []*breac
 	if miskeyed != "" {
 		breaks(ofComparison, by, "%s", miskeyed)
 	}
+	r.count(q)
 	switch q.Outcome {
 	case history.Rejected:
 		if why := r.mustAccept(q, k); why != "" && miskeyed == "" {
@@ -202,6 +206,32 @@ func (r *replayUnderTest) handled(q *history.Request, a *Access) (found []*breac
 		k.take(q, a)
 	}
 	return found
+}
+
+// count notes what there was to compare.
+func (r *replayUnderTest) count(q *history.Request) {
+	if q.Outcome == history.Duplicate {
+		return // answered before anything was compared
+	}
+	if r.compares == history.CompareTokens && q.Token != "" || r.compares == history.CompareBases && q.Kind == history.KindWrite {
+		r.offered++
+	}
+	if q.Outcome == history.Rejected {
+		r.rejected++
+	}
+}
+
+// untested says what of its word a resource was not held to; "" if it had to keep all of it.
+func (r *replayUnderTest) untested() string {
+	switch {
+	case r.compares == history.CompareNothing || r.partial:
+		return ""
+	case r.compares == history.CompareTokens && r.offered == 0:
+		return "its log fits its answers; no request had a token, so what it rejects was not tested"
+	case r.rejected == 0:
+		return "its log fits its answers; no request came that it had to reject, so what it rejects was not tested"
+	}
+	return ""
 }
 
 // take is what an accepted request leaves.

@@ -74,6 +74,8 @@ type outcome struct {
 	confirmedBy string
 	unconfirmed string // why the independent judge did not get to its end
 	defect      error  // the independent judge disagrees
+	// untested says in a sentence what of the property a pass says nothing of.
+	untested string
 }
 
 // hit is one violation. Its finding is only written if it is among those kept.
@@ -210,7 +212,7 @@ func (j *judge) property(p property, o *outcome) Property {
 	case o.inconclusive != "":
 		out.Verdict, out.Reason = Inconclusive, o.inconclusive
 	default:
-		out.Reason = o.unconfirmed
+		out.Reason = cmp.Or(o.unconfirmed, o.untested)
 	}
 	slices.SortStableFunc(o.hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.atNS, b.atNS), cmp.Compare(a.key, b.key)) })
 	for i, h := range o.hits[:min(len(o.hits), j.opts.MaxFindings)] {

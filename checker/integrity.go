@@ -10,6 +10,7 @@ import (
 // resourceIntegrity judges a resource under test (R9): its log holds every request that it answered, as it answered it; its reads
 // found what by that order was there; and of what it compares it accepted and rejected what it had to. It sees what the log and the
 // answers say. A storage that lies alike in both, about requests whose clients were all killed, say, is not found out.
+// A pass of a resource that never had to reject anything says so: one that takes every request would pass, too.
 func (j *judge) resourceIntegrity() (o outcome) {
 	switch {
 	case j.m.Plan.UnderTest == nil:
@@ -20,7 +21,7 @@ func (j *judge) resourceIntegrity() (o outcome) {
 	case j.m.Requests.Len() == 0:
 		o.inconclusive = "the resource under test handled no request, so it was not tested"
 	}
-	o.more = j.m.breaches.more
+	o.more, o.untested = j.m.breaches.more, j.m.untested
 	for _, b := range j.m.breaches.kept {
 		o.hits = append(o.hits, hit{b.keyName(), b.atNS(j.m), b.incident(), func() Finding { return j.integrityFinding(b) }})
 	}

@@ -288,6 +288,31 @@ func TestAResourceThatHandledNothing(t *testing.T) {
 	}
 }
 
+// A resource that had nothing to compare, or nothing to reject, was held to half of its word only: its pass says so.
+func TestAPassOfAResourceSaysWhatItWasNotHeldTo(t *testing.T) {
+	rejected := strings.ReplaceAll(lateWrite, "%", "rejected")
+	tokenless := strings.NewReplacer(" token=9", "", " token=10", "").Replace(twoInTurn)
+	const noToken, noReason = "no request had a token, so what it rejects was not tested", "no request came that it had to reject, so what it rejects was not tested"
+	for name, test := range map[string]struct {
+		compares history.Comparison
+		text     string
+		want     string
+	}{
+		"a late token":                 {history.CompareTokens, twoInTurn + rejected, ""},
+		"tokens in turn":               {history.CompareTokens, twoInTurn, noReason},
+		"a lock that has no tokens":    {history.CompareTokens, tokenless, noToken},
+		"an old base":                  {history.CompareBases, twoInTurn + rejected, ""},
+		"bases in turn":                {history.CompareBases, twoInTurn, noReason},
+		"a resource that owes no such": {history.CompareNothing, twoInTurn, ""},
+	} {
+		result, _ := judgeText(t, underTest(test.compares), test.text)
+		p := result.of(ResourceIntegrity)
+		if p.Verdict != Pass || (p.Reason == "") != (test.want == "") || !strings.Contains(p.Reason, test.want) {
+			t.Errorf("%s: %s: %q, want %q", name, p.Verdict, p.Reason, test.want)
+		}
+	}
+}
+
 // What is a finding about a resource under test is a defect of lockcheck's own, which is not judged by this property at all.
 func TestOnlyAResourceUnderTestIsJudged(t *testing.T) {
 	events, requests := parse(t, twoInTurn)

@@ -69,7 +69,7 @@ type Property struct {
 	Count   int64   `json:"count"` // of violations; Findings may hold fewer
 	// Incidents is how many different superseded holds or lost grants they led back to.
 	Incidents int64     `json:"incidents"`
-	Reason    string    `json:"reason,omitempty"` // for masked, inconclusive and n/a: why
+	Reason    string    `json:"reason,omitempty"` // for masked, inconclusive and n/a: why; for pass: what was not tested
 	Findings  []Finding `json:"findings"`         // the first MaxFindings
 	// ConfirmedBy names the independent judge that agreed ("porcupine"), for the two linearizability properties.
 	ConfirmedBy string `json:"confirmed_by,omitempty"`
