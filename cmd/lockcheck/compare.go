@@ -122,7 +122,7 @@ func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) 
 	if err := planner.planAll(ctx, a.spec, a.tasks); err != nil {
 		return err
 	}
-	if err := enoughRate(a.tasks, f.jobs); err != nil {
+	if err := enoughRate(a.tasks, f.jobs, a.Shard); err != nil {
 		return harness.Usage(err)
 	}
 	if f.list {
@@ -161,7 +161,7 @@ func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) 
 	jobs := min(f.jobs, len(a.tasks))
 	screen := compare.NewScreen(out.errOut, a.tasks, out.quiet)
 	kept := compare.Keep(a.Comparison, a.dir, a.tasks, screen)
-	a.Cells = compare.Execute(ctx, a.tasks, compare.Execution{Seed: a.Seed, Jobs: jobs, FailFast: f.failFast}, &processRunner{program: program, dir: a.dir, jobs: jobs, notice: screen.Notice}, kept)
+	a.Cells = compare.Execute(ctx, a.tasks, compare.Execution{Seed: a.Seed, Jobs: jobs, FailFast: f.failFast}, &processRunner{program: program, dir: a.dir, sideBySide: sideBySide(jobs, a.Shard), notice: screen.Notice}, kept)
 	screen.Close()
 	a.Interrupted = ctx.Err() != nil
 	a.DurationNS = before + time.Since(now).Nanoseconds()

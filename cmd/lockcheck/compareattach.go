@@ -35,14 +35,33 @@ func rateOf(flags []compare.Flag) (rate int) {
 }
 
 // ratePerRun is the share of one of so many runs side by side; 0 where there is no limit.
-func ratePerRun(flags []compare.Flag, jobs int) int { return rateOf(flags) / max(jobs, 1) }
+func ratePerRun(flags []compare.Flag, sideBySide int) int { return rateOf(flags) / max(sideBySide, 1) }
+
+// sideBySide is how many runs of a comparison may be at work at the same time: those of this command, and as many of each other shard.
+func sideBySide(jobs int, shard compare.Shard) int { return jobs * max(shard.Count, 1) }
 
 // enoughRate refuses more runs side by side than there are acquires a second to share.
-func enoughRate(tasks []compare.Task, jobs int) error {
+func enoughRate(tasks []compare.Task, jobs int, shard compare.Shard) error {
 	jobs = min(jobs, len(tasks))
 	for _, task := range tasks {
-		if rate := rateOf(task.Flags); rate > 0 && rate < jobs {
-			return fmt.Errorf("--%s=%d is of all runs side by side, and --jobs=%d are more: use --jobs=%d, or a higher rate", clusters.FlagMaxRate, rate, jobs, rate)
+		rate := rateOf(task.Flags)
+		if all := sideBySide(jobs, shard); rate == 0 || rate >= all {
+			continue
+		}
+		if shard.Count > 1 {
+			return fmt.Errorf("--%s=%d is of all runs side by side, and %d shards with --jobs=%d are more: use fewer, or a higher rate", clusters.FlagMaxRate, rate, shard.Count, jobs)
+		}
+		return fmt.Errorf("--%s=%d is of all runs side by side, and --jobs=%d are more: use --jobs=%d, or a higher rate", clusters.FlagMaxRate, rate, jobs, rate)
+	}
+	return nil
+}
+
+// notAttached refuses what a campaign cannot do: its pods are elsewhere, have no file that lets a client in, and know nothing of each
+// other's rate.
+func notAttached(tasks []compare.Task) error {
+	for _, task := range tasks {
+		if rateOf(task.Flags) > 0 {
+			return fmt.Errorf("%s: --%s cannot stand beside --on=%s, in a file neither: pods share no rate, and have none of this machine's files", task.Cell, clusters.FlagAttach, onKubernetes)
 		}
 	}
 	return nil

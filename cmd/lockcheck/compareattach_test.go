@@ -31,8 +31,33 @@ func TestRunsSideBySideShareTheRate(t *testing.T) {
 		}
 	}
 	slow := []compare.Task{{Flags: []compare.Flag{attach, rate(1)}}, {}}
-	if enoughRate(slow, 2) == nil || enoughRate(slow, 1) != nil || enoughRate(slow[1:], 2) != nil || enoughRate(slow[:1], 4) != nil {
-		t.Error("a rate too small for so many runs side by side is taken, or one that is enough is not")
+	for i, c := range []struct {
+		tasks      []compare.Task
+		jobs       int
+		shard      compare.Shard
+		sufficient bool
+	}{
+		{slow, 2, compare.Whole, false},
+		{slow, 1, compare.Whole, true},
+		{slow[1:], 2, compare.Whole, true},
+		{slow[:1], 4, compare.Whole, true},
+		{slow[:1], 1, compare.Shard{Index: 1, Count: 4}, false},
+		{slow[1:], 1, compare.Shard{Index: 1, Count: 4}, true},
+	} {
+		if got := enoughRate(c.tasks, c.jobs, c.shard) == nil; got != c.sufficient {
+			t.Errorf("%d: enough: %v", i, got)
+		}
+	}
+	if got := sideBySide(2, compare.Shard{Index: 2, Count: 3}); got != 6 || sideBySide(2, compare.Shard{}) != 2 {
+		t.Errorf("two jobs of each of three shards are %d", got)
+	}
+}
+
+// A service that others run is not for a campaign, whichever way its comparison names it: no pod knows what rate the others have.
+func TestACampaignIsNotAttached(t *testing.T) {
+	tasks := []compare.Task{{}, {Flags: []compare.Flag{{Name: "attach", Value: "127.0.0.1:1"}}}}
+	if notAttached(tasks) == nil || notAttached(tasks[:1]) != nil {
+		t.Error("a campaign may attach, or nothing may be one")
 	}
 }
 

@@ -156,6 +156,9 @@ func (f *compareFlags) runCampaign(ctx context.Context, given *pflag.FlagSet, ou
 	if err != nil {
 		return harness.Usage(err)
 	}
+	if err := notAttached(a.tasks); err != nil {
+		return harness.Usage(err)
+	}
 	planner := planner{seed: a.Seed, seen: map[place]error{}, onPaper: true} // servers are looked for where they run
 	if err := planner.planAll(ctx, a.spec, a.tasks); err != nil {
 		return err

@@ -22,10 +22,10 @@ import (
 // processRunner makes each run as a process of its own: a run enters namespaces by starting its program again, which it
 // can do only once.
 type processRunner struct {
-	program string
-	dir     string // of the comparison
-	jobs    int    // that runs are made side by side, at most
-	notice  func(line string)
+	program    string
+	dir        string // of the comparison
+	sideBySide int    // runs that may be at work at the same time, here and in other shards
+	notice     func(line string)
 }
 
 // Run makes one run and reads what it says.
@@ -37,7 +37,7 @@ func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 
 	_ = os.Mkdir(runs, 0o755) // if that fails, the run says why it has no place
 	beside := []string{"--out=" + runs, "--json", "--quiet"}
-	if rate := ratePerRun(job.Flags, r.jobs); rate > 0 {
+	if rate := ratePerRun(job.Flags, r.sideBySide); rate > 0 {
 		beside = append(beside, fmt.Sprintf("--%s=%d", clusters.FlagMaxRate, rate))
 	}
 	if job.Expect != nil {

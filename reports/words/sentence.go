@@ -56,26 +56,31 @@ var ofResource = []checker.Name{
 	checker.ResourceIntegrity, checker.StaleWrite, checker.LostUpdate, checker.ResourceLinearizability, checker.MutualExclusion, checker.DoubleExecution,
 }
 
-// subject is what a sentence is about: the lock service, and of a resource under test that broke its word that resource.
+// subject is what a sentence is about: the lock service, and of a resource under test that broke its word that resource. Where its word
+// was not judged, what late writes did may be the doing of either.
 func subject(plan history.Plan, r *checker.Result) string {
-	resource, lock, own := false, false, ofResource
+	own := ofResource
 	if plan.Compares() == history.CompareNothing {
 		own = own[:1]
 	}
+	resource, lock, either := false, false, false
 	for _, p := range r.Properties {
 		if p.Verdict == checker.Violation {
+			mayBeOfResource := slices.Contains(own, p.Name)
 			resource = resource || p.Name == checker.ResourceIntegrity
-			lock = lock || !slices.Contains(own, p.Name)
+			lock = lock || !mayBeOfResource
+			either = either || mayBeOfResource && p.Name != checker.MutualExclusion
 		}
 	}
+	unjudged := plan.UnderTest != nil && slices.Contains(r.NotJudged, checker.ResourceIntegrity)
 	name := "resource " + Clip(string(plan.Resource), MaxName)
 	switch {
-	case !resource:
-		return plan.Backend
-	case lock:
+	case resource && !lock:
+		return name + " behind " + plan.Backend
+	case resource, unjudged && either:
 		return plan.Backend + " and " + name
 	}
-	return name + " behind " + plan.Backend
+	return plan.Backend
 }
 
 func violationWords(r *checker.Result) string {

@@ -45,6 +45,12 @@ func TestSentence(t *testing.T) {
 			"UNSAFE: etcd and resource ./mine under pause: 2 incidents: 1 stale write accepted, first at 2.000 s; 1 other property violated"},
 		"the resource keeps its word": {mine, unsafe(1, violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9)),
 			"UNSAFE: etcd under pause: 1 incident: 1 stale write accepted, first at 2.000 s"},
+		"whether the resource keeps its word was not judged": {mine, checker.Result{Verdict: checker.Violation, Incidents: 1, Judged: []checker.Name{checker.StaleWrite}, NotJudged: []checker.Name{checker.ResourceIntegrity},
+			Properties: []checker.Property{violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9)}},
+			"UNSAFE: etcd and resource ./mine under pause: 1 incident: 1 stale write accepted, first at 2.000 s (1 of 2 properties judged: stale-write)"},
+		"the same of what no resource can prevent": {mine, checker.Result{Verdict: checker.Violation, Incidents: 1, Judged: []checker.Name{checker.EarlyExpiry}, NotJudged: []checker.Name{checker.ResourceIntegrity},
+			Properties: []checker.Property{violated(checker.EarlyExpiry, checker.LayerService, 1, 2e9)}},
+			"UNSAFE: etcd under pause: 1 incident: 1 grant lost before its lease could run out, first at 2.000 s (1 of 2 properties judged: early-expiry)"},
 		"masked": {etcd, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 1204, Rejected: 9}, Properties: []checker.Property{
 			{Name: checker.MutualExclusion, Verdict: checker.Masked, Count: 14, Incidents: 2}}},
 			"PASS: etcd under pause: no violation in 1,204 operations; 2 incidents masked by fencing (14 overlaps of two holders); 9 stale writes rejected"},

@@ -95,10 +95,15 @@ func asIs(access client.Access) (client.Access, error) { return access, nil }
 // regular refuses what can be read once only, such as a pipe: a run is made by several processes, each of which reads the files.
 func regular(path string) error {
 	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no regular file: a pipe or a device is not read, because the run reads it more than once; write it into a file", path)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory: name the file in it", path)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is no regular file: a pipe or a device is not read, because the run reads it more than once; write it into a file", path)
 	}
-	return err
+	return nil
 }
 
 // blamed is the name of what made a configuration of TLS fail: the files are read in this order.

@@ -26,6 +26,7 @@ var Flags = []Flag{
 	{
 		Name: "client", At: func(o *Options) any { return &o.Client }, Where: InFile,
 		Help:     "the lock client: one of the backend's (default: its first), or the path of a program that speaks the client protocol",
+		Rule:     Rule{Check: printable},
 		Provider: Local, If: isProgram,
 		Instead: "containers do not have this machine's programs: take a lock client that comes with the backend",
 	},
@@ -101,7 +102,7 @@ var Flags = []Flag{
 	},
 	{
 		Name: clusters.FlagMaxRate, At: func(o *Options) any { return &o.MaxRate }, Where: InFile | InCompare,
-		Help: fmt.Sprintf("with --%s: acquires a second of all clients together, and of all runs that are made side by side, at most (default: %d)", clusters.FlagAttach, DefaultMaxRate),
+		Help: fmt.Sprintf("with --%s: acquires a second of all clients together, and of all runs that may be made side by side (compare --jobs, --shard), at most (default: %d)", clusters.FlagAttach, DefaultMaxRate),
 		Rule: number(1, 1_000_000, ""),
 	},
 	{

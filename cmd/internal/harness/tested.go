@@ -8,6 +8,7 @@ import (
 	"net"
 	"os/exec"
 	"strings"
+	"unicode"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
@@ -108,11 +109,22 @@ func (c chosenResource) into(plan *history.Plan, workload workloads.Workload) {
 	plan.Fenced = workload.Tokens && c.kind.Compares == history.CompareTokens
 }
 
+// printable refuses a name that is not one line: it stands in lines of terminals and reports, and a terminal obeys what it is shown.
+func printable(name, value string) error {
+	if strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fmt.Errorf("%s=%q has characters that cannot be printed, such as a line break: leave them out", name, value)
+	}
+	return nil
+}
+
 // resourceRule is a rule for a word of the table, a program of the user's or a URL.
 func resourceRule() Rule {
 	own := oneOf("resource", history.ResourceNames())
 	return Rule{
 		Check: func(name, value string) error {
+			if err := printable(name, value); err != nil {
+				return err
+			}
 			if history.IsOwnResource(value) {
 				return nil
 			}
