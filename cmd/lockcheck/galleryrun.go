@@ -159,7 +159,7 @@ func (f *galleryFlags) execute(ctx context.Context, g galleryRun, out output) er
 		return err
 	}
 	notice := func(line string) { fmt.Fprintln(out.errOut, words.Plain(line)) }
-	runner := &galleryRunner{processRunner{program: program, dir: g.dir, jobs: f.jobs, notice: notice}, g.halves}
+	runner := &galleryRunner{processRunner{program: program, dir: g.dir, sideBySide: f.jobs, notice: notice}, g.halves}
 	compare.Execute(ctx, g.tasks, compare.Execution{Seed: g.record.Seed, Jobs: f.jobs}, runner, &galleryWatcher{&g, out})
 	g.record.Interrupted = ctx.Err() != nil
 	if err := g.save(); err != nil {

@@ -57,6 +57,8 @@ func poison(v reflect.Value, text string) {
 			v.SetMapIndex(reflect.ValueOf(text), reflect.ValueOf([]string{text}))
 		}
 	case reflect.String:
-		v.SetString(text + v.String())
+		if v.CanSet() { // else it is the checker's own
+			v.SetString(text + v.String())
+		}
 	}
 }
