@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"lockcheck/checker/history"
 )
@@ -149,13 +150,23 @@ func (j *judge) doubleFinding(k *keyView, d double) Finding {
 			f.Holds = append(f.Holds, a.Hold.ID)
 		}
 	}
-	s.accessedAs(d.first, fmt.Sprintf("slot %d %s", d.slot, words.Once))
+	s.accessedAs(d.first, recordWords(d.slot, d.first, words.Once, words.MarksFirst))
 	if d.broke != d.second {
 		back, _ := history.RecordedSlot(d.broke.Value)
 		s.accessed(d.broken)
 		s.accessedAs(d.broke, fmt.Sprintf("%s says slot %d again, so what came after it is run once more", k.name, back))
 	}
-	s.accessedAs(d.second, fmt.Sprintf("slot %d %s", d.slot, words.Again))
+	s.accessedAs(d.second, recordWords(d.slot, d.second, words.Again, words.MarksFirst))
 	s.finish()
 	return f
+}
+
+// recordWords are what a record says of its slot. A client that marks first begins its work once the mark was answered: of one that was
+// not, the log proves the mark alone.
+func recordWords(slot int64, record *Access, said string, marksFirst bool) string {
+	if marksFirst && record.Outcome != history.OK {
+		said, _, _ = strings.Cut(said, ",")
+		said += ", which was not answered: its client does not begin the work"
+	}
+	return fmt.Sprintf("slot %d %s", slot, said)
 }

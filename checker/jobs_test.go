@@ -144,6 +144,26 @@ func TestWordsOfASecondMark(t *testing.T) {
 	}
 }
 
+// A mark whose client was not answered is one, and no story says that the job was run because of it.
+func TestWordsOfAMarkThatWasNotAnswered(t *testing.T) {
+	text := strings.Replace(strings.ReplaceAll(overtaken, "%s", ""), "6.03 a write:ok h1", "6.03 a write:info h1", 1)
+	result, _ := judgeText(t, jobsPlan(history.AtMostOnce), text)
+	p := result.of(DoubleExecution)
+	if p.Verdict != Violation || p.Count != 1 {
+		t.Fatalf("%s: %d", p.Verdict, p.Count)
+	}
+	story := storyText(p.Findings[0])
+	for want, stands := range map[string]bool{
+		"slot 1 is marked, and is run from here on":                                                  true, // of b
+		"slot 1 is marked a second time, which was not answered: its client does not begin the work": true,
+		"run once more": false,
+	} {
+		if strings.Contains(story, want) != stands {
+			t.Errorf("%q: want %v:\n%s", want, stands, story)
+		}
+	}
+}
+
 // A slot that is run a third time is of the hold that ran it then, and of the one that had run it last: not of the first.
 func TestASlotThatIsRunAThirdTimeIsOfWhoRanItLast(t *testing.T) {
 	text := turn(1, "c", "h0", "1", "", "1/h0") + fmt.Sprintf(overtaken, "", "")
