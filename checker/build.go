@@ -165,6 +165,7 @@ func (b *builder) complete(e *history.Event) error {
 			a.Value = e.Value
 		}
 		b.m.answeredWith(a, e)
+		b.m.answers.take(e)
 	case anAttempt:
 		a := op.attempt()
 		a.DoneNS, a.opResult, a.Owned, a.Removed, a.SeenNS, a.DoneEvent = e.TimeNS, b.sayings.of(e.F, e.Type, e.Code), e.Owned, e.Removed, e.SeenNS, e.Index

@@ -20,6 +20,8 @@ func (j *judge) resourceIntegrity() (o outcome) {
 		o.inconclusive = j.m.untrusted()
 	case j.m.Requests.Len() == 0:
 		o.inconclusive = "the resource under test handled no request, so it was not tested"
+	case j.m.answers.understood == 0:
+		o.inconclusive = "the resource under test handled requests, and clients understood no answer of it" + j.m.answers.why()
 	}
 	o.more, o.untested = j.m.breaches.more, j.m.untested
 	for _, b := range j.m.breaches.kept {
@@ -146,4 +148,38 @@ func (j *judge) resourceCause(atNS int64) Cause {
 	}
 	return Cause{Kind: last.words().One + " of the resource", Fault: last.Op,
 		Text: fmt.Sprintf("it comes after a %s of the resource, %s before", last.words().One, history.Duration(max(0, atNS-last.EffectiveNS)))}
+}
+
+// answered counts what became of the requests to the resource, as clients said.
+type answered struct {
+	understood int64
+	first      string // why the first that was not understood was not
+}
+
+func (r *answered) take(e *history.Event) {
+	switch {
+	case e.Type == history.OK || e.Type == history.Fail && e.Code == history.CodeRejected:
+		r.understood++
+	case e.Type == history.Info && r.first == "":
+		r.first = e.Error
+	}
+}
+
+func (r *answered) why() string {
+	if r.first == "" {
+		return ""
+	}
+	return ": of the first a client says: " + clipped(r.first)
+}
+
+// maxClipped is how much of a client's words a reason quotes.
+const maxClipped = 200
+
+func clipped(words string) string {
+	for i := range words {
+		if i >= maxClipped {
+			return words[:i] + "…"
+		}
+	}
+	return words
 }

@@ -288,6 +288,24 @@ func TestAResourceThatHandledNothing(t *testing.T) {
 	}
 }
 
+// Neither was one whose answers no client understood: what its log says was answered no client confirms.
+func TestAResourceWhoseAnswersNoClientUnderstood(t *testing.T) {
+	events, requests := parse(t, "1.0 a acquire h1\n1.1 a acquire:ok h1 token=9\n1.2 a read h1\n1.3 @ read h1 token=9\n1.4 a read:info h1\n1.5 a release h1\n1.6 a release:ok h1")
+	for i := range events {
+		if events[i].Type == history.Info {
+			events[i].Error = "the resource's reply to request 2: invalid character '<'"
+		}
+	}
+	result, _, err := Check(Recording{Plan: underTest(history.CompareTokens), Events: rows(events), Requests: rows(requests)}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "the resource under test handled requests, and clients understood no answer of it: of the first a client says: the resource's reply to request 2: invalid character '<'"
+	if p := result.of(ResourceIntegrity); p.Verdict != Inconclusive || p.Reason != want {
+		t.Errorf("%s: %s", p.Verdict, p.Reason)
+	}
+}
+
 // A resource that had nothing to compare, or nothing to reject, was held to half of its word only: its pass says so.
 func TestAPassOfAResourceSaysWhatItWasNotHeldTo(t *testing.T) {
 	rejected := strings.ReplaceAll(lateWrite, "%", "rejected")

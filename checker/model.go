@@ -34,6 +34,7 @@ type Model struct {
 	keys     []*keyView       // in the order of their names
 	byID     map[string]*Hold // where Requests does not know whose they are
 	rejected int64            // writes that the resource refused
+	answers  answered         // of a resource under test
 	untested string           // what of its word a resource under test was not held to; "" for nothing
 	breaches breaches         // of a resource under test, in the order of its log; what the log lacks comes last
 	// otherAnswers are the values that writes with an idempotency key were answered with, of a resource under test, where they are not the

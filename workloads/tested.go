@@ -85,6 +85,9 @@ func (t *testedResource) start(ctx context.Context, host clusters.Host) (string,
 	base := "http://" + listen
 	t.asked = resource.NewTested(base, r.site.Dial)
 	hello, err := t.asked.AwaitHello(ctx, t.server.Process().Done())
+	if err == nil {
+		err = t.asked.Tryout(ctx, r.keyPrefix())
+	}
 	if err != nil {
 		return "", t.unusable(err)
 	}

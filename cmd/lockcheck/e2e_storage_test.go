@@ -263,6 +263,8 @@ func TestStoragesThatCannotBeTested(t *testing.T) {
 		{"it ends at once", []string{"one = threading.Lock()", "raise SystemExit('the disk is on fire')"}, nil, 69, []string{"it ended before it had answered GET /hello", "exit status 1", "the disk is on fire"}},
 		{"it listens elsewhere", []string{"int(port)", "int(port) + 1"}, nil, 69, []string{"it did not answer GET /hello", "connection refused", "its log is resource/resource.log"}},
 		{"it compares what there is not", []string{`"compares": "tokens"`, `"compares": "colours"`}, nil, 64, []string{`it compares "colours"`, "nothing, tokens, bases"}},
+		{"it answers nonsense", []string{"self.answer(status, json.dumps(answer).encode())", "self.answer(200, b'<html>welcome</html>')"}, nil, 64,
+			[]string{"the answer to a first POST /read is none that clients understand (200 OK)", "<html>welcome</html>"}},
 		{"it is another service", []string{`if path == "/hello"`, `if path == "/hallo"`}, nil, 64, []string{"GET /hello answered 404"}},
 		{"its log is nonsense", []string{`"".join(line + "\n"`, `"".join(line[1:] + "\n"`}, nil, 64, []string{"line 1 of its log (GET /log)", "no JSON object as expected"}},
 		{"it ends in the middle", []string{"synchronous = OFF", "synchronous = NORMAL", "    def do_POST(self):\n", "    def do_POST(self):\n        if db.execute(\"SELECT count(*) FROM log\").fetchone()[0] > 20: os._exit(7)\n"}, nil, 69, []string{"ended by itself, so nothing more can be tested", "exit status 7"}},
