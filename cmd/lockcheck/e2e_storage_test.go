@@ -224,7 +224,9 @@ func TestAStorageThatOthersRun(t *testing.T) {
 		if lines.Decode(&line) != nil {
 			break
 		}
-		keys[line.Key] = true
+		if !strings.HasSuffix(line.Key, "lockcheck-tryout") { // lockcheck's own first read
+			keys[line.Key] = true
+		}
 	}
 	if len(keys) != len(providers) {
 		t.Errorf("the runs' keys are %v, want one of each", keys)
