@@ -195,9 +195,14 @@ func (s Spec) check(text string, plan Plan) (_ Spec, err error) {
 		}
 	}
 	if plan.Leaderless {
-		return s.leaderless()
+		if s, err = s.leaderless(); err != nil {
+			return nil, err
+		}
 	}
-	return s, nil
+	if plan.Servers == 0 {
+		return s, nil
+	}
+	return s.few(plan)
 }
 
 // checkNumbers refuses numbers of servers and clients that the run will not have: a fault on them could never happen.

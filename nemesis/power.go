@@ -33,7 +33,7 @@ var power = Kind{
 		"again from what is left, at once or after a while (1ttl)",
 	Default:  "power:majority@work,power:leader@work,power:all@work,power:one@work",
 	needs:    CapabilityPower,
-	targets:  []string{roleLeader, "follower", roleOne, "minority", "majority", "all", roleServer},
+	targets:  []string{roleLeader, roleFollower, roleOne, "minority", "majority", "all", roleServer},
 	defaults: defaults{rest: ttls(0.2, 1)},
 	words:    []string{torn, journaled, atOnce},
 	bounds: func(f Fault) error {
