@@ -130,10 +130,13 @@ func TestMistakesInARound(t *testing.T) {
 		at    string
 		says  string
 	}{
-		"no time":               {history.Round{Steps: []history.Step{pause}}, "after", "write 800ms"},
-		"a time before":         {history.Round{After: "-1s", Steps: []history.Step{pause}}, "after", "not between 0"},
-		"no steps":              {history.Round{After: "1s"}, "steps", "at least one step"},
-		"a length in between":   {history.Round{After: "1s", Steps: []history.Step{pause, slowLast}}, "steps", "all steps stay until the last one's is over"},
+		"no time":             {history.Round{Steps: []history.Step{pause}}, "after", "write 800ms"},
+		"a time before":       {history.Round{After: "-1s", Steps: []history.Step{pause}}, "after", "not between 0"},
+		"no steps":            {history.Round{After: "1s"}, "steps", "at least one step"},
+		"a length in between": {history.Round{After: "1s", Steps: []history.Step{pause, slowLast}}, "steps", "all steps stay until the last one's is over"},
+		"a disk that stands still, and fails": {history.Round{After: "1s", Steps: []history.Step{
+			{Fault: "disk", Target: "node(1)", Words: []string{"stall"}}, {Fault: "disk", Target: "node(1)", Words: []string{"error"}, For: "1s"},
+		}}, "steps", "it is not seen that its reads, writes and syncs fail"},
 		"the same target twice": {history.Round{After: "1s", Steps: []history.Step{slow, slowLast}}, "steps", "are both slow of a client"},
 	} {
 		_, err := FromSchedule([]history.Round{c.round}, writtenPlan)
