@@ -164,6 +164,9 @@ func (s server) Restart(ctx context.Context, empty bool) error {
 		return err
 	}
 	s.disks.killed(s.Name(), false)
+	if err := s.power.startBeside(ctx, s.node); err != nil {
+		return err
+	}
 	return s.reapply(ctx)
 }
 
