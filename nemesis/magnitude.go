@@ -31,11 +31,7 @@ func (r Range) negated() Range { return Range{-r.High, -r.Low, r.TTL} }
 
 // draw takes a magnitude from the range, in whole milliseconds.
 func (r Range) draw(random *rand.Rand, ttl time.Duration) time.Duration {
-	unit := float64(time.Second)
-	if r.TTL {
-		unit = float64(ttl)
-	}
-	return time.Duration((r.Low + random.Float64()*(r.High-r.Low)) * unit).Round(time.Millisecond)
+	return time.Duration((r.Low + random.Float64()*(r.High-r.Low)) * float64(r.unit(ttl))).Round(time.Millisecond)
 }
 
 // String is the range as the grammar writes it.

@@ -189,7 +189,7 @@ func (s Spec) check(text string, plan Plan) (_ Spec, err error) {
 			return nil, err
 		}
 	}
-	for _, check := range []func(Plan) error{s.checkNumbers, s.checkFailover, s.checkFronts, s.checkResource, s.checkDelays, s.checkDisk, s.checkSyncs} {
+	for _, check := range []func(Plan) error{s.checkNumbers, s.checkFailover, s.checkFronts, s.checkResource, s.checkDelays, s.checkTimes, s.checkDisk, s.checkSyncs} {
 		if err := check(plan); err != nil {
 			return nil, err
 		}

@@ -237,6 +237,38 @@ func TestServersThatKeepNothingOnDisk(t *testing.T) {
 	}
 }
 
+// What the load leaves no time for is refused: a delay that no packet could be seen to have, and a last turn that never comes.
+func TestFaultsThatTheLoadLeavesNoTimeFor(t *testing.T) {
+	plan := Plan{Seed: 1, TTL: 2 * time.Second, Limit: 10 * time.Second, Servers: 3, Clients: 5}
+	for _, c := range []struct{ spec, says string }{
+		{"delay:holder,10s", "held for at least 10s, and the load is over after 10s"},
+		{"delay:holder,12s±1s", "held for at least 11s"},
+		{"delay:leader,6..8ttl", "held for at least 12s"},
+		{"pause:one;delay:client(1),20s", "longer --time-limit"},
+		{"delay:holder,9.9s,1h", ""},
+		{"delay:holder,10s±1s", ""},
+		{"delay:holder,4..8ttl", ""},
+		{"restart:all,rolling,5s", "with 3 servers in turn, each away for at least 5s"},
+		{"restart:node(1,2),rolling,6..7ttl", "with 2 servers in turn, each away for at least 12s"},
+		{"restart:all,rolling,4s", ""},
+		{"restart:all,1h", ""},
+		{"power:all,1h", ""},
+		{"disk:leader,stall,1h", ""},
+	} {
+		_, err := New(c.spec, plan)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", c.spec, err, c.says)
+		}
+	}
+	short := plan
+	short.Limit = time.Second
+	for _, spec := range []string{"delay", "restart"} { // who names no magnitude cannot have named one that cannot be
+		if _, err := New(spec, short); err != nil {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+}
+
 // A fault of syncs alone is refused where servers make none; one of writes, too, is met.
 func TestServersThatSyncNothing(t *testing.T) {
 	plan := Plan{Seed: 1, TTL: time.Second, Limit: time.Second, Syncless: "use --set=fsync=on"}
