@@ -81,7 +81,7 @@ func parseRange(text string) (Range, error) {
 		limit = maxTTLs
 	}
 	if !(lower >= 0 && upper > 0 && upper <= limit) { // also refuses NaN
-		return Range{}, fmt.Errorf("%q is not between 0 and %g TTLs or a year", text, float64(maxTTLs))
+		return Range{}, fmt.Errorf("%q is not above 0 and at most %g TTLs or a year", text, float64(maxTTLs))
 	}
 	return Range{lower, upper, ttl}, nil
 }
