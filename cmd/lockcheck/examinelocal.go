@@ -118,7 +118,7 @@ func abilitiesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: local.AbilitiesCommand, Short: "Try what this machine can do", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			here, code, err := local.TellAbilities(wait, cmd.OutOrStdout(), local.Trial{Name: abilityDelay, Try: delay.Try})
+			here, code, err := local.TellAbilities(wait, cmd.OutOrStdout(), local.Trial{Name: abilityDelay, Try: func() (string, error) { return delay.Try(0) }})
 			if err != nil || here {
 				return err
 			}
