@@ -15,7 +15,7 @@ var clock = Kind{
 	About:    "the wall clock or the monotonic clock of one process: jumps (+90s, -1ttl) and drift (drift=5%)",
 	Default:  "clock:majority+1.2..3ttl@work,clock:one+1.2..3ttl,clock:one-1.2..3ttl,clock:leader+1.2..3ttl@work,clock:client+1.2..3ttl,clock:one,drift=10%",
 	needs:    CapabilityClock,
-	targets:  []string{roleOne, "minority", "majority", "all", roleLeader, "follower", roleServer, roleAPIServer, roleHolder, "waiter", roleClient, "clients"},
+	targets:  []string{roleOne, "minority", "majority", "all", roleLeader, roleFollower, roleServer, roleAPIServer, roleHolder, "waiter", roleClient, "clients"},
 	defaults: defaults{of: ttls(0.5, 1.5), shift: ttls(1.2, 3)},
 	accepts:  accepts{shift: true, drift: true},
 	words:    []string{"wall", "monotonic"},

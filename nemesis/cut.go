@@ -91,7 +91,7 @@ func (a *act) group(ctx context.Context) map[string]bool {
 	if role.clients && a.Target.Name != "clients" {
 		return own
 	}
-	if a.Target.Name == roleLeader || a.Target.Name == "follower" || a.Target.Name == roleOne || a.Target.Name == roleAPIServer {
+	if a.Target.Name == roleLeader || a.Target.Name == roleFollower || a.Target.Name == roleOne || a.Target.Name == roleAPIServer {
 		return own
 	}
 	for _, t := range role.find(ctx, aim{env: a.env, role: a.Target, pick: a.pick}) {

@@ -24,7 +24,7 @@ var diskFault = Kind{
 	Default: "disk:leader@work,stall,1.5..2.2ttl,disk:one,stall,1.5..2.2ttl,disk:one,slow=50ms,0.5..2ttl,disk:one,error,0.2..1ttl," +
 		"disk:minority,stall,syncs,0.5..1.5ttl",
 	needs:    CapabilityDisk,
-	targets:  []string{roleLeader, "follower", roleOne, "minority", "majority", "all", roleServer},
+	targets:  []string{roleLeader, roleFollower, roleOne, "minority", "majority", "all", roleServer},
 	defaults: defaults{of: outlivesLease},
 	accepts:  accepts{latency: true},
 	words:    []string{"stall", "error", string(disk.Reads), string(disk.Writes), string(disk.Syncs)},

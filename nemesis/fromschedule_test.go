@@ -87,7 +87,7 @@ func TestMistakesInASchedule(t *testing.T) {
 		"a delay it does not take":   {history.Step{Fault: "pause", Delay: "1s", For: "1s"}, nil, "delay", "pause takes no delay"},
 		"no length":                  {history.Step{Fault: "pause"}, nil, "for", "missing"},
 		"a range":                    {history.Step{Fault: "pause", For: "1..2ttl"}, nil, "for", "nothing is drawn for a plan file"},
-		"a length that cannot be":    {history.Step{Fault: "pause", For: "2000ttl"}, nil, "for", "is not between 0 and 1000 TTLs or a year"},
+		"a length that cannot be":    {history.Step{Fault: "pause", For: "2000ttl"}, nil, "for", "is not above 0 and at most 1000 TTLs or a year"},
 		"no number":                  {history.Step{Fault: "pause", For: "long"}, nil, "for", "neither TTLs (1.5ttl) nor a time"},
 		"a shift without a sign":     {history.Step{Fault: "clock", Shift: "90s", For: "1s"}, nil, "shift", "write +90s"},
 		"neither shift nor drift":    {history.Step{Fault: "clock", For: "1s"}, nil, "shift", "missing"},
@@ -130,10 +130,13 @@ func TestMistakesInARound(t *testing.T) {
 		at    string
 		says  string
 	}{
-		"no time":               {history.Round{Steps: []history.Step{pause}}, "after", "write 800ms"},
-		"a time before":         {history.Round{After: "-1s", Steps: []history.Step{pause}}, "after", "not between 0"},
-		"no steps":              {history.Round{After: "1s"}, "steps", "at least one step"},
-		"a length in between":   {history.Round{After: "1s", Steps: []history.Step{pause, slowLast}}, "steps", "all steps stay until the last one's is over"},
+		"no time":             {history.Round{Steps: []history.Step{pause}}, "after", "write 800ms"},
+		"a time before":       {history.Round{After: "-1s", Steps: []history.Step{pause}}, "after", "not above 0"},
+		"no steps":            {history.Round{After: "1s"}, "steps", "at least one step"},
+		"a length in between": {history.Round{After: "1s", Steps: []history.Step{pause, slowLast}}, "steps", "all steps stay until the last one's is over"},
+		"a disk that stands still, and fails": {history.Round{After: "1s", Steps: []history.Step{
+			{Fault: "disk", Target: "node(1)", Words: []string{"stall"}}, {Fault: "disk", Target: "node(1)", Words: []string{"error"}, For: "1s"},
+		}}, "steps", "it is not seen that its reads, writes and syncs fail"},
 		"the same target twice": {history.Round{After: "1s", Steps: []history.Step{slow, slowLast}}, "steps", "are both slow of a client"},
 	} {
 		_, err := FromSchedule([]history.Round{c.round}, writtenPlan)

@@ -12,7 +12,7 @@ var kill = Kind{
 	Name:     "kill",
 	About:    "SIGKILL and restart: servers with their data, or without (empty), after a while or at once (at-once); clients; a resource under test",
 	Default:  "kill:leader@work,kill:one@work,kill:holder@work,kill:minority@work",
-	targets:  []string{roleLeader, "follower", roleOne, "minority", "majority", "all", roleServer, roleAPIServer, roleHolder, "waiter", roleClient, roleResource},
+	targets:  []string{roleLeader, roleFollower, roleOne, "minority", "majority", "all", roleServer, roleAPIServer, roleHolder, "waiter", roleClient, roleResource},
 	defaults: defaults{of: ttls(0.2, 1)},
 	words:    []string{"empty", atOnce},
 	begin: func(ctx context.Context, a *act) error {

@@ -143,7 +143,7 @@ func (k *Kind) check(f Fault) error {
 		}
 	}
 	if f.Latency != 0 && (f.has("stall") || f.has("error")) {
-		return fmt.Errorf("a disk stands still (stall), is slow (slow=50ms) or fails (error): name one; a sequence can have one step for each")
+		return fmt.Errorf("a disk stands still (stall), is slow (slow=50ms) or fails (error): name one; a mix can have both, one after the other: disk:one,stall,disk:one,error")
 	}
 	if k.bounds != nil {
 		return k.bounds(f)
@@ -173,7 +173,7 @@ func (f Fault) comesInTurn() bool {
 var contradictory = [][3]string{
 	{"in", "out", "without either, it is done both ways"},
 	{"wall", "monotonic", "a sequence can have one step for each"},
-	{"stall", "error", "a sequence can have one step for each"},
+	{"stall", "error", "a mix can have both, one after the other: disk:one,stall,disk:one,error"},
 }
 
 // fill completes a fault. Who asks for a holder means one at work, unless a moment is named.

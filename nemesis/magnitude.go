@@ -31,11 +31,7 @@ func (r Range) negated() Range { return Range{-r.High, -r.Low, r.TTL} }
 
 // draw takes a magnitude from the range, in whole milliseconds.
 func (r Range) draw(random *rand.Rand, ttl time.Duration) time.Duration {
-	unit := float64(time.Second)
-	if r.TTL {
-		unit = float64(ttl)
-	}
-	return time.Duration((r.Low + random.Float64()*(r.High-r.Low)) * unit).Round(time.Millisecond)
+	return time.Duration((r.Low + random.Float64()*(r.High-r.Low)) * float64(r.unit(ttl))).Round(time.Millisecond)
 }
 
 // String is the range as the grammar writes it.
@@ -85,7 +81,7 @@ func parseRange(text string) (Range, error) {
 		limit = maxTTLs
 	}
 	if !(lower >= 0 && upper > 0 && upper <= limit) { // also refuses NaN
-		return Range{}, fmt.Errorf("%q is not between 0 and %g TTLs or a year", text, float64(maxTTLs))
+		return Range{}, fmt.Errorf("%q is not above 0 and at most %g TTLs or a year", text, float64(maxTTLs))
 	}
 	return Range{lower, upper, ttl}, nil
 }

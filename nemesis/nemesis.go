@@ -189,15 +189,20 @@ func (s Spec) check(text string, plan Plan) (_ Spec, err error) {
 			return nil, err
 		}
 	}
-	for _, check := range []func(Plan) error{s.checkNumbers, s.checkFailover, s.checkFronts, s.checkResource, s.checkDelays, s.checkDisk, s.checkSyncs} {
+	for _, check := range []func(Plan) error{s.checkNumbers, s.checkFailover, s.checkFronts, s.checkResource, s.checkDelays, s.checkTimes, s.checkDisk, s.checkSyncs} {
 		if err := check(plan); err != nil {
 			return nil, err
 		}
 	}
 	if plan.Leaderless {
-		return s.leaderless()
+		if s, err = s.leaderless(); err != nil {
+			return nil, err
+		}
 	}
-	return s, nil
+	if plan.Servers == 0 {
+		return s, nil
+	}
+	return s.few(plan)
 }
 
 // checkNumbers refuses numbers of servers and clients that the run will not have: a fault on them could never happen.

@@ -21,7 +21,31 @@ func (s Spec) checkSingle() error {
 				i+1, j+1, a.Kind, called, a.Kind, numbers, a.Kind, numbers)
 		}
 	}
+	return s.checkDisksTogether()
+}
+
+// checkDisksTogether refuses a sequence in which a disk may follow two rules of which the earlier one hides the later: what stands still is not
+// seen to fail or to be slow, and what fails does so at once. The other way round both are seen.
+func (s Spec) checkDisksTogether() error {
+	for j, later := range s {
+		for i, earlier := range s[:j] {
+			a, b := earlier[0], later[0]
+			if a.Kind != diskFault.Name || b.Kind != diskFault.Name || !a.Target.mayMeet(b.Target) || a.Target.leadsOrFollows(b.Target) {
+				continue
+			}
+			is, gets := a.diskRule(), b.diskRule()
+			if is.Hides(gets) {
+				return fmt.Errorf("steps %d and %d of the sequence are both of a server's disk, which may be the same one: of a disk whose %v it is not seen that its %v; "+
+					"put the second one first, have them about different requests (reads, writes, syncs), or name different ones: disk:node(1), disk:node(2)", i+1, j+1, is, gets)
+			}
+		}
+	}
 	return nil
+}
+
+// leadsOrFollows reports whether one of two is the server that leads and the other one is not.
+func (r Role) leadsOrFollows(other Role) bool {
+	return r.Name == roleLeader && other.Name == roleFollower || r.Name == roleFollower && other.Name == roleLeader
 }
 
 // mayMeet reports whether two roles may mean the same client or server, of those that faults are aimed at. Who leads or holds a lock when

@@ -13,7 +13,7 @@ var partition = Kind{
 	About:    "drops packets, both ways or one (in, out): a holder from all others, servers from each other, any pair of sides",
 	Default:  "partition:holder@work,1.5..2.2ttl,partition:leader,1.2..2.2ttl,partition:holder-servers@work,1.5..2.2ttl,partition:minority,1.2..2.2ttl,partition:bridge,1.2..2.2ttl,partition:client,0.2..1ttl",
 	needs:    CapabilityNetwork,
-	targets:  []string{roleHolder, "waiter", roleClient, "clients", roleLeader, "follower", roleOne, "minority", "majority", roleServer, roleAPIServer, roleBridge},
+	targets:  []string{roleHolder, "waiter", roleClient, "clients", roleLeader, roleFollower, roleOne, "minority", "majority", roleServer, roleAPIServer, roleBridge},
 	defaults: defaults{of: outlivesLease},
 	accepts:  accepts{peer: true},
 	words:    []string{"in", "out"},

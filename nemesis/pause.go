@@ -14,7 +14,7 @@ var pause = Kind{
 	Name:     "pause",
 	About:    "SIGSTOP and SIGCONT: holders at work past their lease, and shorter pauses of any client or server",
 	Default:  "pause:holder@work,1.5..2.2ttl,pause:holder@work,0.1..0.8ttl,pause:client,0.1..0.8ttl,pause:one,0.1..0.8ttl",
-	targets:  []string{roleHolder, "waiter", roleClient, "clients", roleLeader, "follower", roleOne, "minority", "majority", "all", roleServer, roleAPIServer, roleResource},
+	targets:  []string{roleHolder, "waiter", roleClient, "clients", roleLeader, roleFollower, roleOne, "minority", "majority", "all", roleServer, roleAPIServer, roleResource},
 	defaults: defaults{of: outlivesLease},
 	begin: func(ctx context.Context, a *act) error {
 		pauser, ok := a.target.(Pauser)

@@ -2,6 +2,7 @@ package nemesis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 
@@ -13,7 +14,7 @@ import (
 type PowerCutter interface {
 	Restarter
 	// CutPower ends the target as SIGKILL does, and returns once its disks are without what was not synced, which was seen on them.
-	// It says what they lost, "" for nothing.
+	// It says what they lost, "" for nothing. An error that wraps ErrGone says that nothing was done.
 	CutPower(ctx context.Context, how disk.How) (lost string, err error)
 	// PowerBack is called when the target was started again. What becomes of it from then on is a result, however it ends.
 	PowerBack()
@@ -32,7 +33,7 @@ var power = Kind{
 		"again from what is left, at once or after a while (1ttl)",
 	Default:  "power:majority@work,power:leader@work,power:all@work,power:one@work",
 	needs:    CapabilityPower,
-	targets:  []string{roleLeader, "follower", roleOne, "minority", "majority", "all", roleServer},
+	targets:  []string{roleLeader, roleFollower, roleOne, "minority", "majority", "all", roleServer},
 	defaults: defaults{rest: ttls(0.2, 1)},
 	words:    []string{torn, journaled, atOnce},
 	bounds: func(f Fault) error {
@@ -65,6 +66,9 @@ func cutPower(ctx context.Context, a *act) error {
 	}
 	a.undo = restart
 	lost, err := target.CutPower(ctx, disk.How{Torn: a.tornBy(), Journaled: a.has(journaled)})
+	if errors.Is(err, ErrGone) { // it was not this cut that ended it: one that cannot work with what an earlier one left stays as it is
+		a.undo = nil
+	}
 	if err != nil {
 		return err
 	}

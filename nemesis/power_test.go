@@ -3,6 +3,7 @@ package nemesis
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -31,14 +32,15 @@ func (l dimming) CutPower(context.Context, disk.How) (string, error) {
 func (l dimming) Restart(context.Context, bool) error { return l.on.note("restart") }
 
 // A server that is started again finds none of the others with what these have not synced; one whose power could not be cut keeps the
-// others waiting no longer than that takes.
+// others waiting no longer than that takes. One that had ended before is left as it is: no fault did that.
 func TestNoServerIsBackBeforeAllAreWithoutPower(t *testing.T) {
 	for name, c := range map[string]struct {
 		fails error
 		want  []string
 	}{
-		"all":     {nil, []string{"cut", "cut", "cut", "restart", "restart", "restart"}},
-		"but one": {errors.New("it had ended before"), []string{"cut", "cut", "cut", "restart", "restart", "restart"}},
+		"all":                    {nil, []string{"cut", "cut", "cut", "restart", "restart", "restart"}},
+		"but one":                {errors.New("its disk did not answer"), []string{"cut", "cut", "cut", "restart", "restart", "restart"}},
+		"but one that had ended": {fmt.Errorf("n3: %w", ErrGone), []string{"cut", "cut", "cut", "restart", "restart"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &board{}

@@ -117,3 +117,58 @@ func TestAServiceWithoutALeader(t *testing.T) {
 		}
 	}
 }
+
+// Of one server, or of two, no minority can be meant, nor what is on the other side of all servers there are: who asks for that is told, and
+// a bare name does without.
+func TestAServiceOfFewServers(t *testing.T) {
+	plan := func(servers, fronts int) Plan {
+		return Plan{Seed: 1, TTL: time.Second, Limit: time.Minute, Servers: servers, Fronts: fronts, Clients: 5}
+	}
+	for _, k := range Kinds {
+		if k.needs == CapabilityFailover {
+			continue
+		}
+		for servers := 1; servers <= 3; servers++ {
+			n, err := New(k.Name, plan(servers, 0))
+			if err != nil {
+				t.Errorf("%s of %d: %v", k.Name, servers, err)
+				continue
+			}
+			steps := strings.Join(n.Steps(), "\n")
+			if k.Name != none.Name && steps == "" {
+				t.Errorf("%s of %d: no steps", k.Name, servers)
+			}
+			if servers < 3 && (strings.Contains(steps, "minority") || strings.Contains(steps, "bridge")) {
+				t.Errorf("%s of %d: steps\n%s", k.Name, servers, steps)
+			}
+		}
+	}
+	for _, c := range []struct {
+		spec            string
+		servers, fronts int
+		says            string // "" if it can be
+	}{
+		{"disk:minority,stall", 1, 0, "with 1 server there is no minority: aim at one, leader or all"},
+		{"power:minority", 2, 0, "with 2 servers there is no minority"},
+		{"restart:minority", 2, 0, "no minority"},
+		{"pause:holder;power:minority", 2, 0, "no minority"},
+		{"kill:follower", 1, 0, "with 1 server there is no follower"},
+		{"partition:holder-follower", 1, 0, "no follower"},
+		{"partition:bridge", 2, 0, "no bridge"},
+		{"delay:leader,300ms", 1, 0, "none on the other side: name another one (-clients, -resource), or take more --nodes"},
+		{"loss:majority-servers", 2, 0, "none on the other side"},
+		{"partition:node(1,2,3)", 3, 0, "none on the other side"},
+		{"delay:leader-clients,300ms", 1, 0, ""},
+		{"partition:majority", 1, 1, ""},
+		{"partition:node(1,2)", 3, 0, ""},
+		{"power:minority", 3, 0, ""},
+		{"kill:follower", 2, 0, ""},
+		{"power:majority", 1, 0, ""},
+		{"rate:leader,1mbit", 1, 0, ""},
+	} {
+		_, err := New(c.spec, plan(c.servers, c.fronts))
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s of %d servers: %v, want %q", c.spec, c.servers, err, c.says)
+		}
+	}
+}

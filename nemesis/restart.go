@@ -32,7 +32,7 @@ var restart = Kind{
 	Name:     "restart",
 	About:    "SIGTERM and start with their data: servers at once, or in turn, the leader last, each when the whole service works again (rolling)",
 	Default:  "restart:all,rolling",
-	targets:  []string{"all", roleLeader, "follower", roleOne, "minority", "majority", roleServer, roleAPIServer},
+	targets:  []string{"all", roleLeader, roleFollower, roleOne, "minority", "majority", roleServer, roleAPIServer},
 	defaults: defaults{of: ttls(0.1, 0.5)},
 	words:    []string{rolling},
 	inTurn:   func(f Fault) bool { return f.has(rolling) },

@@ -43,6 +43,7 @@ const (
 	roleServer     = "node"
 	roleOne        = "one"
 	roleLeader     = "leader"
+	roleFollower   = "follower"
 	roleServers    = "servers"
 	roleAPIServer  = "apiserver"
 	roleResource   = "resource"
@@ -65,7 +66,7 @@ func init() {
 		roleServer:     {about: "any server, or node(1,2)", numbered: true, find: findServer},
 		roleOne:        {about: "one server, leading or not", find: findServer},
 		roleLeader:     {about: "the server that leads", leads: true, find: findLeader},
-		"follower":     {about: "a server that does not lead", leads: true, find: findFollower},
+		roleFollower:   {about: "a server that does not lead", leads: true, find: findFollower},
 		"minority":     {about: "as many servers as a quorum can do without", many: minority, find: some(minority)},
 		"majority":     {about: "as many servers as a quorum needs", many: majority, find: some(majority)},
 		"all":          {about: "all servers", many: all, find: func(_ context.Context, a aim) []Target { return members(a.env) }},

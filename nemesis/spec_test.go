@@ -28,6 +28,9 @@ func TestSpecsAreUnderstood(t *testing.T) {
 		{"delay:one", "delay:one,0.25ttl,0.5..2ttl"},
 		{"disk:leader,2ttl", "disk:leader,2ttl"},
 		{"disk:one@work,slow=50ms,syncs,writes", "disk:one@work,slow=50ms,syncs,writes,1.5..2.2ttl"},
+		{"disk:one,error;disk:one,stall", "disk:one,error ; disk:one,stall,1.5..2.2ttl"},
+		{"disk:leader,stall;disk:follower,error", "disk:leader,stall ; disk:follower,error,1.5..2.2ttl"},
+		{"disk:one,stall,writes;disk:one,error,reads", "disk:one,stall,writes ; disk:one,error,reads,1.5..2.2ttl"},
 		{"power:leader", "power:leader"},
 		{"power:majority@work,at-once", "power:majority@work,at-once"},
 		{"power:all,torn,journaled,0.5ttl", "power:all,torn,journaled,0.5ttl"},
@@ -154,7 +157,10 @@ func TestBadSpecsAreAnsweredWithTheWrongPart(t *testing.T) {
 		{"disk:leader,slow=2s", []string{"from 1ms to 1s", "stall"}},
 		{"disk:leader,slow=fast", []string{"slow=50ms"}},
 		{"disk:leader,slow=5ms,error", []string{"name one"}},
-		{"disk:leader,stall,error", []string{"stall and error exclude each other"}},
+		{"disk:leader,stall,error", []string{"stall and error exclude each other", "disk:one,stall,disk:one,error"}},
+		{"disk:one,stall;disk:one,error", []string{"steps 1 and 2", "whose reads, writes and syncs stand still", "fail (EIO)", "put the second one first", "disk:node(1)"}},
+		{"disk:all,stall,syncs;pause:one;disk:leader,slow=5ms", []string{"steps 1 and 3", "syncs stand still", "take 5ms longer"}},
+		{"disk:node(1,2),error,writes;disk:node(2),slow=5ms,writes,reads", []string{"steps 1 and 2"}},
 		{"power:holder", []string{"takes no target holder", "leader"}},
 		{"power:apiserver", []string{"takes no target apiserver"}},
 		{"power:one,at-once,1ttl", []string{"at-once and a duration exclude each other"}},
@@ -228,6 +234,38 @@ func TestServersThatKeepNothingOnDisk(t *testing.T) {
 	}
 	if _, err := New("power:node(3)", fronted); err != nil {
 		t.Error(err)
+	}
+}
+
+// What the load leaves no time for is refused: a delay that no packet could be seen to have, and a last turn that never comes.
+func TestFaultsThatTheLoadLeavesNoTimeFor(t *testing.T) {
+	plan := Plan{Seed: 1, TTL: 2 * time.Second, Limit: 10 * time.Second, Servers: 3, Clients: 5}
+	for _, c := range []struct{ spec, says string }{
+		{"delay:holder,10s", "held for at least 10s, and the load is over after 10s"},
+		{"delay:holder,12s±1s", "held for at least 11s"},
+		{"delay:leader,6..8ttl", "held for at least 12s"},
+		{"pause:one;delay:client(1),20s", "longer --time-limit"},
+		{"delay:holder,9.9s,1h", ""},
+		{"delay:holder,10s±1s", ""},
+		{"delay:holder,4..8ttl", ""},
+		{"restart:all,rolling,5s", "with 3 servers in turn, each away for at least 5s"},
+		{"restart:node(1,2),rolling,6..7ttl", "with 2 servers in turn, each away for at least 12s"},
+		{"restart:all,rolling,4s", ""},
+		{"restart:all,1h", ""},
+		{"power:all,1h", ""},
+		{"disk:leader,stall,1h", ""},
+	} {
+		_, err := New(c.spec, plan)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", c.spec, err, c.says)
+		}
+	}
+	short := plan
+	short.Limit = time.Second
+	for _, spec := range []string{"delay", "restart"} { // who names no magnitude cannot have named one that cannot be
+		if _, err := New(spec, short); err != nil {
+			t.Errorf("%s: %v", spec, err)
+		}
 	}
 }
 

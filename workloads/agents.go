@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/nemesis"
 	"lockcheck/nemesis/agent"
@@ -21,8 +24,32 @@ var requestsFor = map[nemesis.Capability][]string{
 	nemesis.CapabilitySlow:    {agent.SlowBegin, agent.SlowEnd},
 }
 
-// triesOf are requests by which an agent tries whether its kernel can do what a capability needs. They change nothing.
-var triesOf = map[nemesis.Capability]string{nemesis.CapabilityRate: agent.RateTry, nemesis.CapabilityDelay: agent.DelayTry}
+// try is a request by which an agent tries whether its kernel can do what a capability needs. It changes nothing.
+type try struct {
+	request string
+	args    any
+}
+
+// tries are those for a schedule.
+func tries(schedule []history.Round) map[nemesis.Capability]try {
+	return map[nemesis.Capability]try{
+		nemesis.CapabilityRate:  {agent.RateTry, struct{}{}},
+		nemesis.CapabilityDelay: {agent.DelayTry, agent.TryDelay{Longest: longestDelay(schedule)}},
+	}
+}
+
+// longestDelay is for how long a packet is held at most.
+func longestDelay(schedule []history.Round) (longest time.Duration) {
+	for _, round := range schedule {
+		for _, step := range round.Steps {
+			mean, spread, _ := strings.Cut(step.Delay, "±")
+			m, _ := time.ParseDuration(mean) // a schedule has lengths of time, or nothing
+			s, _ := time.ParseDuration(spread)
+			longest = max(longest, m+s)
+		}
+	}
+	return longest
+}
 
 // agents are the helpers on the run's hosts that carry faults out, one a host. They end with the site.
 type agents struct {
@@ -76,6 +103,7 @@ func (r *Run) prepareAgents(ctx context.Context) error {
 		hosts = append(hosts, m.host)
 	}
 	failed := make([]error, len(hosts))
+	tries := tries(r.plan.Schedule)
 	var wait sync.WaitGroup
 	for i, host := range hosts {
 		wait.Go(func() {
@@ -90,8 +118,8 @@ func (r *Run) prepareAgents(ctx context.Context) error {
 						failed[i] = fmt.Errorf("%w: nemesis %s: the agent on host %s cannot %s", clusters.ErrUnavailable, r.plan.Nemesis, host.Name(), request)
 					}
 				}
-				if try := triesOf[capability]; try != "" && failed[i] == nil {
-					if err := on.Do(ctx, try, struct{}{}, nil); err != nil {
+				if try, some := tries[capability]; some && failed[i] == nil {
+					if err := on.Do(ctx, try.request, try.args, nil); err != nil {
 						failed[i] = fmt.Errorf("%w: nemesis %s: %w", clusters.ErrUnavailable, r.plan.Nemesis, err)
 					}
 				}

@@ -46,7 +46,7 @@ func TestServersThatEndAfterTheirDisksFailedAreStartedAgain(t *testing.T) {
 	nodes := map[string]*mortal{}
 	for _, name := range []string{"failed", "late", "killed", "other"} {
 		nodes[name] = &mortal{name: name, done: make(chan struct{})}
-		if s := (server{named: named(name), node: nodes[name], activeSkews: newActiveSkews(), disks: disks, link: link{agents: newAgents()}}); name != "other" {
+		if s := (server{named: named(name), node: nodes[name], activeSkews: newActiveSkews(), disks: disks, power: newPowerCuts(nil), link: link{agents: newAgents()}}); name != "other" {
 			disks.note(s)
 			disks.note(s)
 		}

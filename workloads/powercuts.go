@@ -3,6 +3,7 @@ package workloads
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
 	"sync"
 	"syscall"
@@ -35,13 +36,14 @@ type powerCuts struct {
 	run *Run
 
 	mu       sync.Mutex
-	expected bool                        // that servers end: the run is over
-	back     map[string]clusters.Process // by node: what was started again after a power cut
-	told     map[clusters.Process]bool   // as ended by itself
+	expected bool                          // that servers end: the run is over
+	back     map[string]clusters.Process   // by node: what was started again after a power cut
+	told     map[clusters.Process]bool     // as ended by itself
+	beside   map[string][]*clusters.Server // by node: what ended with it, on the same host, and is to be started with it
 }
 
 func newPowerCuts(r *Run) *powerCuts {
-	return &powerCuts{run: r, back: map[string]clusters.Process{}, told: map[clusters.Process]bool{}}
+	return &powerCuts{run: r, back: map[string]clusters.Process{}, told: map[clusters.Process]bool{}, beside: map[string][]*clusters.Server{}}
 }
 
 func (p *powerCuts) expectEnds() {
@@ -81,6 +83,34 @@ func (p *powerCuts) fell(node clusters.Node, process clusters.Process) bool {
 	return true
 }
 
+// endBeside ends what else runs on a node's host, such as a Sentinel: a machine that loses its power spares nothing, and no process may use a
+// disk that is cut.
+func (p *powerCuts) endBeside(ctx context.Context, node clusters.Node) (err error) {
+	for _, other := range clusters.Beside(node) {
+		if hasEnded(other.Process()) {
+			continue // by itself, or with an earlier cut
+		}
+		p.mu.Lock()
+		p.beside[node.Name()] = append(p.beside[node.Name()], other)
+		p.mu.Unlock()
+		err = errors.Join(err, other.Process().Kill(ctx))
+	}
+	return err
+}
+
+// startBeside starts again what ended with a node.
+func (p *powerCuts) startBeside(ctx context.Context, node clusters.Node) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, other := range p.beside[node.Name()] {
+		if err := other.Restart(ctx, false); err != nil {
+			return fmt.Errorf("what runs beside it: %w", err)
+		}
+	}
+	delete(p.beside, node.Name())
+	return nil
+}
+
 // isKilled reports whether a process ended by SIGKILL: that is never by itself.
 func isKilled(err error) bool {
 	ended, ok := errors.AsType[*exec.ExitError](err)
@@ -93,9 +123,12 @@ func isKilled(err error) bool {
 
 var _ nemesis.PowerCutter = server{}
 
-// CutPower kills the server and has the disks of its host lose what was not synced.
+// CutPower kills the server, and all that runs beside it, and has the disks of its host lose what was not synced.
 func (s server) CutPower(ctx context.Context, how disk.How) (string, error) {
 	if err := s.Kill(ctx); err != nil {
+		return "", err
+	}
+	if err := s.power.endBeside(ctx, s.node); err != nil {
 		return "", err
 	}
 	var lost disk.Lost

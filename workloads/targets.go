@@ -118,7 +118,7 @@ func pauserOf(name string, process clusters.Process) (clusters.Pauser, error) {
 func (s server) Kill(ctx context.Context) error {
 	process := s.node.Process()
 	if hasEnded(process) {
-		return fmt.Errorf("%s had ended before: %v", s.Name(), process.Err())
+		return fmt.Errorf("%s: %w: %v", s.Name(), nemesis.ErrGone, process.Err())
 	}
 	_, _ = s.slowing().rest(ctx) // who is killed needs no turns
 	s.disks.killed(s.Name(), true)
@@ -164,6 +164,9 @@ func (s server) Restart(ctx context.Context, empty bool) error {
 		return err
 	}
 	s.disks.killed(s.Name(), false)
+	if err := s.power.startBeside(ctx, s.node); err != nil {
+		return err
+	}
 	return s.reapply(ctx)
 }
 

@@ -51,6 +51,14 @@ func (r Rule) classes() []Class {
 	return slices.DeleteFunc(slices.Clone(Classes), func(c Class) bool { return !r.touches(c) })
 }
 
+// Hides reports whether a later rule of the same disk is not seen to work beside this one.
+func (r Rule) Hides(later Rule) bool {
+	if !slices.ContainsFunc(r.classes(), later.touches) {
+		return false
+	}
+	return r.Stall && !later.Stall || r.Error && later.Slow > 0
+}
+
 // String says what the rule does: "reads, writes and syncs stand still".
 func (r Rule) String() string {
 	var names []string

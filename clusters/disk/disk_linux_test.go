@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,6 +100,39 @@ func TestARuleIsSeenByTrying(t *testing.T) {
 		if err := s.End(within(t), name); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Of two rules of one class the later one is seen, unless the earlier one hides it.
+func TestWhichRulesHideOthers(t *testing.T) {
+	rules := []Rule{{Stall: true}, {Error: true}, {Slow: 30 * time.Millisecond}}
+	for _, earlier := range rules {
+		for _, later := range rules {
+			t.Run(earlier.String()+"; "+later.String(), func(t *testing.T) {
+				s := serve(t)
+				if err := s.Begin(within(t), "earlier", earlier); err != nil {
+					t.Fatal(err)
+				}
+				ctx := within(t)
+				if earlier.Hides(later) { // it would be waited for as long as the disk stands still
+					short, cancel := context.WithTimeout(ctx, time.Second)
+					defer cancel()
+					ctx = short
+				}
+				err := s.Begin(ctx, "later", later)
+				if (err != nil) != earlier.Hides(later) {
+					t.Errorf("%v", err)
+				}
+				for _, name := range []string{"later", "earlier"} {
+					if err := s.End(within(t), name); err != nil && !earlier.Hides(later) {
+						t.Errorf("the end of the %s: %v", name, err)
+					}
+				}
+			})
+		}
+	}
+	if (Rule{Stall: true, Of: []Class{Reads}}).Hides(Rule{Error: true, Of: []Class{Writes, Syncs}}) {
+		t.Error("what is about reads hides what is not")
 	}
 }
 

@@ -66,7 +66,7 @@ type serving struct {
 
 func newServing(dir, data, limbo string) (s *serving, err error) {
 	unix.Umask(0) // the modes that are asked for are the server's own
-	s = &serving{dir: dir, data: data, limbo: limbo, verified: verified{gate: newGate(isDying), held: map[string][]heldRequest{}}}
+	s = &serving{dir: dir, data: data, limbo: limbo, verified: verified{gate: newGate(isDying), held: map[Class][]<-chan attempt{}}}
 	if s.probe, err = startProbe(dir); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package disk
 import (
 	"context"
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -11,12 +12,7 @@ import (
 type verified struct {
 	gate  *gate
 	probe *probe
-	held  map[string][]heldRequest // requests of the probe that a rule holds, by the rule's name
-}
-
-type heldRequest struct {
-	class  Class
-	answer <-chan attempt
+	held  map[Class][]<-chan attempt // answers to requests of the probe that were seen to stand still
 }
 
 // begin sets a rule, and returns once the probe saw it in every class that it is about. The rule stays also after an error.
@@ -27,16 +23,16 @@ func (v *verified) begin(ctx context.Context, name string, rule Rule) error {
 	}
 	v.gate.set(name, rule)
 	for _, class := range rule.classes() {
-		if err := v.sees(ctx, name, rule, class, before[class]); err != nil {
+		if err := v.sees(ctx, rule, class, before[class]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (v *verified) sees(ctx context.Context, name string, rule Rule, class Class, before int) error {
+func (v *verified) sees(ctx context.Context, rule Rule, class Class, before int) error {
 	if rule.Stall {
-		return v.seesStall(ctx, name, class, before)
+		return v.seesStall(ctx, class, before)
 	}
 	a, err := v.probe.try(ctx, class)
 	switch {
@@ -50,13 +46,17 @@ func (v *verified) sees(ctx context.Context, name string, rule Rule, class Class
 	return nil
 }
 
-// seesStall returns once a request of the probe has arrived and is held.
-func (v *verified) seesStall(ctx context.Context, name string, class Class, before int) error {
+// seesStall returns once a request of the probe has arrived and is held. Where one is already, by another rule, it is held by this one, too;
+// a second write would not even arrive, because the first one locks the file.
+func (v *verified) seesStall(ctx context.Context, class Class, before int) error {
+	if v.standsStill(class) {
+		return nil
+	}
 	answer, err := v.probe.ask(class)
 	if err != nil {
 		return err
 	}
-	v.held[name] = append(v.held[name], heldRequest{class, answer})
+	v.held[class] = append(v.held[class], answer)
 	for v.gate.holding(class) <= before {
 		select {
 		case a := <-answer:
@@ -75,23 +75,39 @@ func (v *verified) end(ctx context.Context, name string) error {
 	if !known {
 		return nil
 	}
-	held := v.held[name]
-	delete(v.held, name)
-	for _, h := range held {
-		if v.gate.touched(h.class) {
-			continue
+	for _, class := range rule.classes() {
+		if stall, _, _, _ := v.gate.look(class); stall {
+			continue // by another rule
 		}
-		a, err := await(ctx, h.class, h.answer)
-		if err != nil {
+		if err := v.goesOn(ctx, class); err != nil {
 			return err
-		}
-		if a.Errno != 0 {
-			return fmt.Errorf("%s that had stood still ended with %v", h.class, outcome(a))
 		}
 	}
 	for _, class := range rule.classes() {
 		if err := v.seesEnd(ctx, rule, class); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// standsStill reports whether a request of the probe is held, by whatever rule.
+func (v *verified) standsStill(class Class) bool {
+	v.held[class] = slices.DeleteFunc(v.held[class], func(answer <-chan attempt) bool { return len(answer) > 0 })
+	return len(v.held[class]) > 0
+}
+
+// goesOn waits for the answers to what had stood still. Where another rule is about it they are that one's.
+func (v *verified) goesOn(ctx context.Context, class Class) error {
+	held := v.held[class]
+	delete(v.held, class)
+	for _, answer := range held {
+		a, err := await(ctx, class, answer)
+		if err != nil {
+			return err
+		}
+		if a.Errno != 0 && !v.gate.touched(class) {
+			return fmt.Errorf("%s that had stood still ended with %v", class, outcome(a))
 		}
 	}
 	return nil

@@ -54,6 +54,7 @@ func TellAbilities(wait bool, out io.Writer, more ...Trial) (bool, int, error) {
 		{AbilityPtrace, tryPtrace},
 		{AbilityVDSO, tryVDSO},
 		{AbilityFUSE, provider.canMount},
+		{AbilitySchedstat, trySchedstat},
 	}
 	var all []Ability
 	for _, t := range tries {
@@ -156,6 +157,12 @@ func tryPtrace() error {
 		return fmt.Errorf("a seized process did not stop: status %#x: %w", status, err)
 	}
 	return unix.PtraceDetach(pid)
+}
+
+// trySchedstat looks whether the kernel counts the processor time of each thread: without that it is not seen that a slowed process had none.
+func trySchedstat() error {
+	_, err := os.ReadFile("/proc/self/schedstat")
+	return err
 }
 
 func tryVDSO() error {

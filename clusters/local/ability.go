@@ -27,4 +27,5 @@ const (
 	AbilityPtrace     = "ptrace"
 	AbilityVDSO       = "vdso"
 	AbilityFUSE       = "fuse"
+	AbilitySchedstat  = "schedstat"
 )

@@ -36,6 +36,10 @@ type launched struct {
 	sentinel *clusters.Server
 }
 
+var _ clusters.Accompanied = (*launched)(nil)
+
+func (l *launched) Beside() []*clusters.Server { return []*clusters.Server{l.sentinel} }
+
 func launchServers(ctx context.Context, site clusters.Site, hosts []clusters.Host, values map[string]string) ([]clusters.Node, error) {
 	table := serverSettings()
 	if len(hosts) == 1 {

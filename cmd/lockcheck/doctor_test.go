@@ -8,9 +8,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/local"
 	"lockcheck/cmd/internal/harness"
+	"lockcheck/nemesis"
 )
 
 // doctor says of each server on this machine which version it is.
@@ -24,6 +27,27 @@ func TestDoctorSaysVersions(t *testing.T) {
 		}
 		if err != nil || !said.MatchString(words) {
 			t.Errorf("%s: it says %q (%v)", b.Name(), words, err)
+		}
+	}
+}
+
+// What a fault needs of this machine doctor tries, and says what its absence costs.
+func TestDoctorTriesWhatFaultsNeed(t *testing.T) {
+	of := map[nemesis.Capability]string{
+		nemesis.CapabilityNetwork: local.AbilityNftables, nemesis.CapabilityDelay: abilityDelay, nemesis.CapabilityClock: local.AbilityPtrace,
+		nemesis.CapabilityRate: local.AbilityTBF, nemesis.CapabilitySlow: local.AbilitySchedstat,
+		nemesis.CapabilityDisk: local.AbilityFUSE, nemesis.CapabilityPower: local.AbilityFUSE,
+		nemesis.CapabilityFailover: local.AbilityNamespaces, // the service's own doing: it needs no more than every run
+	}
+	for _, name := range nemesis.Names() {
+		n, err := nemesis.New(name, nemesis.Plan{Seed: 1, TTL: time.Second, Limit: time.Second, Servers: 3, Clients: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, needed := range n.Capabilities() {
+			if ability := of[needed]; costs[ability] == "" || ability != abilityDelay && works[ability] == "" {
+				t.Errorf("%s needs %q, of which doctor says nothing", name, needed)
+			}
 		}
 	}
 }

@@ -16,6 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/nftables"
+	"github.com/vishvananda/netlink"
+
 	"lockcheck/checker/history"
 	"lockcheck/reports/rundir"
 )
@@ -73,8 +76,8 @@ func nothingOf(t *testing.T, before map[string]bool, temporary string) {
 	t.Errorf("5 s after the harness was killed there is still:\n%s", strings.Join(left, "\n"))
 }
 
-// traces are the things that a run could leave on the machine: processes of the program under test, links, directories,
-// and mounts that keep a namespace alive. (A namespace lives by its processes, by what they have open, or by a mount.)
+// traces are the things that a run could leave on the machine: processes of the program under test, links, their queues, tables of rules,
+// directories, and mounts that keep a namespace alive. (A namespace lives by its processes, by what they have open, or by a mount.)
 func traces(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
@@ -102,6 +105,19 @@ func traces(t *testing.T) map[string]bool {
 	}
 	for _, link := range links {
 		found["link "+link.Name()] = true
+	}
+	queues, err := netlink.QdiscList(nil) // of all links
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range queues {
+		found[fmt.Sprintf("queue %s %x of link %d", q.Type(), q.Attrs().Handle, q.Attrs().LinkIndex)] = true
+	}
+	if rules, err := nftables.New(); err == nil {
+		tables, _ := rules.ListTables() // of whom may see none, none
+		for _, table := range tables {
+			found["table "+table.Name] = true
+		}
 	}
 	for _, root := range []string{os.TempDir(), "/dev/shm"} {
 		entries, err := os.ReadDir(root)

@@ -26,6 +26,7 @@ var works = map[string]string{
 	local.AbilityPtrace:     "a process was stopped and let go",
 	local.AbilityVDSO:       "mapped by the kernel, for a processor whose clocks can be changed",
 	local.AbilityFUSE:       "a file system of lockcheck's own can be mounted under a server's data",
+	local.AbilitySchedstat:  "the kernel counts the processor time of each thread",
 }
 
 // costs says what cannot be done without an ability.
@@ -37,6 +38,7 @@ var costs = map[string]string{
 	local.AbilityPtrace:     "local: no clock skew",
 	local.AbilityVDSO:       "no clock skew",
 	local.AbilityFUSE:       "no faults of disks and no power cuts",
+	local.AbilitySchedstat:  "no processes that are slowed",
 }
 
 // examineLocal examines this machine, and looks for the program of each backend's servers.
@@ -116,7 +118,7 @@ func abilitiesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: local.AbilitiesCommand, Short: "Try what this machine can do", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			here, code, err := local.TellAbilities(wait, cmd.OutOrStdout(), local.Trial{Name: abilityDelay, Try: delay.Try})
+			here, code, err := local.TellAbilities(wait, cmd.OutOrStdout(), local.Trial{Name: abilityDelay, Try: func() (string, error) { return delay.Try(0) }})
 			if err != nil || here {
 				return err
 			}

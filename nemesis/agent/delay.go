@@ -17,12 +17,17 @@ import (
 
 // The requests about packets that are held back.
 const (
-	DelayTry   = "delay.try"   // no arguments: by what packets can be held back here, in words; the error says why they cannot
+	DelayTry   = "delay.try"   // TryDelay: by what packets can be held back here, in words; the error says why they cannot
 	DelayStart = "delay.start" // StartDelay
 	DelayStop  = "delay.stop"  // Unblock, of a delay: answers with delay.Report
 	DelaySend  = "delay.send"  // Calls: send datagrams with the time to other hosts' agents; answers with Unsent
 	DelayHeard = "delay.heard" // Heard: which of them arrived since they were last asked for; answers with Timed
 )
+
+// TryDelay is for how long packets are to be held at most.
+type TryDelay struct {
+	Longest time.Duration `json:"longest_ns,omitempty"`
+}
 
 // StartDelay holds the packets of the links back until Unblock of that name or the agent's end, whichever comes first.
 type StartDelay struct {
@@ -53,7 +58,7 @@ func newDelays() ability {
 	d := &delays{lines: map[string]delay.Line{}, heard: Timed{}}
 	return ability{
 		requests: map[string]handler{
-			DelayTry:   handle(func(context.Context, struct{}) (any, error) { return delay.Try() }),
+			DelayTry:   handle(func(_ context.Context, args TryDelay) (any, error) { return delay.Try(args.Longest) }),
 			DelayStart: handle(d.start),
 			DelayStop:  handle(d.stop),
 			DelaySend:  handle(d.send),

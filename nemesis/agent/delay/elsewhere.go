@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"time"
 
 	"lockcheck/nemesis/agent/firewall"
 )
@@ -24,7 +25,7 @@ type Line interface {
 func Start(string, []firewall.Link, Amount) (Line, error) { return nil, refused() }
 
 // Try is refused.
-func Try() (string, error) { return "", refused() }
+func Try(time.Duration) (string, error) { return "", refused() }
 
 // Soon does nothing.
 func Soon() {}

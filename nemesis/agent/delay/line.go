@@ -62,9 +62,9 @@ func Start(name string, links []firewall.Link, amount Amount) (Line, error) {
 	return m.start(name, links, amount)
 }
 
-// Try says by what packets can be held back here, or why not: it makes what a delay needs, and takes it away again.
-func Try() (how string, err error) {
-	l, err := Start("try", noHost, Amount{Mean: time.Second})
+// Try says by what packets can be held back here for so long at most, or why not: it makes what a delay needs, and takes it away again.
+func Try(longest time.Duration) (how string, err error) {
+	l, err := Start("try", noHost, Amount{Mean: max(longest, time.Second)})
 	if err != nil {
 		return "", err
 	}

@@ -177,7 +177,7 @@ func TestTheKernelIsAskedWhatItHas(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		how, err := Try()
+		how, err := Try(0)
 		switch {
 		case first == "" && err == nil:
 			t.Errorf("packets can be held back by %q, and by none of the means", how)
@@ -187,6 +187,9 @@ func TestTheKernelIsAskedWhatItHas(t *testing.T) {
 			t.Errorf("%q (%v), want %s", how, err, first)
 		default:
 			t.Logf("held back by %s", how)
+			if _, err := Try(maxEmulated + time.Second); (err != nil) != (first == "netem") {
+				t.Errorf("for longer than netem can, by %s: %v", first, err)
+			}
 		}
 		nothingIsLeft(t)
 	})
