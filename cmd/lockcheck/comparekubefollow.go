@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"lockcheck/checker/history"
+	"lockcheck/clusters"
+	"lockcheck/cmd/internal/campaign"
+	"lockcheck/cmd/internal/harness"
+	"lockcheck/reports/compare"
+	"lockcheck/reports/index"
+	"lockcheck/reports/rundir"
+	"lockcheck/reports/terminal"
+	"lockcheck/reports/words"
+)
+
+// followAndMerge waits for all shards, and shows what they come to. A signal asks what is to become of the Job.
+func (k *kubeCampaign) followAndMerge(parent context.Context) error {
+	var failed shardFailed
+	store, err := campaign.OpenStore(filepath.Join(k.dir, shardsDir), func(dir string, outcome campaign.Outcome) error {
+		err := k.accept(dir, outcome)
+		errors.As(err, &failed)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%w: cannot keep the shards: %w", clusters.ErrUnavailable, err)
+	}
+	var missing []campaign.Missing
+	for again := true; again; {
+		ctx, stop := harness.UntilEnded(parent)
+		follow := campaign.Follow{API: k.api, Campaign: k.c, Store: store, Notice: func(line string) { k.say("%s", line) }, StartTimeout: k.flag.startTimeout, Every: pollEvery}
+		missing, err = follow.Run(ctx)
+		ended := ctx.Err() != nil
+		stop() // from here on a second signal ends the program
+		switch {
+		case ended:
+			if goOn, err := k.interrupted(store.Count()); !goOn {
+				return err
+			}
+		case errors.Is(err, campaign.ErrRestricted) && k.c.Privileged && k.fresh:
+			if err := k.unprivileged(parent, err); err != nil {
+				return errors.Join(err, k.delete())
+			}
+		default:
+			again = false
+		}
+	}
+	switch {
+	case failed.ExitCode != 0:
+		return errors.Join(failed, k.delete())
+	case errors.Is(err, campaign.ErrNotStarted):
+		return errors.Join(fmt.Errorf("%w (the Job %s was deleted)", err, k.c.Name), k.delete())
+	case err != nil:
+		return fmt.Errorf("%w; the Job goes on: %s", err, k.comeBack())
+	}
+	k.say("the campaign has ended, after %s to the API server", history.Counted(k.api.Requests(), "request", "requests"))
+	for _, m := range missing {
+		k.say("shard %d is missing: %s", m.Shard, m.Why)
+	}
+	return k.merge(store, missing)
+}
+
+// pollEvery is how often the cluster is asked how a campaign stands.
+const pollEvery = 2 * time.Second
+
+// shardFailed is a shard that could run nothing: the others could not, either.
+type shardFailed struct{ campaign.Outcome }
+
+func (e shardFailed) Error() string {
+	return fmt.Sprintf("shard %d could run nothing (exit %d):\n%s", e.Shard, e.ExitCode, strings.TrimSpace(e.Log))
+}
+
+// Unwrap gives the campaign the exit code of its shard.
+func (e shardFailed) Unwrap() error { return harness.ExitStatus(e.ExitCode) }
+
+// accept is an error unless a directory has the comparison of this shard of this plan.
+func (k *kubeCampaign) accept(dir string, outcome campaign.Outcome) error {
+	part, err := compare.ReadDir(dir)
+	if outcome.ExitCode >= exitUsage && (err != nil || part.Interrupted) {
+		return shardFailed{outcome}
+	}
+	switch {
+	case err != nil:
+		return harness.Usage(err)
+	case part.Basis.Digest != k.plan.Basis.Digest, part.Shard != compare.Shard{Index: outcome.Shard, Count: k.c.Shards}:
+		return harness.Usage(fmt.Errorf("the results of shard %d are not of this campaign", outcome.Shard))
+	case part.Interrupted:
+		return harness.Usage(fmt.Errorf("the results of shard %d are not whole", outcome.Shard))
+	}
+	return nil
+}
+
+// merge joins the shards, as lockcheck merge does, and removes the Job once nothing of it can be missed.
+func (k *kubeCampaign) merge(store campaign.Store, missing []campaign.Missing) error {
+	var parts []compare.Part
+	for shard := 1; shard <= k.c.Shards; shard++ {
+		if !store.Has(shard) {
+			continue
+		}
+		dir := filepath.Join(store.ShardDir(shard), campaign.ResultsDir)
+		part, err := compare.ReadDir(dir)
+		if err != nil {
+			return harness.Usage(err)
+		}
+		parts = append(parts, compare.Part{Dir: dir, Comparison: part})
+	}
+	if len(parts) == 0 {
+		return errors.Join(fmt.Errorf("%w: no shard of the campaign gave results: %s", clusters.ErrUnavailable, missing[0].Why), k.delete())
+	}
+	whole, err := compare.Merge(parts, k.dir)
+	if err != nil {
+		return harness.Usage(err)
+	}
+	err = k.show.conclude(whole, k.dir, k.out)
+	warnOfIndex(k.out.errOut, index.Update(filepath.Dir(k.dir), time.Now()))
+	if !k.c.Privileged {
+		k.say("%s", unprivilegedNote)
+	}
+	return errors.Join(err, k.delete())
+}
+
+// unprivilegedNote is said where pods may make no namespaces.
+const unprivilegedNote = "the namespace forbids the privileges that network namespaces need: the pods shared the loopback network each, and faults of networks and disks were refused"
+
+// unprivileged makes the Job again, of pods that need no privileges.
+func (k *kubeCampaign) unprivileged(ctx context.Context, why error) error {
+	k.say("%v", why)
+	k.say("the Job is made again, of pods without privileges: faults of networks and disks are refused in them")
+	if err := k.delete(); err != nil {
+		return err
+	}
+	k.c.Privileged, k.c.Name = false, campaign.NewName(time.Now())
+	if err := k.submit(ctx); err != nil {
+		return err
+	}
+	k.say("it is the Job %s", k.c.Name)
+	return k.record()
+}
+
+func (k *kubeCampaign) comeBack() string {
+	command := []string{"lockcheck", "compare", "--attach-job=" + k.c.Name}
+	if k.c.Namespace != k.api.Namespace {
+		command = append(command, "--namespace="+k.c.Namespace)
+	}
+	if out := filepath.Dir(k.dir); out != rundir.DefaultOut {
+		command = append(command, "--out="+out)
+	}
+	return "come back to it with " + words.ShellWords(command) + "; to delete it: kubectl delete job -n " + k.c.Namespace + " " + k.c.Name
+}
+
+// interrupted asks, after Ctrl-C, what is to become of the Job: it goes on without us, it is deleted, or we go on waiting. Where nobody can be
+// asked it goes on.
+func (k *kubeCampaign) interrupted(fetched int) (goOn bool, err error) {
+	answer := "l"
+	if terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stderr) {
+		fmt.Fprintf(k.out.errOut, "\nlockcheck: %d of %d shards are here. [l]eave the Job running, [d]elete it, or [w]ait for it? [l] ", fetched, k.c.Shards)
+		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+		answer = strings.ToLower(strings.TrimSpace(line))
+	}
+	switch answer {
+	case "w", "wait":
+		return true, nil
+	case "d", "delete":
+		k.say("the Job is deleted; the %d shards that were fetched are in %s", fetched, k.dir)
+		return false, errors.Join(harness.ErrInterrupted, k.delete())
+	}
+	return false, fmt.Errorf("%w: the Job goes on; %s", harness.ErrInterrupted, k.comeBack())
+}
