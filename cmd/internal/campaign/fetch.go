@@ -26,6 +26,7 @@ type Store struct {
 	Accept func(dir string, outcome Outcome) error
 
 	have *have
+	sync func(name string) error // syncPath
 }
 
 type have struct {
@@ -38,7 +39,7 @@ const partial = ".partial-"
 
 // OpenStore makes the directory of a campaign's shards, or goes on with one; what an earlier program had not finished is removed.
 func OpenStore(dir string, accept func(dir string, outcome Outcome) error) (Store, error) {
-	s := Store{Dir: dir, Accept: accept, have: &have{shards: map[int]bool{}}}
+	s := Store{Dir: dir, Accept: accept, have: &have{shards: map[int]bool{}}, sync: syncPath}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return s, err
 	}
@@ -56,7 +57,8 @@ func OpenStore(dir string, accept func(dir string, outcome Outcome) error) (Stor
 			s.have.shards[n] = true
 		}
 	}
-	return s, nil
+	// An earlier program may have ended between a rename and its sync, and the pod of that shard is told by this one.
+	return s, s.sync(dir)
 }
 
 // ShardDir is the directory of a shard.
@@ -76,7 +78,7 @@ func (s Store) Count() int {
 	return len(s.have.shards)
 }
 
-// take writes a shard from its archive: first beside its place, and into it only once it is whole. Nothing is synced: a power cut can lose it.
+// take writes a shard from its archive: first beside its place, and into it only once it is whole and on the disk.
 func (s Store) take(shard int, archive io.Reader) error {
 	dir := filepath.Join(s.Dir, fmt.Sprintf("%s%d-%s", partial, shard, random(4)))
 	defer os.RemoveAll(dir)
@@ -94,12 +96,18 @@ func (s Store) take(shard int, archive io.Reader) error {
 	if err := s.Accept(filepath.Join(dir, ResultsDir), outcome); err != nil {
 		return refusedError{err}
 	}
+	if err := syncTree(dir, s.sync); err != nil {
+		return err
+	}
 	s.have.mu.Lock()
 	defer s.have.mu.Unlock()
 	if s.have.shards[shard] {
 		return nil // of a second pod of this index
 	}
 	if err := os.Rename(dir, s.ShardDir(shard)); err != nil {
+		return err
+	}
+	if err := s.sync(s.Dir); err != nil {
 		return err
 	}
 	s.have.shards[shard] = true
