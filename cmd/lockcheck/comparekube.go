@@ -17,6 +17,7 @@ import (
 	"lockcheck/cmd/internal/campaign"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
+	"lockcheck/reports/words"
 )
 
 // kubeCampaign is a campaign at work, and the comparison that it makes.
@@ -98,8 +99,13 @@ func (f campaignFlags) in(api *campaign.API) string {
 
 func (k *kubeCampaign) say(format string, args ...any) {
 	if !k.out.quiet {
-		fmt.Fprintf(k.out.errOut, "lockcheck: "+format+"\n", args...)
+		fmt.Fprintln(k.out.errOut, words.Plain("lockcheck: "+fmt.Sprintf(format, args...))) // much of it was written by others
 	}
+}
+
+// patient waits for an API server that is away, and says so.
+func (k *kubeCampaign) patient() campaign.Patient {
+	return campaign.Patient{Notice: func(line string) { k.say("%s", line) }, Every: pollEvery}
 }
 
 // submit makes the Job; its plan is this comparison, without any run.
@@ -135,7 +141,14 @@ func (f *compareFlags) attachCampaign(ctx context.Context, out output) error {
 	if err != nil {
 		return err
 	}
-	c, text, err := api.Find(ctx, f.campaign.in(api), f.campaign.job)
+	k := &kubeCampaign{api: api, out: out, show: f.show, flag: f.campaign}
+	finding, stop := harness.UntilEnded(ctx)
+	c, text, err := api.Find(finding, f.campaign.in(api), f.campaign.job, k.patient())
+	interrupted := finding.Err() != nil
+	stop()
+	if interrupted {
+		return fmt.Errorf("%w: the Job %s was not found yet, and nothing was changed", harness.ErrInterrupted, f.campaign.job)
+	}
 	if err != nil {
 		return err
 	}
@@ -146,7 +159,7 @@ func (f *compareFlags) attachCampaign(ctx context.Context, out output) error {
 	if plan.Basis.Digest != c.Digest || len(plan.Matrix) != c.Shards {
 		return harness.Usage(fmt.Errorf("the Job %s and its ConfigMap do not belong together", c.Name))
 	}
-	k := &kubeCampaign{api: api, c: c, plan: plan, out: out, show: f.show, flag: f.campaign, dir: campaignDir(f.run.Out, *c)}
+	k.c, k.plan, k.dir = c, plan, campaignDir(f.run.Out, *c)
 	if k.dir == "" {
 		if err := k.directory(f.run.Out, time.Now()); err != nil {
 			return harness.Usage(fmt.Errorf("--out=%s: %w", f.run.Out, err))
@@ -177,7 +190,7 @@ func campaignDir(out string, c campaign.Campaign) string {
 func (k *kubeCampaign) delete() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := k.api.Delete(ctx, k.c); err != nil {
+	if err := k.api.Delete(ctx, k.c, k.patient()); err != nil {
 		return fmt.Errorf("%w: %w", clusters.ErrLeft, err)
 	}
 	return nil

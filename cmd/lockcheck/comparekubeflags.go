@@ -43,7 +43,7 @@ func (f *campaignFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.options.CPU, "cpu", "2", "with --on: processors of a pod, its request and its limit")
 	flags.StringVar(&f.options.Memory, "memory", "2Gi", "with --on: memory of a pod, its request and its limit")
 	flags.Var(keepFlag{&f.options.KeepAll}, "keep", "with --on: the recordings that come back: failed, of runs that did not pass, or all")
-	flags.DurationVar(&f.startTimeout, "start-timeout", 5*time.Minute, "with --on: how long the cluster may take to start the first pod")
+	flags.DurationVar(&f.startTimeout, "start-timeout", 5*time.Minute, "with --on: how long the cluster may have no pod at work, before the first or for a reason that it gives later")
 }
 
 // keepFlag is --keep: failed or all.

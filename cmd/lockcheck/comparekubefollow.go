@@ -74,7 +74,11 @@ const pollEvery = 2 * time.Second
 type shardFailed struct{ campaign.Outcome }
 
 func (e shardFailed) Error() string {
-	return fmt.Sprintf("shard %d could run nothing (exit %d):\n%s", e.Shard, e.ExitCode, strings.TrimSpace(e.Log))
+	lines := strings.Split(strings.TrimSpace(e.Log), "\n")
+	for i := range lines {
+		lines[i] = words.Plain(lines[i]) // it comes from a pod: a terminal must not obey it
+	}
+	return fmt.Sprintf("shard %d could run nothing (exit %d):\n%s", e.Shard, e.ExitCode, strings.Join(lines, "\n"))
 }
 
 // Unwrap gives the campaign the exit code of its shard.

@@ -3,6 +3,7 @@ package campaign
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,7 +59,8 @@ func passing(err error) bool {
 		return status.Code == http.StatusTooManyRequests || status.Code >= 500
 	}
 	var refused refusedError
-	return err != nil && !errors.As(err, &refused) && !errors.Is(err, clusters.ErrUsage) && !errors.Is(err, clusters.ErrUnavailable)
+	var untrusted *tls.CertificateVerificationError
+	return err != nil && !errors.As(err, &refused) && !errors.As(err, &untrusted) && !errors.Is(err, clusters.ErrUsage) && !errors.Is(err, clusters.ErrUnavailable)
 }
 
 const (

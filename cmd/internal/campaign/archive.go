@@ -72,7 +72,7 @@ func pack(w io.Writer, dir string, all bool, outcome []byte) error {
 		case err != nil:
 			return nil // a socket
 		case info.Mode()&fs.ModeSymlink != 0:
-			if header.Linkname, err = os.Readlink(name); err != nil || header.Linkname != filepath.Base(header.Linkname) {
+			if header.Linkname, err = os.Readlink(name); err != nil || !siblingName(header.Linkname) {
 				return nil
 			}
 		case !info.Mode().IsRegular():
@@ -99,8 +99,19 @@ func pack(w io.Writer, dir string, all bool, outcome []byte) error {
 	return zipped.Close()
 }
 
-// maxShard bounds what one shard may write here.
-const maxShard = 32 << 30
+// siblingName reports whether a link leads to something in its own directory.
+func siblingName(target string) bool {
+	return filepath.IsLocal(target) && target != "." && target == filepath.Base(target)
+}
+
+// What one shard may write here: nothing that it says is believed.
+const (
+	maxShard   = 32 << 30 // bytes
+	maxEntries = 1 << 20
+	maxFile    = 4 << 30  // bytes; recordings are the largest
+	maxJSON    = 64 << 20 // of a file that is read whole: Outcome and comparison
+	maxPadding = 1 << 20  // bytes after the archive's end
+)
 
 // unpackShard writes an archive into a directory, which is made. Only a whole archive is no error: its checksum is at its end. Nothing is
 // written outside of the directory, whatever the archive says.
@@ -119,7 +130,7 @@ func unpackShard(r io.Reader, dir string) error {
 	defer root.Close()
 	archive := tar.NewReader(zipped)
 	var written int64
-	for {
+	for entries := 0; ; entries++ {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -127,15 +138,21 @@ func unpackShard(r io.Reader, dir string) error {
 		if err != nil {
 			return err
 		}
-		if written += header.Size; written > maxShard {
-			return fmt.Errorf("the results of the shard are larger than %d bytes", int64(maxShard))
+		if written += header.Size; written > maxShard || header.Size > maxFile || entries >= maxEntries {
+			return fmt.Errorf("the results of the shard are larger than they can be: at %s, %d files and %d bytes", clip(header.Name), entries+1, written)
+		}
+		if name := path.Base(header.Name); strings.HasSuffix(name, ".json") && header.Size > maxJSON {
+			return fmt.Errorf("%s in the results of the shard has %d bytes, more than %d", clip(header.Name), header.Size, maxJSON)
 		}
 		if err := unpackEntry(root, header, archive); err != nil {
 			return err
 		}
 	}
-	_, err = io.Copy(io.Discard, zipped) // to the checksum
-	return err
+	// To the checksum. What is packed can go on for ever.
+	if n, err := io.Copy(io.Discard, io.LimitReader(zipped, maxPadding+1)); err != nil || n <= maxPadding {
+		return err
+	}
+	return errors.New("the archive goes on after its end")
 }
 
 func unpackEntry(root *os.Root, header *tar.Header, content io.Reader) error {
@@ -144,7 +161,7 @@ func unpackEntry(root *os.Root, header *tar.Header, content io.Reader) error {
 	case tar.TypeDir:
 		return root.MkdirAll(name, 0o755)
 	case tar.TypeSymlink:
-		if header.Linkname != filepath.Base(header.Linkname) {
+		if !siblingName(header.Linkname) {
 			return fmt.Errorf("the archive has a link to %q", header.Linkname)
 		}
 		return root.Symlink(header.Linkname, name)

@@ -82,7 +82,13 @@ func TestAnArchiveStaysInItsDirectory(t *testing.T) {
 		"a path that leads out": {Typeflag: tar.TypeReg, Name: "../out", Mode: 0o644},
 		"an absolute path":      {Typeflag: tar.TypeReg, Name: "/tmp/lockcheck-out", Mode: 0o644},
 		"a link that leads out": {Typeflag: tar.TypeSymlink, Name: "in", Linkname: "../../out"},
+		"a link to the parent":  {Typeflag: tar.TypeSymlink, Name: "results", Linkname: ".."},
+		"a link to the root":    {Typeflag: tar.TypeSymlink, Name: "results", Linkname: "/"},
+		"a link to itself":      {Typeflag: tar.TypeSymlink, Name: "results", Linkname: "."},
+		"a hard link":           {Typeflag: tar.TypeLink, Name: "in", Linkname: "/etc/passwd"},
 		"a device":              {Typeflag: tar.TypeChar, Name: "in"},
+		"a huge file":           {Typeflag: tar.TypeReg, Name: "in", Size: maxFile + 1},
+		"a huge comparison":     {Typeflag: tar.TypeReg, Name: "results/compare.json", Size: maxJSON + 1},
 	} {
 		var archive bytes.Buffer
 		zipped := gzip.NewWriter(&archive)
@@ -101,6 +107,20 @@ func TestAnArchiveStaysInItsDirectory(t *testing.T) {
 	}
 }
 
+// 1 MiB of zeros is 1 KB on its way: an archive whose end never comes would be read for ever.
+func TestAnArchiveThatGoesOnAfterItsEndIsRefused(t *testing.T) {
+	var archive bytes.Buffer
+	zipped := gzip.NewWriter(&archive)
+	if err := tar.NewWriter(zipped).Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = zipped.Write(make([]byte, maxPadding+1))
+	_ = zipped.Close()
+	if err := unpackShard(&archive, filepath.Join(t.TempDir(), "shard")); err == nil {
+		t.Error("it was taken")
+	}
+}
+
 func TestOnlyAWholeArchiveIsAShard(t *testing.T) {
 	from := t.TempDir()
 	put(t, from, map[string]string{"compare.json": strings.Repeat("x", 5000)})
@@ -116,9 +136,9 @@ func TestOnlyAWholeArchiveIsAShard(t *testing.T) {
 }
 
 func TestIndexes(t *testing.T) {
-	for text, want := range map[string][]int{"": nil, "3": {3}, "1,3-5,7": {1, 3, 4, 5, 7}, "x,2": {2}} {
+	for text, want := range map[string][]int{"": nil, "3": {3}, "1,3-5,7": {1, 3, 4, 5, 7}, "x,2": {2}, "8-2000000000,-5": {8, 9}} {
 		var got []int
-		for i := range indexes(text) {
+		for i := range indexes(text, 10) {
 			got = append(got, i)
 		}
 		if slices.Sort(got); !slices.Equal(got, want) {

@@ -23,6 +23,7 @@ type Campaign struct {
 	Digest    string `json:"digest"` // of the plan, which all shards share
 	Shards    int    `json:"shards"`
 
+	UID        string `json:"-"` // of the Job: another may come to have its name
 	Token      string `json:"-"` // that fetching a pod's results takes
 	Privileged bool   `json:"-"` // whether its pods may make network namespaces
 }

@@ -1,6 +1,8 @@
 package campaign
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -27,14 +29,18 @@ type fakeAPI struct {
 	conds     []condition
 	deleted   bool
 	events    []string
+	eventsAt  time.Time       // zero: now
 	used      map[string]bool // "VERB resource"
 	asked     int
 	before    func(w http.ResponseWriter, r *http.Request) bool // reports whether it answered
 	after     func(r *http.Request)
+	lost      func(r *http.Request) bool // reports whether the answer does not arrive, of what was done
+	taken     string                     // token of the Job instead of the one that was sent
 }
 
 type fakePod struct {
 	index   int
+	owner   string // UID of its Job; that of ours by default
 	phase   string
 	ready   bool
 	status  map[string]any
@@ -104,6 +110,14 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "create jobs":
 		_ = json.NewDecoder(r.Body).Decode(&f.job)
 		f.job["metadata"].(map[string]any)["uid"] = "uid-1"
+		if f.taken != "" {
+			text, _ := json.Marshal(f.job)
+			_ = json.Unmarshal(bytes.ReplaceAll(text, []byte("secret"), []byte(f.taken)), &f.job)
+		}
+		if f.lost != nil && f.lost(r) {
+			f.refuse(w, 504, "the answer was lost")
+			return
+		}
 		f.answer(w, f.job)
 	case "create configmaps":
 		_ = json.NewDecoder(r.Body).Decode(&f.plan)
@@ -119,9 +133,14 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for key, value := range f.job {
 			job[key] = value
 		}
-		job["status"] = object{"succeeded": len(f.completed), "completedIndexes": strings.Join(f.completed, ","), "failedIndexes": f.failed, "conditions": f.conds}
+		job["status"] = object{"active": f.active(), "succeeded": len(f.completed), "completedIndexes": strings.Join(f.completed, ","), "failedIndexes": f.failed, "conditions": f.conds}
 		f.answer(w, job)
 	case "delete jobs":
+		var how struct{ Preconditions struct{ UID string } }
+		if _ = json.NewDecoder(r.Body).Decode(&how); how.Preconditions.UID != f.job["metadata"].(map[string]any)["uid"] {
+			f.refuse(w, 409, "the UID in the precondition is not that of the Job")
+			return
+		}
 		f.deleted = true
 		f.answer(w, object{})
 	case "list pods":
@@ -137,18 +156,36 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if p.ready {
 				status["conditions"] = []condition{{Type: "Ready", Status: "True"}}
 			}
-			items = append(items, object{"metadata": object{"name": name, "uid": name, "annotations": object{indexNote: fmt.Sprint(p.index)}}, "status": status})
+			items = append(items, object{"metadata": object{"name": name, "uid": name, "annotations": object{indexNote: fmt.Sprint(p.index)}, "ownerReferences": []object{{"uid": cmp.Or(p.owner, "uid-1")}}}, "status": status})
 		}
 		f.answer(w, object{"items": items, "metadata": object{}})
 	case "list events":
 		var items []object
+		at := f.eventsAt
+		if at.IsZero() { // it happens again and again
+			at = time.Now()
+		}
 		for _, message := range f.events {
-			items = append(items, object{"message": message})
+			items = append(items, object{"message": message, "lastTimestamp": at})
 		}
 		f.answer(w, object{"items": items})
 	default:
 		f.refuse(w, 405, "no such request: "+verb+" "+resource)
 	}
+}
+
+func (f *fakeAPI) active() (n int) {
+	for _, p := range f.pods {
+		if p.phase == "Running" || p.phase == "Pending" {
+			n++
+		}
+	}
+	return n
+}
+
+// patient is for an API server that is away in a test.
+func patient(t *testing.T) Patient {
+	return Patient{Notice: func(line string) { t.Log(line) }, Every: 5 * time.Millisecond}
 }
 
 func (f *fakeAPI) proxy(w http.ResponseWriter, r *http.Request, name, path string) {

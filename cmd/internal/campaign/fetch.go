@@ -85,7 +85,11 @@ func (s Store) take(shard int, archive io.Reader) error {
 	if err := unpackShard(archive, dir); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(dir, OutcomeFile))
+	file := filepath.Join(dir, OutcomeFile)
+	if info, err := os.Lstat(file); err == nil && (!info.Mode().IsRegular() || info.Size() > maxOutcome) {
+		return fmt.Errorf("%w: the results of shard %d have %d bytes in %s: is the image that of lockcheck?", clusters.ErrUsage, shard, info.Size(), OutcomeFile)
+	}
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("%w: the results of shard %d lack %s: is the image that of lockcheck?", clusters.ErrUsage, shard, OutcomeFile)
 	}
@@ -113,6 +117,9 @@ func (s Store) take(shard int, archive io.Reader) error {
 	s.have.shards[shard] = true
 	return nil
 }
+
+// maxOutcome bounds an Outcome, in bytes: its log is the end of what was printed.
+const maxOutcome = 1 << 20
 
 // refusedError is that of Accept.
 type refusedError struct{ error }

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"lockcheck/clusters"
 )
 
 // Follow waits for the shards of a campaign and fetches each once.
@@ -20,7 +18,7 @@ type Follow struct {
 	*Campaign
 	Store  Store
 	Notice func(line string) // for people
-	// StartTimeout is how long the cluster may take to start the first pod.
+	// StartTimeout is how long the cluster may have no pod at work: before the first one, or for a reason that it gives later.
 	StartTimeout time.Duration
 	// Every is how often the cluster is asked.
 	Every time.Duration
@@ -38,39 +36,27 @@ type Missing struct {
 	Why   string
 }
 
-// maxAway bounds how long the API server may be away. The Job goes on without us, and can be come back to.
-const maxAway = 30 * time.Minute
-
 // Run returns once every shard was fetched or cannot be any more; those are returned. An error leaves the Job as it is; that of ctx is
 // returned as it is. What the API server cannot do for a while is tried again.
 func (f *Follow) Run(ctx context.Context) ([]Missing, error) {
 	f.seen = map[string]bool{}
-	f.trouble = trouble{since: time.Now()}
-	var awaySince time.Time
+	f.trouble = newTrouble()
+	waits := patience{notice: f.Notice}
 	for {
 		missing, done, err := f.round(ctx)
+		given := waits.after(err)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case err == nil && done:
+		case given != nil:
+			return nil, given
+		case err != nil:
+			f.trouble.since = time.Now() // what cannot be asked is no standstill
+		case done:
 			return missing, nil
-		case err == nil:
-			if !awaySince.IsZero() {
-				f.Notice("the API server answers again")
-			}
-			awaySince = time.Time{}
-		case !passing(err):
-			return nil, err
-		case awaySince.IsZero():
-			awaySince = time.Now()
-			f.Notice(fmt.Sprintf("the API server does not answer (%v); trying again for up to %v", err, maxAway))
-		case time.Since(awaySince) > maxAway:
-			return nil, fmt.Errorf("%w: the API server has not answered for %v: %w", clusters.ErrUnavailable, maxAway, err)
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(f.Every):
+		if err := pause(ctx, f.Every); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -79,14 +65,15 @@ func (f *Follow) Run(ctx context.Context) ([]Missing, error) {
 func (f *Follow) round(ctx context.Context) (missing []Missing, done bool, err error) {
 	var job jobObject
 	err = f.API.call(ctx, http.MethodGet, f.jobs()+"/"+f.Name, nil, nil, &job)
-	if hasCode(err, http.StatusNotFound) {
+	if hasCode(err, http.StatusNotFound) || err == nil && job.Metadata.UID != f.UID { // or another took its name
 		return f.lacking(func(int) string { return "the Job is not there any more: it was deleted" }), true, nil
 	}
 	if err != nil {
 		return nil, false, f.asked("read the Job", err)
 	}
 	var ready []podObject
-	running := 0
+	running, fetched := 0, f.Store.Count()
+	f.trouble.begin()
 	err = f.eachPod(ctx, func(pod podObject) {
 		f.look(pod)
 		switch {
@@ -104,11 +91,14 @@ func (f *Follow) round(ctx context.Context) (missing []Missing, done bool, err e
 		return nil, false, err
 	}
 	f.started = f.started || running > 0 || job.Status.Succeeded > 0 || f.Store.Count() > 0
+	if running > 0 || f.Store.Count() > fetched {
+		f.trouble.since = time.Now()
+	}
 	f.tell(running)
 	if f.Store.Count() == f.Shards {
 		return nil, true, nil
 	}
-	completed, failed := indexes(job.Status.CompletedIndexes), indexes(job.Status.FailedIndexes)
+	completed, failed := indexes(job.Status.CompletedIndexes, f.Shards), indexes(job.Status.FailedIndexes, f.Shards)
 	ended := job.condition("Failed")
 	if ended == nil {
 		ended = job.condition("Complete")
@@ -129,7 +119,8 @@ func (f *Follow) round(ctx context.Context) (missing []Missing, done bool, err e
 	if settled {
 		return missing, true, nil
 	}
-	return nil, false, f.stuck(ctx)
+	wanted := min(job.Spec.Parallelism, f.Shards-job.Status.Succeeded)
+	return nil, false, f.stuck(ctx, running == 0, job.Status.Active < wanted)
 }
 
 // lacking are the shards that were not fetched, each with the reason for its index.
@@ -153,7 +144,8 @@ func (f *Follow) asked(what string, err error) error {
 // pageOfPods is how many pods one answer has at most.
 const pageOfPods = 500
 
-// eachPod goes over the campaign's pods, but those that gave their results.
+// eachPod goes over the campaign's pods, but those that gave their results, and those that only wear the label of its Job: a pod that is
+// asked hears the token.
 func (f *Follow) eachPod(ctx context.Context, do func(podObject)) error {
 	query := url.Values{"labelSelector": {jobLabel + "=" + f.Name}, "fieldSelector": {"status.phase!=Succeeded"}, "limit": {fmt.Sprint(pageOfPods)}}
 	for {
@@ -168,7 +160,9 @@ func (f *Follow) eachPod(ctx context.Context, do func(podObject)) error {
 			return f.asked("list the pods", err)
 		}
 		for _, pod := range page.Items {
-			do(pod)
+			if pod.ownedBy(f.UID) {
+				do(pod)
+			}
 		}
 		if page.Metadata.Continue == "" {
 			return nil
@@ -179,13 +173,13 @@ func (f *Follow) eachPod(ctx context.Context, do func(podObject)) error {
 
 // look notes what became of a pod, once.
 func (f *Follow) look(pod podObject) {
-	f.trouble.look(pod)
+	f.trouble.look(pod, f.started)
 	if pod.Status.Phase != "Failed" || f.seen[pod.Metadata.UID] {
 		return
 	}
 	f.seen[pod.Metadata.UID] = true
 	f.again++
-	f.started = f.started || !neverRan(pod)
+	f.started = f.started || ran(pod)
 	f.Notice(fmt.Sprintf("the pod %s of shard %d ended before its results were fetched (%s); it is run again", pod.Metadata.Name, pod.index()+1, endOf(pod)))
 }
 

@@ -216,6 +216,120 @@ func TestWhyNoPodStarts(t *testing.T) {
 	}
 }
 
+// Pods were at work, and the next cannot be: that is said in the cluster's words, and the campaign does not wait for ever.
+func TestWhatHoldsPodsUpLaterIsSaidAndEndsTheCampaign(t *testing.T) {
+	full := object{"conditions": []condition{{"PodScheduled", "False", "Unschedulable", "0/1 nodes are available"}}}
+	for name, c := range map[string]struct {
+		pod   map[string]any
+		event string
+		stale bool
+		want  string
+	}{
+		"the image is gone":                   {pod: waiting("ErrImagePull"), want: "ErrImagePull: M"},
+		"the node is full":                    {pod: full, want: "0/1 nodes are available"},
+		"a quota is used up":                  {event: "exceeded quota: small", want: "exceeded quota: small"},
+		"the network gives no sandbox":        {pod: waiting("ContainerCreating"), want: "ContainerCreating"},
+		"the controller waits by itself":      {},
+		"a quota was used up, and is no more": {event: "exceeded quota: small", stale: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake, follow := submitted(t, 2)
+			follow.StartTimeout = 100 * time.Millisecond
+			fake.pod("a", 0)
+			if c.stale {
+				fake.events, fake.eventsAt = []string{c.event}, time.Now().Add(-time.Minute)
+			}
+			var once sync.Once
+			fake.after = func(r *http.Request) {
+				if !strings.HasSuffix(r.URL.Path, "/fetched") {
+					return
+				}
+				once.Do(func() {
+					fake.mu.Lock()
+					defer fake.mu.Unlock()
+					if c.pod != nil {
+						fake.pods["b"] = &fakePod{index: 1, phase: "Pending", status: c.pod}
+					}
+					if c.event != "" && !c.stale {
+						fake.events = []string{c.event}
+					}
+				})
+			}
+			var mu sync.Mutex
+			var said []string
+			follow.Notice = func(line string) { mu.Lock(); defer mu.Unlock(); said = append(said, line) }
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if c.want != "" {
+				ctx = t.Context()
+			}
+			_, err := follow.Run(ctx)
+			if c.want == "" {
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%v; want it to wait", err)
+				}
+				return
+			}
+			if !errors.Is(err, ErrNoProgress) || !errors.Is(err, clusters.ErrUnavailable) || errors.Is(err, ErrNotStarted) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v; want %q", err, c.want)
+			}
+			if all := strings.Join(said, "\n"); c.want != "ContainerCreating" && !strings.Contains(all, c.want) {
+				t.Errorf("it was not said:\n%s", all)
+			}
+		})
+	}
+}
+
+// Some pods are at work, and others wait: that is said, and ends nothing.
+func TestWhatHoldsSomePodsUpIsSaidOnce(t *testing.T) {
+	fake, follow := submitted(t, 2)
+	follow.StartTimeout = 50 * time.Millisecond
+	fake.pod("a", 0).ready = false
+	fake.pods["b"] = &fakePod{index: 1, phase: "Pending", status: waiting("ImagePullBackOff")}
+	var count atomic.Int32
+	follow.Notice = func(line string) {
+		if strings.Contains(line, "ImagePullBackOff: M") {
+			count.Add(1)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := follow.Run(ctx); !errors.Is(err, context.DeadlineExceeded) || count.Load() != 1 {
+		t.Errorf("%v; said %d times", err, count.Load())
+	}
+}
+
+func TestComingBackWaitsForAnAPIServerThatIsAway(t *testing.T) {
+	fake, follow := submitted(t, 1)
+	var asked atomic.Int32
+	fake.before = func(w http.ResponseWriter, _ *http.Request) bool {
+		if n := asked.Add(1); n > 5 && n != 7 { // away, and again between Job and ConfigMap
+			return false
+		}
+		fake.refuse(w, 503, "away")
+		return true
+	}
+	var said []string
+	wait := Patient{Notice: func(line string) { said = append(said, line) }, Every: time.Millisecond}
+	c, plan, err := follow.API.Find(t.Context(), "n", "x", wait)
+	if err != nil || string(plan) != "the plan" || c.UID != "uid-1" {
+		t.Fatalf("found %q, %v", plan, err)
+	}
+	if len(said) != 4 || !strings.Contains(said[0], "does not answer") || !strings.Contains(said[1], "answers again") {
+		t.Errorf("said %q", said)
+	}
+	fake.before = func(w http.ResponseWriter, _ *http.Request) bool { fake.refuse(w, 403, "forbidden"); return true }
+	if _, _, err := follow.API.Find(t.Context(), "n", "x", wait); !errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), "role.yaml") {
+		t.Errorf("without rights: %v", err)
+	}
+	fake.before = func(w http.ResponseWriter, _ *http.Request) bool { fake.refuse(w, 503, "away"); return true }
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, _, err := follow.API.Find(ctx, "n", "x", wait); err == nil || ctx.Err() == nil {
+		t.Errorf("it did not end with its context: %v", err)
+	}
+}
+
 // What a campaign asks for, in all that it does, is what the Role allows, and nothing else.
 func TestTheRoleIsExactlyWhatIsUsed(t *testing.T) {
 	fake, follow := submitted(t, 1)
@@ -230,10 +344,10 @@ func TestTheRoleIsExactlyWhatIsUsed(t *testing.T) {
 	if _, err := follow.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, plan, err := follow.API.Find(t.Context(), "n", "x"); err != nil || string(plan) != "the plan" {
+	if _, plan, err := follow.API.Find(t.Context(), "n", "x", patient(t)); err != nil || string(plan) != "the plan" {
 		t.Fatalf("found %q, %v", plan, err)
 	}
-	if err := follow.API.Delete(t.Context(), follow.Campaign); err != nil {
+	if err := follow.API.Delete(t.Context(), follow.Campaign, patient(t)); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile("role.yaml")

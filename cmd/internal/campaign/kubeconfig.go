@@ -199,5 +199,11 @@ func connect(cluster clusterEntry, user userEntry, namespace, dir string) (*API,
 	if namespace == "" {
 		namespace = "default"
 	}
-	return &API{Server: cluster.Server, Namespace: namespace, client: &http.Client{Transport: transport}, identity: identity}, nil
+	if err := CheckName("namespace", namespace); err != nil {
+		return wrong("namespace", err)
+	}
+	return &API{Server: cluster.Server, Namespace: namespace, client: &http.Client{Transport: transport, CheckRedirect: noRedirect}, identity: identity}, nil
 }
+
+// noRedirect leaves answers that lead elsewhere as they are: one that a pod gives through the proxy would be followed with our credentials.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -52,6 +52,26 @@ func TestConnectShowsWhoOneIs(t *testing.T) {
 	}
 }
 
+// A pod that answers with a redirect to another path of the API server must not have it asked with our credentials.
+func TestNoRedirectIsFollowed(t *testing.T) {
+	var followed bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/elsewhere" {
+			followed = true
+			return
+		}
+		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+	}))
+	defer server.Close()
+	api, err := configured(t, "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: '"+server.URL+"'}}]\nusers: [{name: u, user: {token: t}}]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := api.callPod(t.Context(), "/fetched", "secret"); !hasCode(err, http.StatusTemporaryRedirect) || followed {
+		t.Errorf("%v, followed: %v", err, followed)
+	}
+}
+
 func TestKubeconfigsThatCannotBeUsed(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, want string
@@ -65,6 +85,7 @@ func TestKubeconfigsThatCannotBeUsed(t *testing.T) {
 		"a server that is no URL":  {"current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\nclusters: [{name: k, cluster: {server: 'x'}}]", "no URL", clusters.ErrUsage},
 		"a certificate that is none": {"current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\nclusters: [{name: k, cluster: {server: 'https://x', certificate-authority-data: eA==}}]",
 			"no certificate", clusters.ErrUsage},
+		"a namespace that is a path": {"current-context: c\ncontexts: [{name: c, context: {cluster: k, namespace: ../../x}}]\nclusters: [{name: k, cluster: {server: 'https://x'}}]", "namespace", clusters.ErrUsage},
 		"auth-provider": {"current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://x'}}]\nusers: [{name: u, user: {auth-provider: {name: gcp}}}]",
 			"auth-provider", clusters.ErrUsage},
 	} {

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ type metadata struct {
 	Name, UID         string
 	Annotations       map[string]string
 	DeletionTimestamp *time.Time
+	OwnerReferences   []struct{ UID string }
 }
 
 type condition struct{ Type, Status, Reason, Message string }
@@ -80,6 +82,11 @@ type podObject struct {
 	}
 }
 
+// ownedBy reports whether the Job with this UID made a pod.
+func (p podObject) ownedBy(uid string) bool {
+	return slices.ContainsFunc(p.Metadata.OwnerReferences, func(o struct{ UID string }) bool { return o.UID == uid })
+}
+
 // index is that of a pod in its Job; -1 if it has none.
 func (p podObject) index() int {
 	i, err := strconv.Atoi(p.Metadata.Annotations[indexNote])
@@ -94,8 +101,8 @@ func (p podObject) ready() bool {
 	return p.Metadata.DeletionTimestamp == nil && p.Status.Phase == "Running" && holding(p.Status.Conditions, "Ready", "True") != nil
 }
 
-// indexes reads a set of indexes as the status of a Job writes it: "1,3-5,7".
-func indexes(text string) map[int]bool {
+// indexes reads a set of indexes below count as the status of a Job writes it: "1,3-5,7".
+func indexes(text string, count int) map[int]bool {
 	set := map[int]bool{}
 	for part := range strings.SplitSeq(text, ",") {
 		first, last, isRange := strings.Cut(part, "-")
@@ -109,7 +116,7 @@ func indexes(text string) map[int]bool {
 				continue
 			}
 		}
-		for i := from; i <= to; i++ {
+		for i := max(from, 0); i <= min(to, count-1); i++ {
 			set[i] = true
 		}
 	}

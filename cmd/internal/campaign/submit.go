@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
+	"syscall"
 	"time"
 
 	"lockcheck/clusters"
@@ -53,11 +53,15 @@ func (a *API) Submit(ctx context.Context, c *Campaign, o Options, plan []byte) e
 	}
 	var job jobObject
 	if err := a.call(ctx, http.MethodPost, c.jobs(), nil, c.job(o), &job); err != nil {
+		refused := c.refused("create the Job", err)
 		if passing(err) { // it may have been made, and only the answer was lost
-			_ = a.takeBack(ctx, c)
+			if left := a.takeBackUnseen(ctx, c); left != nil && !errors.Is(err, syscall.ECONNREFUSED) {
+				return fmt.Errorf("%w; it may have been made all the same, and ends after 7 days: kubectl delete job -n %s %s (%w)", refused, c.Namespace, c.Name, left)
+			}
 		}
-		return c.refused("create the Job", err)
+		return refused
 	}
+	c.UID = job.Metadata.UID
 	if err := a.call(ctx, http.MethodPost, c.configMaps(), nil, c.configMap(job, packed.Bytes()), nil); err != nil {
 		err = c.refused("create the ConfigMap with the plan", err)
 		if left := a.takeBack(ctx, c); left != nil {
@@ -72,12 +76,31 @@ func (a *API) Submit(ctx context.Context, c *Campaign, o Options, plan []byte) e
 func (a *API) takeBack(ctx context.Context, c *Campaign) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer cancel()
-	return a.Delete(ctx, c)
+	return a.delete(ctx, c)
+}
+
+// takeBackUnseen deletes a Job whose making was not answered, if it was made: the token shows whose it is.
+func (a *API) takeBackUnseen(ctx context.Context, c *Campaign) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+	defer cancel()
+	var job jobObject
+	err := a.call(ctx, http.MethodGet, c.jobs()+"/"+c.Name, nil, nil, &job)
+	if hasCode(err, http.StatusNotFound) || err == nil && job.token() != c.Token {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.UID = job.Metadata.UID
+	return a.delete(ctx, c)
 }
 
 // refused is why the API server did not do something, and what to do about it.
 func (c *Campaign) refused(what string, err error) error {
 	var status *StatusError
+	if errors.Is(err, clusters.ErrUnavailable) { // it was said already
+		return err
+	}
 	if !errors.As(err, &status) {
 		return fmt.Errorf("%w: cannot %s: the API server %s does not answer: %w", clusters.ErrUnavailable, what, c.Server, err)
 	}
@@ -94,33 +117,39 @@ func (c *Campaign) refused(what string, err error) error {
 	return fmt.Errorf("%w: cannot %s: %w", clusters.ErrUnavailable, what, err)
 }
 
-// Delete removes the Job, and with it its pods and its ConfigMap. One that is not there is no error.
-func (a *API) Delete(ctx context.Context, c *Campaign) error {
-	query := url.Values{"propagationPolicy": {"Background"}}
-	if err := a.call(ctx, http.MethodDelete, c.jobs()+"/"+c.Name, query, nil, nil); err != nil && !hasCode(err, http.StatusNotFound) {
-		return fmt.Errorf("the Job %s is left in namespace %s: %w", c.Name, c.Namespace, err)
-	}
-	return nil
+// Delete removes the Job, and with it its pods and its ConfigMap, as soon as the API server answers. One that is not there is no error.
+func (a *API) Delete(ctx context.Context, c *Campaign, wait Patient) error {
+	return wait.do(ctx, func() error { return a.delete(ctx, c) })
 }
 
-// Find is a campaign that runs, or ended not long ago, and its plan.
-func (a *API) Find(ctx context.Context, namespace, name string) (*Campaign, []byte, error) {
+func (a *API) delete(ctx context.Context, c *Campaign) error {
+	how := object{"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background", "preconditions": object{"uid": c.UID}}
+	err := a.call(ctx, http.MethodDelete, c.jobs()+"/"+c.Name, nil, how, nil)
+	if err == nil || hasCode(err, http.StatusNotFound) || hasCode(err, http.StatusConflict) { // another has its name
+		return nil
+	}
+	return fmt.Errorf("the Job %s is left in namespace %s: %w", c.Name, c.Namespace, err)
+}
+
+// Find is a campaign that runs, or ended not long ago, and its plan. It waits for an API server that is away.
+func (a *API) Find(ctx context.Context, namespace, name string, wait Patient) (*Campaign, []byte, error) {
 	c := &Campaign{Name: name, Namespace: namespace, Server: a.Server}
 	var job jobObject
-	err := a.call(ctx, http.MethodGet, c.jobs()+"/"+name, nil, nil, &job)
+	err := wait.do(ctx, func() error { return a.call(ctx, http.MethodGet, c.jobs()+"/"+name, nil, nil, &job) })
 	if hasCode(err, http.StatusNotFound) {
 		return nil, nil, fmt.Errorf("%w: there is no Job %s in namespace %s: it was deleted, or it ended more than an hour ago", clusters.ErrUnavailable, name, namespace)
 	}
 	if err != nil {
 		return nil, nil, c.refused("read the Job", err)
 	}
+	c.UID = job.Metadata.UID
 	c.Shards, c.Digest, c.Token = job.Spec.Completions, job.Metadata.Annotations[noteDigest], job.token()
 	c.Privileged = job.Metadata.Annotations[noteUnprivileged] == ""
 	if c.Digest == "" || c.Token == "" || c.Shards < 1 {
 		return nil, nil, fmt.Errorf("%w: the Job %s in namespace %s is not one of lockcheck's", clusters.ErrUsage, name, namespace)
 	}
 	var has struct{ BinaryData map[string][]byte }
-	if err := a.call(ctx, http.MethodGet, c.configMaps()+"/"+name, nil, nil, &has); err != nil {
+	if err := wait.do(ctx, func() error { return a.call(ctx, http.MethodGet, c.configMaps()+"/"+name, nil, nil, &has) }); err != nil {
 		return nil, nil, c.refused("read the ConfigMap with the plan", err)
 	}
 	plan, err := unpack(bytes.NewReader(has.BinaryData[planKey]))
