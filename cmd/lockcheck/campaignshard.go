@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockcheck/checker/history"
+	"lockcheck/clusters"
 	"lockcheck/cmd/internal/campaign"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
@@ -34,6 +36,14 @@ func campaignShardCommand() *cobra.Command {
 	}
 }
 
+// traceable is an error for a version that does not say what the program was built from: another of that version may be any other.
+func traceable(version string) error {
+	if version == "(devel)" || version == "unknown" || version == "" {
+		return harness.Usage(fmt.Errorf("this lockcheck was built without its commit (%s), so that nobody can tell whether --image has the same: build both in a Git repository, without -buildvcs=false", version))
+	}
+	return nil
+}
+
 // maxShardLog bounds what is kept of what a shard printed: enough for what keeps it from running.
 const maxShardLog = 8 << 10
 
@@ -45,7 +55,7 @@ func shardOfComparison(ctx context.Context, plan []byte, shard, shards int, dir 
 		outcome.ExitCode, outcome.Log = exitUsage, fmt.Sprintf("the plan cannot be read: %v", err)
 		return outcome, nil
 	}
-	if c.Lockcheck != harness.Version() {
+	if err := traceable(harness.Version()); err != nil || c.Lockcheck != harness.Version() {
 		outcome.ExitCode, outcome.Log = exitUsage, fmt.Sprintf("the campaign was made by lockcheck %s, and --image has lockcheck %s: use an image of the same", c.Lockcheck, harness.Version())
 		return outcome, nil
 	}
@@ -71,5 +81,21 @@ func shardOfComparison(ctx context.Context, plan []byte, shard, shards int, dir 
 		return outcome, fmt.Errorf("the runs were ended from outside: %w", err)
 	}
 	outcome.ExitCode, outcome.Log = cmd.ProcessState.ExitCode(), tail.String()
-	return outcome, nil
+	return outcome, doubtStalled(dir, campaign.MayRunAgain())
+}
+
+// doubtStalled is an error if the harness of a shard's runs stood still and they are to be made again, by another pod. Where they may not be,
+// those that found nothing are inconclusive.
+func doubtStalled(dir string, again bool) error {
+	c, err := compare.ReadDir(dir)
+	if err != nil {
+		return nil // the exit code says why there is none
+	}
+	if stalled := c.WorthAgain(); again && stalled > 0 {
+		return fmt.Errorf("%w: the harness stood still for %s, and the runs found nothing", clusters.ErrUnavailable, history.Duration(stalled))
+	}
+	if !c.DoubtStalled() {
+		return nil
+	}
+	return compare.WriteFiles(dir, c, "")
 }

@@ -60,6 +60,9 @@ func (f *compareFlags) runCampaign(ctx context.Context, given *pflag.FlagSet, ou
 	if f.list {
 		return listTasks(out, a.tasks, a.Seed)
 	}
+	if err := traceable(harness.Version()); err != nil {
+		return err
+	}
 	api, err := campaign.Connect()
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +83,12 @@ func (e shardFailed) Error() string {
 }
 
 // Unwrap gives the campaign the exit code of its shard.
-func (e shardFailed) Unwrap() error { return harness.ExitStatus(e.ExitCode) }
+func (e shardFailed) Unwrap() error {
+	if !slices.Contains([]int{exitUsage, exitUnavailable, exitInterrupted}, e.ExitCode) { // a pod says any number
+		return harness.ExitStatus(exitDefect)
+	}
+	return harness.ExitStatus(e.ExitCode)
+}
 
 // accept is an error unless a directory has the comparison of this shard of this plan.
 func (k *kubeCampaign) accept(dir string, outcome campaign.Outcome) error {
@@ -97,6 +103,15 @@ func (k *kubeCampaign) accept(dir string, outcome campaign.Outcome) error {
 		return harness.Usage(fmt.Errorf("the results of shard %d are not of this campaign", outcome.Shard))
 	case part.Interrupted:
 		return harness.Usage(fmt.Errorf("the results of shard %d are not whole", outcome.Shard))
+	case !slices.Equal(part.Matrix, k.plan.Matrix), len(part.Cells) != 1, part.Cells[0].Cell != k.plan.Matrix[outcome.Shard-1]:
+		return harness.Usage(fmt.Errorf("the results of shard %d are not those of its cell", outcome.Shard))
+	}
+	for _, run := range part.Cells[0].Runs {
+		for _, name := range []string{run.Dir, run.Report, part.Cells[0].Stopped} {
+			if name != "" && !filepath.IsLocal(filepath.FromSlash(name)) { // its reports are copied to --html
+				return harness.Usage(fmt.Errorf("the results of shard %d lead out of their directory, to %q", outcome.Shard, name))
+			}
+		}
 	}
 	return nil
 }
@@ -127,7 +142,25 @@ func (k *kubeCampaign) merge(store campaign.Store, missing []campaign.Missing) e
 	if !k.c.Privileged {
 		k.say("%s", unprivilegedNote)
 	}
+	k.sayStalled(whole.Stalled())
 	return errors.Join(err, k.delete())
+}
+
+// maxStalledLines bounds how many runs are named whose harness stood still; compare.json has all.
+const maxStalledLines = 20
+
+func (k *kubeCampaign) sayStalled(lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	k.say("the harness of %s was throttled or stood still; those that found nothing are inconclusive:", history.Counted(int64(len(lines)), "run", "runs"))
+	for i, line := range lines {
+		if i == maxStalledLines {
+			k.say("  … and %d more", len(lines)-i)
+			return
+		}
+		k.say("  %s", line)
+	}
 }
 
 // unprivilegedNote is said where pods may make no namespaces.

@@ -25,6 +25,7 @@ var named = map[string][]string{
 	"assets":                 {"KUBEBUILDER_ASSETS"},
 	"envToken":               nil, // of a campaign's pod, as the next
 	"envKeep":                nil,
+	"envFailures":            nil,
 }
 
 // Every environment variable that the program reads is in --help. What it reads is found in its source: all folders that it is

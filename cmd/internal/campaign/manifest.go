@@ -15,7 +15,9 @@ const (
 	workDir = "/lockcheck"
 	port    = 8741 // of the results
 
-	envToken, envKeep = "LOCKCHECK_SHARD_TOKEN", "LOCKCHECK_SHARD_KEEP"
+	failuresNote = "batch.kubernetes.io/job-index-failure-count"
+
+	envToken, envKeep, envFailures = "LOCKCHECK_SHARD_TOKEN", "LOCKCHECK_SHARD_KEEP", "LOCKCHECK_SHARD_FAILURES"
 )
 
 const (
@@ -85,6 +87,7 @@ func (c *Campaign) pod(o Options) object {
 			"env": []object{
 				{"name": envToken, "value": c.Token}, {"name": envKeep, "value": keep}, {"name": "HOME", "value": workDir},
 				{"name": "TMPDIR", "value": workDir},
+				{"name": envFailures, "valueFrom": object{"fieldRef": object{"fieldPath": "metadata.annotations['" + failuresNote + "']"}}},
 			},
 			"ports":                    []object{{"containerPort": port, "name": "results"}},
 			"readinessProbe":           object{"httpGet": object{"path": "/ready", "port": port}, "periodSeconds": 2, "timeoutSeconds": 5, "failureThreshold": 1},

@@ -32,6 +32,16 @@ const OutcomeFile = "shard.json"
 // ResultsDir is what a shard's work left, in its directory.
 const ResultsDir = "results"
 
+// maxAgain bounds how often an index is run again for the sake of its results; the Job has more tries, for pods that are killed.
+const maxAgain = 2
+
+// MayRunAgain reports whether a pod may end without giving its results, so that its index is run again, on whatever node has room. Where
+// the cluster does not say how often that was done it is not done.
+func MayRunAgain() bool {
+	failures, err := strconv.Atoi(os.Getenv(envFailures))
+	return err == nil && failures < maxAgain
+}
+
 // Work is what a shard has to do. It reads the plan, leaves all that it makes in dir, and is an error only if it was ended before its
 // end: nothing is served then, and the index is run again.
 type Work func(ctx context.Context, plan []byte, shard, shards int, dir string) (Outcome, error)

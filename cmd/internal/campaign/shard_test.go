@@ -46,3 +46,11 @@ func TestAPodServesWhenItIsDoneAndToThoseWhoKnowTheToken(t *testing.T) {
 		t.Error("it was not told that its results were fetched")
 	}
 }
+
+func TestAnIndexIsRunAgainForItsResultsOnlySoOften(t *testing.T) {
+	for failures, want := range map[string]bool{"": false, "0": true, "1": true, "2": false, "7": false} {
+		if t.Setenv(envFailures, failures); MayRunAgain() != want {
+			t.Errorf("after %q failures: %v, want %v", failures, MayRunAgain(), want)
+		}
+	}
+}
