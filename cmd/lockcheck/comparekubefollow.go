@@ -128,6 +128,9 @@ func (k *kubeCampaign) merge(store campaign.Store, missing []campaign.Missing) e
 		if err != nil {
 			return harness.Usage(err)
 		}
+		if part.Basis.Digest == k.plan.Basis.Digest { // one plan in memory, not one for each shard
+			part.Basis, part.Matrix = k.plan.Basis, k.plan.Matrix
+		}
 		parts = append(parts, compare.Part{Dir: dir, Comparison: part})
 	}
 	if len(parts) == 0 {
