@@ -131,7 +131,8 @@ func (a *API) open(ctx context.Context, method, path string, query url.Values, b
 	if json.Unmarshal(text, &said) == nil {
 		status.Reason, status.Message = said.Reason, said.Message
 	} else {
-		status.Message = strings.TrimSpace(string(text[:min(len(text), 300)]))
+		status.Message = string(text[:min(len(text), 300)])
 	}
+	status.Message = plain(status.Message) // a pod may have written it
 	return nil, status
 }

@@ -192,7 +192,7 @@ func TestWhyNoPodStarts(t *testing.T) {
 		"a full node":          {pod: object{"conditions": []condition{{"PodScheduled", "False", "Unschedulable", "0/1 nodes are available"}}}, timeout: time.Millisecond, want: "0/1 nodes", is: ErrNotStarted},
 		"a quota":              {event: "exceeded quota: small", timeout: time.Millisecond, want: "exceeded quota", is: ErrNotStarted},
 		"nothing is said":      {timeout: time.Millisecond, want: "neither its pods", is: ErrNotStarted},
-		"forbidden privileges": {event: `pods "x" is forbidden: violates PodSecurity "restricted:latest": …`, want: "violates PodSecurity", is: ErrRestricted},
+		"forbidden privileges": {event: `pods "x" is forbidden: violates PodSecurity "restricted:latest": ` + strings.Repeat("unrestricted capabilities, ", 40), want: "violates PodSecurity", is: ErrRestricted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fake, follow := submitted(t, 1)

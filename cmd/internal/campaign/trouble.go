@@ -73,14 +73,14 @@ const imagePatience = 30 * time.Second
 // look notes what keeps a pod from working. Pods that could not be started stay: once others have been, they say nothing of now.
 func (t *trouble) look(pod podObject, started bool) {
 	if c := holding(pod.Status.Conditions, "PodScheduled", "False"); c != nil && c.Reason == "Unschedulable" {
-		t.full = clip(c.Message)
+		t.full = plain(c.Message)
 	}
 	for _, s := range pod.Status.ContainerStatuses {
 		if w := s.State.Waiting; w != nil {
 			if mayPass, is := hopeless[w.Reason]; is {
-				t.noImage(clip(w.Reason+": "+w.Message), !mayPass)
+				t.noImage(plain(w.Reason+": "+w.Message), !mayPass)
 			} else {
-				t.pending = fmt.Sprintf("the pod %s waits: %s", pod.Metadata.Name, clip(w.Reason+" "+w.Message))
+				t.pending = fmt.Sprintf("the pod %s waits: %s", pod.Metadata.Name, plain(w.Reason+" "+w.Message))
 			}
 		}
 	}
@@ -143,7 +143,12 @@ func endOf(pod podObject) string {
 	return strings.Join(words, ": ")
 }
 
-// clip is what others wrote, as one short line without anything that a terminal would obey.
+// plain is what others wrote, as one line without anything that a terminal would obey. Its beginning counts.
+func plain(text string) string {
+	return words.Clip(words.Plain(strings.Join(strings.Fields(text), " ")), 2000)
+}
+
+// clip is the end of what a program printed, which says why it ended.
 func clip(text string) string {
 	text = words.Plain(strings.Join(strings.Fields(text), " "))
 	if len(text) > 300 {
@@ -262,7 +267,7 @@ func (f *Follow) newestRefusal(ctx context.Context) (newest refusal, err error) 
 	}
 	for _, e := range events.Items {
 		if newest.why == "" || e.LastTimestamp.After(newest.at) {
-			newest = refusal{clip(e.Message), e.LastTimestamp, e.Count}
+			newest = refusal{plain(e.Message), e.LastTimestamp, e.Count}
 		}
 	}
 	return newest, nil
