@@ -4,10 +4,12 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"lockcheck/clusters"
 )
@@ -76,5 +78,17 @@ func TestAShardThatSaysItIsAnotherIsRefused(t *testing.T) {
 		if err := store.take(1, &archive); err == nil || store.Count() != 0 {
 			t.Errorf("%s: %v, %d shards", name, err, store.Count())
 		}
+	}
+}
+
+// The API server is away when all is merged, and for longer than one waits: what is left is said by name.
+func TestAJobThatCannotBeDeletedIsNamed(t *testing.T) {
+	fake, follow := submitted(t, 1)
+	fake.before = func(w http.ResponseWriter, _ *http.Request) bool { fake.refuse(w, 503, "away"); return true }
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	wait := Patient{Notice: func(string) {}, Every: time.Hour}
+	if err := follow.API.Delete(ctx, follow.Campaign, wait); err == nil || !strings.Contains(err.Error(), "the Job x is left in namespace n") {
+		t.Errorf("%v", err)
 	}
 }

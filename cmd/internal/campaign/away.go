@@ -42,7 +42,7 @@ type Patient struct {
 	Every  time.Duration
 }
 
-// do calls something until it ends with nil or with an error that does not pass.
+// do calls something until it ends with nil or with an error that does not pass. After the end of ctx its last error is what is returned.
 func (p Patient) do(ctx context.Context, request func() error) error {
 	waits := patience{notice: p.Notice}
 	for {
@@ -53,7 +53,7 @@ func (p Patient) do(ctx context.Context, request func() error) error {
 		case given != nil:
 			return given
 		}
-		if err := pause(ctx, p.Every); err != nil {
+		if pause(ctx, p.Every) != nil {
 			return err
 		}
 	}

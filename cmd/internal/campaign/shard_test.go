@@ -40,6 +40,10 @@ func TestAPodServesWhenItIsDoneAndToThoseWhoKnowTheToken(t *testing.T) {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
+	s.token = "" // of a pod that nobody's Job made
+	if got := ask("GET", "/results", ""); got != http.StatusForbidden {
+		t.Errorf("without any token: %d", got)
+	}
 	select {
 	case <-s.fetched:
 	default:
