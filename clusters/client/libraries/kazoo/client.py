@@ -11,7 +11,7 @@ import sys
 import threading
 import urllib.parse
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lockclient"))
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "lockclient"))
 
 from kazoo.client import KazooClient, KazooState
 from kazoo.exceptions import CancelledError, KazooException, NoAuthError, NoNodeError, SessionExpiredError

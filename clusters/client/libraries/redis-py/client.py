@@ -9,7 +9,7 @@ a request waits for ever behind a partition, and thread_local=False, because ano
 import os
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lockclient"))
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "lockclient"))
 
 import redis
 from redis.exceptions import (AuthenticationError, BusyLoadingError, ConnectionError, LockError, LockNotOwnedError,
