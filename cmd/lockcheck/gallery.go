@@ -112,13 +112,21 @@ func (f *galleryFlags) check(given *pflag.FlagSet, args []string) error {
 		return errors.New("--contrast is for one scenario: name it, or leave the flag out; --all runs both halves")
 	case f.print && (len(what) == 0 || f.resume != ""):
 		return errors.New("--print needs a scenario, --file or --all")
-	case f.resume == "":
-		return nil
+	case f.print && f.run.json:
+		return errors.New("--print prints commands for a shell, and --json has no form for them: leave one of the two out")
+	case len(what) == 0:
+		return onlyGiven(given, "is for runs, and the gallery is only listed: name a scenario, or say --all", "json", "quiet")
+	case f.resume != "":
+		return onlyGiven(given, fmt.Sprintf("cannot change what the gallery in %s was asked for: leave it out beside --resume", f.resume), "resume", "jobs", "json", "quiet")
 	}
-	var err error
+	return nil
+}
+
+// onlyGiven refuses all flags but those allowed, for a reason.
+func onlyGiven(given *pflag.FlagSet, reason string, allowed ...string) (err error) {
 	given.Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"resume", "jobs", "json", "quiet"}, flag.Name) && err == nil {
-			err = fmt.Errorf("--resume runs what %s was asked for; --%s cannot change that", f.resume, flag.Name)
+		if !slices.Contains(allowed, flag.Name) && err == nil {
+			err = fmt.Errorf("--%s %s", flag.Name, reason)
 		}
 	})
 	return err

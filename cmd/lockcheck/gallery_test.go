@@ -47,6 +47,27 @@ func TestEveryScenarioCanBePlanned(t *testing.T) {
 	}
 }
 
+// knownFailures are the names in the first column of the list of known failures, which the gallery goes by.
+var knownFailures = strings.Fields(`
+	pause-holder fence-holds fence-unseen
+	etcd-lock-after-lease-expired etcd-campaign-phantom etcd-session-done-lag etcd-leaseid-token etcd-old-leader-revokes
+	etcd-stale-unlock-retry etcd-zombie-waiter
+	zk-orphan-node zk-belief zk-release-others-node
+	redis-failover-loses-lock redis-get-del-release redis-setnx-no-expire
+	redlock-clock-jump redlock-restart-amnesia redlock-expired-on-arrival redlock-pause
+	rueidis-blackhole rueidis-client-skew extend-resurrects
+	consul-unnoticed-loss k8s-two-leaders drift-bound`)
+
+// Each known failure has a scenario of its name, or a reason why there is none.
+func TestEveryKnownFailureIsInTheGallery(t *testing.T) {
+	for _, name := range knownFailures {
+		listed := slices.ContainsFunc(scenarios.Without, func(w scenarios.Known) bool { return w.Name == name })
+		if slices.Contains(scenarios.Names(), name) == listed {
+			t.Errorf("%s is no scenario and has no reason, or is both", name)
+		}
+	}
+}
+
 func TestNamesOfScenarios(t *testing.T) {
 	names := scenarios.Names()
 	if len(names) < 25 || !slices.IsSorted(names) {
@@ -143,11 +164,14 @@ func TestMistakesAtTheGallery(t *testing.T) {
 	}{
 		"an unknown scenario":           {[]string{"pause-hodler"}, `there is no scenario "pause-hodler" (did you mean pause-holder?); there are: consul-`},
 		"one without a scenario":        {[]string{"drift-bound"}, "the known failure drift-bound has no scenario: No plan forces it"},
+		"nearly one without":            {[]string{"drift-bond"}, `there is no scenario "drift-bond" (did you mean drift-bound?), and the known failure drift-bound has none: No plan forces it`},
 		"two scenarios":                 {[]string{"pause-holder", "zk-belief"}, "accepts at most 1 arg"},
 		"a scenario and all":            {[]string{"pause-holder", "--all"}, "pause-holder and --all both say what to run: choose one"},
 		"a contrast of none":            {[]string{"--contrast"}, "--contrast is for one scenario"},
 		"a contrast of all":             {[]string{"--all", "--contrast"}, "--all runs both halves"},
 		"print of none":                 {[]string{"--print"}, "--print needs a scenario, --file or --all"},
+		"print as JSON":                 {[]string{"pause-holder", "--print", "--json"}, "leave one of the two out"},
+		"a provider for the list":       {[]string{"--provider=local"}, " is for runs, and the gallery is only listed"},
 		"no job":                        {[]string{"--all", "--jobs=0"}, "--jobs=0: use 1 to 64"},
 		"an unknown provider":           {[]string{"pause-holder", "--provider=cloud"}, "cloud"},
 		"no file":                       {[]string{"--file=" + filepath.Join(dir, "none.yaml")}, "none.yaml: no such file"},
@@ -161,7 +185,7 @@ func TestMistakesAtTheGallery(t *testing.T) {
 		"resume of nothing":             {[]string{"--resume=" + filepath.Join(dir, "none")}, "--resume: there is no gallery"},
 		"resume of something else":      {[]string{"--resume=" + dir}, "is no directory of lockcheck gallery: it has no gallery.json"},
 		"resume of another version":     {[]string{"--resume=" + earlier}, "it was run by lockcheck 0.0.1"},
-		"resume with another seed":      {[]string{"--resume=" + earlier, "--seed=7"}, "--seed cannot change that"},
+		"resume with another seed":      {[]string{"--resume=" + earlier, "--seed=7"}, "--seed cannot change what the gallery in"},
 		"resume of what is gone":        {[]string{"--resume=" + gone}, `there is no scenario "gone"`},
 		"a flag that the gallery lacks": {[]string{"pause-holder", "--nemesis=none"}, "unknown flag: --nemesis"},
 	} {

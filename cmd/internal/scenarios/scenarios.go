@@ -39,14 +39,28 @@ func Text(name string) string {
 // Named reads a scenario.
 func Named(name string, known config.Known) (config.Scenario, error) {
 	if !slices.Contains(Names(), name) {
-		for _, w := range Without {
-			if w.Name == name {
-				return config.Scenario{}, fmt.Errorf("the known failure %s has no scenario: %s", name, w.Reason)
-			}
-		}
-		return config.Scenario{}, history.Unknown("scenario", name, Names())
+		return config.Scenario{}, unknown(name)
 	}
 	return config.ParseScenario(name+".yaml", name, []byte(Text(name)), known)
+}
+
+// unknown is the error about a name that no scenario has. Where the name, or the nearest one, is that of a known failure without a scenario,
+// it says why there is none.
+func unknown(name string) error {
+	names := Names()
+	for _, w := range Without {
+		names = append(names, w.Name)
+	}
+	nearest := history.Nearest(name, names)
+	for _, w := range Without {
+		switch w.Name {
+		case name:
+			return fmt.Errorf("the known failure %s has no scenario: %s", name, w.Reason)
+		case nearest:
+			return fmt.Errorf("there is no scenario %q (did you mean %s?), and the known failure %s has none: %s", name, nearest, nearest, w.Reason)
+		}
+	}
+	return history.Unknown("scenario", name, Names())
 }
 
 // All reads all scenarios, sorted by their names.
