@@ -43,8 +43,27 @@ func TestEveryScenarioCanBePlanned(t *testing.T) {
 			if !slices.ContainsFunc(s.Failure.Expect, func(e config.Expected) bool { return len(e.Verdicts) == 1 }) {
 				t.Error("its failure expects nothing for certain")
 			}
+			if !answers(s.Contrast, s.Failure) {
+				t.Error("its contrast may have every violation that its failure must have")
+			}
 		})
 	}
+}
+
+// answers reports whether some property has to be violated in one half of a scenario and must not be in the other: without one, the
+// contrast shows nothing that the failure lacks.
+func answers(contrast, failure config.Half) bool {
+	may := func(half config.Half, name checker.Name) bool {
+		return slices.ContainsFunc(half.Expect, func(e config.Expected) bool {
+			return e.Property == name && slices.Contains(e.Verdicts, checker.Violation)
+		})
+	}
+	if contrast.ExpectsViolation() {
+		contrast, failure = failure, contrast
+	}
+	return slices.ContainsFunc(failure.Expect, func(e config.Expected) bool {
+		return slices.Equal(e.Verdicts, []checker.Verdict{checker.Violation}) && !may(contrast, e.Property)
+	})
 }
 
 // knownFailures are the names in the first column of the list of known failures, which the gallery goes by.
