@@ -117,9 +117,9 @@ func TestExampleOfREADMEReportsItsLoss(t *testing.T) {
 	granted := p.answer(1, MsgOK)
 	p.believes("h1")
 	p.send(`{"cmd":"write","op":2,"hold":"h1","key":"k","value":"v","work_ms":300,"guard":"before-write"}`)
-	p.take("stage", time.Second, func(r Report) bool { return r.Stage == StageWorking })
+	p.take("stage", answerTimeout(), func(r Report) bool { return r.Stage == StageWorking })
 	toy.sever()
-	if lost := p.take("lost", time.Second, func(r Report) bool { return r.Msg == MsgLost }); lost.Session != granted.Session {
+	if lost := p.take("lost", answerTimeout(), func(r Report) bool { return r.Msg == MsgLost }); lost.Session != granted.Session {
 		t.Errorf("lost %s, want session %s", line(lost), granted.Session)
 	}
 	p.believes()

@@ -211,7 +211,7 @@ func (p *process) believes(want ...string) {
 	p.t.Helper()
 	p.ping()
 	n := int64(p.pings)
-	r := p.take("pong", time.Second, func(r Report) bool { return r.Msg == MsgPong && r.N == n })
+	r := p.take("pong", answerTimeout(), func(r Report) bool { return r.Msg == MsgPong && r.N == n })
 	if !slices.Equal(r.Holds, want) && len(r.Holds)+len(want) > 0 {
 		p.t.Errorf("client %s answered ping %d with %s, want holds %q", p.name, n, line(r), want)
 	}
@@ -226,7 +226,7 @@ func (p *process) believesAtOnce(pings int, want ...string) {
 		p.ping()
 	}
 	for n := first; n < first+pings; n++ {
-		r := p.take("pong", time.Second, func(r Report) bool { return r.Msg == MsgPong && r.N == int64(n) })
+		r := p.take("pong", answerTimeout(), func(r Report) bool { return r.Msg == MsgPong && r.N == int64(n) })
 		if !slices.Equal(r.Holds, want) {
 			p.t.Errorf("client %s answered ping %d with %s, want holds %q", p.name, n, line(r), want)
 		}
