@@ -84,9 +84,12 @@ func TestGuards(t *testing.T) {
 	})
 }
 
+// write sends a write, as operation 2, then 3 and so on: each has a number of its own, because one may still be pending for a moment
+// after its answer.
 func (c *talk) write(guard history.Guard, workMS int) {
 	c.t.Helper()
-	c.send(fmt.Sprintf(`{"cmd":"write","op":2,"hold":"h1","key":"k","value":"v","guard":%q,"work_ms":%d}`, guard, workMS))
+	c.writes++
+	c.send(fmt.Sprintf(`{"cmd":"write","op":%d,"hold":"h1","key":"k","value":"v","guard":%q,"work_ms":%d}`, 1+c.writes, guard, workMS))
 }
 
 // An answer that proves nothing about the lease (a ZooKeeper follower's to a ping) moves the guards' deadline and is no

@@ -95,6 +95,8 @@ type talk struct {
 	lines chan Report
 	ended chan error
 	lock  *fakeLock
+
+	writes int // sent by write
 }
 
 // start begins a conversation up to ready. The resource is a real one.
