@@ -297,6 +297,8 @@ func (b *builder) mark(e *history.Event) error {
 		b.m.Leaders = append(b.m.Leaders, Mark{e.TimeNS, e.Value})
 	case history.Stall:
 		b.m.Stalls = append(b.m.Stalls, Span{e.FromNS, e.TimeNS})
+	case history.Throttled:
+		b.m.throttledNS += e.DurNS
 	case history.ClockStep:
 		b.m.Steps = append(b.m.Steps, ClockStep{Span{e.FromNS, e.TimeNS}, e.SkewNS})
 	case history.ServerEnded:

@@ -61,8 +61,9 @@ type suspect struct {
 type rank int
 
 const (
-	noSuspect rank = iota
-	bystander      // another client, or a clock that no lease is counted by
+	noSuspect   rank = iota
+	bystander        // another client, or a clock that no lease is counted by
+	partDelayed      // a delay of the holder that is not known to have held back all that it sent all servers
 	nextHolder
 	someServer
 	holderClock // of a client: some libraries compute the end of a lease on it
@@ -124,7 +125,7 @@ func (c *causeOf) fault() Cause {
 	if !best.words().OfService {
 		cause.Kind += " of " + c.roleOf(best.Fault)
 	}
-	if best.Target == c.old.Client && (best.rank >= ofHolder || len(suspects) == 1 && c.j.m.hampers(best.Fault, c.old)) {
+	if best.Target == c.old.Client && (best.rank >= ofHolder || len(suspects) == 1 && (best.rank == partDelayed || c.j.m.hampers(best.Fault, c.old))) {
 		cause.Text = c.holderText(best)
 		return cause
 	}
@@ -164,9 +165,17 @@ func (c *causeOf) suspects() (all []suspect) {
 		n++
 	}
 	if n > 0 && all[0].before { // the last one that was over says it all
-		return all[:1]
+		n = 1
 	}
-	return all[:n]
+	same := all[:n:n]
+	if n > 0 && all[0].rank > partDelayed && all[0].rank < ofHolder {
+		for _, s := range all[n:] { // it may be the reason as well
+			if s.rank == partDelayed {
+				same = append(same, s)
+			}
+		}
+	}
+	return same
 }
 
 func boolCompare(a, b bool) int {
@@ -226,15 +235,19 @@ func (c *causeOf) rankOfHolder(f *Fault) rank {
 }
 
 // rankOfDelay is that of a delay of the old holder. A lease runs out during many a delay that is too short to have made it: a delay is
-// the reason only if what was sent under it came when the lease, as acknowledged, was over.
+// the reason only if what was sent under it came when the lease, as acknowledged, was over. One that did not hold back all that was sent all
+// servers, as one of the way to the resource does not, comes after others where the harm came with the loss; a write that comes after it may
+// be late by that delay.
 func (c *causeOf) rankOfDelay(f *Fault) rank {
 	m := c.j.m
 	earliest, _ := m.leaseAt(c.old, min(c.lossNS, f.overNS(m.EndNS)))
 	switch {
-	case earliest != 0 && f.EffectiveNS+f.LagNS >= earliest && m.outlivesLease(f, c.old):
+	case f.LagNS > 0 && earliest != 0 && f.EffectiveNS+f.LagNS >= earliest && m.outlivesLease(f, c.old):
 		return outlivedLease
 	case m.extendedUnder(f, c.old):
 		return bystander
+	case f.LagNS == 0 && c.lossNS == c.atNS:
+		return partDelayed
 	}
 	return ofHolder
 }

@@ -44,7 +44,8 @@ type Model struct {
 	hit          map[*Fault][]*Hold // what heldBy knows; made when first asked for
 	// serviceDisturbed is what serviceFaults finds.
 	serviceDisturbed []Span
-	leased           bool // the lock client reports leases
+	leased           bool  // the lock client reports leases
+	throttledNS      int64 // for how long a quota kept the run from the processors
 	// disorderedKeys are those whose tokens prove no order, although the lock client declares that they do.
 	disorderedKeys []string
 }

@@ -170,8 +170,9 @@ type Stats struct {
 	Jobs           *JobStats `json:"jobs,omitempty"`
 	Stalls         int64     `json:"stalls"`
 	StalledNS      int64     `json:"stalled_ns"`
-	ClockSteps     int64     `json:"clock_steps"`      // how often the machine's wall clock was set, forward or back,
-	ClockSteppedNS int64     `json:"clock_stepped_ns"` // and by how much all told
+	ThrottledNS    int64     `json:"throttled_ns,omitempty"` // in seconds of which it was more than 100 ms, all processors added up
+	ClockSteps     int64     `json:"clock_steps"`            // how often the machine's wall clock was set, forward or back,
+	ClockSteppedNS int64     `json:"clock_stepped_ns"`       // and by how much all told
 }
 
 // JobStats is what became of the slots of all keys (rule J12).

@@ -98,6 +98,7 @@ func (j *judge) stats(c *counts) Stats {
 	for _, stall := range m.Stalls {
 		s.StalledNS += stall.ToNS - stall.FromNS
 	}
+	s.ThrottledNS = m.throttledNS
 	var lossSignals, takeOvers []Delay
 	runParallel([]func(){
 		func() { s.Availability = m.availability(c.series.available) },

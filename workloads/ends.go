@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/clusters/client"
 )
@@ -53,12 +54,13 @@ func (d *death) Error() string {
 	return strings.Join(lines, "\n    ")
 }
 
-// deathTimeout bounds how long a process may take to end after its output did.
-const deathTimeout = 2 * time.Second
+// deathTimeout bounds how long a process may take to end after its output did. A busy engine was seen to tell of the end of a container's process
+// more than two seconds after it.
+const deathTimeout = 10 * time.Second
 
 // deathOf is how a process ended, as far as can be seen soon after its output has.
 func deathOf(process clusters.Process) *death {
-	d := &death{how: "its output ended, but its process goes on"}
+	d := &death{how: "its output ended, and its process had not ended " + history.Duration(int64(deathTimeout)) + " later"}
 	select {
 	case <-process.Done():
 		d.how = "exit status 0"

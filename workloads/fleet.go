@@ -41,6 +41,17 @@ func (m *member) kill(ctx context.Context) error {
 	}
 }
 
+// discardTimeout bounds how long the end of a client that is of no use may take on a machine that stands still.
+const discardTimeout = time.Minute
+
+// discard ends a client that did not get ready, and returns once its end is recorded: nothing may be recorded after the end of the history.
+// The time in which it had to get ready is over, so that its end has a time of its own.
+func (m *member) discard() {
+	ending, cancel := context.WithTimeout(context.Background(), discardTimeout)
+	defer cancel()
+	_ = m.kill(ending) // why it is of no use is what its starter is told
+}
+
 // fleet is all the lock clients of a run.
 type fleet struct {
 	site     clusters.Site
@@ -81,7 +92,7 @@ func (f *fleet) start(ctx context.Context, host, name string, seed int64, limit 
 		} else {
 			err = inTime(ctx, preparing, limit.ready, fmt.Errorf("%w; its log is %s/%s.log in the run's nodes directory", err, host, name))
 		}
-		process.Kill(ctx)
+		m.discard()
 		return nil, err
 	}
 	go pingSteadily(pinging, m.driver)

@@ -22,6 +22,7 @@ const declares = `{"msg":"ready","ready":{"protocol":1,"tokens":"none","commands
 type stub struct {
 	stdin, stdout, theirOut *os.File
 	log                     string
+	lingers                 time.Duration
 	end                     func()
 	done                    chan struct{}
 }
@@ -33,7 +34,11 @@ func (s *stub) Done() <-chan struct{} { return s.done }
 func (s *stub) LogPath() string       { return s.log }
 func (s *stub) Err() error            { return errors.New("exit status 3") }
 func (s *stub) Kill(context.Context) error {
-	s.end()
+	if s.lingers == 0 {
+		s.end()
+	} else {
+		time.AfterFunc(s.lingers, s.end)
+	}
 	return nil
 }
 
@@ -45,6 +50,7 @@ type stubs struct {
 	stay    bool
 	started int
 	delay   time.Duration // of a start
+	lingers time.Duration // how long after it was killed a process ends
 }
 
 func (h *stubs) Start(ctx context.Context, _ clusters.Command) (clusters.Process, error) {
@@ -63,7 +69,7 @@ func (h *stubs) Start(ctx context.Context, _ clusters.Command) (clusters.Process
 	if err != nil {
 		return nil, err
 	}
-	s := &stub{stdin: stdin, stdout: stdout, theirOut: theirOut, done: make(chan struct{}), log: filepath.Join(h.t.TempDir(), "c.log")}
+	s := &stub{stdin: stdin, stdout: stdout, theirOut: theirOut, done: make(chan struct{}), log: filepath.Join(h.t.TempDir(), "c.log"), lingers: h.lingers}
 	s.end = sync.OnceFunc(func() {
 		theirOut.Close()
 		theirIn.Close()
@@ -159,6 +165,27 @@ func TestSuccessorsThatEndBeforeTheyAreReadyAreGivenUp(t *testing.T) {
 		if !strings.Contains(log.String(), say) {
 			t.Errorf("it says %q, want %q", log.String(), say)
 		}
+	}
+}
+
+// A client that does not get ready is gone when its starter hears of it: the end of the history must come after all that is recorded.
+func TestTheEndOfAClientThatIsNotReadyIsRecordedFirst(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	recorder, err := NewRecorder(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &stubs{t: t, stay: true, lingers: 50 * time.Millisecond}
+	f := &fleet{recorder: recorder, hosts: map[string]clusters.Host{"f1": h}}
+	if _, err := f.start(t.Context(), "f1", "f1", 1, patience{time.Minute, time.Millisecond}); !errors.Is(err, clusters.ErrUnavailable) {
+		t.Errorf("it is not out of time: %v", err)
+	}
+	if err := recorder.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(text), `"f":"exit"`) {
+		t.Errorf("its end is not in the history: %s (%v)", text, err)
 	}
 }
 

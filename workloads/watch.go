@@ -18,6 +18,7 @@ const (
 
 func watchStalls(ctx context.Context, recorder *Recorder) {
 	tick := time.NewTicker(stallTick)
+	quota := throttled{quota: ownQuota()}
 	defer tick.Stop()
 	last := recorder.Now()
 	wall := wallClock{read: func() (before, wall, after int64) {
@@ -43,6 +44,9 @@ func watchStalls(ctx context.Context, recorder *Recorder) {
 			})
 		}
 		last = now
+		if from, by := quota.since(now); by > int64(stallLimit) {
+			recorder.Record(throttledMark(from, by))
+		}
 	}
 }
 

@@ -56,6 +56,9 @@ const (
 	Phase F = "phase"
 	// Stall says that the harness or the machine stood still from FromNS to TimeNS.
 	Stall F = "stall"
+	// Throttled says that, from FromNS to TimeNS, the quota of a control group kept the harness or what it runs from the processors for
+	// DurNS, all processors added up.
+	Throttled F = "throttled"
 	// ClockStep says that the machine's wall clock was set, at some moment from FromNS to TimeNS, by SkewNS: forward if it
 	// is positive. (Recordings made before this mark existed say Stall.)
 	ClockStep F = "clock-step"

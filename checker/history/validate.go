@@ -25,7 +25,7 @@ var (
 	operations = []F{Acquire, Release, Renew, Read, Write}
 	// signals stand alone: they are what clients say unasked and what the harness knows of them.
 	signals = []F{Renew, Lost, Exit}
-	marks   = []F{Phase, Stall, ClockStep, Probe, Leader, ServerEnded}
+	marks   = []F{Phase, Stall, Throttled, ClockStep, Probe, Leader, ServerEnded}
 )
 
 // Validate says what is wrong with an event taken by itself; the error is an ErrMalformed.

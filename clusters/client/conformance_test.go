@@ -189,8 +189,7 @@ func conform(t *testing.T, command, endpoints []string) {
 		t.Errorf("a read under no hold answered %s, want the code refused", line(r))
 	}
 
-	b.send(`{"cmd":"close"}`)
-	b.exits()
+	b.closes()
 	a.believes() // the cancelled acquire was not granted
 	a.send(fmt.Sprintf(`{"cmd":"acquire","op":9,"hold":"hA3","key":%q}`, key))
 	greater(t, second.Token, a.answer(9, MsgOK).Token, a.tokens)
@@ -221,8 +220,7 @@ func conformAtOnce(t *testing.T, command, endpoints []string, resource string) {
 	e.answer(2, MsgOK)
 	greater(t, first.Token, f.answer(1, MsgOK).Token, f.tokens)
 	for _, p := range []*process{e, f} {
-		p.send(`{"cmd":"close"}`)
-		p.exits()
+		p.closes()
 	}
 }
 

@@ -52,6 +52,5 @@ func conformWithKeys(t *testing.T, command, endpoints []string) {
 	}
 	p.send(`{"cmd":"release","op":4,"hold":"hK"}`)
 	p.answer(4, MsgOK)
-	p.send(`{"cmd":"close"}`)
-	p.exits()
+	p.closes()
 }

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -201,6 +203,14 @@ func (p *process) hear(r Report, what string) {
 	}
 }
 
+// send says nothing of a client that has ended: what is read of it next tells how.
+func (p *process) send(line string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.in, line+"\n"); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
+		p.t.Fatal(err)
+	}
+}
+
 func (p *process) ping() {
 	p.t.Helper()
 	p.pings++
@@ -272,6 +282,19 @@ func (p *process) mustNotHaveAnswered(op int64, because string) {
 	}
 }
 
+// closes has a client end, which has to be there still.
+func (p *process) closes() {
+	p.t.Helper()
+	select {
+	case err := <-p.exited:
+		p.exited <- err
+		p.t.Errorf("client %s ended before it was told to", p.name)
+	default:
+	}
+	p.send(`{"cmd":"close"}`)
+	p.exits()
+}
+
 func (p *process) exits() {
 	p.t.Helper()
 	go func() {
@@ -286,4 +309,20 @@ func (p *process) exits() {
 	case <-time.After(2 * time.Second):
 		p.t.Errorf("client %s did not end within 2 s, want it to give its session back and exit with code 0", p.name)
 	}
+}
+
+func TestWhatIsSentToAClientThatHasEndedIsNotItsError(t *testing.T) {
+	cmd := exec.Command("true")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{talk: talk{t: t, in: in}}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Process.Wait()
+	p.send("nobody reads it") // a broken pipe
+	cmd.Wait()
+	p.send("nobody reads it") // a closed one
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"syscall"
 	"testing"
 
 	"lockcheck/clusters"
@@ -17,9 +18,14 @@ import (
 	"lockcheck/clusters/relay"
 )
 
-// sayTo connects to an address, says something and prints the answer, or "" if the connection ends without one. It is a helper.
+// sayTo connects to an address, says something and prints the answer, or "" if the connection ends without one: a reset can arrive
+// before the connecting program has looked whether it is connected, which then is told of it as of a failure to connect. It is a helper.
 func sayTo(args []string) error {
 	conn, err := net.Dial("tcp4", args[0])
+	if errors.Is(err, syscall.ECONNRESET) {
+		fmt.Println()
+		return nil
+	}
 	if err != nil {
 		fmt.Println("no connection:", err)
 		return nil

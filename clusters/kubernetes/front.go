@@ -94,6 +94,12 @@ func (f *front) ready(ctx context.Context) error {
 	return err
 }
 
+// ownService is an error unless the server serves the Service that the first API server makes of itself once it is ready.
+func (f *front) ownService(ctx context.Context) error {
+	_, err := f.ask(ctx, http.MethodGet, "/api/v1/namespaces/default/services/kubernetes", asJSON, nil)
+	return err
+}
+
 func (f *front) version(ctx context.Context) (string, error) {
 	text, err := f.ask(ctx, http.MethodGet, "/version", asJSON, nil)
 	var said struct {

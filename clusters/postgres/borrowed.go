@@ -23,6 +23,7 @@ type borrowed struct {
 	granted chan struct{} // closed by hold, once these are set:
 	lock    *pglock.Lock
 	beating context.Context // ends with the heartbeats: so the library tells of a loss
+	begun   sync.Once       // the lease that came with the grant was reported
 
 	mu        sync.Mutex
 	sent      map[request]int
@@ -51,6 +52,12 @@ func (g *borrowed) finish() {
 }
 
 var errNoHeartbeat = errors.New("the library has ended its heartbeats")
+
+// leased reports the lease that came with the grant, before any that a heartbeat brought: the library sends the first at once, and it
+// may be answered before the grant is known here.
+func (g *borrowed) leased() {
+	g.begun.Do(func() { g.from.watch.Lease(g.session, g.Seen(), g.from.ttl) })
+}
 
 // listen tells of the loss, as the library does.
 func (g *borrowed) listen() {

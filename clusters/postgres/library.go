@@ -82,7 +82,7 @@ func (l *library) Acquire(ctx context.Context, key string, try bool) (client.Gra
 	if !asking() { // it was given up in the moment in which it was granted: its heartbeats have ended
 		return nil, g.giveBack(ctx)
 	}
-	l.watch.Lease(g.session, g.Seen(), l.ttl)
+	g.leased()
 	l.held.Add(g)
 	go g.listen()
 	return g, nil

@@ -3,9 +3,13 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
@@ -100,7 +104,7 @@ func (g *released) Release(ctx context.Context) (*bool, error) {
 
 func TestTheLibraryExcludesAndHandsOver(t *testing.T) {
 	c := startAlone(t, nil)
-	init := backendtest.InitFor(c, 500*time.Millisecond)
+	init := backendtest.InitFor(c, lease)
 	a, watched, ready := clienttest.Client(t, betweenHeartbeats, init)
 	b, _, _ := clienttest.Client(t, betweenHeartbeats, init)
 	if ready.Tokens != string(history.TokensNone) || ready.TokensReason == "" {
@@ -112,7 +116,7 @@ func TestTheLibraryExcludesAndHandsOver(t *testing.T) {
 	}
 	_, err := b.Acquire(t.Context(), "k", true)
 	clienttest.WantCode(t, err, history.CodeBusy)
-	ctx, giveUp := context.WithTimeout(t.Context(), 1200*time.Millisecond) // two leases: the heartbeats keep it
+	ctx, giveUp := context.WithTimeout(t.Context(), 5*lease/2) // two leases: the heartbeats keep it
 	defer giveUp()
 	_, err = b.Acquire(ctx, "k", false)
 	clienttest.WantCode(t, err, history.CodeCancelled)
@@ -127,11 +131,11 @@ func TestTheLibraryExcludesAndHandsOver(t *testing.T) {
 
 func TestEachAnsweredHeartbeatIsALease(t *testing.T) {
 	c := startAlone(t, nil)
-	lock, watched, _ := clienttest.Client(t, betweenHeartbeats, backendtest.InitFor(c, 400*time.Millisecond))
+	lock, watched, _ := clienttest.Client(t, betweenHeartbeats, backendtest.InitFor(c, lease))
 	g := clienttest.Acquire(t, lock, "k")
 	clienttest.Eventually(t, "five leases", func() bool { return len(watched.Leases(g.Session())) >= 5 })
 	for i, l := range watched.Leases(g.Session()) {
-		if l.TTL != 400*time.Millisecond || l.Seen == 0 || i == 0 && l.Seen != g.Seen() {
+		if l.TTL != lease || l.Seen == 0 || i == 0 && l.Seen != g.Seen() {
 			t.Errorf("report %d is %+v, of a grant after ping %d", i+1, l, g.Seen())
 		}
 	}
@@ -139,9 +143,21 @@ func TestEachAnsweredHeartbeatIsALease(t *testing.T) {
 	watched.WantNoLoss(t)
 }
 
+// The library sends a heartbeat as soon as it has a lock: its answer can be here before the grant is. The grant's own lease is reported first all the same.
+func TestAGrantsLeaseIsReportedBeforeThatOfAHeartbeat(t *testing.T) {
+	watched := &clienttest.Watched{}
+	g := &borrowed{from: &library{watch: watched, ttl: time.Second}, session: "s", sent: map[request]int{}}
+	g.note(statement{g, asks, 1})
+	ctx := context.WithValue(t.Context(), statementKey{}, statement{g, extends, 2})
+	statements{watched}.TraceQueryEnd(ctx, nil, pgx.TraceQueryEndData{CommandTag: pgconn.NewCommandTag("UPDATE 1")})
+	g.leased()
+	if got, want := watched.Leases("s"), []clienttest.Lease{{Session: "s", Seen: 1, TTL: time.Second}, {Session: "s", Seen: 2, TTL: time.Second}}; !slices.Equal(got, want) {
+		t.Errorf("reported are %+v, want %+v", got, want)
+	}
+}
+
 // A client that is paused, as far as the server can see, loses the lock to one that finds its number twice.
 func TestWhoFindsANumberTwiceTakesTheLock(t *testing.T) {
-	const lease = 500 * time.Millisecond
 	c := startAlone(t, nil)
 	way := clienttest.NewWire(t, c.Endpoints()[0])
 	beats := &beats{last: map[string]time.Time{}}
@@ -167,7 +183,7 @@ func TestWhoFindsANumberTwiceTakesTheLock(t *testing.T) {
 
 func TestAHeartbeatThatFindsAnotherNumberIsALossThatTheServerSaid(t *testing.T) {
 	c := startAlone(t, nil)
-	lock, watched, _ := clienttest.Client(t, newLibrary, backendtest.InitFor(c, time.Second))
+	lock, watched, _ := clienttest.Client(t, newLibrary, backendtest.InitFor(c, lease))
 	g := clienttest.Acquire(t, lock, "k")
 	run(t, c, replaced)
 	watched.WantLoss(t, g.Session())
@@ -180,7 +196,6 @@ func TestAHeartbeatThatFindsAnotherNumberIsALossThatTheServerSaid(t *testing.T) 
 // A heartbeat whose reply is lost changes the number: the library's release then finds no row, and the row stays. That it does is no
 // proof that the lock was another's.
 func TestAnUnansweredHeartbeatMakesAReleaseThatFindsNothingUnknown(t *testing.T) {
-	const lease = time.Second
 	c := startAlone(t, nil)
 	lock, watched, _ := clienttest.Client(t, newLibrary, backendtest.InitFor(c, lease))
 	g := clienttest.Acquire(t, lock, "k")
@@ -210,14 +225,14 @@ func sent(request func() error) error {
 // slow makes the server take longer than the tests' leases for a statement.
 func slow(statement string) []string {
 	return []string{
-		"create function later() returns trigger language plpgsql as $$ begin perform pg_sleep(3); return coalesce(new, old); end $$",
+		"create function later() returns trigger language plpgsql as $$ begin perform pg_sleep(12); return coalesce(new, old); end $$",
 		"create trigger later before " + statement + " on locks for each row execute function later()",
 	}
 }
 
 func TestALibrarysRequestWithoutAnAnswerIsUnknownUnderItsOwner(t *testing.T) {
 	c := startAlone(t, nil)
-	lock, _, _ := clienttest.Client(t, newLibrary, backendtest.InitFor(c, 500*time.Millisecond))
+	lock, _, _ := clienttest.Client(t, newLibrary, backendtest.InitFor(c, lease))
 	run(t, c, slow("insert")...)
 	err := sent(func() error { _, err := lock.Acquire(t.Context(), "k", true); return err }) // given up while the server waits
 	clienttest.WantUnknown(t, err)
@@ -231,7 +246,7 @@ func TestALibrarysRequestWithoutAnAnswerIsUnknownUnderItsOwner(t *testing.T) {
 func TestAGrantThatCannotBeGivenBackIsUnknown(t *testing.T) {
 	c := startAlone(t, nil)
 	way := clienttest.NewWire(t, c.Endpoints()[0])
-	lock, _, _ := clienttest.Client(t, newLibrary, initBehind(c, way.Addr, time.Second))
+	lock, _, _ := clienttest.Client(t, newLibrary, initBehind(c, way.Addr, lease))
 	g := clienttest.Acquire(t, lock, "k").(*borrowed)
 	way.Hold(clienttest.ToServer) // new connections, too
 	way.Sever()
@@ -283,7 +298,7 @@ func TestTheLibraryClosesInTimeThoughTheServerIsSilent(t *testing.T) {
 
 func TestTheLibrarysReleaseWithoutAnAnswerIsUnknown(t *testing.T) {
 	c := startAlone(t, nil)
-	lock, _, _ := clienttest.Client(t, betweenHeartbeats, backendtest.InitFor(c, time.Second))
+	lock, _, _ := clienttest.Client(t, betweenHeartbeats, backendtest.InitFor(c, lease))
 	g := clienttest.Acquire(t, lock, "k")
 	run(t, c, slow("delete")...)
 	_, err := g.Release(t.Context())

@@ -46,7 +46,7 @@ func terminate(t *testing.T, c *single, session string) {
 
 func TestEverySessionLockExcludesAndHandsOver(t *testing.T) {
 	each(t, nil, func(t *testing.T, r recipe, c *single) {
-		init := backendtest.InitFor(c, time.Second)
+		init := backendtest.InitFor(c, lease)
 		a, _, ready := clienttest.Client(t, r.factory, init)
 		b, _, _ := clienttest.Client(t, r.factory, init)
 		if ready.Try != "" || ready.Client == "" || (ready.Tokens == string(history.TokensNone)) != (ready.TokensReason != "") {
@@ -76,7 +76,7 @@ func TestTokensOfRowLocksGrow(t *testing.T) {
 	last := new(big.Int)
 	var clients []client.Lock
 	for range 2 {
-		lock, _, _ := clienttest.Client(t, forUpdate.factory, backendtest.InitFor(c, time.Second))
+		lock, _, _ := clienttest.Client(t, forUpdate.factory, backendtest.InitFor(c, lease))
 		clients = append(clients, lock)
 	}
 	for i := range 6 {
@@ -143,11 +143,10 @@ func TestACrashOfTheServerIsALoss(t *testing.T) {
 // A server that is silent has the lock for the session still.
 func TestASilentServerIsNoLoss(t *testing.T) {
 	each(t, nil, func(t *testing.T, r recipe, c *single) {
-		const ttl = 500 * time.Millisecond
-		lock, watched, _ := clienttest.Client(t, r.factory, backendtest.InitFor(c, ttl))
+		lock, watched, _ := clienttest.Client(t, r.factory, backendtest.InitFor(c, lease))
 		g := clienttest.Acquire(t, lock, "k")
 		backendtest.Pause(t, c.Nodes()[0])
-		time.Sleep(4 * ttl)
+		time.Sleep(2 * lease)
 		watched.WantNoLoss(t)
 		backendtest.Resume(t, c.Nodes()[0])
 		clienttest.WantOwned(t, clienttest.Release(t, g), "true")
@@ -156,18 +155,18 @@ func TestASilentServerIsNoLoss(t *testing.T) {
 
 // The client gives signs of life in time. One that cannot loses the session.
 func TestAnIdleSessionIsEndedAndASignOfLifeKeepsIt(t *testing.T) {
-	each(t, map[string]string{idleSession: "700", idleTransaction: "700"}, func(t *testing.T, r recipe, c *single) {
+	each(t, map[string]string{idleSession: "2100", idleTransaction: "2100"}, func(t *testing.T, r recipe, c *single) {
 		wire := clienttest.NewWire(t, c.Endpoints()[0])
-		lock, watched, _ := clienttest.Client(t, r.factory, initBehind(c, wire.Addr, 600*time.Millisecond))
+		lock, watched, _ := clienttest.Client(t, r.factory, initBehind(c, wire.Addr, ttl))
 		g := clienttest.Acquire(t, lock, "k")
-		time.Sleep(2 * time.Second) // three times as long as a session may be idle
+		time.Sleep(6 * time.Second) // three times as long as a session may be idle
 		watched.WantNoLoss(t)
 		wire.Hold(clienttest.ToServer)
 		watched.WantLoss(t, g.Session()) // the way back is open
 		if !watched.SaidEnded(g.Session()) {
 			t.Error("that the server said so was not reported")
 		}
-		other, _, _ := clienttest.Client(t, r.factory, backendtest.InitFor(c, 600*time.Millisecond))
+		other, _, _ := clienttest.Client(t, r.factory, backendtest.InitFor(c, lease))
 		clienttest.Release(t, clienttest.Acquire(t, other, "k"))
 	})
 }
@@ -203,13 +202,13 @@ func TestAnUnansweredRequestIsUnknownUnlessItIsGrantedInTheEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, nil, func(t *testing.T, r recipe, c *single) {
 				wire := clienttest.NewWire(t, c.Endpoints()[0])
-				lock, _, _ := clienttest.Client(t, r.factory, initBehind(c, wire.Addr, 500*time.Millisecond))
+				lock, _, _ := clienttest.Client(t, r.factory, initBehind(c, wire.Addr, lease))
 				clienttest.Release(t, clienttest.Acquire(t, lock, "k")) // there is a session
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				wire.Hold(clienttest.ToClient)
 				asked := clienttest.Acquiring(ctx, lock, "k")
-				time.Sleep(1500 * time.Millisecond) // the first request has been given up
+				time.Sleep(3 * lease / 2) // the first request has been given up
 				if givenUp {
 					cancel()
 					clienttest.WantUnknown(t, (<-asked).Err)

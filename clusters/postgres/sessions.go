@@ -132,15 +132,17 @@ func (s *sessions) drop(lost *session) {
 }
 
 // request makes one request on a session of its own. The end of ctx does not end it: a reply that comes after all is worth having. It
-// is given up after a part of the lease.
+// is given up after a part of the lease, which begins when there is a session: servers that are silent may have to be asked for one before.
 func (s *sessions) request(ctx context.Context, ask func(context.Context, *pgx.Conn) error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout(s.ttl))
-	defer cancel()
-	on, err := s.take(ctx)
+	connecting, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.ttl)
+	on, err := s.take(connecting)
+	cancel()
 	if err != nil {
 		return judge(err)
 	}
-	err = ask(ctx, on.conn)
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout(s.ttl))
+	defer cancel()
+	err = ask(asking, on.conn)
 	if on.conn.IsClosed() {
 		s.drop(on)
 	} else {

@@ -61,6 +61,7 @@ func (s statements) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, data pgx.Tra
 	switch unsure := g.doubt(data.Err != nil); {
 	case data.Err != nil:
 	case data.CommandTag.RowsAffected() == 1:
+		g.leased()
 		s.watch.Lease(g.session, sent.seen, g.from.ttl)
 	case !unsure:
 		s.watch.Ended(g.session, errOtherNumber)

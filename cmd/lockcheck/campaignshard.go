@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/cmd/internal/campaign"
 	"lockcheck/cmd/internal/harness"
@@ -84,15 +83,15 @@ func shardOfComparison(ctx context.Context, plan []byte, shard, shards int, dir 
 	return outcome, doubtStalled(dir, campaign.MayRunAgain())
 }
 
-// doubtStalled is an error if the harness of a shard's runs stood still and they are to be made again, by another pod. Where they may not be,
+// doubtStalled is an error if the harness of a shard's runs was held up and they are to be made again, by another pod. Where they may not be,
 // those that found nothing are inconclusive.
 func doubtStalled(dir string, again bool) error {
 	c, err := compare.ReadDir(dir)
 	if err != nil {
 		return nil // the exit code says why there is none
 	}
-	if stalled := c.WorthAgain(); again && stalled > 0 {
-		return fmt.Errorf("%w: the harness stood still for %s, and the runs found nothing", clusters.ErrUnavailable, history.Duration(stalled))
+	if why := c.WorthAgain(); again && why != "" {
+		return fmt.Errorf("%w: the harness %s, and the runs found nothing", clusters.ErrUnavailable, why)
 	}
 	if !c.DoubtStalled() {
 		return nil

@@ -165,11 +165,11 @@ func endings(names ...string) cobra.CompletionFunc {
 	}
 }
 
-// completeScenario offers the scenarios of the gallery.
+// completeScenario offers the scenarios of the gallery that are not named yet.
 func completeScenario(_ *cobra.Command, args []string, _ string) (offered []cobra.Completion, _ cobra.ShellCompDirective) {
 	all, _ := scenarios.All(known())
 	for _, s := range all {
-		if len(args) == 0 {
+		if !slices.Contains(args, s.Name) {
 			offered = append(offered, cobra.CompletionWithDesc(s.Name, s.Title))
 		}
 	}

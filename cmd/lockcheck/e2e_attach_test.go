@@ -314,8 +314,8 @@ func TestAttachedToAnyServiceWithAClientOfOnesOwn(t *testing.T) {
 	const secret = "planted-e4c8b012"
 	member := startEtcd(t, "127.0.0.1", secret)
 	app := member.use(t)
-	o := attachedRun(t, secret, "--backend=other", "--client="+program+" client etcd", "--attach="+member.endpoint, "--attach-config="+member.access(t, secret),
-		"--nemesis=pause:holder@work,1.5ttl", "--time-limit=5s", "--max-rate=10")
+	o := attachedRun(t, secret, endingAt([]checker.Name{checker.MutualExclusion}, "--backend=other", "--client="+program+" client etcd",
+		"--attach="+member.endpoint, "--attach-config="+member.access(t, secret), "--nemesis=pause:holder@work,1.5ttl", "--time-limit=8s", "--max-rate=10")...)
 	endsWith(t, o, 1, "what your client makes of them is up to it; lockcheck itself reads and writes nothing there", "at most 10 acquires a second")
 	exposed(t, o, "pauses-past-the-lease")
 	notJudged(t, o)

@@ -84,7 +84,7 @@ func TestAClientThatEndsByItself(t *testing.T) {
 	args := []string{"run", "--backend=etcd", "--provider=local", "--nemesis=none", "--workload=lock", "--time-limit=6s", "--seed=2"}
 	t.Run("by a panic", func(t *testing.T) {
 		t.Parallel()
-		o := lockcheck(t, program, append(args, "--client="+oddClient(t, "panic", "10"))...)
+		o := lockcheck(t, program, append(args, "--client="+oddClient(t, "panic", "3"))...)
 		completed(t, o)
 		says(t, o, `client c\d ended by itself: exit status 2\n    panic: assignment to entry in nil map\n    main\.\(\*odd\)\.act at /\S+/testdata/odd/main\.go:\d+\n    its log is /\S+/nodes/c\d/c\d\.log\n`,
 			`client c\d\S* ended by itself: exit status 2, as c\d did; its log is /`)
@@ -94,7 +94,7 @@ func TestAClientThatEndsByItself(t *testing.T) {
 	})
 	t.Run("with an exit status", func(t *testing.T) {
 		t.Parallel()
-		o := lockcheck(t, program, append(args, "--client="+oddClient(t, "exit", "10"))...)
+		o := lockcheck(t, program, append(args, "--client="+oddClient(t, "exit", "3"))...)
 		completed(t, o)
 		says(t, o, `client c\d ended by itself: exit status 3\n    giving up\n    its log is /`)
 	})

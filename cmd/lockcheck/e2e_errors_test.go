@@ -145,7 +145,15 @@ func TestAnInterruptedRunSaysHowItIsJudged(t *testing.T) {
 	o := outcome{out: t.TempDir()}
 	cmd := exec.Command(program, "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--time-limit=60s", "--out="+o.out)
 	defer placeFor(cmd)()
-	time.AfterFunc(6*time.Second, func() { _ = cmd.Process.Signal(os.Interrupt) })
+	recorded := filepath.Join(o.run(), rundir.HistoryFile)
+	go func() {
+		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) { // until it records
+			if info, err := os.Stat(recorded); err == nil && info.Size() > 5000 {
+				break
+			}
+		}
+		_ = cmd.Process.Signal(os.Interrupt)
+	}()
 	if o = finishAtOnce(t, cmd, o); o.code != 130 {
 		t.Errorf("exit %d, want 130", o.code)
 	}

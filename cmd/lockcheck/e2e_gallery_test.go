@@ -4,9 +4,12 @@ package main_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -89,6 +92,36 @@ func TestTheGalleryTellsWhatIsReproducedFromWhatIsNot(t *testing.T) {
 				t.Errorf("gallery.json has %+v", r)
 			}
 		})
+	}
+}
+
+// Several scenarios with --all are what --all is of every one: both halves of each, side by side, a table, a page with their reports, and
+// one exit code.
+func TestBothHalvesOfSeveralScenarios(t *testing.T) {
+	t.Parallel()
+	o := lockcheck(t, program, "gallery", "--all", "--jobs=2", "--seed=1", "etcd-leaseid-token", "pause-holder")
+	r := galleryOf(t, o)
+	if o.code != 0 || r.Interrupted || r.ExitCode != 0 {
+		t.Errorf("exit %d, gallery.json has %+v", o.code, r)
+	}
+	page, err := os.ReadFile(filepath.Join(o.out, gallery.LatestLink, gallery.HTMLFile))
+	if err != nil {
+		t.Error(err)
+	}
+	var halves []string
+	for _, item := range r.Items {
+		halves = append(halves, fmt.Sprintf("%s %s %s", item.Name, item.Half, item.Outcome))
+		if item.Run == nil || item.Run.Report == "" || !strings.Contains(html.UnescapeString(string(page)), item.Run.Report) {
+			t.Errorf("the page has no report of %s, %s", item.Name, item.Half)
+		}
+	}
+	want := []string{"etcd-leaseid-token failure reproduced", "etcd-leaseid-token contrast reproduced", "pause-holder failure reproduced", "pause-holder contrast reproduced"}
+	if !slices.Equal(halves, want) {
+		t.Errorf("it has %v", halves)
+	}
+	row := regexp.MustCompile(`(?m)^ *(etcd-leaseid-token|pause-holder) +reproduced +reproduced +\d+ s *$`)
+	if !strings.HasSuffix(o.stdout, "\n4 of 4 runs reproduced\n") || len(row.FindAllString(o.stdout, -1)) != 2 {
+		t.Errorf("the table is\n%s", o.stdout)
 	}
 }
 

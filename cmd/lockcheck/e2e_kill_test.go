@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -54,26 +56,37 @@ func killed(t *testing.T, namespaces string, after time.Duration) {
 // nothingOf wants that nothing of a killed run is left 5 s later, beside what there was before.
 func nothingOf(t *testing.T, before map[string]bool, temporary string) {
 	t.Helper()
-	var left []string
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		left = left[:0]
+	goesWithin5s(t, func() (left []string) {
 		for trace := range traces(t) {
 			if !before[trace] {
 				left = append(left, trace)
 			}
 		}
-		files, err := os.ReadDir(temporary)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			left = append(left, filepath.Join(temporary, file.Name()))
-		}
-		if len(left) == 0 {
+		return append(left, filesIn(t, temporary)...)
+	})
+}
+
+// goesWithin5s waits until nothing is left.
+func goesWithin5s(t *testing.T, left func() []string) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); len(left()) > 0; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Errorf("5 s after the harness was killed there is still:\n%s", strings.Join(left(), "\n"))
 			return
 		}
 	}
-	t.Errorf("5 s after the harness was killed there is still:\n%s", strings.Join(left, "\n"))
+}
+
+func filesIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		names = append(names, filepath.Join(dir, file.Name()))
+	}
+	return names
 }
 
 // traces are the things that a run could leave on the machine: processes of the program under test, links, their queues, tables of rules,
@@ -136,44 +149,78 @@ func traces(t *testing.T) map[string]bool {
 // The harness is killed in the middle of a fault, of each kind: no process stays behind, stopped, skewed, cut off or otherwise, no mount of a
 // server's disk and no device. Limits, delays and rules are of networks that end with their last process.
 func TestHarnessKilledDuringAFaultLeavesNothing(t *testing.T) {
-	for namespaces, specs := range map[string][]string{
-		"auto": {"pause:leader,1h", "partition:leader-everything,1h", "clock:all+90s,1h", "slow:all,5%,1h", "rate:leader,64kbit,1h", "delay:leader,300ms,1h", "disk:all,stall,1h", "power:all,1h", "restart:leader,1h"},
-		"off":  {"pause:leader,1h", "clock:all+90s,1h", "slow:all,5%,1h"},
-	} {
-		for _, spec := range specs {
-			t.Run("namespaces "+namespaces+"/"+spec, func(t *testing.T) { killedDuring(t, namespaces, spec) })
+	before := traces(t) // while no other test has a run
+	t.Run("killed", func(t *testing.T) {
+		for namespaces, specs := range map[string][]string{
+			"auto": {"pause:leader,1h", "partition:leader-everything,1h", "clock:all+90s,1h", "slow:all,5%,1h", "rate:leader,64kbit,1h", "delay:leader,300ms,1h", "disk:all,stall,1h", "power:all,1h", "restart:leader,1h"},
+			"off":  {"pause:leader,1h", "clock:all+90s,1h", "slow:all,5%,1h"},
+		} {
+			for _, spec := range specs {
+				t.Run("namespaces "+namespaces+"/"+spec, func(t *testing.T) {
+					t.Parallel()
+					killedDuring(t, namespaces, spec)
+				})
+			}
 		}
-	}
+	})
+	nothingOf(t, before, t.TempDir())
 }
 
+// killedDuring wants each process of the run and each file to go, which are the run's own; what is the machine's is looked at once all runs are over.
 func killedDuring(t *testing.T, namespaces, spec string) {
 	out, temporary := t.TempDir(), t.TempDir()
-	before := traces(t)
 	cmd := exec.Command(program, "run", "--backend=etcd", "--provider=local", "--nemesis="+spec, "--time-limit=60s", "--seed=1", "--out="+out)
 	cmd.Env = append(os.Environ(), "LOCKCHECK_NAMESPACES="+namespaces, "TMPDIR="+temporary)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	defer placeFor(cmd)()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	tookEffect := inEffect(filepath.Join(out, "latest", rundir.HistoryFile), 20*time.Second)
-	during := processes(t)
+	during := processesOf(t, cmd.Process.Pid)
 	cmd.Process.Kill() // this process alone: its group is not touched
 	cmd.Wait()
 	if !tookEffect || len(during) < 3 {
 		t.Fatalf("there was no fault in effect, or no server, when it was killed: %q", during)
 	}
-	nothingOf(t, before, temporary)
+	goesWithin5s(t, func() []string {
+		left := filesIn(t, temporary)
+		for trace := range traces(t) {
+			if slices.Contains(during, trace) {
+				left = append(left, trace)
+			}
+		}
+		return left
+	})
 }
 
-// processes are those of the program under test: harness, servers, clients, agents.
-func processes(t *testing.T) (found []string) {
+// processesOf are the traces of a harness, its servers, clients and agents, as far as they are processes.
+func processesOf(t *testing.T, harness int) (found []string) {
 	t.Helper()
-	for trace := range traces(t) {
-		if strings.HasPrefix(trace, "process ") {
-			found = append(found, trace)
+	all := traces(t)
+	for at := []int{harness}; len(at) > 0; at = at[1:] {
+		for trace := range all {
+			if strings.HasPrefix(trace, fmt.Sprintf("process /proc/%d ", at[0])) {
+				found = append(found, trace)
+			}
 		}
+		at = append(at, childrenOf(at[0])...)
 	}
 	return found
+}
+
+// childrenOf are the processes that one has, whichever of its threads started them.
+func childrenOf(pid int) (children []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // of a process that has ended, none
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for _, field := range strings.Fields(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				children = append(children, child)
+			}
+		}
+	}
+	return children
 }
 
 // inEffect waits until a fault was seen to work, as the history says.

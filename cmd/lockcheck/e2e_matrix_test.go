@@ -299,6 +299,7 @@ func TestEveryClient(t *testing.T) {
 
 // A seed decides the plan, with every provider.
 func TestOnePlanOnBothProviders(t *testing.T) {
+	t.Parallel()
 	for _, backend := range everyBackend {
 		var plans []string
 		for _, provider := range []string{"local", "docker"} {

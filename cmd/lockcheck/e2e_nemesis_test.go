@@ -41,6 +41,8 @@ const (
 	crashes    = "kill:leader@work,kill:one"
 	splits     = "partition:leader,1.2..1.6ttl,partition:minority,1.2..1.6ttl"
 	lateWrite  = "partition:holder@work"
+	// A cut takes a tenth of a second on a busy machine, and may come when the work is over: so there have to be several of them.
+	lateLimit = "--time-limit=24s"
 	// halves lets c1 reach servers 1, 2, 3, and c2 3, 4, 5. c2 is cut off while it holds, so that its records on 1 and 2 keep c1 waiting
 	// until none of c1's own is left on 4 and 5, where they would keep c2 waiting for a whole lease.
 	halves = "partition:client(1)-node(4,5);partition:client(2)-node(1,2)@work;partition:client(1)-resource@work"
@@ -293,7 +295,7 @@ var aimedRows = []aimed{
 func late(backend string, certain ...checker.Name) aimed {
 	return aimed{
 		name: "the late write", backend: backend,
-		args:    []string{"--guard=before-write", "--nemesis=" + lateWrite, "--time-limit=12s"},
+		args:    []string{"--guard=before-write", "--nemesis=" + lateWrite, lateLimit},
 		why:     "the last look passes, the write lands after the next grant: a plain resource takes it",
 		exposed: history.PastLease("partitions"), violates: append(certain, checker.StaleWrite), may: belief, lasts: true,
 		also: func(t *testing.T, o outcome) {
@@ -338,8 +340,7 @@ func staleLook(guard history.Guard, certain ...checker.Name) aimed {
 // hears of its loss when TCP has got through again, long after the next grant.
 func lateWithoutDelay() aimed {
 	row := late("consul", checker.MutualExclusion)
-	// A cut takes a tenth of a second on a busy machine, and may come when the work is over: so there are more of them.
-	row.args = append(row.args, "--set=lock-delay=0s", "--time-limit=24s")
+	row.args = append(row.args, "--set=lock-delay=0s")
 	return row
 }
 
@@ -358,7 +359,7 @@ func takenOverAfter(least time.Duration) func(*testing.T, outcome) {
 func lateAtTheFence(backend string) aimed {
 	return aimed{
 		name: "the late write, fenced", backend: backend,
-		args:    []string{"--workload=fencing", "--guard=before-write", "--nemesis=" + lateWrite, "--time-limit=12s"},
+		args:    []string{"--workload=fencing", "--guard=before-write", "--nemesis=" + lateWrite, lateLimit},
 		why:     "a resource that checks tokens rejects it",
 		exposed: history.PastLease("partitions"), also: func(t *testing.T, o outcome) {
 			if backend != "etcd" || o.of(t, checker.MutualExclusion).Count > 0 { // a client of etcd may be told before the next grant

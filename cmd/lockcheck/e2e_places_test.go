@@ -3,26 +3,53 @@
 package main_test
 
 import (
+	"context"
 	"os/exec"
+	"runtime"
 	"slices"
+	"strings"
+
+	"golang.org/x/sync/semaphore"
 )
 
-// Each run takes a place where it runs, however many tests are let go at once. With -parallel 64 that took a quarter less time, but
-// what tests do beside their runs came at once, too: ensembles of JVMs were seen to elect no leader in a minute.
+// Tests wait most of their time for runs, and runs for their faults: several go on at once, and each takes of the processors what it uses. With
+// more than this, and with -parallel 8 or 64, a slow machine's processors were never idle, and faults came too late for what they were to meet.
 var (
-	places = make(chan struct{}, 4)
+	processors = semaphore.NewWeighted(int64(runtime.NumCPU()) * 90)
 	// The engine makes and removes a dozen containers for each run. Two runs at once are enough for it: with more it was seen
 	// to answer nothing for a minute, on two cores.
-	inDocker = make(chan struct{}, 2)
+	inDocker = semaphore.NewWeighted(2)
 )
+
+// percents are what a run of a backend takes of one processor: the mean as LOCKCHECK_COSTS showed it on a slow machine, and half as much again
+// for the ensembles of JVMs and the API servers, which take all of it while they start: when many did so at once, some elected no leader in a minute.
+var percents = map[string]int64{"consul": 40, "etcd": 45, "kubernetes": 90, "postgres": 50, "redis": 25, "redlock": 30, "zookeeper": 80}
+
+// shareOf is what a command takes: what its backend does, or the most of all if it has several or names none.
+func shareOf(cmd *exec.Cmd) int64 {
+	for _, arg := range slices.Backward(cmd.Args) { // the last one counts
+		if backend, named := strings.CutPrefix(arg, "--backend="); named && percents[backend] > 0 {
+			return percents[backend]
+		}
+	}
+	return 90
+}
 
 // placeFor waits until few enough runs go on where a command has its own; it is over when what it returns is called. A test that has
 // a place starts nothing that waits for another.
 func placeFor(cmd *exec.Cmd) (over func()) {
-	where := places
-	if slices.Contains(cmd.Args, "--provider=docker") {
-		where = inDocker
+	share := shareOf(cmd)
+	docker := slices.Contains(cmd.Args, "--provider=docker")
+	if docker {
+		take(inDocker, 1)
 	}
-	where <- struct{}{}
-	return func() { <-where }
+	take(processors, share)
+	return func() {
+		processors.Release(share)
+		if docker {
+			inDocker.Release(1)
+		}
+	}
 }
+
+func take(from *semaphore.Weighted, n int64) { _ = from.Acquire(context.Background(), n) } // without an end it cannot fail

@@ -13,6 +13,7 @@ import (
 // What turns out to be impossible only once a run has begun is refused by name, with the exit code that says whose it is to
 // change; a run that left nothing leaves no directory.
 func TestWhatCannotBeIsRefusedByName(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name  string
 		env   string
@@ -43,6 +44,7 @@ func TestWhatCannotBeIsRefusedByName(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			if slices.Contains(c.args, "--provider=docker") && c.env == "" {
 				needDocker(t)
 			}

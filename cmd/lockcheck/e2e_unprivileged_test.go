@@ -115,9 +115,11 @@ func TestFaultsThatStopNothingAsAnUnprivilegedUser(t *testing.T) {
 
 // In containers, too.
 func TestFaultsThatStopNothingInContainers(t *testing.T) {
+	t.Parallel()
 	needDocker(t)
 	for kind, spec := range faultsThatStopNothing {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			o := lockcheck(t, program, "run", "--backend=etcd", "--provider=docker", "--seed=1", "--nemesis="+spec, untilExposed, atMost)
 			tookAndHealed(t, o, kind)
 			nothingLeft(t, o)

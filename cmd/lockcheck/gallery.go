@@ -30,10 +30,10 @@ type galleryFlags struct {
 func galleryCommand() *cobra.Command {
 	var f galleryFlags
 	cmd := &cobra.Command{
-		Use:   "gallery [SCENARIO]",
+		Use:   "gallery [SCENARIO]...",
 		Short: "List known failures of locks, and run them again",
 		Long: "gallery lists scenarios: failures of real locks that are known, each with a run that shows it, and its contrast, the nearest\n" +
-			"run that does not fail. With a name it runs the failure and says whether it was reproduced.\n\n" +
+			"run that does not fail. With names it runs the failures and says whether each was reproduced.\n\n" +
 			"A failure is reproduced when every property that its file names has the verdict that the file expects. So is a contrast; where\n" +
 			"it expects no violation, no property at all may be violated.\n\n" +
 			"Exit codes: 0 reproduced · 1 not reproduced · 2 inconclusive · 64 bad usage · 69 a dependency is unavailable ·\n" +
@@ -42,10 +42,10 @@ func galleryCommand() *cobra.Command {
 			"  lockcheck gallery pause-holder\n" +
 			"  lockcheck gallery pause-holder --contrast\n" +
 			"  lockcheck gallery pause-holder --print\n" +
+			"  lockcheck gallery --all pause-holder fence-holds\n" +
 			"  lockcheck gallery --all --jobs=2 --json >gallery.json\n" +
 			"  lockcheck gallery --resume=lockcheck-out/latest-gallery\n" +
 			"  lockcheck gallery --file=ours.yaml",
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd.Flags(), args); err != nil {
 				return harness.Usage(err)
@@ -78,7 +78,7 @@ func galleryCommand() *cobra.Command {
 var ofGallery = []string{"provider", "seed", "out"}
 
 func (f *galleryFlags) bind(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.all, "all", false, "run both halves of every scenario")
+	flags.BoolVar(&f.all, "all", false, "run both halves of every scenario, or of those that are named")
 	flags.BoolVar(&f.contrast, "contrast", false, "run the contrast, the nearest run that does not fail, instead of the failure")
 	flags.BoolVar(&f.print, "print", false, "print the commands that the scenario stands for, and run nothing")
 	flags.StringVar(&f.file, "file", "", "run the scenario in this file instead of one that lockcheck has")
@@ -99,17 +99,12 @@ func (f *galleryFlags) check(given *pflag.FlagSet, args []string) error {
 	if f.jobs < 1 || f.jobs > maxJobs {
 		return fmt.Errorf("--jobs=%d: use 1 to %d", f.jobs, maxJobs)
 	}
-	what := args
-	for _, flag := range []string{"all", "file", "resume"} {
-		if given.Changed(flag) {
-			what = append(what, "--"+flag)
-		}
-	}
+	what := f.asked(given, args)
 	switch {
 	case len(what) > 1:
 		return fmt.Errorf("%s and %s both say what to run: choose one", what[0], what[1])
 	case f.contrast && (f.all || len(what) == 0):
-		return errors.New("--contrast is for one scenario: name it, or leave the flag out; --all runs both halves")
+		return errors.New("--contrast is for scenarios that are named: name one, or leave the flag out; --all runs both halves")
 	case f.print && (len(what) == 0 || f.resume != ""):
 		return errors.New("--print needs a scenario, --file or --all")
 	case f.print && f.run.json:
@@ -120,6 +115,22 @@ func (f *galleryFlags) check(given *pflag.FlagSet, args []string) error {
 		return onlyGiven(given, fmt.Sprintf("cannot change what the gallery in %s was asked for: leave it out beside --resume", f.resume), "resume", "jobs", "json", "quiet")
 	}
 	return nil
+}
+
+// asked is what says which scenarios are meant: names, or else --all, and --file and --resume. More than one cannot be meant.
+func (f *galleryFlags) asked(given *pflag.FlagSet, args []string) (what []string) {
+	switch {
+	case len(args) > 0:
+		what = append(what, args[0])
+	case f.all:
+		what = append(what, "--all")
+	}
+	for _, flag := range []string{"file", "resume"} {
+		if given.Changed(flag) {
+			what = append(what, "--"+flag)
+		}
+	}
+	return what
 }
 
 // onlyGiven refuses all flags but those allowed, for a reason.
@@ -138,11 +149,21 @@ func (f *galleryFlags) chosen(args []string) ([]config.Scenario, error) {
 	case f.file != "":
 		s, err := readScenario(f.file)
 		return []config.Scenario{s}, err
-	case len(args) == 1:
-		s, err := scenarios.Named(args[0], known())
-		return []config.Scenario{s}, err
+	case len(args) == 0:
+		return scenarios.All(known())
 	}
-	return scenarios.All(known())
+	var chosen []config.Scenario
+	for i, name := range args {
+		s, err := scenarios.Named(name, known())
+		switch {
+		case err != nil:
+			return nil, err
+		case slices.Contains(args[:i], name):
+			return nil, fmt.Errorf("%s is named twice: --seed says which run of it is made", name)
+		}
+		chosen = append(chosen, s)
+	}
+	return chosen, nil
 }
 
 // readScenario reads a user's own.

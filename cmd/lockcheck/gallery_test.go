@@ -117,10 +117,13 @@ func TestNamesOfScenarios(t *testing.T) {
 func TestTheGalleryIsListed(t *testing.T) {
 	got := lockcheck(t, "gallery")
 	for _, want := range []string{"pause-holder: ", "  expected    mutual-exclusion: violation by pause of holder, stale-write: violation by pause of holder\n",
-		"  reproduced  in 4 of 4 runs, 2026-11-25\n", "Known failures without a scenario:\n", "  drift-bound: "} {
+		"Known failures without a scenario:\n", "  drift-bound: "} {
 		if got.code != exitPass || !strings.Contains(got.stdout, want) {
 			t.Errorf("exit %d, it does not say %q", got.code, want)
 		}
+	}
+	if measured := regexp.MustCompile(`(?m)^  reproduced  in [1-9]\d* of [1-9]\d* runs, \d{4}-\d\d-\d\d$`); len(measured.FindAllString(got.stdout, -1)) != len(scenarios.Names()) {
+		t.Errorf("it does not say of each in how many runs it was reproduced:\n%s", got.stdout)
 	}
 	if got := lockcheck(t, "gallery", "--quiet"); got.stdout != strings.Join(scenarios.Names(), "\n")+"\n" {
 		t.Errorf("with --quiet it is\n%s", got.stdout)
@@ -181,12 +184,14 @@ func TestMistakesAtTheGallery(t *testing.T) {
 		args []string
 		says string
 	}{
-		"an unknown scenario":           {[]string{"pause-hodler"}, `there is no scenario "pause-hodler" (did you mean pause-holder?); there are: consul-`},
+		"an unknown scenario":           {[]string{"pause-hodler"}, `there is no scenario "pause-hodler" (did you mean pause-holder?); there are: bsm-redislock-pause, consul-`},
 		"one without a scenario":        {[]string{"drift-bound"}, "the known failure drift-bound has no scenario: No plan forces it"},
 		"nearly one without":            {[]string{"drift-bond"}, `there is no scenario "drift-bond" (did you mean drift-bound?), and the known failure drift-bound has none: No plan forces it`},
-		"two scenarios":                 {[]string{"pause-holder", "zk-belief"}, "accepts at most 1 arg"},
-		"a scenario and all":            {[]string{"pause-holder", "--all"}, "pause-holder and --all both say what to run: choose one"},
-		"a contrast of none":            {[]string{"--contrast"}, "--contrast is for one scenario"},
+		"the second of two unknown":     {[]string{"pause-holder", "zk-believe"}, `there is no scenario "zk-believe" (did you mean zk-belief?)`},
+		"a scenario twice":              {[]string{"pause-holder", "zk-belief", "pause-holder"}, "pause-holder is named twice"},
+		"a scenario and a file":         {[]string{"pause-holder", "--file=" + filepath.Join(dir, "none.yaml")}, "pause-holder and --file both say what to run: choose one"},
+		"all and a directory":           {[]string{"--all", "--resume=" + dir}, "--all and --resume both say what to run: choose one"},
+		"a contrast of none":            {[]string{"--contrast"}, "--contrast is for scenarios that are named"},
 		"a contrast of all":             {[]string{"--all", "--contrast"}, "--all runs both halves"},
 		"print of none":                 {[]string{"--print"}, "--print needs a scenario, --file or --all"},
 		"print as JSON":                 {[]string{"pause-holder", "--print", "--json"}, "leave one of the two out"},

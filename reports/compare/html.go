@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"lockcheck/checker/history"
 	"lockcheck/reports/words"
@@ -18,10 +19,13 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-var pageTemplate = template.Must(template.New("compare").Funcs(template.FuncMap{
-	"words": words.ShellWords, "clock": history.Moment, "grouped": history.Grouped[int64], "percent": words.Percent, "mark": markOf,
-	"found": words.Found, "queueing": words.Overtakes,
-}).ParseFS(pageFiles, "page/*.tmpl"))
+// pageTemplate is parsed when a page is made: clients and agents, of which a run starts many, make none.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("compare").Funcs(template.FuncMap{
+		"words": words.ShellWords, "clock": history.Moment, "grouped": history.Grouped[int64], "percent": words.Percent, "mark": markOf,
+		"found": words.Found, "queueing": words.Overtakes,
+	}).ParseFS(pageFiles, "page/*.tmpl"))
+})
 
 type page struct {
 	*Comparison
@@ -81,7 +85,7 @@ func HTML(w io.Writer, c *Comparison) error {
 	}
 	p.picture()
 	var out strings.Builder
-	if err := pageTemplate.ExecuteTemplate(&out, "compare.html.tmpl", p); err != nil {
+	if err := pageTemplate().ExecuteTemplate(&out, "compare.html.tmpl", p); err != nil {
 		return err
 	}
 	_, err = io.WriteString(w, words.Markup(out.String()))

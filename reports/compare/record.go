@@ -39,11 +39,13 @@ type Run struct {
 	// Rejected is how many writes the resource rejected.
 	Rejected int64 `json:"rejected"`
 	// StalledNS is for how long the harness stood still, and Alone why the run was made again with nothing beside it.
-	StalledNS int64             `json:"stalled_ns"`
-	Alone     string            `json:"alone,omitempty"`
-	Kept      string            `json:"kept,omitempty"`     // why the run was not judged again when all were: its recorded verdict counts
-	Versions  map[string]string `json:"versions,omitempty"` // of what it was made with, by name
-	Story     []string          `json:"story"`              // of the first finding that a reader has to hear of
+	StalledNS int64 `json:"stalled_ns"`
+	// ThrottledNS is for how long the quota of its control group kept it, and what it runs, from the processors.
+	ThrottledNS int64             `json:"throttled_ns,omitempty"`
+	Alone       string            `json:"alone,omitempty"`
+	Kept        string            `json:"kept,omitempty"`     // why the run was not judged again when all were: its recorded verdict counts
+	Versions    map[string]string `json:"versions,omitempty"` // of what it was made with, by name
+	Story       []string          `json:"story"`              // of the first finding that a reader has to hear of
 }
 
 // Property is one property's verdict in one run.
@@ -79,7 +81,7 @@ func NewRun(r rundir.Results) Run {
 		Seed: r.Seed, Verdict: r.Verdict, Reason: words.Clip(words.Plain(r.Reason), maxText),
 		Sentence:  words.Clip(words.Sentence(planOf(r), &r.Result), maxText),
 		Incidents: r.Incidents, Properties: []Property{}, Exposure: []checker.Exposure{}, Story: []string{},
-		AttemptsPerGrant: r.Stats.AttemptsPerGrant, Overtakes: r.Stats.Overtakes, StalledNS: r.Stats.StalledNS, TakeOver: r.Stats.TakeOver, Losses: r.Stats.LossSignal.Count, Rejected: r.Stats.Rejected, Versions: r.Versions,
+		AttemptsPerGrant: r.Stats.AttemptsPerGrant, Overtakes: r.Stats.Overtakes, StalledNS: r.Stats.StalledNS, ThrottledNS: r.Stats.ThrottledNS, TakeOver: r.Stats.TakeOver, Losses: r.Stats.LossSignal.Count, Rejected: r.Stats.Rejected, Versions: r.Versions,
 		Ops: r.Stats.Ops, Availability: r.Stats.Availability, Outlived: r.Stats.OutlivedLeases,
 	}
 	for _, p := range r.Properties {

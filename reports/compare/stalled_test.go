@@ -9,6 +9,7 @@ import (
 
 func TestAStalledRunOfACampaignIsInconclusiveUnlessItFoundSomething(t *testing.T) {
 	stalled := func(run Run) Run { run.StalledNS = 120e6; return run }
+	throttled := func(run Run) Run { run.ThrottledNS = 2e9; return run }
 	masked := came(checker.Pass, verdicts{checker.MutualExclusion: checker.Masked})
 	for name, c := range map[string]struct {
 		runs    []Run
@@ -18,6 +19,8 @@ func TestAStalledRunOfACampaignIsInconclusiveUnlessItFoundSomething(t *testing.T
 	}{
 		"nothing stood still":               {[]Run{calm()}, false, checker.Pass, ""},
 		"it passed":                         {[]Run{calm(), stalled(calm())}, true, checker.Inconclusive, "inconclusive"},
+		"it was throttled":                  {[]Run{throttled(calm())}, true, checker.Inconclusive, "was throttled for 2.00 s; inconclusive"},
+		"a violation, throttled":            {[]Run{throttled(overlapAndStale())}, false, checker.Violation, "what it found counts"},
 		"it could not tell":                 {[]Run{stalled(unexposed())}, true, checker.Inconclusive, "inconclusive"},
 		"it shows a violation":              {[]Run{stalled(overlapAndStale())}, false, checker.Violation, "what it found counts"},
 		"it shows one that was masked":      {[]Run{stalled(masked)}, false, checker.Pass, "what it found counts"},
@@ -26,7 +29,7 @@ func TestAStalledRunOfACampaignIsInconclusiveUnlessItFoundSomething(t *testing.T
 	} {
 		cell := Cell{Backend: "etcd", Nemesis: "pause", Workload: "lock"}
 		whole := &Comparison{Shard: Whole, Matrix: []Cell{cell}, Cells: []Result{NewResult(cell, nil, c.runs, len(c.runs))}}
-		if got := whole.WorthAgain() > 0; got != c.again {
+		if got := whole.WorthAgain() != ""; got != c.again {
 			t.Errorf("%s: worth again: %v", name, got)
 		}
 		whole.DoubtStalled()

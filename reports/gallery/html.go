@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"lockcheck/checker/history"
 	"lockcheck/reports/compare"
@@ -18,9 +19,12 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-var pageTemplate = template.Must(template.New("gallery").Funcs(template.FuncMap{
-	"words": words.ShellWords, "measured": measured, "clock": func(i Item) string { return history.Moment(i.Run.DurationNS) },
-}).ParseFS(pageFiles, "page/*.tmpl"))
+// pageTemplate is parsed when a page is made: clients and agents, of which a run starts many, make none.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("gallery").Funcs(template.FuncMap{
+		"words": words.ShellWords, "measured": measured, "clock": func(i Item) string { return history.Moment(i.Run.DurationNS) },
+	}).ParseFS(pageFiles, "page/*.tmpl"))
+})
 
 type page struct {
 	Record
@@ -91,7 +95,7 @@ func HTML(w io.Writer, r Record) error {
 		p.Scenarios = append(p.Scenarios, s)
 	}
 	var out strings.Builder
-	if err := pageTemplate.ExecuteTemplate(&out, "gallery.html.tmpl", p); err != nil {
+	if err := pageTemplate().ExecuteTemplate(&out, "gallery.html.tmpl", p); err != nil {
 		return fmt.Errorf("the gallery's page: %w", err)
 	}
 	for line := range strings.Lines(out.String()) { // no text of others' turns the direction of what is read

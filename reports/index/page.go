@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"lockcheck/checker/history"
@@ -20,7 +21,10 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-var pageTemplate = template.Must(template.ParseFS(pageFiles, "page/*.tmpl"))
+// pageTemplate is parsed when a page is made: clients and agents, of which a run starts many, make none.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.ParseFS(pageFiles, "page/*.tmpl"))
+})
 
 type page struct {
 	Mark    template.HTML
@@ -67,7 +71,7 @@ func html(w io.Writer, entries []*entry, total int, now time.Time) error {
 		p.Rows = append(p.Rows, newRow(e, pages))
 	}
 	var out strings.Builder
-	if err := pageTemplate.ExecuteTemplate(&out, "index.html.tmpl", p); err != nil {
+	if err := pageTemplate().ExecuteTemplate(&out, "index.html.tmpl", p); err != nil {
 		return err
 	}
 	_, err = io.WriteString(w, words.Markup(out.String()))

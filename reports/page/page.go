@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
@@ -21,11 +22,14 @@ import (
 //go:embed *.tmpl style.css page.js timeline
 var pageFiles embed.FS
 
-var pageTemplate = template.Must(template.Must(template.New("report").Funcs(template.FuncMap{
-	"clock": history.Moment, "span": history.Duration, "grouped": history.Grouped[int64], "percent": words.Percent, "clip": words.Clip,
-	"int":  func(n int64) int { return int(n) },
-	"next": func(i int) int { return i + 1 },
-}).Parse(svg.Template)).ParseFS(pageFiles, "*.tmpl"))
+// pageTemplate is parsed when a page is made: clients and agents, of which a run starts many, make none.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.Must(template.New("report").Funcs(template.FuncMap{
+		"clock": history.Moment, "span": history.Duration, "grouped": history.Grouped[int64], "percent": words.Percent, "clip": words.Clip,
+		"int":  func(n int64) int { return int(n) },
+		"next": func(i int) int { return i + 1 },
+	}).Parse(svg.Template)).ParseFS(pageFiles, "*.tmpl"))
+})
 
 // pageScripts are the scripts of the page in the order in which they are run. The parts of the timeline share one object,
 // which its last part puts to work.
@@ -102,7 +106,7 @@ func render(w io.Writer, j rundir.Judgement, directory string, windows []windowL
 		}
 		p.Scripts = append(p.Scripts, template.JS(script))
 	}
-	return pageTemplate.ExecuteTemplate(w, "report.html.tmpl", p)
+	return pageTemplate().ExecuteTemplate(w, "report.html.tmpl", p)
 }
 
 func newPage(j rundir.Judgement, windows []windowLink) page {

@@ -131,6 +131,9 @@ func writeFigures(w io.Writer, j rundir.Judgement) {
 		fmt.Fprintf(w, "stalls    the harness or the machine stood still %s, %s in all; never counted as a cause\n",
 			history.Counted(s.Stalls, "time", "times"), history.Duration(s.StalledNS))
 	}
+	if s.ThrottledNS > 0 {
+		fmt.Fprintf(w, "throttled the quota of a control group kept the run from the processors for %s: give it more, or let less run in it\n", history.Duration(s.ThrottledNS))
+	}
 	if s.ClockSteps > 0 {
 		fmt.Fprintf(w, "clock     the machine's wall clock was set %s, by %s in all; leases that ran then count as shorter by that\n",
 			history.Counted(s.ClockSteps, "time", "times"), history.Duration(s.ClockSteppedNS))

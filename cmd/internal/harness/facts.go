@@ -14,6 +14,9 @@ import (
 // module is lockcheck's own.
 const module = "lockcheck"
 
+// commit is what this program was built from, where the linker is told because Go does not find out (scripts/image/commit.sh).
+var commit string
+
 // Version is lockcheck's own: the module's version where it was installed from one or is a dependency of this program,
 // else the commit it was built from.
 func Version() string {
@@ -32,6 +35,9 @@ func Version() string {
 		if setting.Key == "vcs.revision" {
 			return setting.Value
 		}
+	}
+	if commit != "" {
+		return commit
 	}
 	return info.Main.Version
 }

@@ -164,7 +164,7 @@ func ended(ctx context.Context, dir *rundir.Dir, err error) error {
 		return errors.Join(err, dir.Discard())
 	}
 	err = fmt.Errorf("%w\n%s are kept in %s", err, kept, dir.Path())
-	if errors.Is(err, ErrInterrupted) && dir.Recorded() > 0 {
+	if _, unplanned := dir.ReadPlan(); errors.Is(err, ErrInterrupted) && unplanned == nil && dir.Recorded() > 0 { // the load had begun
 		err = fmt.Errorf("%w\n%s judges what was recorded: it can show a violation, never a pass", err, words.ShellWords([]string{"lockcheck", "check", dir.Path()}))
 	}
 	return err

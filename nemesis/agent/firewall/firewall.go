@@ -178,13 +178,18 @@ func (t *Table) Dropped() (packets uint64, err error) {
 		return 0, err
 	}
 	for _, rule := range rules {
-		for _, e := range rule.Exprs {
-			if counter, ok := e.(*expr.Counter); ok {
-				packets += counter.Packets
-			}
-		}
+		packets += counted(rule)
 	}
 	return packets, nil
+}
+
+func counted(rule *nftables.Rule) (packets uint64) {
+	for _, e := range rule.Exprs {
+		if counter, ok := e.(*expr.Counter); ok {
+			packets += counter.Packets
+		}
+	}
+	return packets
 }
 
 // Unblock takes the rules back and sees that they are gone: with the table or, while packets are held, without it.

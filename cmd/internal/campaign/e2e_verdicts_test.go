@@ -1,0 +1,68 @@
+//go:build campaign
+
+package campaign
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestACampaignComesToTheVerdictsOfThisMachine(t *testing.T) {
+	api, s := admin(t), asked()
+	n := namespace(t, api, "verdicts", nil)
+	there, here := t.TempDir(), t.TempDir()
+	before := processorTime(t)
+	code, _ := run(t, adminConfig, there, s.matrix(onCluster(n)...)...)
+	inCluster := processorTime(t) - before
+	before = processorTime(t)
+	want, _ := run(t, adminConfig, here, s.matrix("--provider=local")...)
+	t.Logf("processor time of the whole machine: %v for the campaign, %v for the same cells run here one after the other", inCluster, processorTime(t)-before)
+	if code != want || want != 1 {
+		t.Errorf("exit %d in the cluster, %d here; want 1", code, want)
+	}
+	got, local := runs(t, there), runs(t, here)
+	complete(t, got, s.cells(), s.repeat)
+	stalled := 0
+	for name, own := range local {
+		for i, r := range own {
+			if i >= len(got[name]) {
+				break // it is not complete
+			}
+			switch verdict := got[name][i].verdict(); verdict {
+			case "stalled":
+				stalled++
+			case r.verdict():
+			default:
+				t.Errorf("%s, seed %d: %s in the cluster, %s here", name, r.Seed, verdict, r.verdict())
+			}
+			t.Logf("%s, seed %d: %s in the cluster, %s here", name, r.Seed, got[name][i].verdict(), r.verdict())
+		}
+	}
+	if stalled*4 > s.cells()*s.repeat {
+		t.Errorf("in %d runs the harness stood still: this machine is too busy to compare anything", stalled)
+	}
+	nothingLeft(t, api, n)
+}
+
+// processorTime is what this whole machine has used so far: user, nice, system and softirq.
+func processorTime(t *testing.T) (used time.Duration) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	for i, field := range strings.Fields(line)[1:] {
+		ticks, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i != 3 && i != 4 && i < 7 { // idle, iowait
+			used += time.Duration(ticks) * 10 * time.Millisecond
+		}
+	}
+	return used
+}
