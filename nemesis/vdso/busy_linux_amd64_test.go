@@ -43,12 +43,7 @@ func unpatch(t *testing.T, pid int) {
 			if in, err = s.inside(img); in || err != nil {
 				return err
 			}
-			for _, entry := range img.entry {
-				if err := s.any().write(img.base+entry, original[entry:entry+jumpSize]); err != nil {
-					return err
-				}
-			}
-			return nil
+			return s.putBack(img, original)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -58,6 +53,16 @@ func unpatch(t *testing.T, pid int) {
 		}
 	}
 	t.Fatal(errInside)
+}
+
+// putBack writes the first bytes of each function as they were.
+func (s *stopped) putBack(img image, original []byte) error {
+	for _, entry := range img.entry {
+		if err := s.any().write(img.base+entry, original[entry:entry+jumpSize]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readings is how many times a busy process has read its clock.

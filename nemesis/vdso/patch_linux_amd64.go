@@ -41,13 +41,15 @@ func (img image) findPatch(mapped []byte) (patch, error) {
 	if !p.marked && (p.begun || len(bytes.Trim(padding, "\x00")) > 0) {
 		return p, fmt.Errorf("%w: the padding of its vDSO is in use, by another version of lockcheck or by another program; restart the process", ErrUnsupported)
 	}
-	if !p.begun { // at most the remains of a process that died before the first jump: nothing uses them
+	// It goes on counting from what remains: a thread may still be on its way through code that nothing jumps into any more, and
+	// must not take the next change for the one that it began with.
+	p.selector = binary.LittleEndian.Uint64(padding[selectorAt:])
+	if !p.begun { // at most the remains of a process that died before the first jump, or whose functions were put back
 		return p, nil
 	}
 	if !bytes.HasPrefix(padding[doorsAt:], patchCode()) {
 		return p, fmt.Errorf("%w: its vDSO was changed by another version of lockcheck; restart the process", ErrUnsupported)
 	}
-	p.selector = binary.LittleEndian.Uint64(padding[selectorAt:])
 	for i := range p.sets {
 		p.sets[i] = decodeSet(padding[setsAt+i*setSize:])
 	}

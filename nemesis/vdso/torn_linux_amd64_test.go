@@ -87,6 +87,50 @@ func TestAReadingThatIsHeldUpIsOfOneSet(t *testing.T) {
 	t.Error("no reading was caught in the middle")
 }
 
+// A reading may be held up while the functions are put back, and patched anew. The new patch must not look to it like the one
+// that it began with.
+func TestAReadingThatIsHeldUpIsOfOnePatch(t *testing.T) {
+	original := ownVDSO(t)
+	caught := 0
+	for range 200 {
+		p := start(t, self("hours"))
+		p.read()
+		target, err := findTarget(p.pid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		apply(t, p.pid(), Skew{Wall: Shift{Offset: time.Hour}})
+		time.Sleep(mixed)
+		err = withStopped(p.pid(), func(s *stopped) error {
+			img, _, err := target.read(s.any().read)
+			if err != nil {
+				return err
+			}
+			if held, err := s.stepIntoMiddle(img); !held || err != nil {
+				return err
+			}
+			caught++
+			if err := s.putBack(img, original); err != nil {
+				return err
+			}
+			return target.changeStopped(s, func(old set, at instant) (set, error) {
+				return old.next(at, Skew{Wall: Shift{Offset: 2 * time.Hour}, Expiry: time.Hour})
+			}, &Report{})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			p.ask("?") // it is well
+		}
+		p.end()
+		if caught == 3 {
+			return
+		}
+	}
+	t.Error("no reading was caught in the middle")
+}
+
 // stepIntoMiddle looks for a thread in the stub and lets it step to the multiplication, where it has taken one parameter
 // and not yet the next.
 func (s *stopped) stepIntoMiddle(img image) (bool, error) {
