@@ -69,7 +69,8 @@ func (f *compareFlags) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.failFast, "fail-fast", false, "begin no run after the first cell that is not as it should be")
 	flags.BoolVar(&f.list, "list", false, "print the cells in their order, with seeds, flags and what is expected, and run nothing")
 	f.show.bind(flags)
-	f.campaign.bind(flags)
+	f.campaign.not, f.campaign.beside = notInCompareCampaigns, shownBeside
+	f.campaign.bind(flags, "cell")
 	f.run.bindSome(flags, func(flag harness.Flag) bool { return flag.Has(harness.InCompare | harness.OfComparison) })
 	flags.Lookup("seed").Usage = "of the first run of every cell, the next run has the next (default: drawn, and printed)"
 	flags.Lookup(clusters.FlagImage).Usage += "; with --on: the image of lockcheck that pods run"

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"lockcheck/clusters"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/cmd/internal/scenarios"
 	"lockcheck/reports/compare"
@@ -25,6 +26,7 @@ type galleryFlags struct {
 	file, resume         string
 	jobs                 int
 	run                  runFlags
+	campaign             campaignFlags
 }
 
 func galleryCommand() *cobra.Command {
@@ -44,13 +46,15 @@ func galleryCommand() *cobra.Command {
 			"  lockcheck gallery pause-holder --print\n" +
 			"  lockcheck gallery --all pause-holder fence-holds\n" +
 			"  lockcheck gallery --all --jobs=2 --json >gallery.json\n" +
+			"  lockcheck gallery --all --on=kubernetes --parallel=50 --image=registry.example/lockcheck:1\n" +
 			"  lockcheck gallery --resume=lockcheck-out/latest-gallery\n" +
 			"  lockcheck gallery --file=ours.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd.Flags(), args); err != nil {
+			out := output{f.run.json, f.run.quiet, false, cmd.OutOrStdout(), cmd.ErrOrStderr()}
+			onCluster, err := f.onCluster(cmd.Flags(), args)
+			if err != nil {
 				return harness.Usage(err)
 			}
-			out := output{f.run.json, f.run.quiet, false, cmd.OutOrStdout(), cmd.ErrOrStderr()}
 			if f.resume != "" {
 				return f.goOn(cmd.Context(), out)
 			}
@@ -58,14 +62,16 @@ func galleryCommand() *cobra.Command {
 			if err != nil {
 				return harness.Usage(err)
 			}
+			if !cmd.Flags().Changed("seed") && f.campaign.job == "" {
+				f.run.Seed = rand.Int64N(1 << 31)
+			}
 			switch {
+			case onCluster:
+				return f.runCampaign(cmd.Context(), chosen, cmd.Flags(), out)
 			case f.print:
 				return f.printCommands(chosen, cmd.Flags(), out)
 			case len(args) == 0 && !f.all && f.file == "":
 				return listScenarios(chosen, out)
-			}
-			if !cmd.Flags().Changed("seed") {
-				f.run.Seed = rand.Int64N(1 << 31)
 			}
 			return f.begin(cmd.Context(), chosen, cmd.Flags(), out)
 		},
@@ -75,7 +81,7 @@ func galleryCommand() *cobra.Command {
 }
 
 // ofGallery are the flags of a run that the gallery takes for all of its runs.
-var ofGallery = []string{"provider", "seed", "out"}
+var ofGallery = []string{"provider", "seed", "out", clusters.FlagImage}
 
 func (f *galleryFlags) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.all, "all", false, "run both halves of every scenario, or of those that are named")
@@ -85,6 +91,9 @@ func (f *galleryFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.resume, "resume", "", "go on with the gallery in this directory: run what it lacks after Ctrl-C or a crash, and what could not be run")
 	flags.IntVar(&f.jobs, "jobs", min(runtime.NumCPU(), maxDefaultJobs), "runs to make side by side, each in namespaces or containers of its own")
 	f.run.bindSome(flags, func(flag harness.Flag) bool { return slices.Contains(ofGallery, flag.Name) })
+	f.campaign.not, f.campaign.beside = notInGalleryCampaigns, []string{"json", "quiet"}
+	f.campaign.bind(flags, "run")
+	flags.Lookup(clusters.FlagImage).Usage = "with --on: the image of lockcheck that pods run"
 	flags.Lookup("seed").Usage = "of every run (default: drawn, and printed)"
 	flags.Lookup("out").Usage = "directory for the directories of galleries"
 	flags.Lookup("json").Usage = "print the listing, or what came of the runs, as JSON on standard output, and nothing else there"
@@ -115,6 +124,25 @@ func (f *galleryFlags) check(given *pflag.FlagSet, args []string) error {
 		return onlyGiven(given, fmt.Sprintf("cannot change what the gallery in %s was asked for: leave it out beside --resume", f.resume), "resume", "jobs", "json", "quiet")
 	}
 	return nil
+}
+
+// onCluster reports whether a campaign is asked for, and is an error for flags that do not go together.
+func (f *galleryFlags) onCluster(given *pflag.FlagSet, args []string) (bool, error) {
+	onCluster, err := f.campaign.asked(given)
+	switch {
+	case err != nil:
+		return false, err
+	case onCluster && f.campaign.job != "":
+		if what := f.asked(given, args); len(what) > 0 {
+			return false, fmt.Errorf("--attach-job comes back to what was decided; %s cannot change that", what[0])
+		}
+		return true, nil
+	case onCluster:
+		return true, errors.Join(f.check(given, args), notLocal(given))
+	case given.Changed(clusters.FlagImage):
+		return false, fmt.Errorf("--%s means something with --on=%s only", clusters.FlagImage, onKubernetes)
+	}
+	return false, f.check(given, args)
 }
 
 // asked is what says which scenarios are meant: names, or else --all, and --file and --resume. More than one cannot be meant.

@@ -211,6 +211,14 @@ func TestMistakesAtTheGallery(t *testing.T) {
 		"resume of another version":     {[]string{"--resume=" + earlier}, "it was run by lockcheck 0.0.1"},
 		"resume with another seed":      {[]string{"--resume=" + earlier, "--seed=7"}, "--seed cannot change what the gallery in"},
 		"resume of what is gone":        {[]string{"--resume=" + gone}, `there is no scenario "gone"`},
+		"a campaign of a file":          {[]string{changed("h.yaml", "title:", "title: Our"), "--on=kubernetes", "--image=i"}, "--file cannot stand beside --on=kubernetes: pods have the scenarios of lockcheck only"},
+		"a campaign of the list":        {[]string{"--on=kubernetes", "--image=i"}, " is for runs, and the gallery is only listed"},
+		"a campaign with an engine":     {[]string{"pause-holder", "--on=kubernetes", "--image=i", "--provider=docker"}, "a pod has no engine"},
+		"a campaign without an image":   {[]string{"pause-holder", "--on=kubernetes"}, "--image is needed"},
+		"a campaign somewhere else":     {[]string{"pause-holder", "--on=moon", "--image=i"}, "--on=moon"},
+		"an image for runs here":        {[]string{"pause-holder", "--image=i"}, "--image means something with --on=kubernetes only"},
+		"pods for runs here":            {[]string{"pause-holder", "--parallel=2"}, "--parallel means something with --on=kubernetes only"},
+		"a scenario and a Job":          {[]string{"pause-holder", "--attach-job=x"}, "--attach-job comes back to what was decided; pause-holder cannot change that"},
 		"a flag that the gallery lacks": {[]string{"pause-holder", "--nemesis=none"}, "unknown flag: --nemesis"},
 	} {
 		t.Run(name, func(t *testing.T) {

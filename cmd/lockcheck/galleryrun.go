@@ -67,8 +67,8 @@ func (f *galleryFlags) printCommands(chosen []config.Scenario, given *pflag.Flag
 	return err
 }
 
-// begin runs scenarios in a directory of their own.
-func (f *galleryFlags) begin(ctx context.Context, chosen []config.Scenario, given *pflag.FlagSet, out output) error {
+// newRunOf is a gallery of the halves that are asked for.
+func (f *galleryFlags) newRunOf(chosen []config.Scenario, given *pflag.FlagSet) galleryRun {
 	g := f.newRun()
 	g.record.Provider = f.provider(given)
 	for _, s := range chosen {
@@ -76,6 +76,12 @@ func (f *galleryFlags) begin(ctx context.Context, chosen []config.Scenario, give
 			g.add(s, half, runFlagsOf(half, g.record.Provider))
 		}
 	}
+	return g
+}
+
+// begin runs scenarios in a directory of their own.
+func (f *galleryFlags) begin(ctx context.Context, chosen []config.Scenario, given *pflag.FlagSet, out output) error {
+	g := f.newRunOf(chosen, given)
 	var err error
 	if g.dir, err = gallery.CreateDir(f.run.Out, time.Now()); err != nil {
 		return harness.Usage(fmt.Errorf("--out=%s: %w", f.run.Out, err))
@@ -168,6 +174,11 @@ func (f *galleryFlags) execute(ctx context.Context, g galleryRun, out output) er
 	if err := g.show(out); err != nil {
 		return fmt.Errorf("cannot show the gallery: %w", err)
 	}
+	return g.exit()
+}
+
+// exit is the error that ends the command with the gallery's exit code; nil if all was reproduced.
+func (g *galleryRun) exit() error {
 	if code := g.record.Code(); code != exitPass {
 		return harness.ExitStatus(code)
 	}

@@ -28,6 +28,30 @@ func (r Run) heldUp() string {
 // doubtful reports whether the harness of a run was held up, and the run found nothing.
 func (r Run) doubtful() bool { return r.heldUpNS() > 0 && r.Error == "" && !r.foundSomething() }
 
+// Doubt is how the harness of a run was held up that found nothing; "" if the run counts as it is.
+func (r Run) Doubt() string {
+	if !r.doubtful() {
+		return ""
+	}
+	return r.heldUp()
+}
+
+// HeldUp says how the harness of a run was held up, and what the run counts for; "" if it was not.
+func (r Run) HeldUp() string {
+	switch {
+	case r.heldUpNS() == 0:
+		return ""
+	case r.foundSomething():
+		return r.heldUp() + "; what it found counts"
+	}
+	return r.heldUp() + "; inconclusive"
+}
+
+// LessTested is why a run is inconclusive whose harness was held up in that way.
+func LessTested(heldUp string) string {
+	return "the harness " + heldUp + ": the run may have tested less than it should have"
+}
+
 // WorthAgain is how the harness of the first run was held up that found nothing, if all are to be made again; "" if they count as they are.
 // No violation is ever made again.
 func (c *Comparison) WorthAgain() (why string) {
@@ -51,7 +75,7 @@ func (c *Comparison) DoubtStalled() (doubted bool) {
 		for n, run := range runs {
 			if run.doubtful() && run.Verdict == checker.Pass {
 				runs[n].Verdict, doubted = checker.Inconclusive, true
-				runs[n].Reason = "the harness " + run.heldUp() + ": the run may have tested less than it should have"
+				runs[n].Reason = LessTested(run.heldUp())
 			}
 		}
 		c.Cells[i] = NewResult(cell.Cell, cell.Expectation, runs, len(runs))
@@ -65,14 +89,9 @@ func (c *Comparison) DoubtStalled() (doubted bool) {
 func (c *Comparison) Stalled() (lines []string) {
 	for _, cell := range c.Cells {
 		for _, run := range cell.Runs {
-			if run.heldUpNS() == 0 {
-				continue
+			if heldUp := run.HeldUp(); heldUp != "" {
+				lines = append(lines, fmt.Sprintf("%v, seed %d: %s", cell.Cell, run.Seed, heldUp))
 			}
-			counts := "inconclusive"
-			if run.foundSomething() {
-				counts = "what it found counts"
-			}
-			lines = append(lines, fmt.Sprintf("%v, seed %d: %s; %s", cell.Cell, run.Seed, run.heldUp(), counts))
 		}
 	}
 	return lines

@@ -120,11 +120,19 @@ func Read(dir string) (r Record, err error) {
 	case err != nil:
 		return r, err
 	}
+	if r, err = Parse(text); err != nil {
+		return r, fmt.Errorf("%s %w", path, err)
+	}
+	return r, nil
+}
+
+// Parse is the record that a gallery.json has. Its error follows what names the file.
+func Parse(text []byte) (r Record, err error) {
 	if err := json.Unmarshal(text, &r); err != nil {
-		return r, fmt.Errorf("%s cannot be read: %w", path, err)
+		return r, fmt.Errorf("cannot be read: %w", err)
 	}
 	if r.Version != FormatVersion {
-		return r, fmt.Errorf("%s is of format %d; this lockcheck reads %d", path, r.Version, FormatVersion)
+		return r, fmt.Errorf("is of format %d; this lockcheck reads %d", r.Version, FormatVersion)
 	}
 	return r, nil
 }

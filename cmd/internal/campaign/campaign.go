@@ -1,4 +1,4 @@
-// Package campaign runs the shards of a comparison as one Indexed Job of Kubernetes, and brings their results back through the API
+// Package campaign runs the shards of a comparison or a gallery as one Indexed Job of Kubernetes, and brings their results back through the API
 // server alone. It knows shards and directories, and nothing of what is in them. README.md has the whole flow.
 //
 //	submitting program                API server                       a pod, index i
@@ -19,8 +19,9 @@ import (
 type Campaign struct {
 	Name      string `json:"job"`
 	Namespace string `json:"namespace"`
-	Server    string `json:"server"` // URL of the API server
-	Digest    string `json:"digest"` // of the plan, which all shards share
+	Server    string `json:"server"`  // URL of the API server
+	Command   string `json:"command"` // of lockcheck, whose work the shards are
+	Digest    string `json:"digest"`  // of the plan, which all shards share
 	Shards    int    `json:"shards"`
 
 	UID        string `json:"-"` // of the Job: another may come to have its name

@@ -50,7 +50,12 @@ func (w *written) String() string {
 // lockcheck starts a comparison; its results come below out.
 func lockcheck(t *testing.T, kubeconfig, out string, args ...string) (*exec.Cmd, *written) {
 	t.Helper()
-	cmd := exec.Command(program(t), append([]string{"compare", "--out=" + out}, args...)...)
+	return start(t, kubeconfig, append([]string{"compare", "--out=" + out}, args...)...)
+}
+
+func start(t *testing.T, kubeconfig string, args ...string) (*exec.Cmd, *written) {
+	t.Helper()
+	cmd := exec.Command(program(t), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	said := &written{}
 	cmd.Stdout, cmd.Stderr = said, said

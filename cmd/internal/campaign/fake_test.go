@@ -215,7 +215,7 @@ func (f *fakeAPI) refuse(w http.ResponseWriter, code int, message string) {
 func submitted(t *testing.T, shards int) (*fakeAPI, *Follow) {
 	t.Helper()
 	fake, api := newFakeAPI(t)
-	c := &Campaign{Name: "x", Namespace: "n", Digest: "d", Shards: shards, Token: "secret", Privileged: true}
+	c := &Campaign{Name: "x", Namespace: "n", Command: "compare", Digest: "d", Shards: shards, Token: "secret", Privileged: true}
 	if err := api.Submit(t.Context(), c, Options{Image: "i", Parallel: 2, CPU: "1", Memory: "1Gi"}, []byte("the plan")); err != nil {
 		t.Fatal(err)
 	}

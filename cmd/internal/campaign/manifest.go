@@ -6,6 +6,7 @@ import "strconv"
 const (
 	labelCampaign    = "lockcheck/campaign"    // the Job's name, on all that it has
 	noteDigest       = "lockcheck/plan-digest" // of the plan
+	noteCommand      = "lockcheck/command"     // of lockcheck, whose work the shards are
 	noteUnprivileged = "lockcheck/unprivileged"
 	jobLabel         = "batch.kubernetes.io/job-name"
 	indexNote        = "batch.kubernetes.io/job-completion-index"
@@ -60,7 +61,7 @@ func (c *Campaign) job(o Options) object {
 			"spec":     c.pod(o),
 		},
 	}
-	notes := object{noteDigest: c.Digest}
+	notes := object{noteDigest: c.Digest, noteCommand: c.Command}
 	if !c.Privileged {
 		notes[noteUnprivileged] = "true"
 	}
@@ -84,7 +85,7 @@ func (c *Campaign) pod(o Options) object {
 		"securityContext":               c.podSecurity(),
 		"containers": []object{{
 			"name": "lockcheck", "image": o.Image, "imagePullPolicy": "IfNotPresent", "workingDir": workDir,
-			"command": []string{"lockcheck", ShardCommand, strconv.Itoa(c.Shards)},
+			"command": []string{"lockcheck", ShardCommand, c.Command, strconv.Itoa(c.Shards)},
 			"env": []object{
 				{"name": envToken, "value": c.Token}, {"name": envKeep, "value": keep}, {"name": "HOME", "value": workDir},
 				{"name": "TMPDIR", "value": workDir},

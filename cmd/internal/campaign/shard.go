@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// ShardCommand is the hidden command of lockcheck that a pod runs; its argument is how many shards there are.
+// ShardCommand is the hidden command of lockcheck that a pod runs; its arguments are the command of lockcheck whose work the shards are,
+// and how many there are.
 const ShardCommand = "campaign-shard"
 
 // Outcome is how the work of a shard ended. It lies beside its results, as OutcomeFile.

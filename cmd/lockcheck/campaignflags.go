@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -19,24 +20,23 @@ type campaignFlags struct {
 	on, job, namespace string
 	startTimeout       time.Duration
 	options            campaign.Options
+
+	not    []notInCampaign
+	beside []string // flags that may stand beside --attach-job
 }
+
+// notInCampaign is a flag of a command that its campaigns cannot have, with the reason.
+type notInCampaign struct{ flag, why string }
 
 // ofCampaigns are the flags that mean nothing without --on or --attach-job.
 var ofCampaigns = []string{"namespace", "parallel", "cpu", "memory", "keep", "start-timeout"}
 
-// notInCampaigns are those of compare that a campaign cannot have, with the reason.
-var notInCampaigns = []struct{ flag, why string }{
-	{"shard", "a campaign makes its own shards, one for each cell"},
-	{"jobs", "a pod runs one cell; --parallel says how many pods run at a time"},
-	{"fail-fast", "shards know nothing of each other"},
-	{"resume", "--attach-job comes back to a campaign"},
-	{"only-failed", "it goes on with a comparison of this machine"},
-	{"check", "it runs nothing"},
-	{"attach", "its lock clients would run here"},
-}
+// besideAttachJob are those of a campaign, and of every command, that --attach-job leaves a choice of.
+var besideAttachJob = []string{"attach-job", "on", "namespace", "out", "start-timeout"}
 
-func (f *campaignFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.on, "on", "", "run each cell in a pod of its own: "+onKubernetes+", by the usual kubeconfig (default: on this machine)")
+// bind adds the flags; unit is what a pod runs.
+func (f *campaignFlags) bind(flags *pflag.FlagSet, unit string) {
+	flags.StringVar(&f.on, "on", "", "run each "+unit+" in a pod of its own: "+onKubernetes+", by the usual kubeconfig (default: on this machine)")
 	flags.StringVar(&f.job, "attach-job", "", "come back to the Job of this name, which --on="+onKubernetes+" made: wait for what it lacks, and merge")
 	flags.StringVar(&f.namespace, "namespace", "", "with --on: the namespace of the Job (default: that of the kubeconfig)")
 	flags.IntVar(&f.options.Parallel, "parallel", 10, "with --on: how many pods run at a time, at most")
@@ -80,9 +80,9 @@ func (f *campaignFlags) asked(given *pflag.FlagSet) (bool, error) {
 		}
 		return false, nil
 	case f.on != "" && f.on != onKubernetes:
-		return false, fmt.Errorf("--on=%s: comparisons run here, or on %s", f.on, onKubernetes)
+		return false, fmt.Errorf("--on=%s: it runs here, or on %s", f.on, onKubernetes)
 	}
-	for _, not := range notInCampaigns {
+	for _, not := range f.not {
 		if given.Changed(not.flag) {
 			return false, fmt.Errorf("--%s cannot stand beside --on=%s: %s", not.flag, onKubernetes, not.why)
 		}
@@ -101,16 +101,17 @@ func (f *campaignFlags) asked(given *pflag.FlagSet) (bool, error) {
 	}
 	var beside error
 	given.Visit(func(flag *pflag.Flag) {
-		switch name := flag.Name; {
-		case name == "attach-job", name == "on", name == "namespace", name == "out", name == "start-timeout":
-		default:
-			for _, shown := range shownBeside {
-				if shown == name {
-					return
-				}
-			}
-			beside = errors.Join(beside, fmt.Errorf("--attach-job comes back to what was decided; --%s cannot change that", name))
+		if !slices.Contains(besideAttachJob, flag.Name) && !slices.Contains(f.beside, flag.Name) {
+			beside = errors.Join(beside, fmt.Errorf("--attach-job comes back to what was decided; --%s cannot change that", flag.Name))
 		}
 	})
 	return true, errors.Join(beside, campaign.CheckName("attach-job", f.job))
+}
+
+// notLocal is an error for a provider that no pod has.
+func notLocal(given *pflag.FlagSet) error {
+	if provider := given.Lookup("provider").Value.String(); given.Changed("provider") && provider != "local" {
+		return fmt.Errorf("--provider=%s: a pod has no engine; what runs in it is the provider local", provider)
+	}
+	return nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // shardOf is the second shard of a comparison of two cells, and the campaign that it belongs to.
-func shardOf(t *testing.T, change func(*compare.Comparison)) (*kubeCampaign, string) {
+func shardOf(t *testing.T, change func(*compare.Comparison)) (*compareCampaign, string) {
 	t.Helper()
 	cells := []compare.Cell{{Backend: "etcd", Nemesis: "none", Workload: "lock"}, {Backend: "redis", Nemesis: "none", Workload: "lock"}}
 	plan := &compare.Comparison{Shard: compare.Whole, Matrix: cells, Basis: compare.Basis{Digest: "d"}}
@@ -27,7 +27,7 @@ func shardOf(t *testing.T, change func(*compare.Comparison)) (*kubeCampaign, str
 	if err := rundir.WriteAtomically(dir+"/"+compare.JSONFile, part.Write); err != nil {
 		t.Fatal(err)
 	}
-	return &kubeCampaign{c: &campaign.Campaign{Shards: 2}, plan: plan}, dir
+	return &compareCampaign{whole: plan}, dir
 }
 
 // What a pod gives is a file that anybody may have written: its reports are copied where --html says, its log is printed.
@@ -48,8 +48,8 @@ func TestOnlyTheResultsOfItsCellAreAShard(t *testing.T) {
 		"a run that was stopped": {func(c *compare.Comparison) { c.Cells[0].Stopped = "../.." }, "lead out"},
 		"an end before its end":  {func(c *compare.Comparison) { c.Interrupted = true }, "not whole"},
 	} {
-		k, dir := shardOf(t, c.change)
-		err := k.accept(dir, campaign.Outcome{Shard: 2})
+		of, dir := shardOf(t, c.change)
+		err := of.accept(dir, campaign.Outcome{Shard: 2}, 2)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %q", name, err, c.want)
 		}

@@ -54,9 +54,9 @@ func TestACampaignThatStandsStillLeavesTheWayBackOrNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			var said bytes.Buffer
-			k := &kubeCampaign{api: api, c: &campaign.Campaign{Name: "x", Namespace: "default", UID: "u", Shards: 2}, plan: &compare.Comparison{}, dir: t.TempDir(),
+			k := &kubeCampaign{api: api, c: &campaign.Campaign{Name: "x", Namespace: "default", UID: "u", Shards: 2}, of: &compareCampaign{whole: &compare.Comparison{}}, dir: t.TempDir(),
 				out: output{out: &said, errOut: &said}, flag: campaignFlags{startTimeout: time.Millisecond}}
-			err = k.followAndMerge(t.Context())
+			err = k.followAndConclude(t.Context())
 			if harness.ExitCode(err) != exitUnavailable || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "0/1 nodes") || deleted != c.deleted {
 				t.Errorf("%v; deleted: %v", err, deleted)
 			}

@@ -15,18 +15,16 @@ import (
 	"lockcheck/clusters"
 	"lockcheck/cmd/internal/campaign"
 	"lockcheck/cmd/internal/harness"
-	"lockcheck/reports/compare"
-	"lockcheck/reports/index"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/terminal"
 	"lockcheck/reports/words"
 )
 
-// followAndMerge waits for all shards, and shows what they come to. A signal asks what is to become of the Job.
-func (k *kubeCampaign) followAndMerge(parent context.Context) error {
+// followAndConclude waits for all shards, and shows what they come to. A signal asks what is to become of the Job.
+func (k *kubeCampaign) followAndConclude(parent context.Context) error {
 	var failed shardFailed
 	store, err := campaign.OpenStore(filepath.Join(k.dir, shardsDir), func(dir string, outcome campaign.Outcome) error {
-		err := k.accept(dir, outcome)
+		err := k.of.accept(dir, outcome, k.c.Shards)
 		errors.As(err, &failed)
 		return err
 	})
@@ -65,7 +63,7 @@ func (k *kubeCampaign) followAndMerge(parent context.Context) error {
 	for _, m := range missing {
 		k.say("shard %d is missing: %s", m.Shard, m.Why)
 	}
-	return k.merge(store, missing)
+	return k.conclude(store, missing)
 }
 
 // pollEvery is how often the cluster is asked how a campaign stands.
@@ -90,75 +88,56 @@ func (e shardFailed) Unwrap() error {
 	return harness.ExitStatus(e.ExitCode)
 }
 
-// accept is an error unless a directory has the comparison of this shard of this plan.
-func (k *kubeCampaign) accept(dir string, outcome campaign.Outcome) error {
-	part, err := compare.ReadDir(dir)
-	if outcome.ExitCode >= exitUsage && (err != nil || part.Interrupted) {
-		return shardFailed{outcome}
-	}
-	switch {
-	case err != nil:
-		return harness.Usage(err)
-	case part.Basis.Digest != k.plan.Basis.Digest, part.Shard != compare.Shard{Index: outcome.Shard, Count: k.c.Shards}:
-		return harness.Usage(fmt.Errorf("the results of shard %d are not of this campaign", outcome.Shard))
-	case part.Interrupted:
-		return harness.Usage(fmt.Errorf("the results of shard %d are not whole", outcome.Shard))
-	case !slices.Equal(part.Matrix, k.plan.Matrix), len(part.Cells) != 1, part.Cells[0].Cell != k.plan.Matrix[outcome.Shard-1]:
-		return harness.Usage(fmt.Errorf("the results of shard %d are not those of its cell", outcome.Shard))
-	}
-	for _, run := range part.Cells[0].Runs {
-		for _, name := range []string{run.Dir, run.Report, part.Cells[0].Stopped} {
-			if name != "" && !filepath.IsLocal(filepath.FromSlash(name)) { // its reports are copied to --html
-				return harness.Usage(fmt.Errorf("the results of shard %d lead out of their directory, to %q", outcome.Shard, name))
-			}
-		}
-	}
-	return nil
-}
-
-// merge joins the shards, as lockcheck merge does, and removes the Job once nothing of it can be missed.
-func (k *kubeCampaign) merge(store campaign.Store, missing []campaign.Missing) error {
-	var parts []compare.Part
+// conclude shows what the shards come to, and removes the Job once nothing of it can be missed.
+func (k *kubeCampaign) conclude(store campaign.Store, missing []campaign.Missing) error {
+	results := map[int]string{}
 	for shard := 1; shard <= k.c.Shards; shard++ {
-		if !store.Has(shard) {
-			continue
+		if store.Has(shard) {
+			results[shard] = filepath.Join(store.ShardDir(shard), campaign.ResultsDir)
 		}
-		dir := filepath.Join(store.ShardDir(shard), campaign.ResultsDir)
-		part, err := compare.ReadDir(dir)
-		if err != nil {
-			return harness.Usage(err)
-		}
-		if part.Basis.Digest == k.plan.Basis.Digest { // one plan in memory, not one for each shard
-			part.Basis, part.Matrix = k.plan.Basis, k.plan.Matrix
-		}
-		parts = append(parts, compare.Part{Dir: dir, Comparison: part})
 	}
-	if len(parts) == 0 {
+	if len(results) == 0 {
 		return errors.Join(fmt.Errorf("%w: no shard of the campaign gave results: %s", clusters.ErrUnavailable, missing[0].Why), k.delete())
 	}
-	whole, err := compare.Merge(parts, k.dir)
-	if err != nil {
-		return harness.Usage(err)
+	heldUp, err := k.of.conclude(k.dir, results, missing, k.out)
+	if errors.Is(err, errUnreadable) {
+		return err
 	}
-	err = k.show.conclude(whole, k.dir, k.out)
-	warnOfIndex(k.out.errOut, index.Update(filepath.Dir(k.dir), time.Now()))
 	if !k.c.Privileged {
 		k.say("%s", unprivilegedNote)
 	}
-	k.sayStalled(whole.Stalled())
+	k.sayHeldUp(heldUp)
 	return errors.Join(err, k.delete())
 }
 
-// maxStalledLines bounds how many runs are named whose harness stood still; compare.json has all.
-const maxStalledLines = 20
+// errUnreadable is for results that were fetched and cannot be read: the Job is left.
+var errUnreadable = errors.New("the results of the shards cannot be joined")
 
-func (k *kubeCampaign) sayStalled(lines []string) {
+// refusedShard is why one shard's results are not taken.
+func refusedShard(outcome campaign.Outcome, why string, args ...any) error {
+	return harness.Usage(fmt.Errorf("the results of shard %d %s", outcome.Shard, fmt.Sprintf(why, args...)))
+}
+
+// leadsOut is the first of these names, of files that results name, that is outside of their directory: reports are copied and linked.
+func leadsOut(names ...string) string {
+	for _, name := range names {
+		if name != "" && !filepath.IsLocal(filepath.FromSlash(name)) {
+			return name
+		}
+	}
+	return ""
+}
+
+// maxHeldUpLines bounds how many runs are named whose harness was held up; the JSON of the whole has all.
+const maxHeldUpLines = 20
+
+func (k *kubeCampaign) sayHeldUp(lines []string) {
 	if len(lines) == 0 {
 		return
 	}
 	k.say("the harness of %s was throttled or stood still; those that found nothing are inconclusive:", history.Counted(int64(len(lines)), "run", "runs"))
 	for i, line := range lines {
-		if i == maxStalledLines {
+		if i == maxHeldUpLines {
 			k.say("  … and %d more", len(lines)-i)
 			return
 		}
@@ -185,7 +164,7 @@ func (k *kubeCampaign) unprivileged(ctx context.Context, why error) error {
 }
 
 func (k *kubeCampaign) comeBack() string {
-	command := []string{"lockcheck", "compare", "--attach-job=" + k.c.Name}
+	command := []string{"lockcheck", k.of.command(), "--attach-job=" + k.c.Name}
 	if k.c.Namespace != k.api.Namespace {
 		command = append(command, "--namespace="+k.c.Namespace)
 	}

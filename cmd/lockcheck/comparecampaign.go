@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"lockcheck/checker/history"
+	"lockcheck/cmd/internal/campaign"
+	"lockcheck/cmd/internal/harness"
+	"lockcheck/reports/compare"
+	"lockcheck/reports/index"
+)
+
+// notInCompareCampaigns are the flags of compare that a campaign cannot have.
+var notInCompareCampaigns = []notInCampaign{
+	{"shard", "a campaign makes its own shards, one for each cell"},
+	{"jobs", "a pod runs one cell; --parallel says how many pods run at a time"},
+	{"fail-fast", "shards know nothing of each other"},
+	{"resume", "--attach-job comes back to a campaign"},
+	{"only-failed", "it goes on with a comparison of this machine"},
+	{"check", "it runs nothing"},
+	{"attach", "its lock clients would run here"},
+}
+
+// runCampaign makes the comparison as a campaign, or comes back to one.
+func (f *compareFlags) runCampaign(ctx context.Context, given *pflag.FlagSet, out output) error {
+	if f.campaign.job != "" {
+		return f.campaign.comeBack(ctx, compareName, f.campaignOf, f.run.Out, out)
+	}
+	a, err := f.asked(given)
+	if err != nil {
+		return harness.Usage(err)
+	}
+	if err := notAttached(a.tasks); err != nil {
+		return harness.Usage(err)
+	}
+	planner := planner{seed: a.Seed, seen: map[place]error{}, onPaper: true} // servers are looked for where they run
+	if err := planner.planAll(ctx, a.spec, a.tasks); err != nil {
+		return err
+	}
+	if err := notLocal(given); err != nil {
+		return harness.Usage(err)
+	}
+	if f.list {
+		return listTasks(out, a.tasks, a.Seed)
+	}
+	a.StartedAt = time.Now().UTC()
+	return f.campaign.begin(ctx, &compareCampaign{a.Comparison, f.show}, f.run.Out, out)
+}
+
+// campaignOf is the comparison whose plan a Job has.
+func (f *compareFlags) campaignOf(plan []byte) (campaigned, error) {
+	c, err := compare.Read(bytes.NewReader(plan))
+	return &compareCampaign{c, f.show}, err
+}
+
+// compareCampaign is a comparison that a campaign makes.
+type compareCampaign struct {
+	whole *compare.Comparison // without any run
+	show  showFlags
+}
+
+// compareName is the command that makes comparisons, in a Job and in pods.
+const compareName = "compare"
+
+func (c *compareCampaign) command() string { return compareName }
+func (c *compareCampaign) shards() int     { return len(c.whole.Matrix) }
+
+func (c *compareCampaign) described() string {
+	return fmt.Sprintf("%s, seed %d", history.Counted(int64(c.shards()), "cell", "cells"), c.whole.Seed)
+}
+
+func (c *compareCampaign) plan() (text []byte, digest string, err error) {
+	c.whole.Interrupted = true // nothing was run yet
+	c.whole.Finish()
+	var written bytes.Buffer
+	err = c.whole.Write(&written)
+	return written.Bytes(), c.whole.Basis.Digest, err
+}
+
+func (c *compareCampaign) createDir(out string, now time.Time) (string, error) {
+	return compare.CreateDir(out, now)
+}
+
+func (c *compareCampaign) accept(dir string, outcome campaign.Outcome, shards int) error {
+	part, err := compare.ReadDir(dir)
+	if outcome.ExitCode >= exitUsage && (err != nil || part.Interrupted) {
+		return shardFailed{outcome}
+	}
+	switch {
+	case err != nil:
+		return harness.Usage(err)
+	case part.Basis.Digest != c.whole.Basis.Digest, part.Shard != compare.Shard{Index: outcome.Shard, Count: shards}:
+		return refusedShard(outcome, "are not of this campaign")
+	case part.Interrupted:
+		return refusedShard(outcome, "are not whole")
+	case !slices.Equal(part.Matrix, c.whole.Matrix), len(part.Cells) != 1, part.Cells[0].Cell != c.whole.Matrix[outcome.Shard-1]:
+		return refusedShard(outcome, "are not those of its cell")
+	}
+	for _, run := range part.Cells[0].Runs {
+		if name := leadsOut(run.Dir, run.Report, part.Cells[0].Stopped); name != "" {
+			return refusedShard(outcome, "lead out of their directory, to %q", name)
+		}
+	}
+	return nil
+}
+
+// conclude joins the shards, as lockcheck merge does.
+func (c *compareCampaign) conclude(dir string, results map[int]string, _ []campaign.Missing, out output) (heldUp []string, err error) {
+	var parts []compare.Part
+	for _, shard := range slices.Sorted(maps.Keys(results)) {
+		part, err := compare.ReadDir(results[shard])
+		if err != nil {
+			return nil, errors.Join(errUnreadable, harness.Usage(err))
+		}
+		if part.Basis.Digest == c.whole.Basis.Digest { // one plan in memory, not one for each shard
+			part.Basis, part.Matrix = c.whole.Basis, c.whole.Matrix
+		}
+		parts = append(parts, compare.Part{Dir: results[shard], Comparison: part})
+	}
+	whole, err := compare.Merge(parts, dir)
+	if err != nil {
+		return nil, errors.Join(errUnreadable, harness.Usage(err))
+	}
+	err = c.show.conclude(whole, dir, out)
+	warnOfIndex(out.errOut, index.Update(filepath.Dir(dir), time.Now()))
+	return whole.Stalled(), err
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"lockcheck/checker/history"
+	"lockcheck/cmd/internal/campaign"
+	"lockcheck/cmd/internal/harness"
+	"lockcheck/reports/compare/config"
+	"lockcheck/reports/gallery"
+)
+
+// notInGalleryCampaigns are the flags of gallery that a campaign cannot have.
+var notInGalleryCampaigns = []notInCampaign{
+	{"jobs", "a pod makes one run; --parallel says how many pods run at a time"},
+	{"resume", "--attach-job comes back to a campaign"},
+	{"print", "it runs nothing"},
+	{"file", "pods have the scenarios of lockcheck only"},
+}
+
+// runCampaign runs scenarios as a campaign, a pod for each run, or comes back to one.
+func (f *galleryFlags) runCampaign(ctx context.Context, chosen []config.Scenario, given *pflag.FlagSet, out output) error {
+	if f.campaign.job != "" {
+		return f.campaign.comeBack(ctx, galleryName, readGalleryPlan, f.run.Out, out)
+	}
+	return f.campaign.begin(ctx, &galleryCampaign{f.newRunOf(chosen, given)}, f.run.Out, out)
+}
+
+// galleryCampaign is a gallery that a campaign runs.
+type galleryCampaign struct{ galleryRun }
+
+// galleryName is the command that runs scenarios, in a Job and in pods.
+const galleryName = "gallery"
+
+func (g *galleryCampaign) command() string { return galleryName }
+func (g *galleryCampaign) shards() int     { return len(g.record.Items) }
+
+func (g *galleryCampaign) described() string {
+	return fmt.Sprintf("%s, seed %d", history.Counted(int64(g.shards()), "run", "runs"), g.record.Seed)
+}
+
+func (g *galleryCampaign) plan() (text []byte, digest string, err error) {
+	plan := g.record
+	plan.Interrupted = true // nothing was run yet
+	plan.ExitCode = plan.Code()
+	var written strings.Builder
+	if err := plan.Write(&written); err != nil {
+		return nil, "", err
+	}
+	sum := sha256.Sum256([]byte(written.String()))
+	return []byte(written.String()), hex.EncodeToString(sum[:]), nil
+}
+
+// readGalleryPlan is the gallery whose plan a Job has: nothing of it was run. It is for the lockcheck that made it, whose scenarios it names.
+func readGalleryPlan(plan []byte) (campaigned, error) {
+	record, err := gallery.Parse(plan)
+	if err != nil {
+		return nil, err
+	}
+	if record.Lockcheck != harness.Version() {
+		return nil, fmt.Errorf("it was made by lockcheck %s, this is %s: come back with that one", record.Lockcheck, harness.Version())
+	}
+	g := &galleryCampaign{galleryRun{record: record}}
+	for _, item := range record.Items {
+		s, err := scenarioOf(item)
+		if err != nil {
+			return nil, err
+		}
+		g.halves = append(g.halves, s.Half(item.Half))
+	}
+	return g, nil
+}
+
+func (g *galleryCampaign) createDir(out string, now time.Time) (string, error) {
+	return gallery.CreateDir(out, now)
+}
+
+func (g *galleryCampaign) accept(dir string, outcome campaign.Outcome, _ int) error {
+	part, err := gallery.Read(dir)
+	if outcome.ExitCode >= exitUsage && (err != nil || part.Interrupted) {
+		return shardFailed{outcome}
+	}
+	if err != nil {
+		return harness.Usage(err)
+	}
+	if part.Interrupted || len(part.Items) == 1 && part.Items[0].Run == nil {
+		return refusedShard(outcome, "are not whole")
+	}
+	want := g.record.Items[outcome.Shard-1]
+	if len(part.Items) != 1 || part.Items[0].Name != want.Name || part.Items[0].Half != want.Half || !slices.Equal(part.Items[0].Command, want.Command) {
+		return refusedShard(outcome, "are not those of %s, %s", want.Name, want.Half)
+	}
+	run := part.Items[0].Run
+	if name := leadsOut(run.Dir, run.Report); name != "" {
+		return refusedShard(outcome, "lead out of their directory, to %q", name)
+	}
+	if run.ExitCode < 0 || run.ExitCode > 255 { // the gallery may end with it
+		return refusedShard(outcome, "have the exit code %d", run.ExitCode)
+	}
+	return nil
+}
+
+// conclude judges what the pods' runs found; what they made of it themselves does not matter.
+func (g *galleryCampaign) conclude(dir string, results map[int]string, missing []campaign.Missing, out output) (heldUp []string, err error) {
+	g.dir, g.record.Interrupted = dir, false
+	for shard, from := range results {
+		part, err := gallery.Read(from)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errUnreadable, err)
+		}
+		run, item := part.Items[0].Run, &g.record.Items[shard-1]
+		below, err := filepath.Rel(dir, from)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errUnreadable, err)
+		}
+		for _, name := range []*string{&run.Dir, &run.Report} {
+			if *name != "" {
+				*name = path.Join(filepath.ToSlash(below), *name)
+			}
+		}
+		item.Run = run
+		item.Outcome, item.Reason = gallery.Judge(g.halves[shard-1], *run)
+	}
+	for _, m := range missing {
+		g.record.Items[m.Shard-1].Reason = m.Why
+	}
+	g.record.Doubt()
+	if err := g.save(); err != nil {
+		return nil, err
+	}
+	if err := g.show(out); err != nil {
+		return nil, fmt.Errorf("cannot show the gallery: %w", err)
+	}
+	return g.record.HeldUp(), g.exit()
+}
+
+// shardOfGallery makes one run of a gallery, as a gallery of that alone that was interrupted before it.
+func shardOfGallery(ctx context.Context, plan []byte, shard, _ int, dir string) (campaign.Outcome, error) {
+	g, err := gallery.Parse(plan)
+	if err == nil && (shard < 1 || shard > len(g.Items)) {
+		err = fmt.Errorf("it has no run %d", shard)
+	}
+	if err != nil {
+		return unreadablePlan(shard, err), nil
+	}
+	if other, ok := otherProgram(shard, g.Lockcheck); ok {
+		return other, nil
+	}
+	g.Items = g.Items[shard-1 : shard]
+	outcome, err := makeShard(ctx, galleryName, dir, gallery.JSONFile, g.Write)
+	outcome.Shard = shard
+	if err != nil || !campaign.MayRunAgain() {
+		return outcome, err
+	}
+	made, err := gallery.Read(dir)
+	if err != nil || len(made.Items) != 1 || made.Items[0].Run == nil {
+		return outcome, nil // the exit code says why there is none
+	}
+	return outcome, worthAgain(made.Items[0].Run.Doubt())
+}

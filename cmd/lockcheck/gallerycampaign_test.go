@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lockcheck/checker"
+	"lockcheck/cmd/internal/campaign"
+	"lockcheck/cmd/internal/harness"
+	"lockcheck/cmd/internal/scenarios"
+	"lockcheck/reports/compare"
+	"lockcheck/reports/compare/config"
+	"lockcheck/reports/gallery"
+)
+
+// galleryOfTwo is a gallery of both halves of a scenario of which nothing was run yet.
+func galleryOfTwo(t *testing.T) *galleryCampaign {
+	t.Helper()
+	s, err := scenarios.Named("pause-holder", known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &galleryCampaign{(&galleryFlags{}).newRun()}
+	for _, half := range []config.Half{s.Failure, s.Contrast} {
+		g.add(s, half, runFlagsOf(half, ""))
+	}
+	return g
+}
+
+// madeShard is what a pod makes of one run of a gallery.
+func madeShard(t *testing.T, g *galleryCampaign, dir string, shard int, run compare.Run, change func(*gallery.Record)) {
+	t.Helper()
+	part := g.record
+	part.Items = slices.Clone(part.Items[shard-1 : shard])
+	run.Command = part.Items[0].Command
+	part.Items[0].Run = &run
+	if change != nil {
+		change(&part)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := part.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// violated and masked are runs that the halves of pause-holder expect.
+var (
+	violated = compare.Run{Verdict: checker.Violation, Dir: "runs/cell-1/a", Report: "runs/cell-1/a/report.html", ExitCode: 1, Properties: []compare.Property{
+		{Name: checker.MutualExclusion, Verdict: checker.Violation, Causes: []string{"pause of holder"}},
+		{Name: checker.StaleWrite, Verdict: checker.Violation, Causes: []string{"pause of holder"}}}}
+	masked = compare.Run{Verdict: checker.Pass, Properties: []compare.Property{
+		{Name: checker.MutualExclusion, Verdict: checker.Masked}, {Name: checker.StaleWrite, Verdict: checker.Pass}}}
+)
+
+func TestOnlyTheRunOfAShardIsTaken(t *testing.T) {
+	for name, c := range map[string]struct {
+		outcome campaign.Outcome
+		change  func(*gallery.Record)
+		want    string // in the error; "" if there is none
+	}{
+		"its own":                    {},
+		"what a pod could not make":  {campaign.Outcome{ExitCode: exitUnavailable}, nil, ""},
+		"an end before its end":      {change: func(r *gallery.Record) { r.Interrupted = true }, want: "not whole"},
+		"nothing for a reason":       {campaign.Outcome{ExitCode: exitUsage, Log: "no such"}, func(r *gallery.Record) { r.Interrupted = true }, "could run nothing"},
+		"no run":                     {change: func(r *gallery.Record) { r.Items[0].Run = nil }, want: "not whole"},
+		"another half":               {change: func(r *gallery.Record) { r.Items[0].Half = config.Contrast }, want: "not those of pause-holder, failure"},
+		"another seed":               {change: func(r *gallery.Record) { r.Items[0].Command = append(r.Items[0].Command, "--seed=9") }, want: "not those of"},
+		"two runs":                   {change: func(r *gallery.Record) { r.Items = append(r.Items, r.Items[0]) }, want: "not those of"},
+		"a report of elsewhere":      {change: func(r *gallery.Record) { r.Items[0].Run.Report = "../../x" }, want: "lead out"},
+		"an exit code of its choice": {change: func(r *gallery.Record) { r.Items[0].Run.ExitCode = 256 }, want: "exit code 256"},
+	} {
+		g, dir := galleryOfTwo(t), t.TempDir()
+		madeShard(t, g, dir, 1, violated, c.change)
+		c.outcome.Shard = 1
+		err := g.accept(dir, c.outcome, 2)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
+	}
+}
+
+// A gallery whose plan came back from a Job is the one that was submitted, and what pods made of it is judged here.
+func TestTheRunsOfPodsAreOneGallery(t *testing.T) {
+	text, digest, err := galleryOfTwo(t).plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		second *compare.Run // of the contrast; nil if it is missing
+		want   [2]gallery.Outcome
+		code   int
+	}{
+		"all as expected":     {&masked, [2]gallery.Outcome{gallery.Reproduced, gallery.Reproduced}, exitPass},
+		"the contrast failed": {&violated, [2]gallery.Outcome{gallery.Reproduced, gallery.NotReproduced}, exitViolation},
+		"one is missing":      {nil, [2]gallery.Outcome{gallery.Reproduced, gallery.NotRun}, exitInconclusive},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of, err := readGalleryPlan(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, again, err := of.plan(); err != nil || again != digest || of.shards() != 2 {
+				t.Fatalf("%d shards, digest %s, %v; it was %s", of.shards(), again, err, digest)
+			}
+			dir := t.TempDir()
+			results := map[int]string{1: filepath.Join(dir, "shards", "1", "results")}
+			madeShard(t, galleryOfTwo(t), results[1], 1, violated, func(r *gallery.Record) { r.Items[0].Outcome = gallery.NotReproduced })
+			var missing []campaign.Missing
+			if c.second == nil {
+				missing = []campaign.Missing{{Shard: 2, Why: "its pod was ended"}}
+			} else {
+				results[2] = filepath.Join(dir, "shards", "2", "results")
+				madeShard(t, galleryOfTwo(t), results[2], 2, *c.second, nil)
+			}
+			var printed bytes.Buffer
+			heldUp, err := of.conclude(dir, results, missing, output{out: &printed, errOut: &printed})
+			if (err == nil) != (c.code == exitPass) || err != nil && harness.ExitCode(err) != c.code || len(heldUp) > 0 {
+				t.Errorf("%v, held up: %q\n%s", err, heldUp, printed.String())
+			}
+			whole, err := gallery.Read(dir)
+			if err != nil || len(whole.Items) != 2 || whole.Interrupted || [2]gallery.Outcome{whole.Items[0].Outcome, whole.Items[1].Outcome} != c.want {
+				t.Fatalf("%v: %+v", err, whole)
+			}
+			if report := whole.Items[0].Run.Report; report != "shards/1/results/runs/cell-1/a/report.html" {
+				t.Errorf("its report is %s", report)
+			}
+			if c.second == nil && whole.Items[1].Reason != "its pod was ended" {
+				t.Errorf("it is missing because of %q", whole.Items[1].Reason)
+			}
+		})
+	}
+}
+
+func TestAPlanOfAnotherGalleryIsRefused(t *testing.T) {
+	g := galleryOfTwo(t)
+	for name, change := range map[string]func(*gallery.Record){
+		"another version":     func(r *gallery.Record) { r.Lockcheck = "0.0.1" },
+		"an unknown scenario": func(r *gallery.Record) { r.Items[0].Name = "gone" },
+		"another format":      func(r *gallery.Record) { r.Version = 99 },
+	} {
+		plan := galleryCampaign{g.galleryRun}
+		plan.record.Items = slices.Clone(plan.record.Items)
+		change(&plan.record)
+		text, _, err := plan.plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readGalleryPlan(text); err == nil {
+			t.Errorf("%s: it is taken", name)
+		}
+	}
+}
+
+// A run that found nothing while its harness was held up is worth nothing: whether it was expected to find something or not.
+func TestAStalledRunOfAPodIsInconclusive(t *testing.T) {
+	g := galleryOfTwo(t)
+	clean := compare.Run{Verdict: checker.Pass, ThrottledNS: int64(time.Second), Properties: []compare.Property{
+		{Name: checker.MutualExclusion, Verdict: checker.Pass}, {Name: checker.StaleWrite, Verdict: checker.Pass}}}
+	found := violated
+	found.StalledNS = int64(time.Second)
+	dir := t.TempDir()
+	results := map[int]string{1: filepath.Join(dir, "a"), 2: filepath.Join(dir, "b")}
+	madeShard(t, g, results[1], 1, found, nil)
+	madeShard(t, g, results[2], 2, clean, nil)
+	var printed bytes.Buffer
+	heldUp, err := g.conclude(dir, results, nil, output{out: &printed, errOut: &printed})
+	if harness.ExitCode(err) != exitInconclusive || g.record.Items[0].Outcome != gallery.Reproduced || g.record.Items[1].Outcome != gallery.Inconclusive {
+		t.Errorf("%v\n%s", err, printed.String())
+	}
+	if len(heldUp) != 2 || !strings.HasSuffix(heldUp[0], "what it found counts") || !strings.HasSuffix(heldUp[1], "inconclusive") {
+		t.Errorf("held up: %q", heldUp)
+	}
+}
