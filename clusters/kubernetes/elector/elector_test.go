@@ -134,11 +134,12 @@ func TestSeenIsFromBeforeTheRequest(t *testing.T) {
 	w.Hold(clienttest.ToClient)
 	c.Acquire(1, k)
 	clienttest.Eventually(t, "the Lease is made", func() bool {
+		pass := w.UpToNow(clienttest.ToClient) // answers to what was asked before: none of them is that to the making
 		if isThere(t, k) {
 			return true
 		}
 		time.Sleep(50 * time.Millisecond)
-		w.Pass(clienttest.ToClient)
+		pass()
 		return false
 	})
 	c.Send(`{"cmd":"ping","n":2}`)

@@ -17,7 +17,8 @@ type Wire struct {
 	mu     sync.Mutex
 	cond   *sync.Cond
 	held   map[Way]bool
-	passed map[Way]int // how often what was held up was let pass
+	came   map[Way]int // how many chunks
+	passed map[Way]int // up to which of them what was held up was let pass
 	// what came since it was held up, or since the beginning
 	arrived map[Way][]byte
 	cut     []net.Conn
@@ -39,7 +40,7 @@ func New(t *testing.T, server string) *Wire {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &Wire{Addr: l.Addr().String(), held: map[Way]bool{}, passed: map[Way]int{}, arrived: map[Way][]byte{}}
+	w := &Wire{Addr: l.Addr().String(), held: map[Way]bool{}, came: map[Way]int{}, passed: map[Way]int{}, arrived: map[Way][]byte{}}
 	w.cond = sync.NewCond(&w.mu)
 	go func() {
 		for {
@@ -70,7 +71,7 @@ func New(t *testing.T, server string) *Wire {
 // chunk is what was read at once.
 type chunk struct {
 	data   []byte
-	passed int // how often what was held up had been let pass by then
+	number int // counted from 1, over all connections
 }
 
 // manyChunks is more than any test lets wait.
@@ -89,9 +90,10 @@ func (w *Wire) pump(way Way, from io.ReadCloser, to io.WriteCloser) {
 			n, err := from.Read(buffer)
 			w.mu.Lock()
 			w.arrived[way] = append(w.arrived[way], buffer[:n]...)
-			passed := w.passed[way]
+			w.came[way]++
+			number := w.came[way]
 			w.mu.Unlock()
-			chunks <- chunk{buffer[:n], passed}
+			chunks <- chunk{buffer[:n], number}
 			if err != nil {
 				return
 			}
@@ -99,7 +101,7 @@ func (w *Wire) pump(way Way, from io.ReadCloser, to io.WriteCloser) {
 	}()
 	for c := range chunks {
 		w.mu.Lock()
-		for w.held[way] && w.passed[way] == c.passed {
+		for w.held[way] && w.passed[way] < c.number {
 			w.cond.Wait()
 		}
 		w.mu.Unlock()
@@ -134,12 +136,18 @@ func (w *Wire) set(held bool, ways []Way) {
 	w.cond.Broadcast()
 }
 
-// Pass lets what was held up until now go on. What comes after it is held up again.
-func (w *Wire) Pass(way Way) {
+// UpToNow lets what was held up until the call of it go on, once pass is called. What came in between is not let go: whoever looks at
+// the server in between, and sees that a request did not take effect yet, lets no answer to it pass.
+func (w *Wire) UpToNow(way Way) (pass func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.passed[way]++
-	w.cond.Broadcast()
+	came := w.came[way]
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.passed[way] = max(w.passed[way], came)
+		w.cond.Broadcast()
+	}
 }
 
 // Sever breaks all connections that there are. New ones can be made.
@@ -166,9 +174,16 @@ func CutReply(wires []*Wire, timeout time.Duration, send func(), took func() boo
 	}
 	each(func(w *Wire) { w.Hold(ToClient) })
 	send()
-	for waited := time.Now(); !took(); time.Sleep(lookEvery) {
+	for waited := time.Now(); ; time.Sleep(lookEvery) {
+		var pass []func()
+		each(func(w *Wire) { pass = append(pass, w.UpToNow(ToClient)) })
+		if took() {
+			break
+		}
 		if time.Since(waited) > timeout {
-			each(func(w *Wire) { w.Pass(ToClient) })
+			for _, pass := range pass {
+				pass()
+			}
 			waited = time.Now()
 		}
 	}
