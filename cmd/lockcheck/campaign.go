@@ -27,6 +27,8 @@ type campaigned interface {
 	accept(dir string, outcome campaign.Outcome, shards int) error
 	// conclude joins the shards that were fetched, and shows the whole. Its lines name runs whose harness was held up.
 	conclude(dir string, results map[int]string, missing []campaign.Missing, out output) (heldUp []string, err error)
+	// missed is what to do about shards that are missing; "" if nothing can be said.
+	missed(dir string, missing []campaign.Missing) string
 }
 
 // kubeCampaign is a campaign at work, and what it makes.
@@ -97,7 +99,7 @@ func (f campaignFlags) comeBack(ctx context.Context, command string, read func(p
 	case err != nil:
 		return err
 	case c.Command != command:
-		return harness.Usage(fmt.Errorf("the Job %s was made by lockcheck %s: come back to it with that command", c.Name, c.Command))
+		return harness.Usage(fmt.Errorf("the Job %s was made by lockcheck %q: come back to it with that command", c.Name, c.Command))
 	}
 	if k.of, err = read(text); err != nil {
 		return harness.Usage(fmt.Errorf("the plan of the Job %s: %w", c.Name, err))

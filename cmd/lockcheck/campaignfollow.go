@@ -40,7 +40,7 @@ func (k *kubeCampaign) followAndConclude(parent context.Context) error {
 		stop() // from here on a second signal ends the program
 		switch {
 		case ended:
-			if goOn, err := k.interrupted(store.Count()); !goOn {
+			if goOn, err := k.interrupted(store); !goOn {
 				return err
 			}
 		case errors.Is(err, campaign.ErrRestricted) && k.c.Privileged && k.fresh:
@@ -100,8 +100,11 @@ func (k *kubeCampaign) conclude(store campaign.Store, missing []campaign.Missing
 		return errors.Join(fmt.Errorf("%w: no shard of the campaign gave results: %s", clusters.ErrUnavailable, missing[0].Why), k.delete())
 	}
 	heldUp, err := k.of.conclude(k.dir, results, missing, k.out)
-	if errors.Is(err, errUnreadable) {
-		return err
+	if errors.Is(err, errNotConcluded) {
+		return fmt.Errorf("%w; the Job is left: %s", err, k.comeBack())
+	}
+	if advice := k.of.missed(k.dir, missing); advice != "" {
+		k.say("%s", advice)
 	}
 	if !k.c.Privileged {
 		k.say("%s", unprivilegedNote)
@@ -110,8 +113,8 @@ func (k *kubeCampaign) conclude(store campaign.Store, missing []campaign.Missing
 	return errors.Join(err, k.delete())
 }
 
-// errUnreadable is for results that were fetched and cannot be read: the Job is left.
-var errUnreadable = errors.New("the results of the shards cannot be joined")
+// errNotConcluded is for results that are here and cannot be read, or not be put together: the Job is left, by which they are known.
+var errNotConcluded = errors.New("the results of the shards cannot be put together")
 
 // refusedShard is why one shard's results are not taken.
 func refusedShard(outcome campaign.Outcome, why string, args ...any) error {
@@ -176,7 +179,8 @@ func (k *kubeCampaign) comeBack() string {
 
 // interrupted asks, after Ctrl-C, what is to become of the Job: it goes on without us, it is deleted, or we go on waiting. Where nobody can be
 // asked it goes on.
-func (k *kubeCampaign) interrupted(fetched int) (goOn bool, err error) {
+func (k *kubeCampaign) interrupted(store campaign.Store) (goOn bool, err error) {
+	fetched := store.Count()
 	answer := "l"
 	if terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stderr) {
 		fmt.Fprintf(k.out.errOut, "\nlockcheck: %d of %d shards are here. [l]eave the Job running, [d]elete it, or [w]ait for it? [l] ", fetched, k.c.Shards)
@@ -188,7 +192,26 @@ func (k *kubeCampaign) interrupted(fetched int) (goOn bool, err error) {
 		return true, nil
 	case "d", "delete":
 		k.say("the Job is deleted; the %d shards that were fetched are in %s", fetched, k.dir)
-		return false, errors.Join(harness.ErrInterrupted, k.delete())
+		return false, errors.Join(harness.ErrInterrupted, k.concludeEarly(store))
 	}
 	return false, fmt.Errorf("%w: the Job goes on; %s", harness.ErrInterrupted, k.comeBack())
+}
+
+// concludeEarly shows what was fetched until the Job was given up.
+func (k *kubeCampaign) concludeEarly(store campaign.Store) error {
+	if store.Count() == 0 {
+		return k.delete()
+	}
+	var missing []campaign.Missing
+	for shard := 1; shard <= k.c.Shards; shard++ {
+		if !store.Has(shard) {
+			missing = append(missing, campaign.Missing{Shard: shard, Why: "the Job was deleted before"})
+		}
+	}
+	err := k.conclude(store, missing)
+	var status harness.ExitStatus
+	if errors.As(err, &status) && !errors.Is(err, clusters.ErrLeft) { // the end is Ctrl-C's, whatever was found
+		return nil
+	}
+	return err
 }

@@ -113,13 +113,20 @@ func (c *compareCampaign) accept(dir string, outcome campaign.Outcome, shards in
 	return nil
 }
 
+func (c *compareCampaign) missed(_ string, missing []campaign.Missing) string {
+	if !slices.ContainsFunc(missing, func(m campaign.Missing) bool { return m.Elsewhere }) {
+		return ""
+	}
+	return "lockcheck merge joins these shards with those that another lockcheck has fetched"
+}
+
 // conclude joins the shards, as lockcheck merge does.
 func (c *compareCampaign) conclude(dir string, results map[int]string, _ []campaign.Missing, out output) (heldUp []string, err error) {
 	var parts []compare.Part
 	for _, shard := range slices.Sorted(maps.Keys(results)) {
 		part, err := compare.ReadDir(results[shard])
 		if err != nil {
-			return nil, errors.Join(errUnreadable, harness.Usage(err))
+			return nil, errors.Join(errNotConcluded, harness.Usage(err))
 		}
 		if part.Basis.Digest == c.whole.Basis.Digest { // one plan in memory, not one for each shard
 			part.Basis, part.Matrix = c.whole.Basis, c.whole.Matrix
@@ -128,7 +135,7 @@ func (c *compareCampaign) conclude(dir string, results map[int]string, _ []campa
 	}
 	whole, err := compare.Merge(parts, dir)
 	if err != nil {
-		return nil, errors.Join(errUnreadable, harness.Usage(err))
+		return nil, errors.Join(errNotConcluded, harness.Usage(err))
 	}
 	err = c.show.conclude(whole, dir, out)
 	warnOfIndex(out.errOut, index.Update(filepath.Dir(dir), time.Now()))

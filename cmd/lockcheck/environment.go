@@ -17,7 +17,7 @@ var environment = []variable{
 	{"LOCKCHECK_NAMESPACES", "local: off keeps all processes on the loopback network (default: auto)"},
 	{"LOCKCHECK_KUBERNETES_CLIENT", "kubernetes: the lock clients' program, built before (default: built from lockcheck's source, and kept)"},
 	{"KUBEBUILDER_ASSETS", "kubernetes, local: a directory with kube-apiserver, where it is not on PATH"},
-	{"KUBECONFIG", "compare --on=kubernetes: the file that says which cluster (default: ~/.kube/config)"},
+	{"KUBECONFIG", "--on=kubernetes: the file that says which cluster (default: ~/.kube/config)"},
 	{"KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, JOB_COMPLETION_INDEX", "set by Kubernetes in a pod: its API server, and which shard it is"},
 	{"DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, DOCKER_API_VERSION", "docker: the engine, as the docker command finds it"},
 	{"DOCKER_CONTEXT, DOCKER_CONFIG", "docker: only to say that contexts are not looked at"},

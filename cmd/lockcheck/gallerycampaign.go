@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -14,10 +15,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters"
 	"lockcheck/cmd/internal/campaign"
 	"lockcheck/cmd/internal/harness"
+	"lockcheck/cmd/internal/scenarios"
 	"lockcheck/reports/compare/config"
 	"lockcheck/reports/gallery"
+	"lockcheck/reports/words"
 )
 
 // notInGalleryCampaigns are the flags of gallery that a campaign cannot have.
@@ -61,22 +65,25 @@ func (g *galleryCampaign) plan() (text []byte, digest string, err error) {
 	return []byte(written.String()), hex.EncodeToString(sum[:]), nil
 }
 
-// readGalleryPlan is the gallery whose plan a Job has: nothing of it was run. It is for the lockcheck that made it, whose scenarios it names.
+// readGalleryPlan is the gallery whose plan a Job has, of the scenarios of this lockcheck: the plan's digest shows whether it is the same.
 func readGalleryPlan(plan []byte) (campaigned, error) {
 	record, err := gallery.Parse(plan)
 	if err != nil {
 		return nil, err
 	}
 	if record.Lockcheck != harness.Version() {
-		return nil, fmt.Errorf("it was made by lockcheck %s, this is %s: come back with that one", record.Lockcheck, harness.Version())
+		return nil, fmt.Errorf("it was made by lockcheck %q, this is %s: come back with that one", record.Lockcheck, harness.Version())
 	}
+	items := record.Items
+	record.Items, record.Interrupted = nil, false
 	g := &galleryCampaign{galleryRun{record: record}}
-	for _, item := range record.Items {
-		s, err := scenarioOf(item)
+	for _, item := range items {
+		s, err := scenarios.Named(item.Name, known())
 		if err != nil {
 			return nil, err
 		}
-		g.halves = append(g.halves, s.Half(item.Half))
+		half := s.Half(item.Half)
+		g.add(s, half, runFlagsOf(half, record.Provider))
 	}
 	return g, nil
 }
@@ -112,36 +119,45 @@ func (g *galleryCampaign) accept(dir string, outcome campaign.Outcome, _ int) er
 
 // conclude judges what the pods' runs found; what they made of it themselves does not matter.
 func (g *galleryCampaign) conclude(dir string, results map[int]string, missing []campaign.Missing, out output) (heldUp []string, err error) {
-	g.dir, g.record.Interrupted = dir, false
+	g.dir = dir
 	for shard, from := range results {
+		if err := g.accept(from, campaign.Outcome{Shard: shard}, g.shards()); err != nil { // it lay here, where anything may have changed it
+			return nil, errors.Join(errNotConcluded, err)
+		}
 		part, err := gallery.Read(from)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errUnreadable, err)
+			return nil, errors.Join(errNotConcluded, harness.Usage(err))
 		}
-		run, item := part.Items[0].Run, &g.record.Items[shard-1]
 		below, err := filepath.Rel(dir, from)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errUnreadable, err)
+			return nil, errors.Join(errNotConcluded, err)
 		}
+		run, item := part.Items[0].Run, &g.record.Items[shard-1]
 		for _, name := range []*string{&run.Dir, &run.Report} {
 			if *name != "" {
 				*name = path.Join(filepath.ToSlash(below), *name)
 			}
 		}
-		item.Run = run
-		item.Outcome, item.Reason = gallery.Judge(g.halves[shard-1], *run)
+		item.Run, item.InPod = run, true
+		item.Judge(g.halves[shard-1])
 	}
 	for _, m := range missing {
 		g.record.Items[m.Shard-1].Reason = m.Why
 	}
-	g.record.Doubt()
-	if err := g.save(); err != nil {
-		return nil, err
+	if err := g.save(); err != nil { // what the pods gave is here, and nothing but the Job knows what of
+		return nil, errors.Join(errNotConcluded, fmt.Errorf("%w: %w", clusters.ErrUnavailable, err))
 	}
 	if err := g.show(out); err != nil {
 		return nil, fmt.Errorf("cannot show the gallery: %w", err)
 	}
 	return g.record.HeldUp(), g.exit()
+}
+
+func (g *galleryCampaign) missed(dir string, missing []campaign.Missing) string {
+	if len(missing) == 0 {
+		return ""
+	}
+	return "to make what is missing here: " + words.ShellWords([]string{"lockcheck", galleryName, "--resume=" + dir})
 }
 
 // shardOfGallery makes one run of a gallery, as a gallery of that alone that was interrupted before it.
@@ -166,5 +182,14 @@ func shardOfGallery(ctx context.Context, plan []byte, shard, _ int, dir string) 
 	if err != nil || len(made.Items) != 1 || made.Items[0].Run == nil {
 		return outcome, nil // the exit code says why there is none
 	}
-	return outcome, worthAgain(made.Items[0].Run.Doubt())
+	item := &made.Items[0]
+	s, err := scenarioOf(*item)
+	if err != nil {
+		return outcome, err
+	}
+	item.InPod = true
+	if item.Judge(s.Half(item.Half)); item.Outcome != gallery.Inconclusive {
+		return outcome, nil
+	}
+	return outcome, worthAgain(item.Run.HeldUp())
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -158,23 +159,125 @@ func TestAPlanOfAnotherGalleryIsRefused(t *testing.T) {
 	}
 }
 
-// A run that found nothing while its harness was held up is worth nothing: whether it was expected to find something or not.
-func TestAStalledRunOfAPodIsInconclusive(t *testing.T) {
-	g := galleryOfTwo(t)
-	clean := compare.Run{Verdict: checker.Pass, ThrottledNS: int64(time.Second), Properties: []compare.Property{
-		{Name: checker.MutualExclusion, Verdict: checker.Pass}, {Name: checker.StaleWrite, Verdict: checker.Pass}}}
-	found := violated
-	found.StalledNS = int64(time.Second)
+// conclusion is what the runs of two pods come to.
+func conclusion(t *testing.T, g *galleryCampaign, first, second compare.Run) (heldUp []string, printed string, err error) {
+	t.Helper()
 	dir := t.TempDir()
 	results := map[int]string{1: filepath.Join(dir, "a"), 2: filepath.Join(dir, "b")}
-	madeShard(t, g, results[1], 1, found, nil)
-	madeShard(t, g, results[2], 2, clean, nil)
-	var printed bytes.Buffer
-	heldUp, err := g.conclude(dir, results, nil, output{out: &printed, errOut: &printed})
-	if harness.ExitCode(err) != exitInconclusive || g.record.Items[0].Outcome != gallery.Reproduced || g.record.Items[1].Outcome != gallery.Inconclusive {
-		t.Errorf("%v\n%s", err, printed.String())
+	madeShard(t, g, results[1], 1, first, nil)
+	madeShard(t, g, results[2], 2, second, nil)
+	var said bytes.Buffer
+	heldUp, err = g.conclude(dir, results, nil, output{out: &said, errOut: &said})
+	return heldUp, said.String(), err
+}
+
+// What a run did not find while its harness was held up may be missing because of that, whether it was expected or not; what it found
+// counts. That holds also when the gallery is gone on with.
+func TestWhatAHeldUpRunDidNotFindIsInconclusive(t *testing.T) {
+	held := func(run compare.Run) compare.Run {
+		run.StalledNS = int64(time.Second)
+		return run
 	}
-	if len(heldUp) != 2 || !strings.HasSuffix(heldUp[0], "what it found counts") || !strings.HasSuffix(heldUp[1], "inconclusive") {
-		t.Errorf("held up: %q", heldUp)
+	clean := compare.Run{Verdict: checker.Pass, Properties: []compare.Property{{Name: checker.MutualExclusion, Verdict: checker.Pass}, {Name: checker.StaleWrite, Verdict: checker.Pass}}}
+	for name, c := range map[string]struct {
+		first, second compare.Run // of failure and contrast
+		want          [2]gallery.Outcome
+		counts        [2]string
+	}{
+		"found, and masked without a stale write": {held(violated), held(masked), [2]gallery.Outcome{gallery.Reproduced, gallery.Inconclusive}, [2]string{"what it found counts", "inconclusive"}},
+		"not found, and found":                    {held(clean), held(violated), [2]gallery.Outcome{gallery.Inconclusive, gallery.NotReproduced}, [2]string{"inconclusive", "what it found counts"}},
+	} {
+		g := galleryOfTwo(t)
+		heldUp, printed, _ := conclusion(t, g, c.first, c.second)
+		if got := [2]gallery.Outcome{g.record.Items[0].Outcome, g.record.Items[1].Outcome}; got != c.want {
+			t.Errorf("%s: %v, want %v\n%s", name, got, c.want, printed)
+		}
+		if len(heldUp) != 2 || !strings.HasSuffix(heldUp[0], c.counts[0]) || !strings.HasSuffix(heldUp[1], c.counts[1]) {
+			t.Errorf("%s: held up: %q", name, heldUp)
+		}
+		again := lockcheck(t, "gallery", "--resume="+g.dir, "--json")
+		back, err := gallery.Parse([]byte(again.stdout))
+		if err != nil || len(back.Items) != 2 || [2]gallery.Outcome{back.Items[0].Outcome, back.Items[1].Outcome} != c.want {
+			t.Errorf("%s: gone on with, %v: %+v", name, err, back.Items)
+		}
+	}
+}
+
+// A contrast that expects nothing but passes is the one that a held-up run would come to most easily.
+func TestAHeldUpRunThatPassedIsInconclusive(t *testing.T) {
+	s, err := scenarios.Named("etcd-leaseid-token", known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []compare.Property
+	for _, e := range s.Contrast.Expect {
+		all = append(all, compare.Property{Name: e.Property, Verdict: checker.Pass})
+	}
+	run := compare.Run{Verdict: checker.Pass, Properties: all}
+	item := gallery.Item{Run: &run, InPod: true}
+	if item.Judge(s.Contrast); item.Outcome != gallery.Reproduced {
+		t.Fatalf("%s: %s", item.Outcome, item.Reason)
+	}
+	run.ThrottledNS = int64(time.Second)
+	if item.Judge(s.Contrast); item.Outcome != gallery.Inconclusive || !strings.Contains(item.Reason, "was throttled for 1.00 s") {
+		t.Errorf("%s: %s", item.Outcome, item.Reason)
+	}
+	item.InPod = false
+	if item.Judge(s.Contrast); item.Outcome != gallery.Reproduced {
+		t.Errorf("made here, beside nothing: %s: %s", item.Outcome, item.Reason)
+	}
+}
+
+// What is here stays known by its Job as long as it could not be put together.
+func TestResultsThatCannotBePutTogetherLeaveTheJob(t *testing.T) {
+	for name, spoil := range map[string]func(dir string, results map[int]string){
+		"no place for the gallery": func(dir string, _ map[int]string) { _ = os.Mkdir(filepath.Join(dir, gallery.JSONFile), 0o755) },
+		"a shard that was changed": func(_ string, results map[int]string) {
+			r, _ := gallery.Read(results[1])
+			r.Items[0].Run = nil
+			_ = r.Save(results[1])
+		},
+		"a shard that is no gallery": func(_ string, results map[int]string) { _ = os.Remove(filepath.Join(results[1], gallery.JSONFile)) },
+	} {
+		g, dir := galleryOfTwo(t), t.TempDir()
+		results := map[int]string{1: filepath.Join(dir, "a")}
+		madeShard(t, g, results[1], 1, violated, nil)
+		spoil(dir, results)
+		var said bytes.Buffer
+		if _, err := g.conclude(dir, results, nil, output{out: &said, errOut: &said}); !errors.Is(err, errNotConcluded) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A pod names its report as it likes; a terminal must not obey it.
+func TestTheNameOfAReportIsShownPlain(t *testing.T) {
+	run := violated
+	run.Report = "runs/\x1b[2J"
+	var said bytes.Buffer
+	if err := gallery.One(&said, gallery.Item{Run: &run}, "dir"); err != nil || strings.ContainsRune(said.String(), '\x1b') {
+		t.Errorf("%v: %q", err, said.String())
+	}
+}
+
+// What a pod cannot make a run of is said, and ends the campaign; the pod does not end as if it had been killed.
+func TestAPodSaysWhyItCanMakeNoRun(t *testing.T) {
+	text, _, err := galleryOfTwo(t).plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		plan  []byte
+		shard int
+		want  string
+	}{
+		"no plan":         {[]byte("{"), 1, "the plan cannot be read"},
+		"no such run":     {text, 3, "it has no run 3"},
+		"another program": {bytes.Replace(text, []byte(`"lockcheck": "`), []byte(`"lockcheck": "other`), 1), 1, "the campaign was made by lockcheck other"},
+	} {
+		outcome, err := shardOfGallery(t.Context(), c.plan, c.shard, 2, t.TempDir())
+		if err != nil || outcome.Shard != c.shard || outcome.ExitCode != exitUsage || !strings.Contains(outcome.Log, c.want) {
+			t.Errorf("%s: %+v, %v", name, outcome, err)
+		}
 	}
 }

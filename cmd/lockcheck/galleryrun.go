@@ -127,8 +127,8 @@ func (f *galleryFlags) goOn(ctx context.Context, out output) error {
 		g.add(s, half, runFlagsOf(half, earlier.Provider))
 		last := len(g.record.Items) - 1
 		if now := &g.record.Items[last]; item.Done() && slices.Equal(now.Command, item.Command) {
-			now.Run = item.Run
-			now.Outcome, now.Reason = gallery.Judge(half, *item.Run)
+			now.Run, now.InPod = item.Run, item.InPod
+			now.Judge(half)
 			g.tasks[last].Done = []compare.Run{*item.Run}
 		}
 	}
@@ -245,7 +245,7 @@ func (w *galleryWatcher) Began(job compare.Job, left compare.Left) {
 func (w *galleryWatcher) Ended(job compare.Job, run compare.Run, _ compare.Result) {
 	item := &w.record.Items[job.Position]
 	item.Run = &run
-	item.Outcome, item.Reason = gallery.Judge(w.halves[job.Position], run)
+	item.Judge(w.halves[job.Position])
 	_ = w.save()
 	if !w.out.quiet && len(w.record.Items) > 1 {
 		fmt.Fprintf(w.out.errOut, "lockcheck: %s\n", gallery.Line(*item))

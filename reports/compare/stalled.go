@@ -14,9 +14,11 @@ import (
 // heldUpNS is for how long the harness of a run stood still, or was throttled.
 func (r Run) heldUpNS() int64 { return r.StalledNS + r.ThrottledNS }
 
-// heldUp is the same, in words.
-func (r Run) heldUp() string {
+// HeldUp is how the harness of a run was held up, in words; "" if it was not.
+func (r Run) HeldUp() string {
 	switch {
+	case r.heldUpNS() == 0:
+		return ""
 	case r.ThrottledNS == 0:
 		return "stood still for " + history.Duration(r.StalledNS)
 	case r.StalledNS == 0:
@@ -27,25 +29,6 @@ func (r Run) heldUp() string {
 
 // doubtful reports whether the harness of a run was held up, and the run found nothing.
 func (r Run) doubtful() bool { return r.heldUpNS() > 0 && r.Error == "" && !r.foundSomething() }
-
-// Doubt is how the harness of a run was held up that found nothing; "" if the run counts as it is.
-func (r Run) Doubt() string {
-	if !r.doubtful() {
-		return ""
-	}
-	return r.heldUp()
-}
-
-// HeldUp says how the harness of a run was held up, and what the run counts for; "" if it was not.
-func (r Run) HeldUp() string {
-	switch {
-	case r.heldUpNS() == 0:
-		return ""
-	case r.foundSomething():
-		return r.heldUp() + "; what it found counts"
-	}
-	return r.heldUp() + "; inconclusive"
-}
 
 // LessTested is why a run is inconclusive whose harness was held up in that way.
 func LessTested(heldUp string) string {
@@ -61,7 +44,7 @@ func (c *Comparison) WorthAgain() (why string) {
 				return ""
 			}
 			if run.doubtful() && why == "" {
-				why = run.heldUp()
+				why = run.HeldUp()
 			}
 		}
 	}
@@ -75,7 +58,7 @@ func (c *Comparison) DoubtStalled() (doubted bool) {
 		for n, run := range runs {
 			if run.doubtful() && run.Verdict == checker.Pass {
 				runs[n].Verdict, doubted = checker.Inconclusive, true
-				runs[n].Reason = LessTested(run.heldUp())
+				runs[n].Reason = LessTested(run.HeldUp())
 			}
 		}
 		c.Cells[i] = NewResult(cell.Cell, cell.Expectation, runs, len(runs))
@@ -89,9 +72,14 @@ func (c *Comparison) DoubtStalled() (doubted bool) {
 func (c *Comparison) Stalled() (lines []string) {
 	for _, cell := range c.Cells {
 		for _, run := range cell.Runs {
-			if heldUp := run.HeldUp(); heldUp != "" {
-				lines = append(lines, fmt.Sprintf("%v, seed %d: %s", cell.Cell, run.Seed, heldUp))
+			if run.HeldUp() == "" {
+				continue
 			}
+			counts := "inconclusive"
+			if run.foundSomething() {
+				counts = "what it found counts"
+			}
+			lines = append(lines, fmt.Sprintf("%v, seed %d: %s; %s", cell.Cell, run.Seed, run.HeldUp(), counts))
 		}
 	}
 	return lines

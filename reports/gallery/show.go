@@ -149,7 +149,7 @@ func One(w io.Writer, item Item, dir string) error {
 			text.WriteString("  " + words.Plain(line) + "\n")
 		}
 		if item.Run.Report != "" {
-			fmt.Fprintf(&text, "  report    %s\n", filepath.Join(dir, filepath.FromSlash(item.Run.Report)))
+			fmt.Fprintf(&text, "  report    %s\n", words.Plain(filepath.Join(dir, filepath.FromSlash(item.Run.Report))))
 		}
 	}
 	_, err := io.WriteString(w, text.String())

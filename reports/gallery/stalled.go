@@ -1,31 +1,46 @@
 package gallery
 
-import "lockcheck/reports/compare"
+import (
+	"slices"
 
-// What holds for the runs of comparisons holds for those of a gallery that pods made: that one whose harness was held up found nothing
-// counts for nothing.
+	"lockcheck/checker"
+	"lockcheck/reports/compare"
+	"lockcheck/reports/compare/config"
+)
 
-// Doubt makes items inconclusive that came as expected although their run found nothing and its harness was held up.
-func (r *Record) Doubt() {
-	for i, item := range r.Items {
-		if item.Run == nil || item.Outcome != Reproduced && item.Outcome != NotReproduced {
-			continue
-		}
-		if heldUp := item.Run.Doubt(); heldUp != "" {
-			r.Items[i].Outcome, r.Items[i].Reason = Inconclusive, compare.LessTested(heldUp)
-		}
+// Judge says what came of the item's run. If a pod made it and its harness was held up there, what it found counts; what it did not find
+// may be missing because of that.
+func (i *Item) Judge(half config.Half) {
+	i.Outcome, i.Reason = Judge(half, *i.Run)
+	if heldUp := i.Run.HeldUp(); i.InPod && heldUp != "" && restsOnAbsence(half, *i.Run, i.Outcome) {
+		i.Outcome, i.Reason = Inconclusive, compare.LessTested(heldUp)
 	}
 }
 
-// HeldUp names the runs whose harness was held up, and says what they count for.
+// restsOnAbsence reports whether an outcome would be another if the run had found more.
+func restsOnAbsence(half config.Half, run compare.Run, outcome Outcome) bool {
+	switch outcome {
+	case Reproduced:
+		return !half.ExpectsViolation() || slices.ContainsFunc(half.Expect, func(e config.Expected) bool {
+			return slices.ContainsFunc(run.Properties, func(p compare.Property) bool { return p.Name == e.Property && p.Verdict == checker.Pass })
+		})
+	case NotReproduced:
+		return len(differences(half, run).contradicted) == 0
+	}
+	return false
+}
+
+// HeldUp names the runs of pods whose harness was held up, and says what they count for.
 func (r Record) HeldUp() (lines []string) {
 	for _, item := range r.Items {
-		if item.Run == nil {
+		if item.Run == nil || !item.InPod || item.Run.HeldUp() == "" {
 			continue
 		}
-		if heldUp := item.Run.HeldUp(); heldUp != "" {
-			lines = append(lines, item.Name+", "+string(item.Half)+": "+heldUp)
+		counts := "what it found counts"
+		if item.Outcome == Inconclusive {
+			counts = "inconclusive"
 		}
+		lines = append(lines, item.Name+", "+string(item.Half)+": "+item.Run.HeldUp()+"; "+counts)
 	}
 	return lines
 }

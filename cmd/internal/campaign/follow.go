@@ -32,8 +32,9 @@ type Follow struct {
 
 // Missing is a shard whose results cannot come any more.
 type Missing struct {
-	Shard int
-	Why   string
+	Shard     int
+	Why       string
+	Elsewhere bool // another lockcheck has fetched it
 }
 
 // Run returns once every shard was fetched or cannot be any more; those are returned. An error leaves the Job as it is; that of ctx is
@@ -107,7 +108,7 @@ func (f *Follow) round(ctx context.Context) (missing []Missing, done bool, err e
 	missing = f.lacking(func(i int) string {
 		switch {
 		case completed[i]:
-			return "its results were fetched by another lockcheck: merge them with its directory"
+			return "its results were fetched by another lockcheck, and are in its directory"
 		case failed[i]:
 			return fmt.Sprintf("its pod was ended more often than %d times%s", retries, f.trouble.lastWords())
 		case ended != nil:
@@ -117,6 +118,9 @@ func (f *Follow) round(ctx context.Context) (missing []Missing, done bool, err e
 		return ""
 	})
 	if settled {
+		for i, m := range missing {
+			missing[i].Elsewhere = completed[m.Shard-1]
+		}
 		return missing, true, nil
 	}
 	wanted := min(job.Spec.Parallelism, f.Shards-job.Status.Succeeded)
@@ -127,7 +131,7 @@ func (f *Follow) round(ctx context.Context) (missing []Missing, done bool, err e
 func (f *Follow) lacking(why func(index int) string) (missing []Missing) {
 	for i := range f.Shards {
 		if !f.Store.Has(i + 1) {
-			missing = append(missing, Missing{i + 1, why(i)})
+			missing = append(missing, Missing{Shard: i + 1, Why: why(i)})
 		}
 	}
 	return missing

@@ -146,7 +146,10 @@ func (a *API) Find(ctx context.Context, namespace, name string, wait Patient) (*
 	c.Shards, c.Digest, c.Token = job.Spec.Completions, job.Metadata.Annotations[noteDigest], job.token()
 	c.Command = job.Metadata.Annotations[noteCommand]
 	c.Privileged = job.Metadata.Annotations[noteUnprivileged] == ""
-	if c.Digest == "" || c.Command == "" || c.Token == "" || c.Shards < 1 {
+	if c.Digest != "" && c.Command == "" {
+		return nil, nil, fmt.Errorf("%w: the Job %s in namespace %s was made by an earlier lockcheck: come back to it with that one", clusters.ErrUsage, name, namespace)
+	}
+	if c.Digest == "" || c.Token == "" || c.Shards < 1 {
 		return nil, nil, fmt.Errorf("%w: the Job %s in namespace %s is not one of lockcheck's", clusters.ErrUsage, name, namespace)
 	}
 	var has struct{ BinaryData map[string][]byte }
