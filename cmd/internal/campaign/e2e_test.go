@@ -140,8 +140,8 @@ func runs(t *testing.T, out string) map[string][]made {
 	}
 	var c struct {
 		Cells []struct {
-			Backend, Nemesis, Workload string
-			Runs                       []made
+			Backend, Nemesis, Workload, TTL string
+			Runs                            []made
 		}
 	}
 	text, err := os.ReadFile(files[0])
@@ -153,7 +153,7 @@ func runs(t *testing.T, out string) map[string][]made {
 	}
 	all := map[string][]made{}
 	for _, cell := range c.Cells {
-		name := cell.Backend + "/" + cell.Nemesis + "/" + cell.Workload
+		name := strings.TrimSuffix(cell.Backend+"/"+cell.Nemesis+"/"+cell.Workload+"/"+cell.TTL, "/")
 		if all[name] != nil {
 			t.Errorf("%s is there twice", name)
 		}
@@ -204,11 +204,12 @@ var adminConfig = os.Getenv("KUBECONFIG")
 type size struct {
 	backends, nemeses string
 	repeat, kills     int
+	many              int // shards that do nothing
 }
 
 var (
-	small = size{"etcd,redis", "none,pause", 1, 3}
-	whole = size{"etcd,redis,zookeeper,postgres", "none,pause", 5, 10}
+	small = size{"etcd,redis", "none,pause", 1, 3, 50}
+	whole = size{"etcd,redis,zookeeper,postgres", "none,pause", 5, 10, 500}
 )
 
 func asked() size {
@@ -226,7 +227,7 @@ func (s size) matrix(more ...string) []string {
 	return append([]string{"--backends=" + s.backends, "--nemeses=" + s.nemeses, "--workloads=lock", "--time-limit=10s", "--seed=1", fmt.Sprintf("--repeat=%d", s.repeat)}, more...)
 }
 
-func matrix(nemeses string) []string { return size{"etcd", nemeses, 1, 0}.matrix() }
+func matrix(nemeses string) []string { return size{"etcd", nemeses, 1, 0, 0}.matrix() }
 
 func onCluster(namespace string, more ...string) []string {
 	return append([]string{"--on=kubernetes", "--image=" + os.Getenv("LOCKCHECK_IMAGE_LOCKCHECK"), "--namespace=" + namespace, "--parallel=2", "--cpu=1", "--memory=2Gi"}, more...)
