@@ -12,6 +12,8 @@ import (
 
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/events"
+	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/versions"
 	"github.com/docker/docker/client"
 
@@ -165,9 +167,33 @@ func lost(engine *client.Client, what string, reason error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
 	defer cancel()
 	if _, err := engine.Ping(ctx); err != nil {
-		return fmt.Errorf("%w: the container engine at %s went away, and with it %s (%w)", clusters.ErrUnavailable, where(engine), what, err)
+		return wentAway(engine, what, err)
 	}
 	return reason
+}
+
+func wentAway(engine *client.Client, what string, err error) error {
+	return fmt.Errorf("%w: the container engine at %s, or the way to it, went away, and with it %s (%w)", clusters.ErrUnavailable, where(engine), what, err)
+}
+
+// noticeTime is how long an engine may need to notice that a container has ended: what its processes had open is closed before.
+const noticeTime = 2 * time.Second
+
+// exitOf is the exit status with which a container has ended, as the engine remembers it of the latest; "" if it runs on.
+func exitOf(engine *client.Client, id string) (status string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), noticeTime)
+	defer cancel()
+	said, failed := engine.Events(ctx, events.ListOptions{Since: "1", Filters: filters.NewArgs(
+		filters.Arg("container", id), filters.Arg("event", string(events.ActionDie)))})
+	select {
+	case event := <-said:
+		return event.Actor.Attributes["exitCode"], nil
+	case err := <-failed:
+		if ctx.Err() != nil {
+			return "", nil
+		}
+		return "", err
+	}
 }
 
 // createTimeout bounds one request to make something.

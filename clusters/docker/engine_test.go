@@ -172,6 +172,7 @@ type goingEngine struct {
 	aloof    atomic.Bool // closes connections that want to attach to a container
 	mu       sync.Mutex
 	conns    []net.Conn
+	gone     bool // what is accepted still is closed at once
 }
 
 // pass passes on what is said, until the engine goes away.
@@ -194,6 +195,14 @@ func (g *goingEngine) pass(to io.WriteCloser, from io.Reader) {
 
 func (g *goingEngine) away() {
 	g.listener.Close()
+	g.mu.Lock()
+	g.gone = true
+	g.mu.Unlock()
+	g.breakOff()
+}
+
+// breakOff closes the connections that there are; new ones can be made.
+func (g *goingEngine) breakOff() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, c := range g.conns {
@@ -224,6 +233,10 @@ func newGoingEngine(t *testing.T, real string) *goingEngine {
 			}
 			g.mu.Lock()
 			g.conns = append(g.conns, near, far)
+			if g.gone {
+				near.Close()
+				far.Close()
+			}
 			g.mu.Unlock()
 			go g.pass(far, near)
 			go g.pass(near, far)
@@ -231,6 +244,50 @@ func newGoingEngine(t *testing.T, real string) *goingEngine {
 	}()
 	t.Setenv(client.EnvOverrideHost, "unix://"+path)
 	return g
+}
+
+// A connection that breaks is no proof that somebody ended a container: who closes it may be the engine, which ends with one connection after
+// the other, and answers on those that are left.
+func TestWhoEndsAContainerIsToldFromWhoEndsTheConversation(t *testing.T) {
+	engine := needEngine(t)
+	image := testImage(t, engine, "")
+	for name, c := range map[string]struct {
+		ends     func(going *goingEngine, id string) error
+		want     string
+		unwanted string
+	}{
+		"the conversation": {func(going *goingEngine, _ string) error { going.breakOff(); return nil }, "or the way to it, went away", "another process"},
+		"the container":    {func(_ *goingEngine, id string) error { return engine.ContainerKill(t.Context(), id, "KILL") }, "was ended by another process, with exit status 137", "went away"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			going := newGoingEngine(t, engine.DaemonHost())
+			s, err := (&Provider{Image: image}).Open(t.Context(), clusters.SiteSpec{
+				Run: t.Name(), LogDir: t.TempDir(), Software: clusters.Software{Backend: "test", InImage: []string{"lockcheck", "echo"}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				_ = s.Close() // whether it finds all gone depends on how it ended
+				if _, err := removeRun(t.Context(), engine, s.(*site).run, s.(*site).owner); err != nil {
+					t.Error(err)
+				}
+			}()
+			h := hosttest.Host(t, s, "c1")
+			child := hosttest.Start(t, h, "talk")
+			if err := c.ends(going, h.(*host).id); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-child.Done():
+			case <-time.After(20 * time.Second):
+				t.Fatal("the client goes on")
+			}
+			if err := child.Err(); !errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), c.unwanted) {
+				t.Errorf("it ended with %v", err)
+			}
+		})
+	}
 }
 
 func TestAnEngineThatGoesAwayIsNamed(t *testing.T) {

@@ -174,7 +174,8 @@ func (h *host) await(ctx context.Context) (*yamux.Session, error) {
 	}
 }
 
-// lost explains that the conversation with the sandbox has ended.
+// lost explains that the conversation with the sandbox has ended. That its container has ended, too, is asked of the engine: a connection that
+// broke is no proof of it.
 func (h *host) lost(err error) error {
 	h.site.mu.Lock()
 	closed := h.site.closed
@@ -182,11 +183,20 @@ func (h *host) lost(err error) error {
 	if closed {
 		return errClosed
 	}
-	reason := fmt.Errorf("%w: the container of host %s (%s) was ended by another process: %w", clusters.ErrUnavailable, h.name, h.site.containerName(h.name), err)
+	what := "host " + h.name
 	if words := h.said.String(); words != "" {
-		reason = fmt.Errorf("the sandbox of host %s ended: %w: %s", h.name, err, words)
+		return lost(h.site.engine, what, fmt.Errorf("the sandbox of host %s ended: %w: %s", h.name, err, words))
 	}
-	return lost(h.site.engine, "host "+h.name, reason)
+	status, asked := exitOf(h.site.engine, h.id)
+	switch {
+	case asked != nil:
+		return wentAway(h.site.engine, what, asked)
+	case status == "":
+		return wentAway(h.site.engine, what, fmt.Errorf("its container runs on: %w", err))
+	case status == "0":
+		return wentAway(h.site.engine, what, fmt.Errorf("its sandbox heard no more of this process, either, and ended: %w", err))
+	}
+	return fmt.Errorf("%w: the container of host %s (%s) was ended by another process, with exit status %s: %w", clusters.ErrUnavailable, h.name, h.site.containerName(h.name), status, err)
 }
 
 // end ends the sandbox, and with it every process on the host.
