@@ -176,10 +176,11 @@ func wentAway(engine *client.Client, what string, err error) error {
 	return fmt.Errorf("%w: the container engine at %s, or the way to it, went away, and with it %s (%w)", clusters.ErrUnavailable, where(engine), what, err)
 }
 
-// noticeTime is how long an engine may need to notice that a container has ended: what its processes had open is closed before.
-const noticeTime = 2 * time.Second
+// noticeTime is how long an engine may need to say that a container has ended: what its processes had open is closed before, and it tidies up
+// first.
+const noticeTime = 15 * time.Second
 
-// exitOf is the exit status with which a container has ended, as the engine remembers it of the latest; "" if it runs on.
+// exitOf is the exit status with which a container has ended, as the engine remembers it of the latest; "" if it knows of no end.
 func exitOf(engine *client.Client, id string) (status string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), noticeTime)
 	defer cancel()

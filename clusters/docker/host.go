@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -184,20 +185,26 @@ func (h *host) lost(err error) error {
 		return errClosed
 	}
 	what := "host " + h.name
-	if words := h.said.String(); words != "" {
-		return lost(h.site.engine, what, fmt.Errorf("the sandbox of host %s ended: %w: %s", h.name, err, words))
+	if away := lost(h.site.engine, what, nil); away != nil {
+		return away
 	}
 	status, asked := exitOf(h.site.engine, h.id)
+	words := h.said.String()
 	switch {
 	case asked != nil:
 		return wentAway(h.site.engine, what, asked)
 	case status == "":
-		return wentAway(h.site.engine, what, fmt.Errorf("its container runs on: %w", err))
+		return wentAway(h.site.engine, what, fmt.Errorf("it knows of no end of the container: %w", err))
 	case status == "0":
 		return wentAway(h.site.engine, what, fmt.Errorf("its sandbox heard no more of this process, either, and ended: %w", err))
+	case words != "" && !slices.Contains(bySignal, status):
+		return fmt.Errorf("the sandbox of host %s ended with exit status %s: %w: %s", h.name, status, err, words)
 	}
 	return fmt.Errorf("%w: the container of host %s (%s) was ended by another process, with exit status %s: %w", clusters.ErrUnavailable, h.name, h.site.containerName(h.name), status, err)
 }
+
+// bySignal are the exit statuses of a container that was ended by SIGKILL or SIGTERM.
+var bySignal = []string{"137", "143"}
 
 // end ends the sandbox, and with it every process on the host.
 func (h *host) end() {

@@ -90,18 +90,27 @@ func (e shardFailed) Unwrap() error {
 
 // conclude shows what the shards come to, and removes the Job once nothing of it can be missed.
 func (k *kubeCampaign) conclude(store campaign.Store, missing []campaign.Missing) error {
+	if store.Count() == 0 {
+		return errors.Join(fmt.Errorf("%w: no shard of the campaign gave results: %s", clusters.ErrUnavailable, missing[0].Why), k.delete())
+	}
+	err := k.joined(store, missing)
+	if errors.Is(err, errNotConcluded) {
+		return fmt.Errorf("%w; the Job is left: %s", err, k.comeBack())
+	}
+	return errors.Join(err, k.delete())
+}
+
+// joined shows what the shards come to that were fetched.
+func (k *kubeCampaign) joined(store campaign.Store, missing []campaign.Missing) error {
 	results := map[int]string{}
 	for shard := 1; shard <= k.c.Shards; shard++ {
 		if store.Has(shard) {
 			results[shard] = filepath.Join(store.ShardDir(shard), campaign.ResultsDir)
 		}
 	}
-	if len(results) == 0 {
-		return errors.Join(fmt.Errorf("%w: no shard of the campaign gave results: %s", clusters.ErrUnavailable, missing[0].Why), k.delete())
-	}
 	heldUp, err := k.of.conclude(k.dir, results, missing, k.out)
 	if errors.Is(err, errNotConcluded) {
-		return fmt.Errorf("%w; the Job is left: %s", err, k.comeBack())
+		return err
 	}
 	if advice := k.of.missed(k.dir, missing); advice != "" {
 		k.say("%s", advice)
@@ -110,7 +119,7 @@ func (k *kubeCampaign) conclude(store campaign.Store, missing []campaign.Missing
 		k.say("%s", unprivilegedNote)
 	}
 	k.sayHeldUp(heldUp)
-	return errors.Join(err, k.delete())
+	return err
 }
 
 // errNotConcluded is for results that are here and cannot be read, or not be put together: the Job is left, by which they are known.
@@ -138,7 +147,7 @@ func (k *kubeCampaign) sayHeldUp(lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	k.say("the harness of %s was throttled or stood still; those that found nothing are inconclusive:", history.Counted(int64(len(lines)), "run", "runs"))
+	k.say("the harness of %s was throttled or stood still; what such a run found counts, what it did not find does not:", history.Counted(int64(len(lines)), "run", "runs"))
 	for i, line := range lines {
 		if i == maxHeldUpLines {
 			k.say("  … and %d more", len(lines)-i)
@@ -191,16 +200,19 @@ func (k *kubeCampaign) interrupted(store campaign.Store) (goOn bool, err error) 
 	case "w", "wait":
 		return true, nil
 	case "d", "delete":
+		if err := k.delete(); err != nil {
+			return false, errors.Join(harness.ErrInterrupted, err)
+		}
 		k.say("the Job is deleted; the %d shards that were fetched are in %s", fetched, k.dir)
 		return false, errors.Join(harness.ErrInterrupted, k.concludeEarly(store))
 	}
 	return false, fmt.Errorf("%w: the Job goes on; %s", harness.ErrInterrupted, k.comeBack())
 }
 
-// concludeEarly shows what was fetched until the Job was given up.
+// concludeEarly shows what was fetched until the Job was deleted. The end is Ctrl-C's, whatever was found.
 func (k *kubeCampaign) concludeEarly(store campaign.Store) error {
 	if store.Count() == 0 {
-		return k.delete()
+		return nil
 	}
 	var missing []campaign.Missing
 	for shard := 1; shard <= k.c.Shards; shard++ {
@@ -208,9 +220,8 @@ func (k *kubeCampaign) concludeEarly(store campaign.Store) error {
 			missing = append(missing, campaign.Missing{Shard: shard, Why: "the Job was deleted before"})
 		}
 	}
-	err := k.conclude(store, missing)
-	var status harness.ExitStatus
-	if errors.As(err, &status) && !errors.Is(err, clusters.ErrLeft) { // the end is Ctrl-C's, whatever was found
+	err := k.joined(store, missing)
+	if status := harness.ExitStatus(0); errors.As(err, &status) {
 		return nil
 	}
 	return err

@@ -130,5 +130,5 @@ func worthAgain(heldUp string) error {
 	if heldUp == "" {
 		return nil
 	}
-	return fmt.Errorf("%w: the harness %s, and the runs found nothing", clusters.ErrUnavailable, heldUp)
+	return fmt.Errorf("%w: the harness %s, and what the runs did not find may be missing because of that", clusters.ErrUnavailable, heldUp)
 }

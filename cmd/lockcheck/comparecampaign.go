@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -126,7 +125,7 @@ func (c *compareCampaign) conclude(dir string, results map[int]string, _ []campa
 	for _, shard := range slices.Sorted(maps.Keys(results)) {
 		part, err := compare.ReadDir(results[shard])
 		if err != nil {
-			return nil, errors.Join(errNotConcluded, harness.Usage(err))
+			return nil, fmt.Errorf("%w: %w", errNotConcluded, harness.Usage(err))
 		}
 		if part.Basis.Digest == c.whole.Basis.Digest { // one plan in memory, not one for each shard
 			part.Basis, part.Matrix = c.whole.Basis, c.whole.Matrix
@@ -135,7 +134,7 @@ func (c *compareCampaign) conclude(dir string, results map[int]string, _ []campa
 	}
 	whole, err := compare.Merge(parts, dir)
 	if err != nil {
-		return nil, errors.Join(errNotConcluded, harness.Usage(err))
+		return nil, fmt.Errorf("%w: %w", errNotConcluded, harness.Usage(err))
 	}
 	err = c.show.conclude(whole, dir, out)
 	warnOfIndex(out.errOut, index.Update(filepath.Dir(dir), time.Now()))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -122,15 +121,15 @@ func (g *galleryCampaign) conclude(dir string, results map[int]string, missing [
 	g.dir = dir
 	for shard, from := range results {
 		if err := g.accept(from, campaign.Outcome{Shard: shard}, g.shards()); err != nil { // it lay here, where anything may have changed it
-			return nil, errors.Join(errNotConcluded, err)
+			return nil, fmt.Errorf("%w: %w; if %s was changed, remove that directory: its shard is missing then", errNotConcluded, err, filepath.Dir(from))
 		}
 		part, err := gallery.Read(from)
 		if err != nil {
-			return nil, errors.Join(errNotConcluded, harness.Usage(err))
+			return nil, fmt.Errorf("%w: %w", errNotConcluded, harness.Usage(err))
 		}
 		below, err := filepath.Rel(dir, from)
 		if err != nil {
-			return nil, errors.Join(errNotConcluded, err)
+			return nil, fmt.Errorf("%w: %w", errNotConcluded, err)
 		}
 		run, item := part.Items[0].Run, &g.record.Items[shard-1]
 		for _, name := range []*string{&run.Dir, &run.Report} {
@@ -145,7 +144,7 @@ func (g *galleryCampaign) conclude(dir string, results map[int]string, missing [
 		g.record.Items[m.Shard-1].Reason = m.Why
 	}
 	if err := g.save(); err != nil { // what the pods gave is here, and nothing but the Job knows what of
-		return nil, errors.Join(errNotConcluded, fmt.Errorf("%w: %w", clusters.ErrUnavailable, err))
+		return nil, fmt.Errorf("%w: %w: %w", errNotConcluded, clusters.ErrUnavailable, err)
 	}
 	if err := g.show(out); err != nil {
 		return nil, fmt.Errorf("cannot show the gallery: %w", err)

@@ -22,7 +22,7 @@ func restsOnAbsence(half config.Half, run compare.Run, outcome Outcome) bool {
 	switch outcome {
 	case Reproduced:
 		return !half.ExpectsViolation() || slices.ContainsFunc(half.Expect, func(e config.Expected) bool {
-			return slices.ContainsFunc(run.Properties, func(p compare.Property) bool { return p.Name == e.Property && p.Verdict == checker.Pass })
+			return !slices.Contains(e.Verdicts, checker.Violation) && slices.ContainsFunc(run.Properties, func(p compare.Property) bool { return p.Name == e.Property && p.Verdict == checker.Pass })
 		})
 	case NotReproduced:
 		return len(differences(half, run).contradicted) == 0
@@ -30,17 +30,12 @@ func restsOnAbsence(half config.Half, run compare.Run, outcome Outcome) bool {
 	return false
 }
 
-// HeldUp names the runs of pods whose harness was held up, and says what they count for.
+// HeldUp names the runs of pods whose harness was held up, with their outcomes.
 func (r Record) HeldUp() (lines []string) {
 	for _, item := range r.Items {
-		if item.Run == nil || !item.InPod || item.Run.HeldUp() == "" {
-			continue
+		if item.Run != nil && item.InPod && item.Run.HeldUp() != "" {
+			lines = append(lines, item.Name+", "+string(item.Half)+": "+item.Run.HeldUp()+"; "+string(item.Outcome))
 		}
-		counts := "what it found counts"
-		if item.Outcome == Inconclusive {
-			counts = "inconclusive"
-		}
-		lines = append(lines, item.Name+", "+string(item.Half)+": "+item.Run.HeldUp()+"; "+counts)
 	}
 	return lines
 }
