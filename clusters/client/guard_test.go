@@ -47,13 +47,14 @@ func TestGuards(t *testing.T) {
 	}
 	for guard, refuses := range map[history.Guard]bool{history.GuardNone: false, history.GuardBeforeWork: false, history.GuardBeforeWrite: true} {
 		t.Run("lost during the work, guard "+string(guard), func(t *testing.T) {
-			c := start(t, &fakeLock{grant: &fakeGrant{session: "s"}})
+			c := start(t, &fakeLock{grant: &fakeGrant{session: "s"}, work: make(chan time.Time)})
 			c.send(acquireA)
 			c.want(MsgOK)
 			c.write(guard, 30)
 			c.want(MsgStage)
 			c.lock.watch.Lost("s", nil)
 			c.want(MsgLost)
+			c.lock.work <- time.Time{}
 			c.want(MsgStage)
 			if !refuses {
 				c.want(MsgOK)

@@ -101,7 +101,7 @@ func (s *server) write(ctx context.Context, cmd Command) {
 	}
 	s.flags.say(Report{Msg: MsgStage, Op: cmd.Op, Stage: StageWorking})
 	select {
-	case <-time.After(time.Duration(cmd.WorkMS) * time.Millisecond):
+	case <-s.after(time.Duration(cmd.WorkMS) * time.Millisecond):
 	case <-ctx.Done():
 		s.flags.answer(cmd.Hold, failure(Report{Op: cmd.Op}, Definite(history.CodeRefused, "the client was closed while it worked")))
 		return

@@ -28,13 +28,18 @@ const (
 //
 // If out is the process's standard output, what else is printed there goes to standard error from now on.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, factory Factory) error {
+	return serve(ctx, in, out, factory, time.After)
+}
+
+// serve is Serve; after times the work of writes.
+func serve(ctx context.Context, in io.Reader, out io.Writer, factory Factory, after func(time.Duration) <-chan time.Time) error {
 	out, unclaim := claimOutput(out, os.Stderr)
 	defer unclaim()
 	heard := newHeardPings()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{
-		factory: factory, heard: heard, flags: newFlags(out, heard), ctx: ctx,
+		factory: factory, heard: heard, flags: newFlags(out, heard), ctx: ctx, after: after,
 		grants: map[string]Grant{}, pending: map[int64]context.CancelFunc{}, stop: make(chan error, 2),
 		idle: make(chan func()),
 	}
@@ -56,7 +61,8 @@ type server struct {
 	heard   *heardPings
 	flags   *flags
 	ctx     context.Context // of all operations
-	stop    chan error      // why serving ends: nil in good order
+	after   func(time.Duration) <-chan time.Time
+	stop    chan error // why serving ends: nil in good order
 	running sync.WaitGroup
 	idle    chan func() // to a goroutine that waits for an operation to carry out
 

@@ -100,46 +100,67 @@ func TestLostIsPrintedBeforeTheFlagIsCleared(t *testing.T) {
 	c.want(MsgOK)
 	// Pings from one side, the loss from the other: in any order, no pong before the loss lacks the hold and none after it
 	// names it.
+	const before, after = 100, 100 // pongs, at least
+	halfway, enough := make(chan struct{}), make(chan struct{})
 	go func() {
-		time.Sleep(2 * time.Millisecond)
+		<-halfway
 		c.lock.watch.Lost("s", errors.New("expired"))
 	}()
+	sent := make(chan int, 1)
 	go func() {
-		for n := 1; n <= 200; n++ {
-			io.WriteString(c.in, fmt.Sprintf("{\"cmd\":\"ping\",\"n\":%d}\n", n))
+		for n := 1; ; n++ {
+			_, err := io.WriteString(c.in, fmt.Sprintf("{\"cmd\":\"ping\",\"n\":%d}\n", n))
+			select {
+			case <-enough:
+				sent <- n
+				return
+			default:
+				if err != nil {
+					return
+				}
+			}
 			time.Sleep(20 * time.Microsecond)
 		}
 	}()
 	lost := false
-	for n := 1; n <= 200; {
-		switch r := c.next(); r.Msg {
-		case MsgLost:
-			if r.Session != "s" || r.Error == "" {
-				t.Errorf("lost %+v", r)
-			}
-			lost = true
-		case MsgPong:
-			n++
-			if believed := slices.Contains(r.Holds, "h1"); believed == lost {
-				t.Fatalf("pong %d: believed %v, lost printed %v", r.N, believed, lost)
+	pongs := func(n int) {
+		for n > 0 {
+			switch r := c.next(); r.Msg {
+			case MsgLost:
+				if r.Session != "s" || r.Error == "" {
+					t.Errorf("lost %+v", r)
+				}
+				lost = true
+			case MsgPong:
+				n--
+				if believed := slices.Contains(r.Holds, "h1"); believed == lost {
+					t.Fatalf("pong %d: believed %v, lost printed %v", r.N, believed, lost)
+				}
 			}
 		}
 	}
-	if !lost {
-		t.Error("the loss was not printed")
+	pongs(before)
+	close(halfway)
+	took := before
+	for ; !lost; took++ {
+		pongs(1)
 	}
+	pongs(after)
+	close(enough)
+	pongs(<-sent - took - after)
 	c.lock.watch.Lost("s", nil)
 	c.quiet()
 }
 
 func TestAnswerReportsTheFlagAsItIsWhenAnswering(t *testing.T) {
-	c := start(t, &fakeLock{grant: &fakeGrant{session: "s"}})
+	c := start(t, &fakeLock{grant: &fakeGrant{session: "s"}, work: make(chan time.Time)})
 	c.send(acquireA)
 	c.want(MsgOK)
 	c.send(`{"cmd":"write","op":2,"hold":"h1","key":"k","value":"v","guard":"none","work_ms":40}`)
 	c.want(MsgStage)
 	c.lock.watch.Lost("s", errors.New("expired"))
 	c.want(MsgLost)
+	c.lock.work <- time.Time{}
 	c.want(MsgStage)
 	if ok := c.want(MsgOK); ok.Held {
 		t.Errorf("answered %+v after the loss", ok)

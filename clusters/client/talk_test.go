@@ -24,6 +24,7 @@ type fakeLock struct {
 	as     func(*fakeGrant) Grant // if set: what is granted of it
 	wait   chan error             // if set: an acquire waits for it, or for its context
 	asking func(context.Context)  // if set: what an acquire does first
+	work   chan time.Time         // if set: the work of a write ends when one comes
 
 	mu       sync.Mutex
 	releases int
@@ -111,7 +112,11 @@ func start(t *testing.T, lock *fakeLock) *talk {
 		return lock, Ready{Client: "fake", Tokens: "ordered"}, nil
 	}
 	go func() {
-		c.ended <- Serve(context.Background(), inR, outW, factory)
+		after := time.After
+		if lock.work != nil {
+			after = func(time.Duration) <-chan time.Time { return lock.work }
+		}
+		c.ended <- serve(context.Background(), inR, outW, factory, after)
 		outW.Close()
 	}()
 	go func() {
@@ -179,8 +184,8 @@ func (c *talk) next() Report {
 			c.t.Fatal("the output ended")
 		}
 		return r
-	case <-time.After(5 * time.Second):
-		c.t.Fatal("nothing was printed for 5 s")
+	case <-time.After(30 * time.Second):
+		c.t.Fatal("nothing was printed for 30 s")
 	}
 	panic("unreachable")
 }

@@ -60,14 +60,14 @@ func TestNoDelayOutlivesItsAgent(t *testing.T) {
 			if err := end.do(); err != nil {
 				t.Fatal(err)
 			}
-			var late agent.Timed
-			b.do(t, agent.DelayHeard, agent.Heard{Words: []string{end.name}}, &late)
-			if _, arrived := late[end.name]; arrived != end.sent {
-				t.Errorf("%s: what was held was sent on: %v, want %v", end.name, arrived, end.sent)
-			}
 			a.Agent = startAgent(t, a.Host)
 			for _, way := range []struct{ from, to box }{{a, b}, {b, a}} {
 				arrives(t, way.from, way.to, end.name+"-after")
+			}
+			var late agent.Timed // what arrived before what came after it
+			b.do(t, agent.DelayHeard, agent.Heard{Words: []string{end.name}}, &late)
+			if _, arrived := late[end.name]; arrived != end.sent {
+				t.Errorf("%s: what was held was sent on: %v, want %v", end.name, arrived, end.sent)
 			}
 			// What was made can be made again: nothing of that name or number is left.
 			var report delay.Report

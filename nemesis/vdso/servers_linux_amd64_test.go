@@ -91,13 +91,14 @@ func TestRedisExpiresKeysByTheSkewedClock(t *testing.T) {
 		t.Errorf("TIME is off by %v after healing", off)
 	}
 
-	// And a key that lives on while the clock is behind.
-	r.want("SET lock me PX 200", "+OK")
+	// And a key that lives on while the clock is behind: it ends in 100 ms by the true clock, and 90 s later by the server's.
 	apply(t, r.pid(), Skew{Wall: Shift{Offset: -90 * time.Second}})
 	if off := r.wall(); !clocktest.Near(off, -90*time.Second) {
 		t.Errorf("TIME is off by %v, want -1m30s", off)
 	}
-	time.Sleep(300 * time.Millisecond)
+	end := time.Now().Add(100 * time.Millisecond)
+	r.want(fmt.Sprintf("SET lock me PXAT %d", end.UnixMilli()), "+OK")
+	time.Sleep(time.Until(end.Add(200 * time.Millisecond)))
 	r.want("GET lock", "me")
 	heal(t, r.pid())
 	r.want("GET lock", "$-1")
