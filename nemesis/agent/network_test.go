@@ -43,10 +43,10 @@ func (from *station) reaches(to *station, within time.Duration) bool {
 	}
 }
 
-// Long enough for a packet that is not dropped, many times over; and what healing may take.
+// Long enough for a packet that is not dropped, many times over; and for how long it is tried whether one arrives.
 const (
 	silence = 60 * time.Millisecond
-	healing = time.Second
+	healing = 30 * time.Second
 )
 
 func (from *station) passes(to *station, want bool, when string) {

@@ -271,7 +271,7 @@ func TestRulesEndWithTheProcessThatMadeThem(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = child.Wait() // its sockets are closed before it can be waited for
-			for deadline := time.Now().Add(time.Second); len(tables(t)) > 0 && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(30 * time.Second); len(tables(t)) > 0 && time.Now().Before(deadline); {
 				time.Sleep(time.Millisecond) // the kernel removes tables a little later than it closes sockets
 			}
 			if left := tables(t); len(left) > 0 {
@@ -316,7 +316,7 @@ func TestBadCutsAreRefusedByWhatIsWrong(t *testing.T) {
 				t.Errorf("%q, %v: the error does not say %q: %v", c.name, c.links, c.says, err)
 			}
 		}
-		for deadline := time.Now().Add(time.Second); len(tables(t)) > 1 && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(30 * time.Second); len(tables(t)) > 1 && time.Now().Before(deadline); {
 			time.Sleep(time.Millisecond)
 		}
 		if got, want := tables(t), []string{"lockcheck-taken"}; !slices.Equal(got, want) {
