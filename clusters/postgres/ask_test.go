@@ -28,8 +28,8 @@ func TestAGrantAsksAboutItsOwnRecord(t *testing.T) {
 		}},
 	} {
 		t.Run(of.name, func(t *testing.T) {
-			a, _, ready := clienttest.Client(t, of.factory, backendtest.InitFor(c, 2*time.Second))
-			b, _, _ := clienttest.Client(t, of.factory, backendtest.InitFor(c, 2*time.Second))
+			a, _, ready := clienttest.Client(t, of.factory, backendtest.InitFor(c, 30*time.Second))
+			b, _, _ := clienttest.Client(t, of.factory, backendtest.InitFor(c, 30*time.Second))
 			if len(ready.Commands) != 1 || ready.Commands[0] != string(history.GuardAsk) {
 				t.Errorf("declares %q", ready.Commands)
 			}

@@ -97,7 +97,11 @@ type released struct {
 
 func (g *released) Release(ctx context.Context) (*bool, error) {
 	for time.Since(g.of.beats.at(g.Session())) > g.of.ttl/heartbeats/2 {
-		time.Sleep(time.Millisecond)
+		select {
+		case <-time.After(time.Millisecond):
+		case <-g.Grant.(*borrowed).beating.Done():
+			return nil, client.Definite(history.CodeRefused, "nothing was sent: %w", errNoHeartbeat)
+		}
 	}
 	return g.Grant.Release(ctx)
 }
@@ -306,7 +310,7 @@ func TestTheLibrarysReleaseWithoutAnAnswerIsUnknown(t *testing.T) {
 }
 
 func TestTheLibraryCountsItsRequests(t *testing.T) {
-	init := backendtest.InitFor(startAlone(t, nil), 2*time.Second)
+	init := backendtest.InitFor(startAlone(t, nil), lease)
 	clienttest.WantAttempts(t, clienttest.Serve(t, betweenHeartbeats, init), clienttest.Serve(t, betweenHeartbeats, init), "k", 1)
 }
 

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"net"
 	"testing"
 	"time"
@@ -157,10 +158,32 @@ func TestAPausedServerIsALossOfWhichItSaidNothing(t *testing.T) {
 	backendtest.Resume(t, c.Nodes()[0])
 }
 
+// The reply to the first session is lost, and the second, over another way, gives the lease back.
 func TestATakenLeaseWithoutAnAnswerIsGivenBack(t *testing.T) {
 	c := startAlone(t, nil)
+	first, second := clienttest.NewWire(t, c.Endpoints()[0]), clienttest.NewWire(t, c.Endpoints()[0])
+	init := backendtest.InitFor(c, 30*time.Second)
+	init.Endpoints = []string{first.Addr, second.Addr}
+	lock, _, _ := clienttest.Client(t, newRowLease, init)
+	before := clienttest.Acquire(t, lock, "k") // there is a session
+	clienttest.Release(t, before)
+	first.Hold(clienttest.ToClient)
+	_, err := lock.Acquire(t.Context(), "k", true)
+	clienttest.WantCode(t, err, history.CodeRefused)
+	if owner := ownerOf(t, c, "k"); owner != "" {
+		t.Errorf("%q has it still", owner)
+	}
+	next := clienttest.Acquire(t, lock, "k")
+	if taken := new(big.Int).Sub(clienttest.Token(t, next), clienttest.Token(t, before)); taken.Int64() != 2 {
+		t.Errorf("token %s after %s: the lease was not taken in between", next.Token(), before.Token())
+	}
+	clienttest.Release(t, next)
+}
+
+func TestATakenLeaseThatCannotBeGivenBackIsUnknownUnderItsOwner(t *testing.T) {
+	c := startAlone(t, nil)
 	wire := clienttest.NewWire(t, c.Endpoints()[0])
-	lock, _, _ := clienttest.Client(t, newRowLease, initBehind(c, wire.Addr, 2*time.Second))
+	lock, _, _ := clienttest.Client(t, newRowLease, initBehind(c, wire.Addr, 30*time.Second))
 	clienttest.Release(t, clienttest.Acquire(t, lock, "k")) // there is a session
 	wire.Hold(clienttest.ToClient)
 	_, err := lock.Acquire(t.Context(), "k", true)
@@ -169,6 +192,7 @@ func TestATakenLeaseWithoutAnAnswerIsGivenBack(t *testing.T) {
 		t.Errorf("under %q, and the owner is %q", under, ownerOf(t, c, "k"))
 	}
 	wire.LetGo(clienttest.ToClient)
+	run(t, c, "update lockcheck_lease set expires_at = now()") // as when the lease has run out
 	clienttest.Release(t, clienttest.Acquire(t, lock, "k"))
 }
 

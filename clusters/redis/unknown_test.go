@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"bytes"
 	"context"
 	"strings"
 	"testing"
@@ -16,18 +17,19 @@ import (
 )
 
 // wired is a client whose connection to its server can be held up. With others it behaves as with Sentinel.
-func wired(t *testing.T, others bool) (*single, *clienttest.Wire, *locks, *clienttest.Watched) {
+func wired(t *testing.T, others bool, ttl time.Duration) (*single, *clienttest.Wire, *locks, *clienttest.Watched) {
 	t.Helper()
 	c := startSingle(t, nil)
 	wire := clienttest.NewWire(t, c.Endpoints()[0])
-	lock, w, _ := clienttest.Client(t, setnx.factory, client.Init{Endpoints: []string{wire.Addr}, TTLMS: 1000})
+	lock, w, _ := clienttest.Client(t, setnx.factory, client.Init{Endpoints: []string{wire.Addr}, TTLMS: ttl.Milliseconds()})
 	l := lock.(*locks)
 	l.alone = !others
 	return c, wire, l, w
 }
 
 func TestASetWithoutAnAnswerIsUnknown(t *testing.T) {
-	c, wire, lock, _ := wired(t, false)
+	// The lease ends the record if its removal overtook it.
+	c, wire, lock, _ := wired(t, false, lesser)
 	clienttest.Release(t, clienttest.Acquire(t, lock, "k")) // the connection is there
 	wire.Hold(clienttest.ToClient)
 	_, err := lock.Acquire(t.Context(), "k", false)
@@ -62,13 +64,17 @@ func TestAnAttemptIsNotTidiedUpByItsRecipesRelease(t *testing.T) {
 func TestAWaitOverAnUnknownAttempt(t *testing.T) {
 	for name, test := range map[string]struct{ givenUp bool }{"granted in the end": {false}, "given up": {true}} {
 		t.Run(name, func(t *testing.T) {
-			c, wire, lock, _ := wired(t, true)
+			c, wire, lock, _ := wired(t, true, lesser) // the lease ends records whose removal overtook them
 			clienttest.Release(t, clienttest.Acquire(t, lock, "k"))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			wire.Hold(clienttest.ToServer)
 			waiting := clienttest.Acquiring(ctx, lock, "k")
-			time.Sleep(3 * requestTimeout(time.Second)) // some attempts are on their way
+			clienttest.Eventually(t, "an attempt is on its way, and the next has begun", func() bool {
+				sent := wire.Arrived(clienttest.ToServer)
+				// A connection begins with HELLO: that of the removal does, and then that of the next attempt.
+				return bytes.Contains(sent, []byte("\r\nSET\r\n")) && bytes.Count(sent, []byte("\r\nhello\r\n")) >= 2
+			})
 			if test.givenUp {
 				cancel()
 				clienttest.WantUnknown(t, (<-waiting).Err)
@@ -85,7 +91,7 @@ func TestAWaitOverAnUnknownAttempt(t *testing.T) {
 }
 
 func TestAReleaseWithoutAnAnswerIsUnknownAndMayBeRepeated(t *testing.T) {
-	c, wire, lock, _ := wired(t, false)
+	c, wire, lock, _ := wired(t, false, lease)
 	g := clienttest.Acquire(t, lock, "k")
 	wire.Hold(clienttest.ToClient)
 	_, err := g.Release(t.Context())
@@ -108,16 +114,20 @@ func TestWithoutAListenerNothingWasSent(t *testing.T) {
 
 // Each attempt has a record of its own, so an outcome that is unknown can only have been under that one.
 func TestAnAcquireOfUnknownOutcomeNamesItsRecord(t *testing.T) {
-	c, wire, lock, _ := wired(t, false)
+	c, wire, lock, _ := wired(t, false, lease)
 	clienttest.Release(t, clienttest.Acquire(t, lock, "k")) // the connection is there
+	made := ""
+	lock.recipe.set = func(ctx context.Context, store *record.Store, a ask) (string, bool, error) {
+		token, granted, err := setnx.set(ctx, store, a)
+		// Only then does the client tidy up.
+		clienttest.Eventually(t, "the record is made", func() bool { made = value(t, c, "k"); return made != "" })
+		return token, granted, err
+	}
 	wire.Hold(clienttest.ToClient)
-	asked := clienttest.Acquiring(t.Context(), lock, "k")
-	record := ""
-	clienttest.Eventually(t, "the record is made", func() bool { record = value(t, c, "k"); return record != "" })
-	err := (<-asked).Err
+	_, err := lock.Acquire(t.Context(), "k", false)
 	clienttest.WantUnknown(t, err)
-	if under := client.SessionOf(err); under != record {
-		t.Errorf("under %q, and the record is %q", under, record)
+	if under := client.SessionOf(err); under != made {
+		t.Errorf("under %q, and the record is %q", under, made)
 	}
 }
 

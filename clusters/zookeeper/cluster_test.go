@@ -12,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/client/clienttest"
 	"lockcheck/clusters/hosttest"
 )
 
@@ -80,10 +81,7 @@ func TestAPausedServerConnectsButDoesNotAnswer(t *testing.T) {
 func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
 	c := ensemble(t)
 	old := leaderOf(t, c)
-	before, err := old.status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := waitForStatus(t, old, func(status) bool { return true })
 	resume := pauseFor(t, old)
 	begun := time.Now()
 	successor, err := clusters.AwaitOtherLeader(t.Context(), c, old.Name())
@@ -91,18 +89,34 @@ func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
 	if err != nil || successor == old.Name() {
 		t.Fatalf("leader %q, %v", successor, err)
 	}
-	after, err := clusters.Named(c.nodes, successor).status(t.Context())
-	if err != nil || after.epoch() <= before.epoch() {
-		t.Errorf("epoch %d after %d, %v", after.epoch(), before.epoch(), err)
+	after := waitForStatus(t, clusters.Named(c.nodes, successor), func(status) bool { return true })
+	if after.epoch() <= before.epoch() {
+		t.Errorf("epoch %d after %d", after.epoch(), before.epoch())
 	}
 	resume()
-	// The old one wakes up believing that it leads; the higher epoch must win.
-	for range 20 {
-		if got, err := c.Leader(t.Context()); err != nil || got == old.Name() {
-			t.Errorf("%q is said to lead, %v, after %s had taken over", got, err, successor)
-		}
+	// The old one wakes up believing that it leads, until it hears of the higher epoch.
+	deposed := func(s status) bool { return s.mode == following || s.epoch() > after.epoch() }
+	waitForStatus(t, old, deposed)
+	leader := ""
+	clienttest.Eventually(t, "one leads", func() bool {
+		leader, err = c.Leader(t.Context())
+		return err == nil && leader != ""
+	})
+	if leader == old.Name() && waitForStatus(t, old, deposed).epoch() <= after.epoch() { // in a later one it was elected again
+		t.Errorf("%q is said to lead after %s had taken over", leader, successor)
 	}
 	restore(t, c)
+}
+
+// waitForStatus is what a server says of itself once that is as wanted.
+func waitForStatus(t *testing.T, n *node, want func(status) bool) (said status) {
+	t.Helper()
+	clienttest.Eventually(t, "such a status", func() bool {
+		var err error
+		said, err = n.status(t.Context())
+		return err == nil && want(said)
+	})
+	return said
 }
 
 // The ensemble is this test's own: after such pauses one server of a busy ensemble was seen to follow, in sync, and to take no
