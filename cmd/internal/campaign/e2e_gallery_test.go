@@ -23,7 +23,7 @@ func TestAGalleryIsRunInPods(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(said.String(), "lockcheck gallery --attach-job="+job) {
 		t.Fatalf("left by Ctrl-C: exit %d\n%s", code, said)
 	}
-	if code, wrong := run(t, adminConfig, t.TempDir(), "--attach-job="+job, "--namespace="+n); code != 64 || !strings.Contains(wrong, "was made by lockcheck gallery") {
+	if code, wrong := run(t, adminConfig, t.TempDir(), "--attach-job="+job, "--namespace="+n); code != 64 || !strings.Contains(wrong, `was made by lockcheck "gallery"`) {
 		t.Errorf("come back to by compare: exit %d\n%s", code, wrong)
 	}
 	cmd, said = start(t, adminConfig, "gallery", "--attach-job="+job, "--namespace="+n, "--out="+out)

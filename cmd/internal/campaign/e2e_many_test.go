@@ -63,7 +63,8 @@ func TestManyShardsThatDoNothing(t *testing.T) {
 		}
 		nothingLeft(t, api, n)
 	}
-	if grown := (memory[1] - memory[0]) / int64(sizes[1]-sizes[0]); grown > 64 {
-		t.Errorf("it grew by %d kB a shard", grown)
+	// The merged table may have a story of 24 kB for each run; the rest is what one run of a garbage collector differs in from another.
+	if grown, most := memory[1]-memory[0], int64(8<<10+32*(sizes[1]-sizes[0])); grown > most {
+		t.Errorf("for %d shards more it took %d kB more, at most %d expected", sizes[1]-sizes[0], grown, most)
 	}
 }
