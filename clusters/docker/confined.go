@@ -12,7 +12,6 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/events"
-	"github.com/docker/docker/api/types/filters"
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/docker/sandbox"
@@ -93,19 +92,12 @@ func (p *confined) explainEnd(end container.WaitResponse) error {
 	return fmt.Errorf("exit status %d", end.StatusCode)
 }
 
-// ranOutOfMemory asks the engine, which remembers the latest events, of a container that it has removed.
+// ranOutOfMemory asks the engine which came first, the kernel's killing for want of memory or the end.
 func (p *confined) ranOutOfMemory() bool {
 	ctx, cancel := context.WithTimeout(p.host.site.ctx, pingTimeout)
 	defer cancel()
-	said, failed := p.host.site.engine.Events(ctx, events.ListOptions{Since: "1", Filters: filters.NewArgs(
-		filters.Arg("container", p.id), filters.Arg("event", string(events.ActionOOM)), filters.Arg("event", string(events.ActionDestroy)),
-	)})
-	select {
-	case event := <-said: // the first of the two
-		return event.Action == events.ActionOOM
-	case <-failed:
-		return false
-	}
+	first, err := firstEvent(ctx, p.host.site.engine, p.id, events.ActionOOM, events.ActionDestroy)
+	return err == nil && first.Action == events.ActionOOM
 }
 
 func (p *confined) PID() int              { return 0 } // it may be on another machine

@@ -180,20 +180,29 @@ func wentAway(engine *client.Client, what string, err error) error {
 // first.
 const noticeTime = 15 * time.Second
 
-// exitOf is the exit status with which a container has ended, as the engine remembers it of the latest; "" if it knows of no end.
+// exitOf is the exit status with which a container has ended, as the engine remembers it of the latest; "" if it tells of no end.
 func exitOf(engine *client.Client, id string) (status string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), noticeTime)
 	defer cancel()
-	said, failed := engine.Events(ctx, events.ListOptions{Since: "1", Filters: filters.NewArgs(
-		filters.Arg("container", id), filters.Arg("event", string(events.ActionDie)))})
+	died, err := firstEvent(ctx, engine, id, events.ActionDie)
+	if err != nil && ctx.Err() != nil {
+		return "", nil
+	}
+	return died.Actor.Attributes["exitCode"], err
+}
+
+// firstEvent is the first of these that happens to a container, or has happened: the engine remembers the latest, of removed ones, too.
+func firstEvent(ctx context.Context, engine *client.Client, id string, actions ...events.Action) (events.Message, error) {
+	what := filters.NewArgs(filters.Arg("container", id))
+	for _, action := range actions {
+		what.Add("event", string(action))
+	}
+	said, failed := engine.Events(ctx, events.ListOptions{Since: "1", Filters: what})
 	select {
 	case event := <-said:
-		return event.Actor.Attributes["exitCode"], nil
+		return event, nil
 	case err := <-failed:
-		if ctx.Err() != nil {
-			return "", nil
-		}
-		return "", err
+		return events.Message{}, err
 	}
 }
 

@@ -194,7 +194,7 @@ func (h *host) lost(err error) error {
 	case asked != nil:
 		return wentAway(h.site.engine, what, asked)
 	case status == "":
-		return wentAway(h.site.engine, what, fmt.Errorf("it knows of no end of the container: %w", err))
+		return wentAway(h.site.engine, what, fmt.Errorf("it tells of no end of the container: %w", err))
 	case status == "0":
 		return wentAway(h.site.engine, what, fmt.Errorf("its sandbox heard no more of this process, either, and ended: %w", err))
 	case words != "" && !slices.Contains(bySignal, status):

@@ -24,7 +24,7 @@ type campaigned interface {
 	plan() (text []byte, digest string, err error)
 	createDir(out string, now time.Time) (string, error)
 	// accept is an error unless a directory has the results of one shard of this plan.
-	accept(dir string, outcome campaign.Outcome, shards int) error
+	accept(dir string, outcome campaign.Outcome) error
 	// conclude joins the shards that were fetched, and shows the whole. Its lines name runs whose harness was held up.
 	conclude(dir string, results map[int]string, missing []campaign.Missing, out output) (heldUp []string, err error)
 	// missed is what to do about shards that are missing; "" if nothing can be said.

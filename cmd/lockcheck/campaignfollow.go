@@ -24,7 +24,7 @@ import (
 func (k *kubeCampaign) followAndConclude(parent context.Context) error {
 	var failed shardFailed
 	store, err := campaign.OpenStore(filepath.Join(k.dir, shardsDir), func(dir string, outcome campaign.Outcome) error {
-		err := k.of.accept(dir, outcome, k.c.Shards)
+		err := k.of.accept(dir, outcome)
 		errors.As(err, &failed)
 		return err
 	})

@@ -89,7 +89,7 @@ func (c *compareCampaign) createDir(out string, now time.Time) (string, error) {
 	return compare.CreateDir(out, now)
 }
 
-func (c *compareCampaign) accept(dir string, outcome campaign.Outcome, shards int) error {
+func (c *compareCampaign) accept(dir string, outcome campaign.Outcome) error {
 	part, err := compare.ReadDir(dir)
 	if outcome.ExitCode >= exitUsage && (err != nil || part.Interrupted) {
 		return shardFailed{outcome}
@@ -97,7 +97,7 @@ func (c *compareCampaign) accept(dir string, outcome campaign.Outcome, shards in
 	switch {
 	case err != nil:
 		return harness.Usage(err)
-	case part.Basis.Digest != c.whole.Basis.Digest, part.Shard != compare.Shard{Index: outcome.Shard, Count: shards}:
+	case part.Basis.Digest != c.whole.Basis.Digest, part.Shard != compare.Shard{Index: outcome.Shard, Count: c.shards()}:
 		return refusedShard(outcome, "are not of this campaign")
 	case part.Interrupted:
 		return refusedShard(outcome, "are not whole")

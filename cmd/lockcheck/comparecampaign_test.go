@@ -49,7 +49,7 @@ func TestOnlyTheResultsOfItsCellAreAShard(t *testing.T) {
 		"an end before its end":  {func(c *compare.Comparison) { c.Interrupted = true }, "not whole"},
 	} {
 		of, dir := shardOf(t, c.change)
-		err := of.accept(dir, campaign.Outcome{Shard: 2}, 2)
+		err := of.accept(dir, campaign.Outcome{Shard: 2})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %q", name, err, c.want)
 		}

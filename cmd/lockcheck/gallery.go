@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -61,9 +60,6 @@ func galleryCommand() *cobra.Command {
 			chosen, err := f.chosen(args)
 			if err != nil {
 				return harness.Usage(err)
-			}
-			if !cmd.Flags().Changed("seed") && f.campaign.job == "" {
-				f.run.Seed = rand.Int64N(1 << 31)
 			}
 			switch {
 			case onCluster:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -56,12 +56,10 @@ func (g *galleryCampaign) plan() (text []byte, digest string, err error) {
 	plan := g.record
 	plan.Interrupted = true // nothing was run yet
 	plan.ExitCode = plan.Code()
-	var written strings.Builder
-	if err := plan.Write(&written); err != nil {
-		return nil, "", err
-	}
-	sum := sha256.Sum256([]byte(written.String()))
-	return []byte(written.String()), hex.EncodeToString(sum[:]), nil
+	var written bytes.Buffer
+	err = plan.Write(&written)
+	sum := sha256.Sum256(written.Bytes())
+	return written.Bytes(), hex.EncodeToString(sum[:]), err
 }
 
 // readGalleryPlan is the gallery whose plan a Job has, of the scenarios of this lockcheck: the plan's digest shows whether it is the same.
@@ -91,7 +89,7 @@ func (g *galleryCampaign) createDir(out string, now time.Time) (string, error) {
 	return gallery.CreateDir(out, now)
 }
 
-func (g *galleryCampaign) accept(dir string, outcome campaign.Outcome, _ int) error {
+func (g *galleryCampaign) accept(dir string, outcome campaign.Outcome) error {
 	part, err := gallery.Read(dir)
 	if outcome.ExitCode >= exitUsage && (err != nil || part.Interrupted) {
 		return shardFailed{outcome}
@@ -120,7 +118,7 @@ func (g *galleryCampaign) accept(dir string, outcome campaign.Outcome, _ int) er
 func (g *galleryCampaign) conclude(dir string, results map[int]string, missing []campaign.Missing, out output) (heldUp []string, err error) {
 	g.dir = dir
 	for shard, from := range results {
-		if err := g.accept(from, campaign.Outcome{Shard: shard}, g.shards()); err != nil { // it lay here, where anything may have changed it
+		if err := g.accept(from, campaign.Outcome{Shard: shard}); err != nil { // it lay here, where anything may have changed it
 			return nil, fmt.Errorf("%w: %w; if %s was changed, remove that directory: its shard is missing then", errNotConcluded, err, filepath.Dir(from))
 		}
 		part, err := gallery.Read(from)

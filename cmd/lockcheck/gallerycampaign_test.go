@@ -80,7 +80,7 @@ func TestOnlyTheRunOfAShardIsTaken(t *testing.T) {
 		g, dir := galleryOfTwo(t), t.TempDir()
 		madeShard(t, g, dir, 1, violated, c.change)
 		c.outcome.Shard = 1
-		err := g.accept(dir, c.outcome, 2)
+		err := g.accept(dir, c.outcome)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %q", name, err, c.want)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,8 +68,11 @@ func (f *galleryFlags) printCommands(chosen []config.Scenario, given *pflag.Flag
 	return err
 }
 
-// newRunOf is a gallery of the halves that are asked for.
+// newRunOf is a gallery of the halves that are asked for, with a seed that is drawn unless one was given.
 func (f *galleryFlags) newRunOf(chosen []config.Scenario, given *pflag.FlagSet) galleryRun {
+	if !given.Changed("seed") {
+		f.run.Seed = rand.Int64N(1 << 31)
+	}
 	g := f.newRun()
 	g.record.Provider = f.provider(given)
 	for _, s := range chosen {

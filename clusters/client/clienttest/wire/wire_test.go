@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"testing"
@@ -24,15 +25,7 @@ func echo(t *testing.T) string {
 			}
 			go func() {
 				defer c.Close()
-				buffer := make([]byte, 1)
-				for {
-					if _, err := c.Read(buffer); err != nil {
-						return
-					}
-					if _, err := c.Write(buffer); err != nil {
-						return
-					}
-				}
+				_, _ = io.Copy(c, c)
 			}()
 		}
 	}()
