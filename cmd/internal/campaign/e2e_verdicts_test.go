@@ -3,6 +3,7 @@
 package campaign
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -14,12 +15,13 @@ func TestACampaignComesToTheVerdictsOfThisMachine(t *testing.T) {
 	api, s := admin(t), asked()
 	n := namespace(t, api, "verdicts", nil)
 	there, here := t.TempDir(), t.TempDir()
-	before := processorTime(t)
-	code, _ := run(t, adminConfig, there, s.matrix(onCluster(n)...)...)
-	inCluster := processorTime(t) - before
-	before = processorTime(t)
-	want, _ := run(t, adminConfig, here, s.matrix("--provider=local")...)
-	t.Logf("processor time of the whole machine: %v for the campaign, %v for the same cells run here one after the other", inCluster, processorTime(t)-before)
+	var code, want int
+	rest := costOf(t, func() { time.Sleep(20 * time.Second) }) // the node's own programs run all the time, also while the same cells are run here
+	campaign := costOf(t, func() { code, _ = run(t, adminConfig, there, s.matrix(onCluster(n)...)...) })
+	own := costOf(t, func() { want, _ = run(t, adminConfig, here, s.matrix("--provider=local")...) })
+	t.Logf("processor time of the whole machine: %v for the campaign, %v for the same cells run here one after the other; of the node at rest: %v", campaign, own, rest)
+	t.Logf("without what the node at rest takes in as much time: %v and %v, %+.0f %%", rest.without(campaign), rest.without(own),
+		100*(float64(rest.without(campaign))/float64(rest.without(own))-1))
 	if code != want || want != 1 {
 		t.Errorf("exit %d in the cluster, %d here; want 1", code, want)
 	}
@@ -45,6 +47,23 @@ func TestACampaignComesToTheVerdictsOfThisMachine(t *testing.T) {
 		t.Errorf("in %d runs the harness stood still: this machine is too busy to compare anything", stalled)
 	}
 	nothingLeft(t, api, n)
+}
+
+// processors is how long something took, and how much of this whole machine's processors.
+type processors struct{ took, used time.Duration }
+
+func (p processors) String() string { return fmt.Sprintf("%v in %v", p.used, p.took.Round(time.Millisecond)) }
+
+// without is what something used beyond what p goes on using all the time.
+func (p processors) without(other processors) time.Duration {
+	return (other.used - time.Duration(float64(other.took)*p.used.Seconds()/p.took.Seconds())).Round(10 * time.Millisecond)
+}
+
+func costOf(t *testing.T, what func()) processors {
+	t.Helper()
+	began, before := time.Now(), processorTime(t)
+	what()
+	return processors{time.Since(began), processorTime(t) - before}
 }
 
 // processorTime is what this whole machine has used so far: user, nice, system and softirq.
