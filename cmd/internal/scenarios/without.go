@@ -14,7 +14,6 @@ var Without = []Known{
 	{"extend-resurrects", "aioredlock is not among the lock clients; none of those that are extends a record that is not its own."},
 	{"fence-unseen", "No plan forces a second holder that has not written yet when the first one wakes up."},
 	{"python-etcd3-contended", "The client has to be python3-etcd3 0.12, which is not among the lock clients; it fails before any fault."},
-	{"redlock-expired-on-arrival", "No lock client leaves out the check of its validity."},
 	{"zk-orphan-node", "No fault ends a connection between the creation of a node and its answer."},
 	{"zk-release-others-node", "No lock client makes the parent of its nodes anew."},
 }
