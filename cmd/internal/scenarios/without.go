@@ -12,7 +12,7 @@ var Without = []Known{
 	{"etcd-stale-unlock-retry", "No fault cuts off the answer to an unlock alone."},
 	{"etcd-zombie-waiter", "Liveness counts 30 s in which no fault is in effect, and without one no holder keeps the lock that long."},
 	{"extend-resurrects", "aioredlock is not among the lock clients; none of those that are extends a record that is not its own."},
-	{"fence-unseen", "No plan forces a second holder that has not written yet when the first one wakes up."},
+	{"fence-unseen", "No resource compares the tokens of writes alone; on one that compares those of reads, too, the old token's write lands before all that the second holder does, and breaks nothing."},
 	{"python-etcd3-contended", "The client has to be python3-etcd3 0.12, which is not among the lock clients; it fails before any fault."},
 	{"zk-orphan-node", "No fault ends a connection between the creation of a node and its answer."},
 	{"zk-release-others-node", "No lock client makes the parent of its nodes anew."},
