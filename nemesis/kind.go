@@ -98,10 +98,9 @@ func ofWhom(f Fault) []string {
 // exposures names what is counted of such faults.
 func (f Fault) exposures() string { return history.WordsOf(history.F(f.Kind)).Exposures }
 
-// required is what must have happened for a fault of this kind. A client that is about to delete its lock has begun to
-// release it, so it believes in it no more: a fault that waits for that meets no holder.
+// required is what must have happened for a fault of this kind.
 func (k *Kind) required(f Fault) []string {
-	if f.Trigger == AtRemoving && roles[f.Target.Name].clients {
+	if f.Trigger.unheld() && roles[f.Target.Name].clients {
 		return []string{f.exposures()}
 	}
 	return k.requires(f)

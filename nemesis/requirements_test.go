@@ -19,6 +19,8 @@ func TestWhatARunMustHaveMet(t *testing.T) {
 		{"pause:holder@removing,1.5ttl", "pauses"}, // its release has begun: it believes in its lock no more
 		{"kill:holder@removing", "kills"},
 		{"pause:leader@removing", "pauses-of-servers"},
+		{"kill:holder@expiring", "kills"}, // it was not told yet that the lock is its own
+		{"kill:client@expiring", "kills"},
 		{"pause:client", "pauses"},
 		{"pause:leader", "pauses-of-servers"},
 		{"partition:holder@work", "partitions-past-the-lease"},

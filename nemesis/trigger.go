@@ -18,6 +18,8 @@ const (
 	AtRelease   Trigger = "release" // a holder is about to release
 	// AtRemoving: a client that releases has looked whose the lock is, and is about to delete it.
 	AtRemoving Trigger = "removing"
+	// AtExpiring: a client that acquires has made its record, and is about to let it expire.
+	AtExpiring Trigger = "expiring"
 	AtQueueing Trigger = "queue"  // a client's request waits behind another's
 	AtLoss     Trigger = "lost"   // a client was told that its lock is gone
 	AtLeader   Trigger = "leader" // the service has another leader
@@ -27,16 +29,30 @@ const (
 var triggers = []struct {
 	name  Trigger
 	about string
+	// unheld: the client of the moment does not believe in its lock, not yet or not any more. A fault that waits for that meets
+	// no holder.
+	unheld bool
 }{
-	{AtIntervals, "at times drawn from the seed"},
-	{AtGrant, "when a client was granted a lock"},
-	{AtWork, "while a holder works, before it writes"},
-	{AtWorkEnd, "when a holder's work is done and its write is about to be sent"},
-	{AtRelease, "just before a holder releases"},
-	{AtRemoving, "in a release of two steps, when the client has looked whose the lock is and is about to delete it"},
-	{AtQueueing, "when a client begins to wait behind another"},
-	{AtLoss, "when a client is told that its lock is lost"},
-	{AtLeader, "when the service's leader changed"},
+	{name: AtIntervals, about: "at times drawn from the seed"},
+	{name: AtGrant, about: "when a client was granted a lock"},
+	{name: AtWork, about: "while a holder works, before it writes"},
+	{name: AtWorkEnd, about: "when a holder's work is done and its write is about to be sent"},
+	{name: AtRelease, about: "just before a holder releases"},
+	{AtRemoving, "in a release of two steps, when the client has looked whose the lock is and is about to delete it", true},
+	{AtExpiring, "in an acquire of two steps, when the client has made its record and is about to let it expire", true},
+	{name: AtQueueing, about: "when a client begins to wait behind another"},
+	{name: AtLoss, about: "when a client is told that its lock is lost"},
+	{name: AtLeader, about: "when the service's leader changed"},
+}
+
+// unheld reports whether the client of such a moment does not believe in its lock.
+func (t Trigger) unheld() bool {
+	for _, one := range triggers {
+		if one.name == t {
+			return one.unheld
+		}
+	}
+	return false
 }
 
 func triggerNamed(name string) (Trigger, error) {

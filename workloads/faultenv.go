@@ -179,28 +179,33 @@ func (e *faultEnv) NextOp() int64 { return e.run.ops.Add(1) }
 // hear turns what a client did into a moment. Where the client waits for its next ping before it goes on, the channel is
 // closed when a fault that waited for the moment has come.
 func (e *faultEnv) hear(m driver.Moment) (acted <-chan struct{}) {
-	trigger, ok := triggerOf[m.Kind]
+	heard, ok := triggerOf[m.Kind]
 	if !ok {
 		return nil
 	}
 	moment := nemesis.Moment{
-		Kind: trigger, Client: m.Client, Number: clientNumber(m.Client), Hold: m.Hold, Key: m.Key,
+		Kind: heard.trigger, Client: m.Client, Number: clientNumber(m.Client), Hold: m.Hold, Key: m.Key,
 		Work: time.Duration(m.WorkMS) * time.Millisecond,
 	}
-	if m.Kind == driver.MomentRemoving {
+	if heard.waits {
 		return e.moments.holdUp(moment)
 	}
 	e.moments.offer(moment)
 	return nil
 }
 
-var triggerOf = map[driver.MomentKind]nemesis.Trigger{
-	driver.MomentGranted:  nemesis.AtGrant,
-	driver.MomentWorking:  nemesis.AtWork,
-	driver.MomentWorked:   nemesis.AtWorkEnd,
-	driver.MomentRemoving: nemesis.AtRemoving,
-	driver.MomentQueued:   nemesis.AtQueueing,
-	driver.MomentLost:     nemesis.AtLoss,
+// triggerOf is what a moment is for a nemesis, and whether its client waits for its next ping before it goes on.
+var triggerOf = map[driver.MomentKind]struct {
+	trigger nemesis.Trigger
+	waits   bool
+}{
+	driver.MomentGranted:  {trigger: nemesis.AtGrant},
+	driver.MomentWorking:  {trigger: nemesis.AtWork},
+	driver.MomentWorked:   {trigger: nemesis.AtWorkEnd},
+	driver.MomentRemoving: {nemesis.AtRemoving, true},
+	driver.MomentExpiring: {nemesis.AtExpiring, true},
+	driver.MomentQueued:   {trigger: nemesis.AtQueueing},
+	driver.MomentLost:     {trigger: nemesis.AtLoss},
 }
 
 // releasing lets a nemesis that waits for it act before a client releases.

@@ -9,6 +9,8 @@ import (
 
 // acquiring is what an implementation says of one acquire while it makes it, beside what Acquire returns.
 type acquiring struct {
+	server   *server
+	op       int64
 	queued   func()
 	attempts atomic.Int64
 }
@@ -16,7 +18,7 @@ type acquiring struct {
 type acquiringKey struct{}
 
 func newAcquiring(s *server, op int64) *acquiring {
-	return &acquiring{queued: sync.OnceFunc(func() { s.flags.say(Report{Msg: MsgStage, Op: op, Stage: StageQueued}) })}
+	return &acquiring{server: s, op: op, queued: sync.OnceFunc(func() { s.flags.say(Report{Msg: MsgStage, Op: op, Stage: StageQueued}) })}
 }
 
 func acquiringOf(ctx context.Context) *acquiring {
@@ -37,6 +39,29 @@ func Queued(ctx context.Context) {
 func Asked(ctx context.Context) {
 	if a := acquiringOf(ctx); a != nil {
 		a.attempts.Add(1)
+	}
+}
+
+// Expiring says that the acquire whose context ctx is has made its record, and is about to send the request that lets the record
+// expire, where the two are no one request. It returns once the next ping was read: a fault that waits for this moment comes
+// before that request. An error means that the acquire is given up or the client closed before that: the record is there, and
+// does not expire.
+func Expiring(ctx context.Context) error {
+	a := acquiringOf(ctx)
+	if a == nil {
+		return nil
+	}
+	return a.server.between(ctx, a.op, StageExpiring)
+}
+
+// between prints that an operation stands between two of its requests, and returns once the next ping was read or the operation
+// is given up, which is an error.
+func (s *server) between(ctx context.Context, op int64, stage Stage) error {
+	select {
+	case <-s.flags.between(op, stage):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

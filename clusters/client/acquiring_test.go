@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"lockcheck/checker/history"
 )
@@ -39,4 +40,40 @@ func TestAnAcquireCountsItsRequests(t *testing.T) {
 		})
 	}
 	Asked(t.Context()) // counts nothing: this is no acquire
+}
+
+// What lets a record expire is sent after a ping that was read after the stage was printed: a fault that waits for the stage
+// can come first.
+func TestARecordExpiresAfterTheNextPing(t *testing.T) {
+	said := make(chan error)
+	c := start(t, &fakeLock{grant: &fakeGrant{session: "s"}, asking: func(ctx context.Context) { said <- Expiring(ctx) }})
+	c.holds(7)
+	c.send(acquireA)
+	if stage := c.want(MsgStage); stage.Stage != StageExpiring || stage.Op != 1 {
+		t.Errorf("stage %+v", stage)
+	}
+	select {
+	case err := <-said:
+		t.Fatalf("it went on without a ping: %v", err)
+	case <-time.After(30 * time.Millisecond):
+	}
+	c.holds(8)
+	if err := <-said; err != nil {
+		t.Errorf("after the ping: %v", err)
+	}
+	c.want(MsgOK)
+	if err := Expiring(t.Context()); err != nil { // of no acquire
+		t.Error(err)
+	}
+}
+
+func TestAnAcquireThatIsGivenUpBeforeItsRecordExpiresIsTold(t *testing.T) {
+	said := make(chan error, 1)
+	c := start(t, &fakeLock{grant: &fakeGrant{session: "s"}, asking: func(ctx context.Context) { said <- Expiring(ctx) }})
+	c.send(acquireA)
+	c.want(MsgStage)
+	c.send(`{"cmd":"cancel","op":1}`)
+	if err := <-said; err == nil {
+		t.Error("it is told to go on")
+	}
 }

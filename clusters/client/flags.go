@@ -82,12 +82,12 @@ func (f *flags) nextPing() <-chan struct{} {
 	return f.heard.awaitNext()
 }
 
-// removing prints that a release is about to delete. The channel is closed by the next ping: no ping is read between the
-// line and the beginning of the waiting.
-func (f *flags) removing(op int64) <-chan struct{} {
+// between prints that an operation stands between two of its requests. The channel is closed by the next ping: no ping is
+// read between the line and the beginning of the waiting.
+func (f *flags) between(op int64, stage Stage) <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.sayLocked(Report{Msg: MsgStage, Op: op, Stage: StageRemoving})
+	f.sayLocked(Report{Msg: MsgStage, Op: op, Stage: stage})
 	return f.heard.awaitNext()
 }
 

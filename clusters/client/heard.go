@@ -17,7 +17,7 @@ type heardPings struct {
 	last  int64
 	start time.Time // of the conversation: when "ping 0" was read
 	at    map[int64]time.Time
-	next  chan struct{} // closed by the next one; nil while no release waits for it
+	next  chan struct{} // closed by the next one; nil while no operation waits for it
 }
 
 func newHeardPings() *heardPings {

@@ -17,7 +17,8 @@ type Factory func(ctx context.Context, init Init, watch Watch) (Lock, Ready, err
 type Lock interface {
 	// Acquire waits until key is granted, or ctx is done. With try it does not wait: an error with CodeBusy.
 	// Errors are Errors of this package where the outcome is certain; any other error means that the outcome is not known. It says how it
-	// gets on by Queued and Asked, and under which session an unknown outcome can only have been by Under.
+	// gets on by Queued and Asked, and under which session an unknown outcome can only have been by Under. One that makes its record and
+	// lets it expire in two steps says Expiring in between.
 	Acquire(ctx context.Context, key string, try bool) (Grant, error)
 	// Close ends the session in good order.
 	Close(ctx context.Context) error

@@ -89,6 +89,9 @@ const (
 	// StageRemoving is a release that has looked whose record there is, and is about to send the request that deletes it. It
 	// sends that once it has read the next ping.
 	StageRemoving Stage = "removing"
+	// StageExpiring is an acquire that has made its record, and is about to send the request that lets it expire. It sends that
+	// once it has read the next ping.
+	StageExpiring Stage = "expiring"
 )
 
 // Report is one line from a client to the harness. Unused fields are absent.

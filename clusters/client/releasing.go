@@ -43,10 +43,8 @@ func Removing(ctx context.Context) error {
 	if r == nil {
 		return nil
 	}
-	select {
-	case <-r.server.flags.removing(r.op):
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := r.server.between(ctx, r.op, StageRemoving); err != nil {
+		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

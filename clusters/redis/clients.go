@@ -21,6 +21,11 @@ var lockClients = []clusters.LockClient{
 		New:   getDel.factory, NoTokens: getDel.reason,
 	},
 	{
+		Name:  "setnx-expire",
+		About: "setnx that lets its record expire in a second request, as before Redis 2.6.12: SETNX, then PEXPIRE",
+		New:   setnxExpire.factory, NoTokens: setnxExpire.reason,
+	},
+	{
 		Name:  "setnx-norenew",
 		About: "setnx that is never renewed: it declares the lock valid for one TTL and says nothing when that is over",
 		New:   setnxNoRenew.factory, NoTokens: setnxNoRenew.reason,

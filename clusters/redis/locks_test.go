@@ -56,7 +56,7 @@ func value(t *testing.T, c *single, key string) (got string) {
 }
 
 func TestEveryRecipeExcludes(t *testing.T) {
-	for _, r := range []recipe{setnx, setnxIncr, getDel, setnxNoRenew} {
+	for _, r := range []recipe{setnx, setnxIncr, getDel, setnxExpire, setnxNoRenew} {
 		t.Run(r.name, func(t *testing.T) {
 			c, locks, _ := startClients(t, r, 2)
 			first := clienttest.Acquire(t, locks[0], "k")
@@ -95,6 +95,7 @@ func TestWhatAReleaseProves(t *testing.T) {
 		{setnx, "true", "false", "false"},
 		{setnxIncr, "true", "false", "false"},
 		{getDel, "unknown", "false", "false"},
+		{setnxExpire, "true", "false", "false"},
 		{setnxNoRenew, "true", "false", "false"},
 	} {
 		t.Run(test.recipe.name, func(t *testing.T) {

@@ -2,6 +2,8 @@ package redis
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"lockcheck/checker/history"
@@ -47,6 +49,10 @@ var (
 		name: "get-del", set: plainSet, remove: getThenDelete, release: history.ReleaseUnchecked, renewed: true,
 		tokens: history.TokensNone, reason: noTokens,
 	}
+	setnxExpire = recipe{
+		name: "setnx-expire", set: setThenExpire, remove: compareAndDelete, release: history.ReleaseChecked, renewed: true,
+		tokens: history.TokensNone, reason: noTokens,
+	}
 	setnxNoRenew = recipe{
 		name: "setnx-norenew", set: plainSet, remove: compareAndDelete, release: history.ReleaseChecked,
 		tokens: history.TokensNone, reason: noTokens,
@@ -56,6 +62,26 @@ var (
 func plainSet(ctx context.Context, store *record.Store, a ask) (string, bool, error) {
 	granted, err := store.Set(ctx, record.Key(a.lock), a.value, a.ttl)
 	return "", granted, err
+}
+
+// setThenExpire makes the record in one step and lets it expire in another. Who dies in between leaves a record that never
+// expires. The second step compares, as an extension does: only the record that the first one made is given an end, so that
+// the lease that is reported is that record's. If it fails, the record is there, whatever is certain of the second step.
+func setThenExpire(ctx context.Context, store *record.Store, a ask) (string, bool, error) {
+	made, err := store.SetForever(ctx, record.Key(a.lock), a.value)
+	if err != nil || !made {
+		return "", false, err
+	}
+	if err := client.Expiring(ctx); err != nil {
+		return "", false, fmt.Errorf("given up before the record was given its end: %w", err)
+	}
+	switch kept, err := store.Extend(ctx, record.Key(a.lock), a.value, a.ttl); {
+	case err != nil:
+		return "", false, errors.New("the record was made, and not given its end: " + err.Error())
+	case !kept:
+		return "", false, errors.New("the record was gone before it was given its end")
+	}
+	return "", true, nil
 }
 
 // counterKey is where the tokens of a lock are counted.

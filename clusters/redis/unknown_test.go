@@ -152,7 +152,7 @@ func TestALibraryThatRepeatsARequestIsFoundOut(t *testing.T) {
 }
 
 func TestEveryRecipeCountsItsTries(t *testing.T) {
-	for _, r := range []recipe{setnx, setnxIncr, setnxNoRenew} { // get-del differs in its release only, which waits for a ping
+	for _, r := range []recipe{setnx, setnxIncr, setnxNoRenew} { // get-del and setnx-expire differ in a step that waits for a ping
 		t.Run(r.name, func(t *testing.T) {
 			c := startSingle(t, nil)
 			init := backendtest.InitFor(c, 10*time.Second)

@@ -7,7 +7,12 @@ var lockClients = []clusters.LockClient{
 	{
 		Name:  "redlock",
 		About: "the algorithm as Redis's documentation gives it: majority, validity less drift, release on all, retry after a random time; extended at TTL/3",
-		New:   Redlock, NoTokens: noTokens,
+		New:   documented.factory, NoTokens: noTokens,
+	},
+	{
+		Name:  "unchecked",
+		About: "redlock without its last step, as in node-redlock: takes the lock however long the answers took, even if its validity is over by then; never extended",
+		New:   unchecked.factory, NoTokens: noTokens,
 	},
 	{
 		Name:  "redsync",

@@ -28,21 +28,40 @@ func nodeTimeout(ttl time.Duration) time.Duration { return max(ttl/20, 50*time.M
 // 2 ms because Redis counts in milliseconds.
 func drift(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
 
-// Redlock is the algorithm as Redis's documentation gives it, asked of all servers at once.
-func Redlock(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
+// recipe is what lock clients of the algorithm do in different ways.
+type recipe struct {
+	name string
+	// nodeTimeout is how long one server may take for its answer, by the lease.
+	nodeTimeout func(ttl time.Duration) time.Duration
+	// checked: a lock of whose validity nothing is left when the answers came is not taken.
+	checked bool
+	// renewed: extended at a third of the lease until it is given back. If not, its validity is declared, and the client does
+	// nothing when that is over.
+	renewed bool
+}
+
+var (
+	documented = recipe{name: "redlock", nodeTimeout: nodeTimeout, checked: true, renewed: true}
+	// unchecked is node-redlock's acquire (mike-marcacci/node-redlock#296): no server has a timeout, and who calls it is given
+	// whatever is left of the validity, which may be less than nothing.
+	unchecked = recipe{name: "unchecked", nodeTimeout: func(ttl time.Duration) time.Duration { return 4 * ttl }}
+)
+
+// factory makes the client, which asks all servers at once.
+func (r recipe) factory(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	ready := client.Ready{
 		Commands: []string{string(history.GuardAsk)},
-		Client:   "redlock, go-redis " + record.Version, Tokens: string(history.TokensNone), TokensReason: noTokens,
+		Client:   r.name + ", go-redis " + record.Version, Tokens: string(history.TokensNone), TokensReason: noTokens,
 		Release: string(history.ReleaseChecked), // a script on each server compares the random value and deletes
 	}
 	if len(init.Endpoints) == 0 {
 		return nil, ready, errors.New("there are no servers")
 	}
 	l := &locks{
-		name: init.Name, watch: watch, ttl: time.Duration(init.TTLMS) * time.Millisecond,
+		recipe: r, name: init.Name, watch: watch, ttl: time.Duration(init.TTLMS) * time.Millisecond,
 		pause: polling.NewPause(shortestRetry, longestRetry, init.Seed),
 	}
-	bound := nodeTimeout(l.ttl)
+	bound := r.nodeTimeout(l.ttl)
 	for _, addr := range init.Endpoints {
 		options, err := record.AccessOptions(addr, init.Access(), bound)
 		if err != nil {
@@ -55,6 +74,7 @@ func Redlock(_ context.Context, init client.Init, watch client.Watch) (client.Lo
 
 // locks is Redlock as a client.Lock.
 type locks struct {
+	recipe  recipe
 	name    string
 	servers []*record.Store
 	watch   client.Watch
@@ -72,8 +92,8 @@ func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant
 	return asker.Acquire(ctx, try)
 }
 
-// attempt asks every server once. The lock is granted if a majority made the record and there is validity left; if not,
-// the record is removed everywhere, also where it was not seen to be made.
+// attempt asks every server once. The lock is granted if a majority made the record and there is validity left, where that is
+// checked; if not, the record is removed everywhere, also where it was not seen to be made.
 //
 // What was acknowledged by a majority protects the grant for one lease from before the first of the requests was sent:
 // no other client finds a majority free before the first record of it expires.
@@ -85,7 +105,7 @@ func (l *locks) attempt(ctx context.Context, key string) (client.Grant, error) {
 		return s.Set(ctx, record.Key(key), value, l.ttl)
 	})
 	until := sent.Add(l.ttl - drift(l.ttl))
-	if yeses(votes) > len(l.servers)/2 && time.Now().Before(until) {
+	if yeses(votes) > len(l.servers)/2 && (!l.recipe.checked || time.Now().Before(until)) {
 		l.watch.Lease(value, seen, l.ttl)
 		return l.grant(key, value, seen, until, standingsOf(votes)), nil
 	}
@@ -138,20 +158,31 @@ type grant struct {
 	key, value string
 	seen       int64
 	standings  standings
-	renewal    *renewal.Renewal
+	valid      time.Time        // declared; zero if it is renewed
+	renewal    *renewal.Renewal // nil if it is not
 }
 
 func (l *locks) grant(key, value string, seen int64, until time.Time, known standings) *grant {
 	g := &grant{locks: l, key: key, value: value, seen: seen, standings: known}
-	g.renewal = renewal.Start(l.ttl, until, g.extend, g.lost)
+	if l.recipe.renewed {
+		g.renewal = renewal.Start(l.ttl, until, g.extend, g.lost)
+	} else {
+		g.valid = until
+	}
 	l.held.Add(g)
 	return g
 }
 
-func (g *grant) Session() string  { return g.value }
-func (g *grant) Token() string    { return "" }
-func (g *grant) Seen() int64      { return g.seen }
-func (g *grant) Valid() time.Time { return g.renewal.Until() }
+func (g *grant) Session() string { return g.value }
+func (g *grant) Token() string   { return "" }
+func (g *grant) Seen() int64     { return g.seen }
+
+func (g *grant) Valid() time.Time {
+	if g.renewal == nil {
+		return g.valid
+	}
+	return g.renewal.Until()
+}
 
 // errGone is the servers' word that a grant is over.
 var errGone = errors.New("a majority of the servers has no record of this grant")
@@ -202,7 +233,9 @@ func (g *grant) Ask(ctx context.Context, question history.Question) (bool, error
 
 // Release ends the renewal and removes the record everywhere.
 func (g *grant) Release(ctx context.Context) (*bool, error) {
-	g.renewal.Stop()
+	if g.renewal != nil {
+		g.renewal.Stop()
+	}
 	l := g.locks
 	owned, err := g.standings.released(ask(ctx, l.servers, func(ctx context.Context, s *record.Store) (bool, error) {
 		return s.Delete(ctx, record.Key(g.key), g.value)

@@ -264,7 +264,9 @@ func TestEveryClient(t *testing.T) {
 		{"postgres", "pglock", pause, harmed},
 		{"redis", "setnx-incr", none, nil}, {"redis", "setnx-incr", pause, harmed},
 		{"redis", "get-del", none, nil}, {"redis", "get-del", pause, harmed},
+		{"redis", "setnx-expire", none, nil}, {"redis", "setnx-expire", pause, harmed},
 		{"redis", "setnx-norenew", none, nil}, {"redis", "setnx-norenew", pause, harmed},
+		{"redlock", "unchecked", none, nil}, {"redlock", "unchecked", pause, harmed},
 		{"redlock", "redsync", none, nil}, {"redlock", "redsync", pause, harmed},
 	}
 	for _, c := range cases {

@@ -117,7 +117,7 @@ func TestNamesOfScenarios(t *testing.T) {
 func TestTheGalleryIsListed(t *testing.T) {
 	got := lockcheck(t, "gallery")
 	for _, want := range []string{"pause-holder: ", "  expected    mutual-exclusion: violation by pause of holder, stale-write: violation by pause of holder\n",
-		"Known failures without a scenario:\n", "  drift-bound: "} {
+		"Known failures without a scenario:\n", "  etcd-zombie-waiter: "} {
 		if got.code != exitPass || !strings.Contains(got.stdout, want) {
 			t.Errorf("exit %d, it does not say %q", got.code, want)
 		}
@@ -185,8 +185,8 @@ func TestMistakesAtTheGallery(t *testing.T) {
 		says string
 	}{
 		"an unknown scenario":           {[]string{"pause-hodler"}, `there is no scenario "pause-hodler" (did you mean pause-holder?); there are: bsm-redislock-pause, consul-`},
-		"one without a scenario":        {[]string{"drift-bound"}, "the known failure drift-bound has no scenario: No plan forces it"},
-		"nearly one without":            {[]string{"drift-bond"}, `there is no scenario "drift-bond" (did you mean drift-bound?), and the known failure drift-bound has none: No plan forces it`},
+		"one without a scenario":        {[]string{"etcd-zombie-waiter"}, "the known failure etcd-zombie-waiter has no scenario: Liveness counts 30 s"},
+		"nearly one without":            {[]string{"etcd-zombie-waiters"}, `there is no scenario "etcd-zombie-waiters" (did you mean etcd-zombie-waiter?), and the known failure etcd-zombie-waiter has none: Liveness counts 30 s`},
 		"the second of two unknown":     {[]string{"pause-holder", "zk-believe"}, `there is no scenario "zk-believe" (did you mean zk-belief?)`},
 		"a scenario twice":              {[]string{"pause-holder", "zk-belief", "pause-holder"}, "pause-holder is named twice"},
 		"a scenario and a file":         {[]string{"pause-holder", "--file=" + filepath.Join(dir, "none.yaml")}, "pause-holder and --file both say what to run: choose one"},

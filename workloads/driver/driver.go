@@ -38,6 +38,8 @@ const (
 	MomentWorked  MomentKind = "worked"
 	// MomentRemoving: the client waits for its next ping before it deletes.
 	MomentRemoving MomentKind = "removing"
+	// MomentExpiring: the client has made its record, and waits for its next ping before it lets the record expire.
+	MomentExpiring MomentKind = "expiring"
 	MomentLost     MomentKind = "lost"
 )
 

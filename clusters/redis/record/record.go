@@ -54,6 +54,14 @@ func (s *Store) Set(ctx context.Context, key, value string, ttl time.Duration) (
 	return err == nil, Judge(err)
 }
 
+// SetForever makes a record that does not expire, unless there is one: false.
+func (s *Store) SetForever(ctx context.Context, key, value string) (bool, error) {
+	ctx, cancel := s.request(ctx)
+	defer cancel()
+	made, err := s.rdb.SetNX(ctx, key, value, 0).Result()
+	return made, Judge(err)
+}
+
 // SetCounted is Set with a counter that is raised by the same script; it returns the counter, "" if there is a record.
 func (s *Store) SetCounted(ctx context.Context, key, counter, value string, ttl time.Duration) (string, error) {
 	n, err := s.run(ctx, setCounted, []string{key, counter}, value, ttl.Milliseconds())

@@ -105,6 +105,7 @@ func requests(s *Store) map[string]func() error {
 	ctx := context.Background()
 	return map[string]func() error{
 		"set":     func() error { _, err := s.Set(ctx, "k", "v", time.Second); return err },
+		"forever": func() error { _, err := s.SetForever(ctx, "k", "v"); return err },
 		"counted": func() error { _, err := s.SetCounted(ctx, "k", "n", "v", time.Second); return err },
 		"delete":  func() error { _, err := s.Delete(ctx, "k", "v"); return err },
 		"extend":  func() error { _, err := s.Extend(ctx, "k", "v", time.Second); return err },
