@@ -184,7 +184,7 @@ func TestMistakesAtTheGallery(t *testing.T) {
 		args []string
 		says string
 	}{
-		"an unknown scenario":           {[]string{"pause-hodler"}, `there is no scenario "pause-hodler" (did you mean pause-holder?); there are: bsm-redislock-pause, consul-`},
+		"an unknown scenario":           {[]string{"pause-hodler"}, `there is no scenario "pause-hodler" (did you mean pause-holder?); there are: bsm-redislock-lost-release, bsm-redislock-`},
 		"one without a scenario":        {[]string{"drift-bound"}, "the known failure drift-bound has no scenario: No plan forces it"},
 		"nearly one without":            {[]string{"drift-bond"}, `there is no scenario "drift-bond" (did you mean drift-bound?), and the known failure drift-bound has none: No plan forces it`},
 		"the second of two unknown":     {[]string{"pause-holder", "zk-believe"}, `there is no scenario "zk-believe" (did you mean zk-belief?)`},
