@@ -16,6 +16,5 @@ var Without = []Known{
 	{"python-etcd3-contended", "The client has to be python3-etcd3 0.12, which is not among the lock clients; it fails before any fault."},
 	{"redis-setnx-no-expire", "No lock client sets its record and the record's expiry in two steps."},
 	{"redlock-expired-on-arrival", "No lock client leaves out the check of its validity."},
-	{"zk-orphan-node", "No fault ends a connection between the creation of a node and its answer."},
 	{"zk-release-others-node", "No lock client makes the parent of its nodes anew."},
 }
