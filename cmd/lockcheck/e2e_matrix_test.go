@@ -255,6 +255,7 @@ func TestEveryClient(t *testing.T) {
 		{"etcd", "lease-txn", none, nil}, {"etcd", "lease-txn", pause, harmed},
 		// Lease ids are not ordered across members: no fault is needed to see it.
 		{"etcd", "lease-id-token", none, []checker.Name{checker.TokenMonotonicity}},
+		{"etcd", "unlock-retry", none, nil}, {"etcd", "unlock-retry", pause, harmed},
 		{"zookeeper", "election", none, nil}, {"zookeeper", "election", pause, harmed},
 		{"zookeeper", "go-zookeeper", none, nil}, {"zookeeper", "go-zookeeper", pause, harmed},
 		{"zookeeper", "go-zookeeper-same-session", none, nil}, {"zookeeper", "go-zookeeper-same-session", pause, harmed},

@@ -9,7 +9,6 @@ type Known struct {
 // Without are the known failures that no scenario shows yet, sorted by name.
 var Without = []Known{
 	{"drift-bound", "No plan forces it: how far a rate has to be off depends on the lease, so that it is a sweep and no single run."},
-	{"etcd-stale-unlock-retry", "No fault cuts off the answer to an unlock alone."},
 	{"etcd-zombie-waiter", "Liveness counts 30 s in which no fault is in effect, and without one no holder keeps the lock that long."},
 	{"extend-resurrects", "aioredlock is not among the lock clients; none of those that are extends a record that is not its own."},
 	{"fence-unseen", "No plan forces a second holder that has not written yet when the first one wakes up."},
