@@ -24,6 +24,11 @@ var lockClients = []clusters.LockClient{
 		About: "the mutex with the lease's id as token, as in etcd's own sample: ids are not ordered across members",
 		New:   leaseIDTokens.New,
 	},
+	{
+		Name:  unlockRetries.name,
+		About: "the mutex in a careless program: it gives Unlock a second, goes on with its session, and repeats the Unlock later",
+		New:   unlockRetries.New,
+	},
 }
 
 // Clients are the lock clients for etcd.

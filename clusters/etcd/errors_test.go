@@ -17,7 +17,7 @@ import (
 )
 
 // recipes are all that there are; a client that is not in the table of clients is of no use.
-var recipes = []recipe{mutexes, elections, leaseTxns, leaseIDTokens}
+var recipes = []recipe{mutexes, elections, leaseTxns, leaseIDTokens, unlockRetries}
 
 func TestWhichErrorsAreDefinite(t *testing.T) {
 	const unknown = ""
@@ -50,6 +50,7 @@ func TestWhichErrorsAreDefinite(t *testing.T) {
 	for name, own := range map[string]map[error]string{
 		mutexes.name:       mutex,
 		leaseIDTokens.name: mutex,
+		unlockRetries.name: mutex,
 		elections.name: {
 			errNoTry: history.CodeRefused, errResigned: history.CodeRefused,
 			concurrency.ErrElectionNotLeader: unknown,

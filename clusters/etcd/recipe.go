@@ -28,9 +28,11 @@ type recipe struct {
 	// outcomes says which of its errors are definite.
 	outcomes []outcome
 
-	try       string                     // "atomic" if a failed try proves that the lock was held (rule R7)
-	single    bool                       // a session serves one request and ends with it
-	endpoints func(client.Init) []string // nil: allMembers
+	try    string // "atomic" if a failed try proves that the lock was held (rule R7)
+	single bool   // a session serves one request and ends with it
+	// keepsSession: a careless program's, whose session goes on after an unlock of unknown outcome.
+	keepsSession bool
+	endpoints    func(client.Init) []string // nil: allMembers
 }
 
 // request is one request for a lock, and the lock once it is granted.
@@ -159,7 +161,7 @@ func (g *grant) Release(ctx context.Context) (*bool, error) {
 	err := attempt.judge(g.request.unlock(withAttempt(ctx, attempt)), g.lock.recipe.outcomes)
 	if !g.settled {
 		g.settled = true
-		g.lock.sessions.done(g.session, g.key, isDefinite(err))
+		g.lock.sessions.done(g.session, g.key, isDefinite(err) || g.lock.recipe.keepsSession)
 	}
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func TestEveryRecipeSaysWhenItsRequestIsQueued(t *testing.T) {
 
 // Watches are a stream of their own, and are not counted; that each of them is followed by a question is.
 func TestEveryRecipeCountsItsRequests(t *testing.T) {
-	alone := map[string]int64{mutexes.name: 1, leaseIDTokens.name: 1, leaseTxns.name: 1, elections.name: 2} // Campaign asks who is before it in any case
+	alone := map[string]int64{mutexes.name: 1, leaseIDTokens.name: 1, leaseTxns.name: 1, unlockRetries.name: 1, elections.name: 2} // Campaign asks who is before it in any case
 	each(t, func(t *testing.T, r recipe, endpoint string) {
 		clienttest.WantAttempts(t, serve(t, r, endpoint), serve(t, r, endpoint), "k", alone[r.name])
 	})

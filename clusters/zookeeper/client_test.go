@@ -18,6 +18,8 @@ var kinds = map[string]kind{
 	"recipe":       {Recipe, "/lockcheck", 3}, // make the node, read which change made it, look who is before it
 	"election":     {Election, "/lockcheck-election", 3},
 	"go-zookeeper": {Library, "/lockcheck", 2}, // make the node, look who is before it
+
+	"go-zookeeper-same-session": {LibrarySameSession, "/lockcheck", 2},
 }
 
 type kind struct {

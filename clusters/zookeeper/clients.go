@@ -19,6 +19,11 @@ var lockClients = []clusters.LockClient{
 		About: "zk.Lock of go-zookeeper/zk as it is shipped; tokens are the czxids of its nodes",
 		New:   Library,
 	},
+	{
+		Name:  "go-zookeeper-same-session",
+		About: "the same in a careless program: after an error of Lock it goes on with its session, in which the library has left its node",
+		New:   LibrarySameSession,
+	},
 }
 
 // Clients are the lock clients for ZooKeeper.

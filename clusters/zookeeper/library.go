@@ -20,13 +20,24 @@ import (
 // error it leaves its node where it is, so the connection is given up then, too. It gives no token: that is read from
 // the node afterwards, which a user can do who knows how the library names its nodes.
 func Library(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
+	return library(init, watch, "zk.Lock", false)
+}
+
+// LibrarySameSession is the same lock as a careless program uses it: it takes an error of Lock for "no lock, and no place in the queue", says so
+// for certain, and goes on with the same session. The node that the library left is in the queue for as long as that session lives
+// (samuel/go-zookeeper#229).
+func LibrarySameSession(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
+	return library(init, watch, "zk.Lock, same session after errors", true)
+}
+
+func library(init client.Init, watch client.Watch, name string, careless bool) (client.Lock, client.Ready, error) {
 	conns, err := newConns(init, watch)
 	if err != nil {
 		return nil, client.Ready{}, err
 	}
-	return &locks{conns: conns, base: "/lockcheck"},
+	return &locks{conns: conns, base: "/lockcheck", careless: careless},
 		client.Ready{
-			Client: "go-zookeeper " + libraryVersion + " zk.Lock", Tokens: string(history.TokensOrdered),
+			Client: "go-zookeeper " + libraryVersion + " " + name, Tokens: string(history.TokensOrdered),
 			// Unlock deletes the node by its name, in which CreateProtectedEphemeralSequential has put 128 random bits.
 			Release: string(history.ReleaseChecked),
 		}, nil
@@ -34,8 +45,9 @@ func Library(_ context.Context, init client.Init, watch client.Watch) (client.Lo
 
 // locks is zk.Lock as a client.Lock.
 type locks struct {
-	conns *conns
-	base  string
+	conns    *conns
+	base     string
+	careless bool // LibrarySameSession
 }
 
 func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant, error) {
@@ -55,6 +67,9 @@ func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant
 	select {
 	case err = <-done:
 		err = attempt.judge(c.observer, err)
+		if l.careless && err != nil && !isDefinite(err) {
+			err = client.Definite(history.CodeRefused, "%w, says zk.Lock, which is taken for no lock: its node may be there", err)
+		}
 	case <-ctx.Done():
 		err = l.abandon(ctx, c, key, attempt, done)
 	}

@@ -255,8 +255,10 @@ func TestEveryClient(t *testing.T) {
 		{"etcd", "lease-txn", none, nil}, {"etcd", "lease-txn", pause, harmed},
 		// Lease ids are not ordered across members: no fault is needed to see it.
 		{"etcd", "lease-id-token", none, []checker.Name{checker.TokenMonotonicity}},
+		{"etcd", "unlock-retry", none, nil}, {"etcd", "unlock-retry", pause, harmed},
 		{"zookeeper", "election", none, nil}, {"zookeeper", "election", pause, harmed},
 		{"zookeeper", "go-zookeeper", none, nil}, {"zookeeper", "go-zookeeper", pause, harmed},
+		{"zookeeper", "go-zookeeper-same-session", none, nil}, {"zookeeper", "go-zookeeper-same-session", pause, harmed},
 		{"kubernetes", "no-release", none, nil}, {"kubernetes", "no-release", pause, harmed},
 		{"postgres", "row-lease", none, nil}, {"postgres", "row-lease", pause, harmed},
 		// The lock lasts as long as the transaction: no other client has it while its holder is paused.

@@ -184,7 +184,7 @@ func TestMistakesAtTheGallery(t *testing.T) {
 		args []string
 		says string
 	}{
-		"an unknown scenario":           {[]string{"pause-hodler"}, `there is no scenario "pause-hodler" (did you mean pause-holder?); there are: bsm-redislock-pause, consul-`},
+		"an unknown scenario":           {[]string{"pause-hodler"}, `there is no scenario "pause-hodler" (did you mean pause-holder?); there are: bsm-redislock-lost-release, bsm-redislock-`},
 		"one without a scenario":        {[]string{"etcd-zombie-waiter"}, "the known failure etcd-zombie-waiter has no scenario: Liveness counts 30 s"},
 		"nearly one without":            {[]string{"etcd-zombie-waiters"}, `there is no scenario "etcd-zombie-waiters" (did you mean etcd-zombie-waiter?), and the known failure etcd-zombie-waiter has none: Liveness counts 30 s`},
 		"the second of two unknown":     {[]string{"pause-holder", "zk-believe"}, `there is no scenario "zk-believe" (did you mean zk-belief?)`},

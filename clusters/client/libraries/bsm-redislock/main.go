@@ -2,13 +2,18 @@
 // script, asked for again every 100 ms, compared and deleted in a script. It is not renewed: a lock is declared valid for the
 // time to live that its user asked for.
 //
-// go-redis repeats requests on its own, with three retries by default. Whether it did is seen from its connections.
+// go-redis repeats requests on its own, with three retries by default. Whether it did is seen from its connections: where one broke, "lock not
+// held" may be the answer to a second attempt whose first removed the lock, and is reported as unknown.
+//
+// With -as-told the client is careless: it reports Release's "lock not held" as a program hears it, without that look. With -no-retries go-redis
+// sends each request once.
 package main
 
 import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -30,7 +35,13 @@ const (
 	noTokens = "the lock's value is random: nothing in it grows with each grant"
 )
 
+var (
+	asTold    = flag.Bool("as-told", false, "report a release's \"lock not held\" as the library says it, even if a connection broke: careless")
+	noRetries = flag.Bool("no-retries", false, "have go-redis send each request once")
+)
+
 func main() {
+	flag.Parse()
 	if err := client.Serve(context.Background(), os.Stdin, os.Stdout, newLocks); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -50,8 +61,14 @@ type locks struct {
 
 func newLocks(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	l := &locks{watch: watch, ttl: time.Duration(init.TTLMS) * time.Millisecond}
+	retries := 0 // go-redis takes it for its own default, three
+	if *noRetries {
+		retries = -1
+	}
 	if sentinels := init.Options["sentinels"]; sentinels != "" {
-		l.rdb = redis.NewFailoverClient(&redis.FailoverOptions{MasterName: init.Options["master"], SentinelAddrs: strings.Split(sentinels, ",")})
+		l.rdb = redis.NewFailoverClient(&redis.FailoverOptions{
+			MasterName: init.Options["master"], SentinelAddrs: strings.Split(sentinels, ","), MaxRetries: retries,
+		})
 	} else {
 		l.alone = true
 		access := init.Access()
@@ -61,6 +78,7 @@ func newLocks(_ context.Context, init client.Init, watch client.Watch) (client.L
 		}
 		l.rdb = redis.NewClient(&redis.Options{
 			Network: "tcp", Addr: init.Endpoints[0], Username: access.Username, Password: access.Password.Reveal(), TLSConfig: config,
+			MaxRetries: retries,
 		})
 	}
 	l.rdb.AddHook(hook{l})
@@ -122,12 +140,13 @@ func (g *grant) Ask(ctx context.Context, question history.Question) (bool, error
 func (g *grant) Release(ctx context.Context) (*bool, error) {
 	broke := g.locks.breaks.Watch()
 	err := g.lock.Release(ctx)
+	repeated := broke() && !(*asTold && errors.Is(err, redislock.ErrLockNotHeld)) // perhaps
 	switch {
-	case errors.Is(err, redislock.ErrLockNotHeld) && !broke() && !g.locks.alone:
+	case errors.Is(err, redislock.ErrLockNotHeld) && !repeated && !g.locks.alone:
 		// The script reads before it writes, and a former primary lets it: no proof of what the service has.
 		err = client.Definite(history.CodeRefused, "%w, says a server that may be no primary any more: nothing was removed", err)
 	case err != nil:
-		err = judge(err, broke())
+		err = judge(err, repeated)
 	}
 	if err != nil {
 		return nil, err

@@ -1,0 +1,75 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"lockcheck/checker/history"
+)
+
+const (
+	unlockTimeout    = time.Second
+	unlockRetryEvery = 2 * time.Second
+)
+
+// unlockRetries is the mutex in a careless program: it gives Unlock a second, goes on with its session, and repeats the Unlock later. The key
+// that the late delete names is by then that of the session's next request for the lock (etcd-io/etcd#22082).
+var unlockRetries = recipe{
+	name: "unlock-retry", keepsSession: true,
+	record: queueKey, token: revisionToken, outcomes: mutexOutcomes,
+	release: history.ReleaseUnchecked, // the delete is by name, and the name may be that of a later grant
+	ask: func(l *locks, of *session, key string) request {
+		inner := concurrency.NewMutex(of.Session, prefix(key))
+		return &retriedUnlock{mutex: mutex{inner}, locks: l, removal: attempt{key: queueKey(key, of.Lease()), session: of.name}}
+	},
+}
+
+type retriedUnlock struct {
+	mutex
+	locks *locks
+
+	mu       sync.Mutex // one Unlock at a time
+	removal  attempt    // what the repetitions do is no other operation's
+	retrying bool
+}
+
+// unlock repeats an Unlock that failed, in the background.
+func (m *retriedUnlock) unlock(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	err := m.within(ctx)
+	if err != nil && !m.retrying && !errors.Is(err, concurrency.ErrLockReleased) {
+		m.retrying = true
+		go m.retry()
+	}
+	return err
+}
+
+func (m *retriedUnlock) within(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, unlockTimeout)
+	defer cancel()
+	return m.mutex.unlock(ctx)
+}
+
+func (m *retriedUnlock) retry() {
+	ctx := withAttempt(m.locks.etcd.Ctx(), &m.removal)
+	again := time.NewTicker(unlockRetryEvery)
+	defer again.Stop()
+	for {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return
+		}
+		m.mu.Lock()
+		err := m.within(ctx)
+		m.mu.Unlock()
+		if err == nil || errors.Is(err, concurrency.ErrLockReleased) {
+			return
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package etcd
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"lockcheck/clusters/client/clienttest"
+)
+
+// The answer to an Unlock is lost, the same session is granted the lock again, and the Unlock that is repeated then removes that grant's key:
+// another client is granted the lock beside it. Where the machine is so busy that the repetition comes before the second grant, it is tried again.
+func TestARepeatedUnlockRemovesALaterGrantOfItsSession(t *testing.T) {
+	endpoint := startEtcd(t)
+	w := clienttest.NewWire(t, endpoint)
+	lock, _ := newClientOf(t, unlockRetries, 1, w.Addr)
+	other, _ := newClient(t, endpoint)
+	for range 5 {
+		g := clienttest.Acquire(t, lock, t.Name())
+		w.Hold(clienttest.ToClient)
+		_, err := g.Release(t.Context())
+		w.LetGo(clienttest.ToClient)
+		clienttest.WantUnknown(t, err)
+		again := clienttest.Acquire(t, lock, t.Name())
+		if again.Session() != g.Session() {
+			t.Fatalf("the second grant is of session %s, want that of the first, %s", again.Session(), g.Session())
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 3*unlockRetryEvery)
+		beside := <-clienttest.Acquiring(ctx, other, t.Name())
+		cancel()
+		if beside.Err == nil {
+			if clienttest.Token(t, beside.Grant).Cmp(clienttest.Token(t, again)) <= 0 {
+				t.Errorf("the later grant has token %s, the one that it was granted beside %s", beside.Grant.Token(), again.Token())
+			}
+			return
+		}
+		release(t, again)
+		time.Sleep(unlockRetryEvery) // nothing of this turn is left
+	}
+	t.Error("no repeated Unlock removed a later grant's key")
+}
