@@ -52,7 +52,9 @@ func TestACampaignComesToTheVerdictsOfThisMachine(t *testing.T) {
 // processors is how long something took, and how much of this whole machine's processors.
 type processors struct{ took, used time.Duration }
 
-func (p processors) String() string { return fmt.Sprintf("%v in %v", p.used, p.took.Round(time.Millisecond)) }
+func (p processors) String() string {
+	return fmt.Sprintf("%v in %v", p.used, p.took.Round(time.Millisecond))
+}
 
 // without is what something used beyond what p goes on using all the time.
 func (p processors) without(other processors) time.Duration {
