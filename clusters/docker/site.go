@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -200,8 +202,8 @@ type dialled struct{ network, addr string }
 func (d dialled) Network() string { return d.network }
 func (d dialled) String() string  { return d.addr }
 
-// Close ends all sandboxes, and with them everything on their hosts, waits until the engine has removed what it removes
-// by itself, and removes the rest.
+// Close ends all sandboxes, and with them everything on their hosts, one after the other, waits until the engine has removed what it
+// removes by itself, and removes the rest.
 func (s *site) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -209,7 +211,7 @@ func (s *site) Close() error {
 		return nil
 	}
 	s.closed = true
-	hosts := s.hosts
+	hosts := slices.Collect(maps.Values(s.hosts))
 	s.mu.Unlock()
 
 	// What is being made may finish, so that it is not made after the last search for what is left; unless the engine
@@ -217,35 +219,48 @@ func (s *site) Close() error {
 	defer time.AfterFunc(s.timeout, s.cancel).Stop()
 	s.busy.Wait()
 	s.Exits.Close()
-	var ends sync.WaitGroup
-	for _, h := range hosts {
-		ends.Go(h.end)
-	}
-	ends.Wait()
-	s.cancel()
 	defer s.engine.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
 	defer cancel()
 	if _, err := s.engine.Ping(ctx); err != nil {
+		endAtOnce(hosts)
+		s.cancel()
 		return fmt.Errorf("%w: %w: the container engine at %s does not answer (%w): %s", clusters.ErrLeft, clusters.ErrUnavailable, where(s.engine), err, later)
 	}
-	late := time.After(s.timeout)
-	for _, h := range hosts {
-		if h.session == nil { // one that was not started does not vanish by itself
-			continue
-		}
-		select {
-		case <-h.gone:
-		case <-late:
-			late = time.After(0)
-		}
-	}
+	endInTurn(hosts, time.After(s.timeout))
+	s.cancel()
 	_, err := removeRun(context.Background(), s.engine, s.run, s.owner)
 	s.janitor.dismiss(err == nil)
 	if err != nil {
 		return fmt.Errorf("%w: in the container engine at %s: %w: %s", clusters.ErrLeft, where(s.engine), err, later)
 	}
 	return nil
+}
+
+// endInTurn ends one sandbox after the other, each once the engine has removed the one before, or at once when it is late. An engine from which
+// several containers leave one network at the same time may stop for good: seen with Docker 20.10, where one goroutine has the network's lock
+// and waits for the controller's (getSvcRecords of libnetwork), and another waits for them the other way round (processEndpointDelete).
+func endInTurn(hosts []*host, late <-chan time.Time) {
+	for i, h := range hosts {
+		h.end()
+		if h.session == nil { // one that was not started does not vanish by itself
+			continue
+		}
+		select {
+		case <-h.gone:
+		case <-late:
+			endAtOnce(hosts[i+1:])
+			return
+		}
+	}
+}
+
+func endAtOnce(hosts []*host) {
+	var ends sync.WaitGroup
+	for _, h := range hosts {
+		ends.Go(h.end)
+	}
+	ends.Wait()
 }
 
 const later = "it is removed by the next run, or by lockcheck clean"
