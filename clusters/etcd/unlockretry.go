@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	unlockTimeout    = time.Second
+	unlockTimeout    = 2 * time.Second
 	unlockRetryEvery = 2 * time.Second
 )
 
-// unlockRetries is the mutex in a careless program: it gives Unlock a second, goes on with its session, and repeats the Unlock later. The key
+// unlockRetries is the mutex in a careless program: it gives Unlock two seconds, goes on with its session, and repeats the Unlock later. The key
 // that the late delete names is by then that of the session's next request for the lock (etcd-io/etcd#22082).
 var unlockRetries = recipe{
 	name: "unlock-retry", keepsSession: true,
@@ -44,6 +44,7 @@ func (m *retriedUnlock) unlock(ctx context.Context) error {
 	err := m.within(ctx)
 	if err != nil && !m.retrying && !errors.Is(err, concurrency.ErrLockReleased) {
 		m.retrying = true
+		attemptOf(ctx).removal(true, false, 0, err) // what is repeated will be sent, also if this one was not: the outcome is not known
 		go m.retry()
 	}
 	return err

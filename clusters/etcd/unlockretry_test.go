@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/connectivity"
+
 	"lockcheck/clusters/client/clienttest"
 )
 
@@ -38,4 +40,17 @@ func TestARepeatedUnlockRemovesALaterGrantOfItsSession(t *testing.T) {
 		time.Sleep(unlockRetryEvery) // nothing of this turn is left
 	}
 	t.Error("no repeated Unlock removed a later grant's key")
+}
+
+// An Unlock that could not even be sent is repeated, and then it is: its outcome is not known, so that nobody counts on the lock any more.
+func TestAnUnlockThatIsRepeatedHasNoKnownOutcome(t *testing.T) {
+	w := clienttest.NewWire(t, startEtcd(t))
+	lock, _ := newClientOf(t, unlockRetries, 1, w.Addr)
+	g := clienttest.Acquire(t, lock, t.Name())
+	w.Hold(clienttest.ToServer, clienttest.ToClient) // no connection gets ready
+	w.Sever()
+	conn := lock.(*locks).etcd.ActiveConnection()
+	clienttest.Eventually(t, "a connection that is not ready", func() bool { return conn.GetState() != connectivity.Ready })
+	_, err := g.Release(t.Context())
+	clienttest.WantUnknown(t, err)
 }

@@ -3,11 +3,11 @@
 package campaign
 
 import (
-	"io"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -36,57 +36,38 @@ func throttle(t *testing.T, uid string) (groups int) {
 	return groups
 }
 
-// logOf is what a pod printed.
-func logOf(t *testing.T, api *API, namespace string, pod podObject) string {
-	t.Helper()
-	answer, err := api.open(t.Context(), http.MethodGet, "/api/v1/namespaces/"+namespace+"/pods/"+pod.Metadata.Name+"/log", nil, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 // A pod that the quota of its control group keeps from the processors ends without giving its results. Its index is run again, in a pod that
 // nothing keeps from them, and that one's results count.
 func TestAThrottledShardIsMadeAgain(t *testing.T) {
 	api := admin(t)
 	n := namespace(t, api, "throttled", nil)
 	out := t.TempDir()
-	cmd, said := lockcheck(t, adminConfig, out, append(matrix("none"), onCluster(n)...)...)
+	cmd, said := lockcheck(t, adminConfig, out, append(matrix("none"), onCluster(n, "--time-limit=20s")...)...)
 	job := jobOf(t, said)
-	pods := func() (all []podObject) {
-		var list struct{ Items []podObject }
-		if err := api.call(t.Context(), http.MethodGet, "/api/v1/namespaces/"+n+"/pods", nil, nil, &list); err != nil {
-			t.Log(err)
-		}
-		return list.Items
-	}
 	var first podObject
-	until(t, "a pod at work", func() bool {
-		all := pods()
-		if len(all) > 0 {
-			first = all[0]
+	seen := func(phase string) bool { // of the first pod; a question that is not answered is asked again
+		var list struct{ Items []podObject }
+		if err := api.call(t.Context(), http.MethodGet, "/api/v1/namespaces/"+n+"/pods", nil, nil, &list); err != nil || len(list.Items) == 0 {
+			return false
 		}
-		return first.Status.Phase == "Running"
-	})
+		if first.Metadata.UID == "" {
+			first = list.Items[0]
+		}
+		i := slices.IndexFunc(list.Items, func(p podObject) bool { return p.Metadata.UID == first.Metadata.UID })
+		if i < 0 {
+			t.Fatalf("the first pod is gone, and nobody saw how it ended\n%s", said)
+		}
+		if first = list.Items[i]; first.Status.Phase == "Succeeded" {
+			t.Fatalf("the first pod gave its results\n%s", said)
+		}
+		return first.Status.Phase == phase
+	}
+	until(t, "a pod at work", func() bool { return seen("Running") })
 	if throttle(t, first.Metadata.UID) == 0 {
 		t.Fatal("the pod has no control group with a quota")
 	}
-	until(t, "the end of the first pod", func() bool {
-		for _, pod := range pods() {
-			if pod.Metadata.UID == first.Metadata.UID {
-				return pod.Status.Phase == "Failed"
-			}
-		}
-		t.Fatal("the first pod is gone, and nobody saw why")
-		return false
-	})
-	why := logOf(t, api, n, first)
+	until(t, "the end of the first pod", func() bool { return seen("Failed") })
+	why := first.Status.ContainerStatuses[0].State.Terminated.Message
 	if !strings.Contains(why, "was throttled for") {
 		t.Errorf("the first pod's last words:\n%s", why)
 	}
