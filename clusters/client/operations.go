@@ -174,12 +174,13 @@ func (s *server) ask(cmd Command, grant Grant) resource.Ask {
 }
 
 // validMS is what is left of the declared validity, counted from when ping seen was read, in whole ms rounded down; 0 if
-// none is declared. The harness adds it to when it sent that ping, which was earlier: a lower bound.
+// none is declared, so at least 1 if one is. The harness adds it to when it sent that ping, which was earlier: a lower bound,
+// but for that 1.
 func (s *server) validMS(grant Grant, seen int64) int64 {
 	if grant.Valid().IsZero() {
 		return 0
 	}
-	return max(0, grant.Valid().Sub(s.heard.read(seen)).Milliseconds())
+	return max(1, grant.Valid().Sub(s.heard.read(seen)).Milliseconds())
 }
 
 // failure makes an answer from an error: none is ok, an Error is fail, anything else is unknown.

@@ -107,7 +107,7 @@ type Report struct {
 	Session string `json:"session,omitempty"`
 	Token   string `json:"token,omitempty"`
 	TTLMS   int64  `json:"ttl_ms,omitempty"`   // lease: as granted by the server
-	ValidMS int64  `json:"valid_ms,omitempty"` // acquire, renew: validity that the library declares, counted from Seen
+	ValidMS int64  `json:"valid_ms,omitempty"` // acquire, renew: validity that the library declares, counted from Seen; at least 1, as 0 is none
 	Value   string `json:"value,omitempty"`    // read; write with an idempotency key: as the resource answered
 	Held    bool   `json:"held,omitempty"`     // read, write: the flag of the hold as it stands when answering
 	Owned   *bool  `json:"owned,omitempty"`    // release, renew: whether the request acted on this grant's own record

@@ -271,6 +271,25 @@ func TestDeclaredValidityIsCountedFromThePingSeen(t *testing.T) {
 	}
 }
 
+// In the protocol 0 is no declared validity, so one that is over is 1.
+func TestAValidityThatIsOverIsDeclared(t *testing.T) {
+	for name, c := range map[string]struct {
+		valid time.Time
+		want  int64
+	}{
+		"long over": {time.Now().Add(-time.Hour), 1},
+		"none":      {time.Time{}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			talk := start(t, &fakeLock{grant: &fakeGrant{session: "s", valid: c.valid}})
+			talk.send(acquireA)
+			if ok := talk.want(MsgOK); ok.ValidMS != c.want {
+				t.Errorf("valid for %d ms, want %d", ok.ValidMS, c.want)
+			}
+		})
+	}
+}
+
 func TestRejectedWriteIsADefiniteFailure(t *testing.T) {
 	c := start(t, &fakeLock{grant: &fakeGrant{session: "s", token: "7"}})
 	c.send(acquireA)

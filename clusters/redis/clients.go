@@ -22,7 +22,7 @@ var lockClients = []clusters.LockClient{
 	},
 	{
 		Name:  "setnx-expire",
-		About: "setnx that lets its record expire in a second request, as before Redis 2.6.12: SETNX, then PEXPIRE",
+		About: "setnx in two requests, as was usual before Redis 2.6.12: SETNX, then a script that compares the value and sets the expiry",
 		New:   setnxExpire.factory, NoTokens: setnxExpire.reason,
 	},
 	{

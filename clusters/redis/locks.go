@@ -98,7 +98,8 @@ func (r recipe) factory(_ context.Context, init client.Init, watch client.Watch)
 // Acquire asks again and again, each time with a new value, until it is granted or ctx is done.
 //
 // An attempt of unknown outcome may have made its record, or may still do so. A careful client tries to remove it and
-// goes on: the record has a value that no client believes in, and is in the way for one TTL at most. If it cannot be seen
+// goes on: the record has a value that no client believes in, and is in the way for one TTL at most (with
+// setnx-expire for ever, if it got no expiry). If it cannot be seen
 // to be removed (its removal may have overtaken it on another connection), then giving up later has an unknown outcome,
 // too. With one server no client goes on: a try of another client that meets the record proves something (rule R7).
 func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant, error) {

@@ -11,8 +11,13 @@ var lockClients = []clusters.LockClient{
 	},
 	{
 		Name:  "unchecked",
-		About: "redlock without its last step, as in node-redlock: takes the lock however long the answers took, even if its validity is over by then; never extended",
+		About: "redlock without its last step: waits up to four TTLs for answers, and takes the lock even if its validity is over by then; never extended",
 		New:   unchecked.factory, NoTokens: noTokens,
+	},
+	{
+		Name:  "late-checked",
+		About: "unchecked with that step: waits as long, and does not take a lock whose validity is over; never extended",
+		New:   lateChecked.factory, NoTokens: noTokens,
 	},
 	{
 		Name:  "redsync",

@@ -26,11 +26,42 @@ func each(t *testing.T, test func(t *testing.T, c *cluster, factory client.Facto
 	}
 }
 
-// eachInTime is each for the clients that wait for no server for long and extend what they hold.
-func eachInTime(t *testing.T, test func(t *testing.T, c *cluster, factory client.Factory)) {
+// subject is a lock client as a test makes it.
+type subject struct {
+	name    string
+	factory client.Factory
+	renewed bool
+}
+
+// subjects are all clients. Those of the algorithm have the timeout of the documented one: none waits for a server for long.
+func subjects() (all []subject) {
+	quick := map[string]subject{}
+	for _, r := range []recipe{documented, unchecked, lateChecked} {
+		r.nodeTimeout = nodeTimeout
+		quick[r.name] = subject{r.name, r.factory, r.renewed}
+	}
 	for _, one := range lockClients {
-		if one.Name != unchecked.name {
-			t.Run(one.Name, func(t *testing.T) { test(t, start(t), one.New) })
+		s, ok := quick[one.Name]
+		if !ok { // a library, which is extended by its user
+			s = subject{one.Name, one.New, true}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// eachQuick is each with clients that wait for no server for long.
+func eachQuick(t *testing.T, test func(t *testing.T, c *cluster, factory client.Factory)) {
+	for _, s := range subjects() {
+		t.Run(s.name, func(t *testing.T) { test(t, start(t), s.factory) })
+	}
+}
+
+// eachRenewed is eachQuick for the clients that extend what they hold.
+func eachRenewed(t *testing.T, test func(t *testing.T, c *cluster, factory client.Factory)) {
+	for _, s := range subjects() {
+		if s.renewed {
+			t.Run(s.name, func(t *testing.T) { test(t, start(t), s.factory) })
 		}
 	}
 }
@@ -89,7 +120,7 @@ func TestItExcludes(t *testing.T) {
 }
 
 func TestItIsRenewedByAMajority(t *testing.T) {
-	eachInTime(t, func(t *testing.T, c *cluster, factory client.Factory) {
+	eachRenewed(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		lock, w := newClient(t, c, factory)
 		backendtest.Pause(t, c.servers[0].Node)
 		backendtest.Pause(t, c.servers[1].Node)
@@ -120,7 +151,7 @@ func TestItIsRenewedByAMajority(t *testing.T) {
 
 // A majority that forgets is the known weakness: the servers say so, and another client gets the lock.
 func TestAMajorityThatForgets(t *testing.T) {
-	eachInTime(t, func(t *testing.T, c *cluster, factory client.Factory) {
+	eachRenewed(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		a, w := newClient(t, c, factory) // whose lease is much longer than the servers take to come back
 		b, _ := newClient(t, c, factory)
 		g := clienttest.Acquire(t, a, "k")
@@ -139,7 +170,7 @@ func TestAMajorityThatForgets(t *testing.T) {
 }
 
 func TestWithoutAMajorityItIsLostAndNotGranted(t *testing.T) {
-	eachInTime(t, func(t *testing.T, c *cluster, factory client.Factory) {
+	eachRenewed(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		lock, w := newClientFor(t, c, factory, lesser)
 		g := clienttest.Acquire(t, lock, "k")
 		for _, s := range c.servers[:3] {
@@ -212,7 +243,7 @@ func TestCloseGivesEverythingBack(t *testing.T) {
 
 // A server whose answer is missing may make the record later.
 func TestAVoteWithoutAnAnswer(t *testing.T) {
-	eachInTime(t, func(t *testing.T, c *cluster, factory client.Factory) {
+	eachQuick(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		init := backendtest.InitFor(c, lease)
 		wire := clienttest.NewWire(t, init.Endpoints[0])
 		init.Endpoints[0] = wire.Addr
@@ -236,7 +267,7 @@ func TestTriesAreCounted(t *testing.T) {
 
 // Servers whose answers are missing may make the record later; which one it would be is known.
 func TestAnAcquireOfUnknownOutcomeNamesItsRecord(t *testing.T) {
-	eachInTime(t, func(t *testing.T, c *cluster, factory client.Factory) {
+	eachQuick(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		lock, _ := newClient(t, c, factory)
 		clienttest.Release(t, clienttest.Acquire(t, lock, "k")) // the connections are there
 		for _, s := range c.servers[:3] {
@@ -258,7 +289,7 @@ func TestAnAcquireOfUnknownOutcomeNamesItsRecord(t *testing.T) {
 }
 
 func TestAReleaseWhoseRepliesAreLostIsNotSaidToBeNotOwned(t *testing.T) {
-	eachInTime(t, func(t *testing.T, c *cluster, factory client.Factory) {
+	eachQuick(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		clienttest.WantLostReplyUnknown(t, factory, backendtest.InitFor(c, 30*time.Second))
 	})
 }

@@ -24,8 +24,11 @@ const (
 // nodeTimeout is how long one server may take: little against the lease, so that one that is down costs little of it.
 func nodeTimeout(ttl time.Duration) time.Duration { return max(ttl/20, 50*time.Millisecond) }
 
-// drift is what the documentation takes off the validity: a hundredth of the lease for clocks that run differently, and
-// 2 ms because Redis counts in milliseconds.
+// patientTimeout is longer than any lease, so that answers come that are too late.
+func patientTimeout(ttl time.Duration) time.Duration { return 4 * ttl }
+
+// drift is taken off the validity, as the libraries do it: a hundredth of the lease for clocks that run differently (their
+// driftFactor of 0.01), and 2 ms because Redis counts in milliseconds. Redis's documentation says "just a few milliseconds".
 func drift(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
 
 // recipe is what lock clients of the algorithm do in different ways.
@@ -42,9 +45,12 @@ type recipe struct {
 
 var (
 	documented = recipe{name: "redlock", nodeTimeout: nodeTimeout, checked: true, renewed: true}
-	// unchecked is node-redlock's acquire (mike-marcacci/node-redlock#296): no server has a timeout, and who calls it is given
-	// whatever is left of the validity, which may be less than nothing.
-	unchecked = recipe{name: "unchecked", nodeTimeout: func(ttl time.Duration) time.Duration { return 4 * ttl }}
+	// unchecked lacks the check that mike-marcacci/node-redlock#296 misses: the caller gets the lock with whatever is left of the
+	// validity, which may be less than nothing. There the validity is counted over all retries; here the answers of one
+	// attempt are late.
+	unchecked = recipe{name: "unchecked", nodeTimeout: patientTimeout}
+	// lateChecked differs from unchecked by the check alone.
+	lateChecked = recipe{name: "late-checked", nodeTimeout: patientTimeout, checked: true}
 )
 
 // factory makes the client, which asks all servers at once.

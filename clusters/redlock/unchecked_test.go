@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
@@ -10,23 +11,36 @@ import (
 	"lockcheck/clusters/internal/backendtest"
 )
 
-// lateLease is one that can run out in a test.
-const lateLease = time.Second
+// lateLease runs out in a test, long before the client gives a server up (lateTimeout).
+const (
+	lateLease   = 3 * time.Second
+	lateTimeout = 30 * time.Second
+)
 
-// late makes a client all of whose answers from servers can be held up, with connections that are there.
-func late(t *testing.T, c *cluster, factory client.Factory) (lock client.Lock, holdUp, letGo func()) {
+// late makes a client of a recipe whose answers from servers can be held up, with connections that are there. holdUp holds up
+// the answers from now on, voted waits until each server has granted it the record, letGo lets the answers through.
+func late(t *testing.T, c *cluster, r recipe) (lock client.Lock, holdUp, voted, letGo func()) {
 	t.Helper()
+	r.nodeTimeout = func(time.Duration) time.Duration { return lateTimeout }
 	init := backendtest.InitFor(c, lateLease)
 	var wires []*clienttest.Wire
 	for i, addr := range init.Endpoints {
 		wires = append(wires, clienttest.NewWire(t, addr))
 		init.Endpoints[i] = wires[i].Addr
 	}
-	lock, _, _ = clienttest.Client(t, factory, init)
+	lock, _, _ = clienttest.Client(t, r.factory, init)
 	clienttest.Release(t, clienttest.Acquire(t, lock, "k"))
 	holdUp = func() {
 		for _, w := range wires {
 			w.Hold(clienttest.ToClient)
+		}
+	}
+	// The answers are held up, so they are there to be seen however late the test looks. The records may be gone by then.
+	voted = func() {
+		for _, w := range wires {
+			clienttest.Eventually(t, "the record is made", func() bool {
+				return bytes.HasPrefix(w.Arrived(clienttest.ToClient), []byte("+OK"))
+			})
 		}
 	}
 	letGo = func() {
@@ -34,18 +48,18 @@ func late(t *testing.T, c *cluster, factory client.Factory) (lock client.Lock, h
 			w.LetGo(clienttest.ToClient)
 		}
 	}
-	return lock, holdUp, letGo
+	return lock, holdUp, voted, letGo
 }
 
 // Answers that come when the lease is over: the client that does not check takes a lock that is another's by then.
 func TestALockThatExpiredOnArrivalIsTakenUnchecked(t *testing.T) {
 	c := start(t)
-	lock, holdUp, letGo := late(t, c, unchecked.factory)
+	lock, holdUp, voted, letGo := late(t, c, unchecked)
 	other, _ := newClient(t, c, documented.factory)
 	holdUp()
 	waiting := clienttest.Acquiring(t.Context(), lock, "k")
-	clienttest.Eventually(t, "the records are made", func() bool { return records(t, c, "k", "") == 5 })
-	theirs := clienttest.Acquire(t, other, "k") // once they have expired
+	voted()
+	theirs := clienttest.Acquire(t, other, "k") // once the records have expired
 	letGo()
 	g := clienttest.Granted(t, waiting)
 	if g.Valid().IsZero() || time.Now().Before(g.Valid()) {
@@ -55,19 +69,17 @@ func TestALockThatExpiredOnArrivalIsTakenUnchecked(t *testing.T) {
 	clienttest.WantOwned(t, clienttest.Release(t, theirs), "true")
 }
 
-// The nearest that does not: with the same patience, and a look at what is left.
+// The same with the check, and nothing else.
 func TestALockThatExpiredOnArrivalIsRefusedWhereItIsChecked(t *testing.T) {
-	patient := unchecked
-	patient.checked = true
 	c := start(t)
-	lock, holdUp, letGo := late(t, c, patient.factory)
+	lock, holdUp, voted, letGo := late(t, c, lateChecked)
 	holdUp()
 	failed := make(chan error, 1)
 	go func() {
 		_, err := lock.Acquire(t.Context(), "k", true)
 		failed <- err
 	}()
-	clienttest.Eventually(t, "the records are made", func() bool { return records(t, c, "k", "") == 5 })
+	voted()
 	clienttest.Eventually(t, "the records expire", func() bool { return records(t, c, "k", "") == 0 })
 	letGo()
 	clienttest.WantCode(t, <-failed, history.CodeRefused)

@@ -269,6 +269,7 @@ func TestEveryClient(t *testing.T) {
 		{"redis", "setnx-expire", none, nil}, {"redis", "setnx-expire", pause, harmed},
 		{"redis", "setnx-norenew", none, nil}, {"redis", "setnx-norenew", pause, harmed},
 		{"redlock", "unchecked", none, nil}, {"redlock", "unchecked", pause, harmed},
+		{"redlock", "late-checked", none, nil}, {"redlock", "late-checked", pause, harmed},
 		{"redlock", "redsync", none, nil}, {"redlock", "redsync", pause, harmed},
 	}
 	for _, c := range cases {

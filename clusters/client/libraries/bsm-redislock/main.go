@@ -5,8 +5,8 @@
 // go-redis repeats requests on its own, with three retries by default. Whether it did is seen from its connections: where one broke, "lock not
 // held" may be the answer to a second attempt whose first removed the lock, and is reported as unknown.
 //
-// With -as-told the client is careless: it reports Release's "lock not held" as a program hears it, without that look. With -no-retries go-redis
-// sends each request once.
+// With -as-told, which needs one server without Sentinels, the client is careless: it reports Release's "lock not held" as a program
+// hears it, without that look. With -no-retries go-redis sends each request once.
 package main
 
 import (
@@ -65,7 +65,12 @@ func newLocks(_ context.Context, init client.Init, watch client.Watch) (client.L
 	if *noRetries {
 		retries = -1
 	}
-	if sentinels := init.Options["sentinels"]; sentinels != "" {
+	sentinels := init.Options["sentinels"]
+	if sentinels != "" && *asTold {
+		// There "lock not held" proves nothing, so the client would have nothing to report as it is told.
+		return nil, client.Ready{}, errors.New("-as-told needs one server without Sentinels: behind Sentinels, \"lock not held\" does not prove that the lock was not held")
+	}
+	if sentinels != "" {
 		l.rdb = redis.NewFailoverClient(&redis.FailoverOptions{
 			MasterName: init.Options["master"], SentinelAddrs: strings.Split(sentinels, ","), MaxRetries: retries,
 		})
