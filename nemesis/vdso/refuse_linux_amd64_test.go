@@ -225,3 +225,20 @@ func applyChild([]string) error {
 	}
 	return nil
 }
+
+// A process that has just called exec has lost its old memory, and has no vDSO until the new program is loaded. It is not taken for one that
+// never has any.
+func TestAProcessThatLoadsItsProgramIsWaitedFor(t *testing.T) {
+	for range 500 {
+		cmd := exec.Command("sleep", "60")
+		if err := cmd.Start(); err != nil { // returns while the program is being loaded
+			t.Fatal(err)
+		}
+		_, err := findTarget(cmd.Process.Pid)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

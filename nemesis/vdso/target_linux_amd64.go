@@ -3,12 +3,14 @@ package vdso
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,25 +30,17 @@ func findTarget(pid int) (target, error) {
 	if err := sameTime(pid); err != nil {
 		return t, err
 	}
-	maps, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
-	if err != nil {
-		return t, err
-	}
-	defer maps.Close()
-	lines := bufio.NewScanner(maps)
-	for lines.Scan() {
-		// 7fff5d9f5000-7fff5d9f7000 r-xp 00000000 00:00 0    [vdso]
-		switch {
-		case strings.HasSuffix(lines.Text(), " [vdso]"):
-			if t.base, t.size, err = mapping(lines.Text()); err != nil {
-				return t, fmt.Errorf("%s: %w", maps.Name(), err)
-			}
-		case strings.Contains(lines.Text(), "/libjvm.so"):
-			t.jvm = true
+	for end := time.Now().Add(loadTimeout); ; time.Sleep(loadPoll) {
+		wasLoaded := loaded(pid) // before its mappings are looked at: what is loaded by then has its vDSO
+		if err := t.look(pid); err != nil {
+			return t, err
 		}
-	}
-	if err := lines.Err(); err != nil {
-		return t, fmt.Errorf("%s: %w", maps.Name(), err)
+		if t.size > 0 || wasLoaded || !hasMemory(pid) {
+			break
+		}
+		if time.Now().After(end) {
+			return t, fmt.Errorf("it has been loading its program for %v", loadTimeout)
+		}
 	}
 	if t.size == 0 && !hasMemory(pid) {
 		return t, fmt.Errorf("nothing is mapped into it (it is ending, its first thread has ended, or it is a thread of the kernel): %w", unix.ESRCH)
@@ -59,6 +53,45 @@ func findTarget(pid int) (target, error) {
 		return t, fmt.Errorf("%w: its vDSO has %d bytes", ErrUnsupported, t.size)
 	}
 	return t, nil
+}
+
+// A process that calls exec has no vDSO from when the old program's memory is gone until the new one's is made. That takes far less than a
+// millisecond of processor time.
+const (
+	loadTimeout = 10 * time.Second
+	loadPoll    = time.Millisecond
+)
+
+// loaded reports whether a process has its program: the last that the kernel makes of it is the vector that begins with what ld.so needs (auxv),
+// and until then that has nothing but its end, AT_NULL. Where it cannot be read there is nothing to wait for.
+func loaded(pid int) bool {
+	vector, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", pid))
+	return err != nil || len(vector) >= 8 && binary.NativeEndian.Uint64(vector) != 0
+}
+
+// look reads the process's mappings.
+func (t *target) look(pid int) error {
+	maps, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return err
+	}
+	defer maps.Close()
+	lines := bufio.NewScanner(maps)
+	for lines.Scan() {
+		// 7fff5d9f5000-7fff5d9f7000 r-xp 00000000 00:00 0    [vdso]
+		switch {
+		case strings.HasSuffix(lines.Text(), " [vdso]"):
+			if t.base, t.size, err = mapping(lines.Text()); err != nil {
+				return fmt.Errorf("%s: %w", maps.Name(), err)
+			}
+		case strings.Contains(lines.Text(), "/libjvm.so"):
+			t.jvm = true
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s: %w", maps.Name(), err)
+	}
+	return nil
 }
 
 // hasMemory reports whether anything is mapped into a process. One that is ending loses it, also halfway through a list of it.
