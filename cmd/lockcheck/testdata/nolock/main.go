@@ -46,7 +46,8 @@ func main() {
 		case "ping":
 			say(`{"msg":"pong","n":%d,"holds":%s}`, c.N, believed())
 		case "acquire":
-			token := strconv.FormatInt(time.Now().UnixNano(), 10)
+			// Two clients may read the same time, and no two operations of a run have the same number.
+			token := strconv.FormatInt(time.Now().UnixMicro()*1000+c.Op%1000, 10)
 			mu.Lock()
 			held[c.Hold] = token
 			mu.Unlock()
