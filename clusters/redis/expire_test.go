@@ -24,16 +24,23 @@ func left(t *testing.T, c *single, key string) time.Duration {
 	return ttl
 }
 
-// An acquire in two steps makes its record, says that it is about to let it expire, and does so once it has read a ping. In
-// between the record is for ever.
-func TestAnAcquireOfTwoStepsHasARecordWithoutAnEndInBetween(t *testing.T) {
-	c := startSingle(t, nil)
+// betweenItsSteps is a client whose acquire, asked for after ping 40, has made its record and waits for a ping.
+func betweenItsSteps(t *testing.T, c *single) *clienttest.Served {
+	t.Helper()
 	s := clienttest.Serve(t, setnxExpire.factory, backendtest.InitFor(c, lease))
 	s.Send(`{"cmd":"ping","n":40}`)
 	s.Send(`{"cmd":"acquire","op":1,"hold":"h1","key":"k"}`)
 	if stage := s.Await(client.MsgStage, 1); stage.Stage != client.StageExpiring {
 		t.Fatalf("stage %q", stage.Stage)
 	}
+	return s
+}
+
+// An acquire in two steps makes its record, says that it is about to let it expire, and does so once it has read a ping. In
+// between the record is for ever.
+func TestAnAcquireOfTwoStepsHasARecordWithoutAnEndInBetween(t *testing.T) {
+	c := startSingle(t, nil)
+	s := betweenItsSteps(t, c)
 	if value(t, c, "k") == "" || left(t, c, "k") != -1 {
 		t.Errorf("before the ping the record %q lasts %v", value(t, c, "k"), left(t, c, "k"))
 	}
@@ -50,9 +57,7 @@ func TestAnAcquireOfTwoStepsHasARecordWithoutAnEndInBetween(t *testing.T) {
 // One that is given up in between removes the record: only a client that dies there leaves it.
 func TestAnAcquireOfTwoStepsThatIsGivenUpLeavesNoRecord(t *testing.T) {
 	c := startSingle(t, nil)
-	s := clienttest.Serve(t, setnxExpire.factory, backendtest.InitFor(c, lease))
-	s.Send(`{"cmd":"acquire","op":1,"hold":"h1","key":"k"}`)
-	s.Await(client.MsgStage, 1)
+	s := betweenItsSteps(t, c)
 	s.Send(`{"cmd":"cancel","op":1}`)
 	s.Await(client.MsgInfo, 1)
 	if got := value(t, c, "k"); got != "" {
@@ -63,9 +68,7 @@ func TestAnAcquireOfTwoStepsThatIsGivenUpLeavesNoRecord(t *testing.T) {
 // The second step gives an end to no record but its own.
 func TestAnAcquireWhoseRecordIsGoneBeforeItsEndIsNotGranted(t *testing.T) {
 	c := startSingle(t, nil)
-	s := clienttest.Serve(t, setnxExpire.factory, backendtest.InitFor(c, lease))
-	s.Send(`{"cmd":"acquire","op":1,"hold":"h1","key":"k"}`)
-	s.Await(client.MsgStage, 1)
+	s := betweenItsSteps(t, c)
 	if err := c.servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
 		t.Fatal(err)
 	}
