@@ -57,7 +57,8 @@ func fetched(said *written) (n int) {
 	return n
 }
 
-// Pods are killed while they work and while they serve, kubelet stands still for a minute, the API server and the submitting program are killed:
+// Pods are killed while they work and while they serve, kubelet stands still for a minute, the API server and the submitting program are killed,
+// in the whole size the API server also answers nothing for minutes:
 // the comparison is complete, and nothing in it is there twice.
 func TestWhateverIsKilledTheComparisonIsComplete(t *testing.T) {
 	api, s := admin(t), asked()
@@ -81,7 +82,14 @@ func TestWhateverIsKilledTheComparisonIsComplete(t *testing.T) {
 	_ = cmd.Wait()
 	node(t, "signal", "apiserver", "KILL")
 	time.Sleep(5 * time.Second)
+	if s.away > 0 { // it hears requests, and answers none
+		node(t, "signal", "apiserver", "STOP")
+	}
 	cmd, back := lockcheck(t, adminConfig, out, "--attach-job="+job, "--namespace="+n)
+	if s.away > 0 {
+		time.Sleep(s.away)
+		node(t, "signal", "apiserver", "CONT")
+	}
 	_ = cmd.Wait()
 	stop()
 	hunting.Wait()

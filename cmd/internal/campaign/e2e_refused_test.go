@@ -12,10 +12,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The Role of role.yaml, with which a whole campaign is made, left and come back to.
-func TestTheRoleIsEnough(t *testing.T) {
-	api := admin(t)
-	n := namespace(t, api, "role", nil)
+// grant makes the Role of role.yaml in a namespace, and binds it to somebody.
+func grant(t *testing.T, api *API, namespace string, subject object) {
+	t.Helper()
 	text, err := os.ReadFile("role.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -24,15 +23,22 @@ func TestTheRoleIsEnough(t *testing.T) {
 	if err := yaml.Unmarshal(text, &role); err != nil {
 		t.Fatal(err)
 	}
-	rbac := "/apis/rbac.authorization.k8s.io/v1/namespaces/" + n
+	rbac := "/apis/rbac.authorization.k8s.io/v1/namespaces/" + namespace
+	create(t, api, rbac+"/roles", role)
+	create(t, api, rbac+"/rolebindings", object{"metadata": object{"name": "b"}, "roleRef": object{"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "lockcheck-campaigns"},
+		"subjects": []object{subject}})
+}
+
+// The Role of role.yaml, with which a whole campaign is made, left and come back to.
+func TestTheRoleIsEnough(t *testing.T) {
+	api := admin(t)
+	n := namespace(t, api, "role", nil)
 	asUser := strings.Replace(adminConfig, "admin", "campaigner", 1)
 	code, said := run(t, asUser, t.TempDir(), append(matrix("none"), onCluster(n)...)...)
 	if code != 69 || !strings.Contains(said, "role.yaml") {
 		t.Errorf("without the Role: exit %d, want 69\n%s", code, said)
 	}
-	create(t, api, rbac+"/roles", role)
-	create(t, api, rbac+"/rolebindings", object{"metadata": object{"name": "b"}, "roleRef": object{"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "lockcheck-campaigns"},
-		"subjects": []object{{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "campaigner"}}})
+	grant(t, api, n, object{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "campaigner"})
 	out := t.TempDir()
 	cmd, printed := lockcheck(t, asUser, out, append(matrix("none"), onCluster(n)...)...)
 	jobOf(t, printed)

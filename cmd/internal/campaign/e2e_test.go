@@ -206,11 +206,12 @@ type size struct {
 	repeat, kills     int
 	many              int           // shards that do nothing
 	rest              time.Duration // for how long the node is looked at without any campaign
+	away              time.Duration // for how long the API server answers nothing
 }
 
 var (
-	small = size{"etcd,redis", "none,pause", 1, 3, 50, 0}
-	whole = size{"etcd,redis,zookeeper,postgres", "none,pause", 5, 10, 500, 20 * time.Second}
+	small = size{"etcd,redis", "none,pause", 1, 3, 50, 0, 0}
+	whole = size{"etcd,redis,zookeeper,postgres", "none,pause", 5, 10, 500, 20 * time.Second, 2 * time.Minute}
 )
 
 func asked() size {
@@ -228,7 +229,7 @@ func (s size) matrix(more ...string) []string {
 	return append([]string{"--backends=" + s.backends, "--nemeses=" + s.nemeses, "--workloads=lock", "--time-limit=10s", "--seed=1", fmt.Sprintf("--repeat=%d", s.repeat)}, more...)
 }
 
-func matrix(nemeses string) []string { return size{"etcd", nemeses, 1, 0, 0, 0}.matrix() }
+func matrix(nemeses string) []string { return size{"etcd", nemeses, 1, 0, 0, 0, 0}.matrix() }
 
 func onCluster(namespace string, more ...string) []string {
 	return append([]string{"--on=kubernetes", "--image=" + os.Getenv("LOCKCHECK_IMAGE_LOCKCHECK"), "--namespace=" + namespace, "--parallel=2", "--cpu=1", "--memory=2Gi"}, more...)

@@ -30,7 +30,7 @@ type fakeAPI struct {
 	deleted   bool
 	events    []string
 	eventsAt  time.Time       // zero: now
-	used      map[string]bool // "VERB resource"
+	used      map[string]bool // "VERB group/resource"
 	asked     int
 	before    func(w http.ResponseWriter, r *http.Request) bool // reports whether it answered
 	after     func(r *http.Request)
@@ -43,6 +43,7 @@ type fakePod struct {
 	owner   string // UID of its Job; that of ours by default
 	phase   string
 	ready   bool
+	deleted bool // it is on its way out, and stays that if its node is gone
 	status  map[string]any
 	handler http.Handler
 	fetched int // how often its archive was read
@@ -80,7 +81,10 @@ func (f *fakeAPI) pod(name string, index int) *fakePod {
 var verbs = map[string]string{"GET": "get", "POST": "create", "DELETE": "delete"}
 
 func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	path := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/apis/batch/v1/namespaces/n/"), "/api/v1/namespaces/n/")
+	path, group := strings.TrimPrefix(r.URL.Path, "/api/v1/namespaces/n/"), ""
+	if in, is := strings.CutPrefix(path, "/apis/batch/v1/namespaces/n/"); is {
+		path, group = in, "batch"
+	}
 	parts := strings.Split(path, "/")
 	resource, verb := parts[0], verbs[r.Method]
 	if len(parts) > 2 {
@@ -91,7 +95,7 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	f.asked++
-	f.used[verb+" "+resource] = true
+	f.used[verb+" "+group+"/"+resource] = true
 	before, after := f.before, f.after
 	f.mu.Unlock()
 	if before != nil && before(w, r) {
@@ -156,7 +160,11 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if p.ready {
 				status["conditions"] = []condition{{Type: "Ready", Status: "True"}}
 			}
-			items = append(items, object{"metadata": object{"name": name, "uid": name, "annotations": object{indexNote: fmt.Sprint(p.index)}, "ownerReferences": []object{{"uid": cmp.Or(p.owner, "uid-1")}}}, "status": status})
+			is := object{"name": name, "uid": name, "annotations": object{indexNote: fmt.Sprint(p.index)}, "ownerReferences": []object{{"uid": cmp.Or(p.owner, "uid-1")}}}
+			if p.deleted {
+				is["deletionTimestamp"] = time.Now().UTC().Format(time.RFC3339)
+			}
+			items = append(items, object{"metadata": is, "status": status})
 		}
 		f.answer(w, object{"items": items, "metadata": object{}})
 	case "list events":
@@ -176,7 +184,7 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (f *fakeAPI) active() (n int) {
 	for _, p := range f.pods {
-		if p.phase == "Running" || p.phase == "Pending" {
+		if !p.deleted && (p.phase == "Running" || p.phase == "Pending") {
 			n++
 		}
 	}

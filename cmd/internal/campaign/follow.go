@@ -81,7 +81,7 @@ func (f *Follow) round(ctx context.Context) (missing []Missing, done bool, err e
 		case pod.ready():
 			ready = append(ready, pod)
 			fallthrough
-		case pod.Status.Phase == "Running":
+		case pod.running():
 			running++
 		}
 	})
@@ -177,13 +177,16 @@ func (f *Follow) eachPod(ctx context.Context, do func(podObject)) error {
 
 // look notes what became of a pod, once.
 func (f *Follow) look(pod podObject) {
-	f.trouble.look(pod, f.started)
-	if pod.Status.Phase != "Failed" || f.seen[pod.Metadata.UID] {
+	if !pod.deleted() { // what holds up one that is not wanted any more holds nothing up
+		f.trouble.look(pod, f.started)
+	}
+	if !pod.lost() || f.seen[pod.Metadata.UID] || f.Store.Has(pod.index()+1) {
 		return
 	}
 	f.seen[pod.Metadata.UID] = true
 	f.again++
 	f.started = f.started || ran(pod)
+	f.trouble.last = endOf(pod)
 	f.Notice(fmt.Sprintf("the pod %s of shard %d ended before its results were fetched (%s); it is run again", pod.Metadata.Name, pod.index()+1, endOf(pod)))
 }
 

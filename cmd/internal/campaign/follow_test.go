@@ -74,6 +74,51 @@ func TestASecondPodOfAShardIsToldAndNotCounted(t *testing.T) {
 	}
 }
 
+// A node that is gone never says that its pods have ended: they stay on their way out. Each index is done by another pod, and who waits hears of it.
+func TestAPodOfANodeThatIsGoneIsNotWaitedFor(t *testing.T) {
+	fake, follow := submitted(t, 1)
+	gone := fake.pod("gone", 0)
+	gone.deleted = true
+	said := ""
+	follow.Notice = func(line string) {
+		said += line + "\n"
+		if strings.Contains(line, "gone of shard 1") { // as the Job's controller makes it
+			fake.pod("next", 0)
+		}
+	}
+	if missing, err := follow.Run(t.Context()); err != nil || len(missing) > 0 {
+		t.Fatalf("missing %v, %v", missing, err)
+	}
+	if got := madeBy(t, follow.Store, 1); got != "next" || gone.fetched > 0 {
+		t.Errorf("shard 1 was made by %s; the results of the pod that is gone were read %d times", got, gone.fetched)
+	}
+	if want := "the pod gone of shard 1 ended before its results were fetched (it was deleted, or its node is gone); it is run again"; strings.Count(said, want) != 1 || strings.Contains(said, "1 at work, 0 to come, 2 pods") {
+		t.Errorf("it was said:\n%s", said)
+	}
+}
+
+// Where no node takes the pod that is to come instead, the campaign ends with the reason: the one that is gone is not at work.
+func TestAPodOfANodeThatIsGoneIsNotAtWork(t *testing.T) {
+	fake, follow := submitted(t, 1)
+	fake.pod("gone", 0).deleted = true
+	next := fake.pod("next", 0)
+	next.phase, next.ready = "Pending", false
+	next.status = object{"conditions": []condition{{Type: "PodScheduled", Status: "False", Reason: "Unschedulable", Message: "0/1 nodes are available"}}}
+	follow.StartTimeout = 50 * time.Millisecond
+	if _, err := follow.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "0/1 nodes are available") {
+		t.Errorf("%v, want what no node is taken for", err)
+	}
+}
+
+// What the Job says of pods that are being deleted decides whether it makes others: it must not wait until they have ended.
+func TestTheJobDoesNotWaitForPodsThatAreBeingDeleted(t *testing.T) {
+	fake, _ := submitted(t, 1)
+	spec := fake.job["spec"].(map[string]any)
+	if got := spec["podReplacementPolicy"]; got != "TerminatingOrFailed" || spec["podFailurePolicy"] != nil {
+		t.Errorf("podReplacementPolicy %v, podFailurePolicy %v", got, spec["podFailurePolicy"])
+	}
+}
+
 // An archive that breaks off is no shard, and is read again.
 func TestAnArchiveThatBreaksOffIsReadAgain(t *testing.T) {
 	fake, follow := submitted(t, 1)
@@ -234,7 +279,10 @@ func TestTheRoleIsExactlyWhatIsUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var role struct {
-		Rules []struct{ Resources, Verbs []string }
+		Rules []struct {
+			APIGroups        []string `yaml:"apiGroups"`
+			Resources, Verbs []string
+		}
 	}
 	if err := yaml.Unmarshal(text, &role); err != nil {
 		t.Fatal(err)
@@ -243,7 +291,7 @@ func TestTheRoleIsExactlyWhatIsUsed(t *testing.T) {
 	for _, rule := range role.Rules {
 		for _, resource := range rule.Resources {
 			for _, verb := range rule.Verbs {
-				allowed = append(allowed, verb+" "+resource)
+				allowed = append(allowed, verb+" "+strings.Join(rule.APIGroups, ",")+"/"+resource)
 			}
 		}
 	}

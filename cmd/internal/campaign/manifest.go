@@ -24,7 +24,7 @@ const (
 const (
 	keptAfter   = 3600          // seconds for which an ended Job stays, with its ConfigMap and pods
 	livesAtMost = 7 * 24 * 3600 // seconds after which a Job ends that nobody comes back to
-	retries     = 8             // of one index: a pod that was killed, evicted, or whose node is gone
+	retries     = 8             // of one index, whatever ended its pod: it was killed, evicted, or its node is gone
 )
 
 // object is anything that is sent as JSON.
@@ -47,15 +47,14 @@ func (c *Campaign) configMap(job jobObject, plan []byte) object {
 	}
 }
 
-// job is the Indexed Job: index i is shard i+1. A pod that ends before its results were fetched is run again, whatever ended it;
-// disruptions (a drained node, an eviction) do not count against the index.
+// job is the Indexed Job: index i is shard i+1. A pod that ends before its results were fetched is run again, whatever ended it. One that is
+// being deleted counts as ended: a node that is gone never says that its pods are, and with them the Job would wait for ever. A
+// podFailurePolicy, by which disruptions would not count against the index, does not allow that.
 func (c *Campaign) job(o Options) object {
 	spec := object{
 		"completionMode": "Indexed", "completions": c.Shards, "parallelism": min(o.Parallel, c.Shards),
 		"backoffLimitPerIndex": retries, "ttlSecondsAfterFinished": keptAfter, "activeDeadlineSeconds": livesAtMost,
-		"podFailurePolicy": object{"rules": []object{
-			{"action": "Ignore", "onPodConditions": []object{{"type": "DisruptionTarget", "status": "True"}}},
-		}},
+		"podReplacementPolicy": "TerminatingOrFailed",
 		"template": object{
 			"metadata": object{"labels": object{labelCampaign: c.Name}},
 			"spec":     c.pod(o),

@@ -98,7 +98,18 @@ func (p podObject) index() int {
 
 // ready reports whether a pod has its results to give.
 func (p podObject) ready() bool {
-	return p.Metadata.DeletionTimestamp == nil && p.Status.Phase == "Running" && holding(p.Status.Conditions, "Ready", "True") != nil
+	return p.running() && holding(p.Status.Conditions, "Ready", "True") != nil
+}
+
+// running reports whether a pod is at work, as far as the control plane knows. One that is being deleted is not: if its node is gone, it
+// stays in its phase for ever.
+func (p podObject) running() bool { return p.Status.Phase == "Running" && !p.deleted() }
+
+func (p podObject) deleted() bool { return p.Metadata.DeletionTimestamp != nil }
+
+// lost reports whether a pod has ended, or is being deleted, before its results were fetched: the Job makes another for its index.
+func (p podObject) lost() bool {
+	return p.Status.Phase == "Failed" || p.deleted() && p.Status.Phase != "Succeeded"
 }
 
 // indexes reads a set of indexes below count as the status of a Job writes it: "1,3-5,7".

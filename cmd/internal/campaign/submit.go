@@ -102,7 +102,7 @@ func (c *Campaign) refused(what string, err error) error {
 		return err
 	}
 	if !errors.As(err, &status) {
-		return fmt.Errorf("%w: cannot %s: the API server %s does not answer: %w", clusters.ErrUnavailable, what, c.Server, err)
+		return fmt.Errorf("%w: cannot %s: the API server %s does not answer: %w; KUBECONFIG says which it is", clusters.ErrUnavailable, what, c.Server, err)
 	}
 	switch status.Code {
 	case http.StatusUnauthorized:
@@ -110,7 +110,7 @@ func (c *Campaign) refused(what string, err error) error {
 	case http.StatusForbidden:
 		return fmt.Errorf("%w: may not %s: %s; cmd/internal/campaign/role.yaml is the Role with all that is needed", clusters.ErrUnavailable, what, status.Message)
 	case http.StatusNotFound:
-		return fmt.Errorf("%w: cannot %s: %s", clusters.ErrUnavailable, what, status.Message)
+		return fmt.Errorf("%w: cannot %s: %s; --namespace names another namespace", clusters.ErrUnavailable, what, status.Message)
 	case http.StatusUnprocessableEntity, http.StatusBadRequest:
 		return fmt.Errorf("%w: cannot %s: %s", clusters.ErrUsage, what, status.Message)
 	}

@@ -169,21 +169,24 @@ const (
 func (f *Follow) stuck(ctx context.Context, idle, short bool) error {
 	t := &f.trouble
 	if !f.started && t.image != "" && (t.never || time.Since(t.imageAt) > imagePatience) {
-		return fmt.Errorf("%w: none can be made of the image: %s", ErrNotStarted, t.image)
+		return fmt.Errorf("%w: none can be made of the image: %s; --image names another", ErrNotStarted, t.image)
 	}
 	late := idle && time.Since(t.since) > f.StartTimeout
 	if err := f.askForRefusals(ctx, idle, short, late); err != nil {
 		return err
 	}
 	why := ""
-	for _, reason := range []struct{ kind, text string }{
-		{"no container can be made of the image", t.image}, {"no node takes a pod", t.full}, {"the Job may make no pod", t.refused()}, {"", t.pending},
+	for _, reason := range []struct{ kind, text, advice string }{
+		{"no container can be made of the image", t.image, "; --image names another"},
+		{"no node takes a pod", t.full, "; --cpu and --memory say what a pod asks for"},
+		{"the Job may make no pod", t.refused(), "; --cpu and --memory say what a pod asks for, --namespace where it is made"},
+		{"", t.pending, ""},
 	} {
 		if reason.kind != "" {
 			f.tellOf(reason.kind, reason.text)
 		}
-		if why == "" {
-			why = reason.text
+		if why == "" && reason.text != "" {
+			why = reason.text + reason.advice
 		}
 	}
 	if !idle {
