@@ -13,17 +13,41 @@ import (
 // it refuses the request, and the Lease stands until it runs out.
 func renewed(v variant) client.Factory {
 	return func(ctx context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
-		answered := &renewals{Watch: watch, last: map[string]time.Time{}}
+		answered := &renewals{Watch: watch, last: map[string]time.Time{}, over: map[string]bool{}}
 		lock, ready, err := v.newLocks(ctx, init, answered)
 		return &renewedLock{lock, answered, timesOf(time.Duration(init.TTLMS) * time.Millisecond).retryPeriod}, ready, err
 	}
 }
 
-// renewals notes when the last renewal of each session was answered. A session's first lease is its grant's.
+// renewals notes when the last renewal of each session was answered, and which have no more to come. A session's first lease is its grant's.
 type renewals struct {
 	client.Watch
 	mu   sync.Mutex
 	last map[string]time.Time
+	over map[string]bool
+}
+
+func (r *renewals) Ended(session string, reason error) {
+	r.end(session)
+	r.Watch.Ended(session, reason)
+}
+
+func (r *renewals) Lost(session string, reason error) {
+	r.end(session)
+	r.Watch.Lost(session, reason)
+}
+
+func (r *renewals) end(session string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over[session] = true
+}
+
+// justAnswered reports whether the last renewal of a session was answered less than half their distance ago, or none is to come.
+func (r *renewals) justAnswered(session string, every time.Duration) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.over[session] || time.Since(r.last[session]) <= every/2
 }
 
 func (r *renewals) Lease(session string, seen int64, ttl time.Duration) {
@@ -65,9 +89,9 @@ type renewedGrant struct {
 	of *renewedLock
 }
 
-// Release waits for that while the grant is renewed.
+// Release waits for that.
 func (g *renewedGrant) Release(ctx context.Context) (*bool, error) {
-	for given := time.Now(); time.Since(g.of.renewals.at(g.Session())) > g.of.every/2 && time.Since(given) < 3*g.of.every; {
+	for !g.of.renewals.justAnswered(g.Session(), g.of.every) && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
 	return g.Grant.Release(ctx)

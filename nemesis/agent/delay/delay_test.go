@@ -32,21 +32,27 @@ type wire func(t testing.TB, from, to string, count int, gap time.Duration) []ti
 
 func udp(t testing.TB, from, to string, count int, gap time.Duration) []time.Duration {
 	t.Helper()
+	return exchange(t, datagrams(t, from, to), count, gap)
+}
+
+// datagrams are sent from one address to another, and read there.
+func datagrams(t testing.TB, from, to string) io.ReadWriter {
+	t.Helper()
 	sender, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.ParseIP(from)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer sender.Close()
+	t.Cleanup(func() { sender.Close() })
 	listener, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.ParseIP(to)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	t.Cleanup(func() { listener.Close() })
 	_ = listener.SetReadBuffer(4 << 20)
-	return exchange(t, struct {
+	return struct {
 		io.Reader
 		io.Writer
-	}{listener, toward{sender, listener.LocalAddr()}}, count, gap)
+	}{listener, toward{sender, listener.LocalAddr()}}
 }
 
 type toward struct {

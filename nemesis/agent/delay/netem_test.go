@@ -5,6 +5,7 @@ package delay
 import (
 	"cmp"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -104,6 +105,21 @@ func inPlace(of func(netlink.Link, Amount) netlink.Qdisc) (back func()) {
 	return func() { leaf = before }
 }
 
+// counting tells when so many writes were made.
+type counting struct {
+	io.ReadWriter
+	left int
+	all  chan struct{}
+}
+
+func (c *counting) Write(b []byte) (int, error) {
+	n, err := c.ReadWriter.Write(b)
+	if c.left--; c.left == 0 {
+		close(c.all)
+	}
+	return n, err
+}
+
 // The way around, with a queue that every kernel has: the packets of the peers go there, in the ways that were asked for, and no others;
 // at the end what is held goes on in its order, and none is lost.
 func TestPacketsOfThePeersAreLedPastAQueueOfTheirOwn(t *testing.T) {
@@ -122,8 +138,9 @@ func TestPacketsOfThePeersAreLedPastAQueueOfTheirOwn(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				reports := make(chan Report, 1)
+				reports, on := make(chan Report, 1), &counting{ReadWriter: datagrams(t, way.from, way.to), left: count, all: make(chan struct{})}
 				go func() {
+					<-on.all
 					time.Sleep(300 * time.Millisecond)
 					report, err := l.Stop(t.Context())
 					if err != nil {
@@ -131,7 +148,7 @@ func TestPacketsOfThePeersAreLedPastAQueueOfTheirOwn(t *testing.T) {
 					}
 					reports <- report
 				}()
-				took := udp(t, way.from, way.to, count, 0)
+				took := exchange(t, on, count, 0)
 				report := <-reports
 				if slices.Min(took) < 0 {
 					t.Errorf("%s, %s: not all packets arrived: %v", c.name, way.name, took)
