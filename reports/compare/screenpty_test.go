@@ -5,40 +5,13 @@ package compare
 import (
 	"bufio"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
-)
 
-// pseudoTerminal is a terminal of a size, and the end that sees what is written to it.
-func pseudoTerminal(t *testing.T, size unix.Winsize) (terminal, seen *os.File) {
-	t.Helper()
-	seen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil && os.Getenv("CI") == "true" {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Skip("this machine gives out no terminal: ", err)
-	}
-	t.Cleanup(func() { seen.Close() })
-	if err := unix.IoctlSetPointerInt(int(seen.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	number, err := unix.IoctlGetInt(int(seen.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { terminal.Close() })
-	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &size); err != nil {
-		t.Fatal(err)
-	}
-	return terminal, seen
-}
+	"lockcheck/reports/terminal/terminaltest"
+)
 
 // A terminal that does not know its size, as docker run -t has one at first, is shown lines; one that does, the table.
 func TestScreenOnATerminal(t *testing.T) {
@@ -48,7 +21,7 @@ func TestScreenOnATerminal(t *testing.T) {
 		lines bool
 	}{"0×0": {unix.Winsize{}, true}, "100×30": {unix.Winsize{Col: 100, Row: 30}, false}} {
 		t.Run(name, func(t *testing.T) {
-			terminal, seen := pseudoTerminal(t, test.size)
+			terminal, seen := terminaltest.Pseudo(t, test.size)
 			tasks := []Task{task("etcd", 1, nil)}
 			screen := NewScreen(terminal, tasks, false)
 			Execute(t.Context(), tasks, Execution{Seed: 7}, &scripted{runs: map[string][]Run{"etcd": {calm()}}}, screen)
