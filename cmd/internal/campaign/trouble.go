@@ -108,15 +108,16 @@ func (t *trouble) lastWords() string {
 
 // neverRan reports whether the program of a pod could not even be started.
 func neverRan(pod podObject) bool {
-	return ended(pod, func(reason string) bool { return slices.Contains(notStarted, reason) })
+	return ended(pod, func(reason string) bool { return slices.Contains(startFailures, reason) })
 }
 
 // ran reports whether the program of a pod was started, and has ended.
 func ran(pod podObject) bool {
-	return ended(pod, func(reason string) bool { return !slices.Contains(notStarted, reason) })
+	return ended(pod, func(reason string) bool { return !slices.Contains(startFailures, reason) })
 }
 
-var notStarted = []string{"StartError", "ContainerCannotRun"}
+// startFailures are the reasons for which a container ends whose program was never started.
+var startFailures = []string{"StartError", "ContainerCannotRun"}
 
 func ended(pod podObject, is func(reason string) bool) bool {
 	for _, s := range pod.Status.ContainerStatuses {
