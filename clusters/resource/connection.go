@@ -101,7 +101,7 @@ func (c *connections) exchange(ctx context.Context, conn *connection, request []
 	return status, body, err
 }
 
-// exchange also says whether the connection can be used again.
+// exchange also reports whether the connection can be used again.
 func (c *connection) exchange(request []byte) (status int, body []byte, again bool, err error) {
 	if _, err := c.Write(request); err != nil {
 		return 0, nil, false, err

@@ -61,7 +61,7 @@ func (t *trouble) begin() {
 	t.image, t.never, t.full, t.pending = "", false, "", ""
 }
 
-// hopeless are the reasons for which a container waits that pass only if somebody does something; the value is whether waiting may help.
+// hopeless are the reasons for which a container waits that pass only if a user does something; the value is whether waiting may help.
 var hopeless = map[string]bool{
 	"InvalidImageName": false, "ErrImageNeverPull": false, "ErrImagePull": true, "ImagePullBackOff": true,
 	"CreateContainerConfigError": true, "CreateContainerError": true,
