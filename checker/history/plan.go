@@ -31,7 +31,7 @@ type Plan struct {
 	// SlotMS and Execution are of a run of jobs: how long a slot of the schedule lasts, and a name of Executions. Zero and "" in others.
 	SlotMS    int64     `json:"slot_ms,omitempty"`
 	Execution Execution `json:"execution,omitempty"`
-	// UnderTest is there if the resource is not lockcheck's own: a program, a URL or a storage server, which is judged, too.
+	// UnderTest is there if the resource is not lockcheck's own: a program, a URL or a database server, which is judged, too.
 	UnderTest *UnderTest `json:"resource_under_test,omitempty"`
 
 	// What the lock client declared when it was started.

@@ -15,7 +15,7 @@ import (
 )
 
 // connections are a client's to one place. net/http's transport has two goroutines for each, which a request and its reply are handed over
-// to and from; here the caller's own writes and reads, so that beside the statement of a storage as little as possible is timed.
+// to and from; here the caller's own writes and reads, so that beside the statement of a resource as little as possible is timed.
 type connections struct {
 	addr string
 
