@@ -55,7 +55,7 @@ func miscompared(q *history.Request, format string, args ...any) *breach {
 }
 
 // joinUnderTest reads the log of a resource under test. Whatever is wrong with it is kept for resource-integrity, and the reading
-// goes on: a storage is judged by all that it did.
+// goes on: a resource is judged by all that it did.
 func (b *builder) joinUnderTest(requests iter.Seq2[history.Request, error]) error {
 	m := b.m
 	log, timing := newReplayUnderTest(&m.Plan), map[string]int64{}

@@ -165,14 +165,14 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 
 // judgeAll judges what is asked for, and counts what the run was exposed to.
 func (j *judge) judgeAll() (exposed []Exposure) {
-	things := []func(){func() { exposed = j.exposure() }}
+	tasks := []func(){func() { exposed = j.exposure() }}
 	for _, p := range properties {
 		if j.asked(&p) {
-			things = append(things, func() { j.outcome(p.Name) })
+			tasks = append(tasks, func() { j.outcome(p.Name) })
 		}
 	}
-	slices.Reverse(things) // exposure takes the place of liveness, which is short
-	runParallel(things)
+	slices.Reverse(tasks) // exposure takes the place of liveness, which is short
+	runParallel(tasks)
 	return exposed
 }
 

@@ -70,20 +70,20 @@ type double struct {
 	slot          int64
 	first, second *Access
 	// broke is the write that led to it, and broken what it overwrote: the second record itself, or an earlier one that set the
-	// register back, so that the slots after it were run again.
+	// key back, so that the slots after it were run again.
 	broke, broken *Access
 }
 
-// ledger is what a register has recorded so far.
+// ledger is what the resource has recorded of a key so far.
 type ledger struct {
 	records map[int64]*Access // the first of each slot
 	latest  map[int64]*Access // the last of each
-	slot    int64             // that the register says
+	slot    int64             // that the resource says
 	current *Access           // the last record; nil at the beginning
-	setBack []setBack         // those that the register has not passed again since, of ever fewer slots
+	setBack []setBack         // those that the key has not passed again since, of ever fewer slots
 }
 
-// setBack is a write after which a register said fewer slots than before.
+// setBack is a write after which a key said fewer slots than before.
 type setBack struct {
 	from, to      int64
 	by, overwrote *Access
@@ -115,14 +115,14 @@ func (l *ledger) take(w *Access, slot int64) (d double, again bool) {
 	return d, again
 }
 
-// passed forgets what matters for no slot any more that the register may still be lacking.
+// passed forgets what matters for no slot any more that the key may still be lacking.
 func (l *ledger) passed(slot int64) {
 	for n := len(l.setBack); n > 0 && l.setBack[n-1].from <= slot; n-- {
 		l.setBack = l.setBack[:n-1]
 	}
 }
 
-// lostAt is the last of the writes that set the register back below a slot, if it is below it now; -1 if it is not.
+// lostAt is the last of the writes that set the key back below a slot, if it is below it now; -1 if it is not.
 func (l *ledger) lostAt(slot int64) int {
 	for at, s := range slices.Backward(l.setBack) {
 		if l.slot < slot && s.from >= slot && s.to < slot {

@@ -9,7 +9,7 @@ import (
 
 // resourceIntegrity judges a resource under test (R9): its log holds every request that it answered, as it answered it; its reads
 // found what by that order was there; and of what it compares it accepted and rejected what it had to. It sees what the log and the
-// answers say. A storage that lies alike in both, about requests whose clients were all killed, say, is not found out.
+// answers say. A resource that lies alike in both, about requests whose clients were all killed, say, is not found out.
 // A pass of a resource that never had to reject anything says so: one that takes every request would pass, too.
 func (j *judge) resourceIntegrity() (o outcome) {
 	switch {
@@ -134,8 +134,8 @@ func (s *storyteller) resourceFaults() {
 	}
 }
 
-// resourceCause is the last fault of the resource before a moment: what a storage forgets at a restart comes to light whenever it
-// is next needed. No other fault can make a storage contradict itself.
+// resourceCause is the last fault of the resource before a moment: what a resource forgets at a restart comes to light whenever it
+// is next needed. No other fault can make a resource contradict itself.
 func (j *judge) resourceCause(atNS int64) Cause {
 	var last *Fault
 	for _, f := range j.m.Faults {

@@ -45,7 +45,7 @@ const lateWrite = `
 	3.2 a write:info h1
 	`
 
-// A storage that does what it says is found nothing wrong with; and every way to do it wrong is named.
+// A resource that does what it says is found nothing wrong with; and every way to do it wrong is named.
 func TestWhatAResourceUnderTestDoesWrong(t *testing.T) {
 	tokens, bases, nothing := history.CompareTokens, history.CompareBases, history.CompareNothing
 	rejected := strings.ReplaceAll(lateWrite, "%", "rejected")
@@ -224,7 +224,7 @@ func TestALogThatCannotBeTrusted(t *testing.T) {
 	}
 }
 
-// Where the client is the user's, too, what its answers or requests contradict is not put on the storage alone; what the log says by itself is.
+// Where the client is the user's, too, what its answers or requests contradict is not put on the resource alone; what the log says by itself is.
 func TestALogAgainstAClientOfTheUsers(t *testing.T) {
 	const either = "which of the two is wrong does not follow"
 	for name, test := range map[string]struct {
@@ -349,7 +349,7 @@ func TestOnlyAResourceUnderTestIsJudged(t *testing.T) {
 	}
 }
 
-// What a storage forgot when it was killed is said to come after that; no fault of anything else explains what a storage does.
+// What a resource forgot when it was killed is said to come after that; no fault of anything else explains what a resource does.
 func TestTheCauseOfWhatAResourceDoes(t *testing.T) {
 	const kill = `
 		2.8 nemesis kill:invoke 1 target=%

@@ -24,7 +24,7 @@ func recordedTwice(line, answer string) string {
 	return strings.Replace(text, "a write:ok h1\n", "a write:"+answer+"\n", 1)
 }
 
-// A storage that takes idempotency keys as it should is found nothing wrong with; and every way to get them wrong is named.
+// A resource that takes idempotency keys as it should is found nothing wrong with; and every way to get them wrong is named.
 func TestWhatAResourceUnderTestDoesWrongWithIdempotencyKeys(t *testing.T) {
 	const duplicate, asTheFirst = "duplicate first=6", "ok h1 value=1/h2"
 	nothing, tokens, bases := history.CompareNothing, history.CompareTokens, history.CompareBases

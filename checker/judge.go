@@ -79,7 +79,7 @@ func (j *judge) outcome(name Name) *outcome {
 	return o
 }
 
-// runParallel does some things on as many processors as there are, and waits for all of them.
+// runParallel runs tasks on as many processors as there are, and waits for all of them.
 func runParallel(tasks []func()) {
 	var next atomic.Int64
 	var workers sync.WaitGroup

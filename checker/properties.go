@@ -32,7 +32,7 @@ const (
 	AdviceService  Advice = "service"  // for a service that keeps what it granted
 	AdviceRelease  Advice = "release"  // for releases that remove their own record only
 	AdviceLiveness Advice = "liveness" // for a lock that comes free again
-	AdviceResource Advice = "resource" // for a storage that does what it says
+	AdviceResource Advice = "resource" // for a resource that does what it says
 	AdviceJobs     Advice = "jobs"     // against a job that is run twice
 )
 

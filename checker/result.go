@@ -32,7 +32,7 @@ const (
 )
 
 // Layer is what a violated property means: a client's belief, a bug of the service, a hole in the fencing, harm to the
-// data, or a lock that no client can get any more.
+// data, or a lock that never became available again.
 type Layer string
 
 // The layers of properties.

@@ -22,16 +22,16 @@ type counts struct {
 func (c *counts) summarize() {
 	var mutex sync.Mutex
 	c.quantiles = map[string]Quantiles{}
-	var things []func()
+	var tasks []func()
 	for f, durations := range c.latency {
-		things = append(things, func() {
+		tasks = append(tasks, func() {
 			q := quantiles(durations.all())
 			mutex.Lock()
 			defer mutex.Unlock()
 			c.quantiles[string(f)] = q
 		})
 	}
-	runParallel(things)
+	runParallel(tasks)
 	c.latency = nil
 }
 

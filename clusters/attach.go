@@ -135,20 +135,22 @@ func (n *AttachedNode) Place() string {
 	return n.Asked + " (" + n.Outside.String() + ")"
 }
 
-// Places is what follows from an attachment alone, for the clusters that are attached to.
-type Places struct{ to Attachment }
+// AttachedService is what a cluster that is attached to is by its attachment alone: its nodes, their endpoints, what lets clients in.
+type AttachedService struct{ to Attachment }
 
-// PlacesOf are the places of an attachment.
-func PlacesOf(to Attachment) Places { return Places{to} }
+// AttachedServiceOf is the service of an attachment.
+func AttachedServiceOf(to Attachment) AttachedService { return AttachedService{to} }
 
-// Nodes are the places.
-func (p Places) Nodes() []Node { return Each(p.to.Nodes, func(n *AttachedNode) Node { return n }) }
+// Nodes are those that the user named.
+func (s AttachedService) Nodes() []Node {
+	return Each(s.to.Nodes, func(n *AttachedNode) Node { return n })
+}
 
 // Endpoints are where clients find them.
-func (p Places) Endpoints() []string { return Each(p.to.Nodes, (*AttachedNode).Endpoint) }
+func (s AttachedService) Endpoints() []string { return Each(s.to.Nodes, (*AttachedNode).Endpoint) }
 
 // ClientOptions are what lets clients in.
-func (p Places) ClientOptions() map[string]string { return p.to.ClientOptions() }
+func (s AttachedService) ClientOptions() map[string]string { return s.to.ClientOptions() }
 
 // DialNode is a dialer that connects to one node whatever it is asked for.
 func (a Attachment) DialNode(n *AttachedNode) Dialer {

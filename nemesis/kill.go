@@ -14,7 +14,7 @@ var kill = Kind{
 	Default:  "kill:leader@work,kill:one@work,kill:holder@work,kill:minority@work",
 	targets:  []string{roleLeader, roleFollower, roleOne, "minority", "majority", "all", roleServer, roleAPIServer, roleHolder, "waiter", roleClient, roleResource},
 	defaults: defaults{of: ttls(0.2, 1)},
-	words:    []string{"empty", atOnce},
+	words:    []string{"empty", restartNow},
 	begin: func(ctx context.Context, a *act) error {
 		killer, ok := a.target.(Killer)
 		if !ok {
@@ -38,7 +38,7 @@ var kill = Kind{
 		if empty {
 			data = "without its data"
 		}
-		if !a.has(atOnce) {
+		if !a.has(restartNow) {
 			a.event.Detail = "to be restarted " + data
 			return nil
 		}

@@ -21,9 +21,9 @@ type PowerCutter interface {
 }
 
 const (
-	torn      = "torn"
-	journaled = "journaled"
-	atOnce    = "at-once"
+	torn       = "torn"
+	journaled  = "journaled"
+	restartNow = "at-once"
 )
 
 // power ends servers with SIGKILL, and what was not synced is gone.
@@ -35,10 +35,10 @@ var power = Kind{
 	needs:    CapabilityPower,
 	targets:  []string{roleLeader, roleFollower, roleOne, "minority", "majority", "all", roleServer},
 	defaults: defaults{rest: ttls(0.2, 1)},
-	words:    []string{torn, journaled, atOnce},
+	words:    []string{torn, journaled, restartNow},
 	bounds: func(f Fault) error {
-		if f.timed && f.has(atOnce) {
-			return fmt.Errorf("%s and a duration exclude each other: servers are without power for that long, or start again at once (also without either)", atOnce)
+		if f.timed && f.has(restartNow) {
+			return fmt.Errorf("%s and a duration exclude each other: servers are without power for that long, or start again at once (also without either)", restartNow)
 		}
 		return nil
 	},

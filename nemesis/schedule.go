@@ -242,7 +242,7 @@ func (s Step) wants(m Moment) bool {
 // noTarget stands where there is no target: the fault is recorded as one without effect.
 type noTarget struct{}
 
-func (noTarget) Name() string { return "nobody" }
+func (noTarget) Name() string { return "none" }
 
 // Service is the name under which faults of the whole service are recorded.
 const Service = "service"

@@ -267,8 +267,8 @@ func TestAFaultIsRecordedAsWhatCameOfIt(t *testing.T) {
 			[]string{"inject invoke pause c1 h1", "inject fail pause c1 h1", "heal invoke pause c1 h1", "heal ok pause c1 h1"}, true},
 		{"nothing to stop", "pause:client(1)", &scene{clients: []Target{rock("c1")}},
 			[]string{"inject invoke pause c1 h9", "inject fail pause c1 h9"}, false},
-		{"no server at all", "pause:one", &scene{}, []string{"inject invoke pause nobody ", "inject fail pause nobody "}, false},
-		{"no leader", "kill:leader", &scene{nodes: five("n")}, []string{"inject invoke kill nobody ", "inject fail kill nobody "}, false},
+		{"no server at all", "pause:one", &scene{}, []string{"inject invoke pause none ", "inject fail pause none "}, false},
+		{"no leader", "kill:leader", &scene{nodes: five("n")}, []string{"inject invoke kill none ", "inject fail kill none "}, false},
 		{"a sequence ends with the step that had no verified effect, and the others are healed", "pause:client(1);failover;pause:client(2)", &scene{clients: five("c")},
 			[]string{"inject invoke pause c1 h9", "inject ok pause c1 h9", "inject invoke failover service ", "inject fail failover service ", "heal invoke pause c1 h9", "heal ok pause c1 h9"}, true},
 	}

@@ -3,6 +3,10 @@
 //
 //	reports            what is published of a run: everything below that is a file
 //	├── compare        many runs, as a table, a page and files for CI
+//	│   └── config     the file of what to run and what is expected of it
+//	├── gallery        what came of scenarios, known failures of locks
+//	├── index          the page of a directory of runs
+//	├── tidy           finds the old runs of a directory, and removes them
 //	├── page           report.html, one page for people
 //	│   └── svg        its drawings: of a finding, of the whole run, of figures over time
 //	├── terminal       what is printed: how a run gets on, its end, a failure in the log of a test
@@ -11,8 +15,8 @@
 //
 // An arrow only ever points to the right:
 //
-//	reports → page → svg ┐
-//	compare → terminal ──┴→ words → rundir → checker
+//	                       reports → page → svg ┐
+//	gallery, index, tidy → compare → terminal ──┴→ words → rundir → checker
 //
 // The wording of faults and properties is in checker/history/faults.go and checker/properties.go, and how it is put into a
 // sentence in words.

@@ -20,7 +20,7 @@ func (r *Run) finish(ctx context.Context) error {
 	for i := range history.FreshSessions {
 		name := fmt.Sprintf("f%d", i+1)
 		starting, cancel := context.WithTimeout(ctx, r.freshTimeout())
-		fresh, err := r.fleet.start(starting, name, name, r.plan.Seed+int64(i), patience{r.freshTimeout(), r.freshTimeout()})
+		fresh, err := r.fleet.start(starting, name, name, r.plan.Seed+int64(i), startTimeouts{r.freshTimeout(), r.freshTimeout()})
 		cancel()
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -66,13 +66,13 @@ type fleet struct {
 	members []*member
 }
 
-// patience is how long a client is waited for: until its process runs, which is the machine's and the container engine's affair, and from
+// startTimeouts are how long a client is waited for: until its process runs, which is the machine's and the container engine's affair, and from
 // then on until it is ready, which is its own (clusters/client/README.md).
-type patience struct{ start, ready time.Duration }
+type startTimeouts struct{ start, ready time.Duration }
 
 // start starts a client called name on the host of that name (which a successor shares with its predecessor). A client that is not ready
 // in time is an ErrUnavailable.
-func (f *fleet) start(ctx context.Context, host, name string, seed int64, limit patience) (*member, error) {
+func (f *fleet) start(ctx context.Context, host, name string, seed int64, limit startTimeouts) (*member, error) {
 	process, where, err := f.launch(ctx, host, name, limit.start)
 	if err != nil {
 		return nil, err

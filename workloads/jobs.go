@@ -12,7 +12,7 @@ import (
 )
 
 // schedule is that of a run of jobs: slot n of every key is due n slots after the load began. Clients take the lock, look at the
-// register which slot was recorded last, and run the next one if it is due: one job a hold, one slot after the other (rule J12).
+// resource which slot was recorded last, and run the next one if it is due: one job a hold, one slot after the other (rule J12).
 type schedule struct {
 	plan      history.Plan
 	execution history.ExecutionWords
@@ -50,7 +50,7 @@ func (w *worker) awaitSlot(ctx context.Context, key string) bool {
 	return false
 }
 
-// job runs the next slot of a key under a hold that has read the register, if it is due.
+// job runs the next slot of a key under a hold that has read the resource, if it is due.
 func (w *worker) job(ctx context.Context, hold, key string, read driver.Completion, work time.Duration) {
 	s := w.run.schedule
 	last, ok := history.RecordedSlot(read.Report.Value)

@@ -51,7 +51,7 @@ func (w *worker) replace(ctx context.Context) (replaced bool, err error) {
 // startNext starts the next client at this place.
 func (w *worker) startNext(ctx context.Context) (*member, error) {
 	w.starts++
-	return w.run.fleet.start(ctx, w.host, fmt.Sprintf("%s-%d", w.host, w.starts), w.crashRand.Int64(), w.patience)
+	return w.run.fleet.start(ctx, w.host, fmt.Sprintf("%s-%d", w.host, w.starts), w.crashRand.Int64(), w.limits)
 }
 
 // mayReplace counts a client that ended by itself, and reports whether there is to be another: after a while, and while the

@@ -103,7 +103,7 @@ func newPlace(t *testing.T, h *stubs) (*worker, *strings.Builder) {
 	run := New(Config{Log: &log})
 	run.recorder, run.abort, run.plan.Tokens = recorder, func(error) {}, history.TokensNone
 	run.fleet = &fleet{recorder: recorder, hosts: map[string]clusters.Host{"c1": h}}
-	first, err := run.fleet.start(t.Context(), "c1", "c1", 1, clientPatience)
+	first, err := run.fleet.start(t.Context(), "c1", "c1", 1, clientStartTimeouts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestTheEndOfAClientThatIsNotReadyIsRecordedFirst(t *testing.T) {
 	}
 	h := &stubs{t: t, stay: true, lingers: 50 * time.Millisecond}
 	f := &fleet{recorder: recorder, hosts: map[string]clusters.Host{"f1": h}}
-	if _, err := f.start(t.Context(), "f1", "f1", 1, patience{time.Minute, time.Millisecond}); !errors.Is(err, clusters.ErrUnavailable) {
+	if _, err := f.start(t.Context(), "f1", "f1", 1, startTimeouts{time.Minute, time.Millisecond}); !errors.Is(err, clusters.ErrUnavailable) {
 		t.Errorf("it is not out of time: %v", err)
 	}
 	if err := recorder.Close(); err != nil {
@@ -234,14 +234,14 @@ func TestABrokenClientIsItsAuthorsToMend(t *testing.T) {
 func TestHowLongAClientIsWaitedFor(t *testing.T) {
 	const short = 2 * time.Second
 	for name, test := range map[string]struct {
-		limit patience
+		limit startTimeouts
 		delay time.Duration
 		lines []string
 		says  string // "" if it is ready
 	}{
-		"its start takes longer than it may": {patience{time.Hour, short}, short + short/10, []string{declares}, ""},
-		"it is never started":                {patience{time.Millisecond, time.Hour}, time.Hour, []string{declares}, "not ready within 1ms"},
-		"it never says that it is ready":     {patience{time.Hour, time.Millisecond}, 0, nil, "not ready within 1ms"},
+		"its start takes longer than it may": {startTimeouts{time.Hour, short}, short + short/10, []string{declares}, ""},
+		"it is never started":                {startTimeouts{time.Millisecond, time.Hour}, time.Hour, []string{declares}, "not ready within 1ms"},
+		"it never says that it is ready":     {startTimeouts{time.Hour, time.Millisecond}, 0, nil, "not ready within 1ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -250,7 +250,7 @@ func TestHowLongAClientIsWaitedFor(t *testing.T) {
 			if err := w.client.kill(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			w.patience, h.delay, h.lines = test.limit, test.delay, test.lines
+			w.limits, h.delay, h.lines = test.limit, test.delay, test.lines
 			replaced, err := w.replace(t.Context())
 			if replaced != (test.says == "") || (err == nil) != replaced {
 				t.Fatalf("replaced %v: %v", replaced, err)

@@ -15,8 +15,8 @@ import (
 // resourcePort is the port of the resource on its own address.
 const resourcePort = 8080
 
-// register is the protected resource of a run: lockcheck's own, or one under test.
-type register interface {
+// protectedResource is the resource of a run: lockcheck's own, or one under test.
+type protectedResource interface {
 	// start returns the URL that clients write to, once it answers.
 	start(ctx context.Context, host clusters.Host) (url string, err error)
 	// ended says that it ended by itself, so that the run cannot go on; nil while it runs, and where a fault ended it.
@@ -29,7 +29,7 @@ type register interface {
 	hosted() clusters.Hosted
 }
 
-// makeResource makes the protected resource and its host, to be started, and starts the storage server that it needs.
+// makeResource makes the protected resource and its host, to be started, and starts the database server that it needs.
 func (r *Run) makeResource(ctx context.Context) (err error) {
 	if r.resourceHost, err = r.site.Host(ctx, history.ResourceTarget); err != nil {
 		return err

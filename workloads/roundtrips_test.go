@@ -32,7 +32,7 @@ func TestARequestIsOneRoundTripToPostgres(t *testing.T) {
 	plainly.want(t, "a plain loop of statements", 2*holds)
 
 	behind := &counted{to: server}
-	keeper, err := postgres.Backend{}.OpenStorage(t.Context(), behind.listen(t))
+	keeper, err := postgres.Backend{}.OpenResource(t.Context(), behind.listen(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ type Run struct {
 	cluster  clusters.Cluster
 	attached clusters.AttachedCluster // the same, once something was written to one that others run
 	pace     *pace
-	resource register
+	resource protectedResource
 	fleet    *fleet
 
 	resourceHost clusters.Host

@@ -26,7 +26,7 @@ const clientTimeout = 20 * time.Second
 // containers on a busy machine takes most of it, and no client can do anything about that.
 const launchTimeout = 60 * time.Second
 
-var clientPatience = patience{start: launchTimeout, ready: clientTimeout}
+var clientStartTimeouts = startTimeouts{start: launchTimeout, ready: clientTimeout}
 
 // versionsEvery is how long servers that did not say their versions are left alone.
 const versionsEvery = 100 * time.Millisecond
@@ -204,7 +204,7 @@ func (r *Run) startClients(ctx context.Context, resource string) error {
 	for i := range r.plan.Clients {
 		name := fmt.Sprintf("c%d", i+1)
 		go func() {
-			_, err := r.fleet.start(ctx, name, name, r.plan.Seed*1000+int64(i), clientPatience)
+			_, err := r.fleet.start(ctx, name, name, r.plan.Seed*1000+int64(i), clientStartTimeouts)
 			failed <- err
 		}()
 	}

@@ -100,7 +100,7 @@ func handledAt(ctx context.Context, at string) (handle handler, done func(), err
 			return answer.Outcome, err
 		}, asked.Close, nil
 	}
-	keeper, err := postgres.Backend{}.OpenStorage(ctx, at)
+	keeper, err := postgres.Backend{}.OpenResource(ctx, at)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,7 +162,7 @@ func beHolder(value string) error {
 
 // beKeeper is the resource before the server, as a run starts it.
 func beKeeper(addr string) error {
-	keeper, err := postgres.Backend{}.OpenStorage(context.Background(), addr)
+	keeper, err := postgres.Backend{}.OpenResource(context.Background(), addr)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (atOnce) Release(context.Context) (*bool, error) {
 	return &owned, nil
 }
 
-// startPostgres starts a server with the settings that a storage of a run has, all of them its own, and returns its address.
+// startPostgres starts a server with the settings that a resource of a run has, all of them its own, and returns its address.
 func startPostgres(b testing.TB) string {
 	b.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
@@ -255,7 +255,7 @@ func startPostgres(b testing.TB) string {
 	})
 	var last error
 	for range 600 {
-		keeper, err := postgres.Backend{}.OpenStorage(b.Context(), addr)
+		keeper, err := postgres.Backend{}.OpenResource(b.Context(), addr)
 		if last = err; err == nil {
 			keeper.Close()
 			return addr

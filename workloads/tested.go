@@ -17,38 +17,38 @@ import (
 	"lockcheck/clusters/resource"
 )
 
-// Tested is a resource under test: a program of the user's, or a storage server.
+// Tested is a resource under test: a program of the user's, or a database server.
 type Tested struct {
 	// Command starts it, where it is a program.
 	Command clusters.Command
-	// Storage is the server that keeps everything where it is none; lockcheck itself, run once more, speaks for it.
-	Storage StorageServer
+	// Server is the database server that keeps everything where it is none; lockcheck itself, run once more, speaks for it.
+	Server ResourceServer
 	// URL is where it is, if others run it.
 	URL string
 	// KeyPrefix is what every key of the run begins with: a service that others run was there before, and stays.
 	KeyPrefix string
-	// WithoutTokens leaves the tokens of requests to a storage server out.
+	// WithoutTokens leaves the tokens of requests to a database server out.
 	WithoutTokens bool
 }
 
-// StorageServer is a backend of which one server can be a storage.
-type StorageServer interface {
+// ResourceServer is a backend of which one server can be the resource.
+type ResourceServer interface {
 	clusters.Backend
-	// StorageSettings are what such a server is told, so that it keeps what it has acknowledged when it is killed.
-	StorageSettings() map[string]string
+	// ResourceSettings are what such a server is told, so that it keeps what it has acknowledged when it is killed.
+	ResourceSettings() map[string]string
 }
 
 // testedResource is a resource under test: it says itself what it compares, faults may hit it, and its log is read at the end.
 type testedResource struct {
-	run     *Run
-	server  *clusters.Server // that clients speak with
-	storage clusters.Cluster // behind it; nil where there is none
-	asked   *resource.Tested
+	run      *Run
+	server   *clusters.Server // that clients speak with
+	database clusters.Cluster // behind it; nil where there is none
+	asked    *resource.Tested
 
 	mu     sync.Mutex
 	killed map[clusters.Process]bool // by faults
 
-	software map[string]string // versions of a storage server
+	software map[string]string // versions of a database server
 }
 
 // dataOfResource names the directory that it keeps its data in.
@@ -59,17 +59,17 @@ func (t *testedResource) hosted() clusters.Hosted {
 	switch {
 	case t.run.config.Tested.URL != "":
 		return nil
-	case t.storage != nil:
-		return clusters.HostedNodes(t.storage)[0]
+	case t.database != nil:
+		return clusters.HostedNodes(t.database)[0]
 	}
 	return t.server
 }
 
 func (t *testedResource) close() error {
-	if t.storage == nil {
+	if t.database == nil {
 		return nil
 	}
-	return t.storage.Close()
+	return t.database.Close()
 }
 
 func (t *testedResource) start(ctx context.Context, host clusters.Host) (string, error) {
@@ -111,8 +111,8 @@ func (t *testedResource) start(ctx context.Context, host clusters.Host) (string,
 func (t *testedResource) command(ctx context.Context, host clusters.Host, listen string) (clusters.Command, error) {
 	command := t.run.config.Tested.Command
 	command.Log = "resource"
-	if storage := t.run.config.Tested.Storage; storage != nil {
-		command.Args = []string{"resource", "--listen", listen, "--storage", storage.Name(), "--at", t.storage.Endpoints()[0]}
+	if database := t.run.config.Tested.Server; database != nil {
+		command.Args = []string{"resource", "--listen", listen, "--storage", database.Name(), "--at", t.database.Endpoints()[0]}
 		if t.run.config.Tested.WithoutTokens {
 			command.Args = append(command.Args, "--without-tokens")
 		}
@@ -136,54 +136,54 @@ func (t *testedResource) command(ctx context.Context, host clusters.Host, listen
 }
 
 const (
-	// storageHost is the host of a storage server.
-	storageHost = "storage"
-	// storageTTL is a lease that every server can be laid out for. No client asks a storage for one.
-	storageTTL = 10 * time.Second
+	// databaseHost is the host of a database server.
+	databaseHost = "storage"
+	// databaseTTL is a lease that every server can be laid out for. No client asks a resource for one.
+	databaseTTL = 10 * time.Second
 )
 
-// launch starts the storage server behind the resource, if there is one, alone, and returns once it is ready.
+// launch starts the database server behind the resource, if there is one, alone, and returns once it is ready.
 func (t *testedResource) launch(ctx context.Context) error {
-	storage := t.run.config.Tested.Storage
-	if storage == nil {
+	database := t.run.config.Tested.Server
+	if database == nil {
 		return nil
 	}
 	failed := func(err error) error {
 		return asNotStarted(ctx, fmt.Errorf("the resource %s: %w", t.run.plan.Resource, err))
 	}
-	layout, err := storage.Layout(clusters.Options{Nodes: 1, TTL: storageTTL, Settings: storage.StorageSettings()})
+	layout, err := database.Layout(clusters.Options{Nodes: 1, TTL: databaseTTL, Settings: database.ResourceSettings()})
 	if err != nil {
 		return failed(err)
 	}
-	layout.Nodes = []string{storageHost}
-	site, err := t.storageSite(ctx, storage.Software())
+	layout.Nodes = []string{databaseHost}
+	site, err := t.databaseSite(ctx, database.Software())
 	if err != nil {
 		return failed(err)
 	}
-	if t.storage, err = clusters.Start(ctx, storage, site, layout, t.run.config.Log); err != nil {
+	if t.database, err = clusters.Start(ctx, database, site, layout, t.run.config.Log); err != nil {
 		return failed(err)
 	}
-	if versions, err := t.storage.Versions(ctx); err == nil { // it is for people
+	if versions, err := t.database.Versions(ctx); err == nil { // it is for people
 		t.software = versions
 	}
 	return nil
 }
 
-// storageSite is the run's site for servers of another software than the lock service's.
-func (t *testedResource) storageSite(ctx context.Context, software clusters.Software) (clusters.Site, error) {
+// databaseSite is the run's site for servers of another software than the lock service's.
+func (t *testedResource) databaseSite(ctx context.Context, software clusters.Software) (clusters.Site, error) {
 	if shared, ok := t.run.site.(clusters.Shared); ok {
 		return shared.For(ctx, software)
 	}
-	return storageSite{t.run.site, software}, nil
+	return databaseSite{t.run.site, software}, nil
 }
 
-// storageSite is a site whose servers are programs of the machine: it starts those of another software.
-type storageSite struct {
+// databaseSite is a site whose servers are programs of the machine: it starts those of another software.
+type databaseSite struct {
 	clusters.Site
 	software clusters.Software
 }
 
-func (s storageSite) Server(context.Context) (clusters.Command, error) {
+func (s databaseSite) Server(context.Context) (clusters.Command, error) {
 	return s.software.CommandOnMachine(clusters.ServerPaths{})
 }
 
@@ -209,7 +209,7 @@ func (r *Run) keyPrefix() string {
 	return ""
 }
 
-// named is what it calls itself, with the version of a storage server.
+// named is what it calls itself, with the version of a database server.
 func (t *testedResource) named(name string) string {
 	for _, version := range t.software {
 		return name + " " + version

@@ -27,13 +27,13 @@ type worker struct {
 	deaths    int              // of clients that ended by themselves
 	// backoff is added for each of those before the next client is started: one that ends at once must not keep the machine
 	// busy.
-	backoff  time.Duration
-	patience patience // with its clients that are to be ready
+	backoff time.Duration
+	limits  startTimeouts // with its clients that are to be ready
 }
 
 func newWorker(run *Run, number int, first *member) *worker {
 	return &worker{
-		run: run, host: first.name, client: first, recorded: map[string]int64{}, starts: 1, tick: time.NewTicker(100 * time.Millisecond), backoff: deathBackoff, patience: clientPatience,
+		run: run, host: first.name, client: first, recorded: map[string]int64{}, starts: 1, tick: time.NewTicker(100 * time.Millisecond), backoff: deathBackoff, limits: clientStartTimeouts,
 		random:    rand.New(rand.NewPCG(uint64(run.plan.Seed), uint64(number))),
 		crashRand: rand.New(rand.NewPCG(uint64(run.plan.Seed), 1<<32+uint64(number))),
 	}

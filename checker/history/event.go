@@ -35,9 +35,9 @@ const (
 	// report of rule R5: OK when the server acknowledged that a lease was set or extended (Session or Hold, SeenNS,
 	// TTLNS), Fail when the server said that the lease is gone (rule R6: what it granted ended before TimeNS).
 	Renew F = "renew"
-	// Read of the register behind the lock, its OK: Value, HeldNS.
+	// Read of the resource behind the lock, its OK: Value, HeldNS.
 	Read F = "read"
-	// Write of the register, its invocation: Value, Base, WorkNS (before the request is sent; after its answer, where slots are recorded
+	// Write of the resource, its invocation: Value, Base, WorkNS (before the request is sent; after its answer, where slots are recorded
 	// before their work); its completion: HeldNS.
 	Write F = "write"
 	// Lost is the library telling its user that the lock is gone (Session or Hold, HeldNS). Always Info, no Op. Removed, SeenNS: before
@@ -138,7 +138,7 @@ type Event struct {
 	Session string `json:"session,omitempty"`
 	Token   string `json:"token,omitempty"` // decimal; larger than 2^53 in places, so never a JSON number
 	Value   string `json:"value,omitempty"`
-	Base    string `json:"base,omitempty"` // the value that a write was built on; "" is the register's initial value
+	Base    string `json:"base,omitempty"` // the value that a write was built on; "" is the key's initial value
 	// SeenNS is a lower bound on when the request in question was sent: the stamp of the last ping that the client had
 	// read before it sent it (rule R2).
 	SeenNS int64 `json:"seen_ns,omitempty"`

@@ -5,7 +5,7 @@ package history
 type Excerpt struct {
 	Finding  string `json:"finding"`  // "stale-write-3"
 	Property string `json:"property"` // the one it can be judged by
-	// Initial is what the registers held before the first request that is left, by key; absent where that is what they
+	// Initial is what the resource held before the first request that is left, by key; absent where that is what they
 	// held at the beginning of the run.
 	Initial map[string]string `json:"initial,omitempty"`
 	// Disordered are the keys whose tokens were seen not to grow in the whole, so that they prove no order here either.
@@ -14,7 +14,7 @@ type Excerpt struct {
 	Untrusted bool `json:"untrusted,omitempty"`
 }
 
-// Before is the slot that a register of a run of jobs says where the excerpt begins; 0 for the initial value, and of a whole run.
+// Before is the slot that the resource says in a run of jobs where the excerpt begins; 0 for the initial value, and of a whole run.
 func (x *Excerpt) Before(key string) int64 {
 	if x == nil {
 		return 0

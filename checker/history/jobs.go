@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A run of jobs has a schedule: slot n (from 1) of every key is due n slots after the load began. The register of a key says which
+// A run of jobs has a schedule: slot n (from 1) of every key is due n slots after the load began. The resource says of a key which
 // of its slots was recorded last (rule J12 in checker/RULES.md).
 
 // Execution says when a job's slot is recorded as run, and what the resource does with a second record of it.
@@ -76,7 +76,7 @@ func ExecutionNames() []string {
 // JobRecord is the value that records a slot, from 1, of a key: "7/h12.34". What follows the slot makes it unique.
 func JobRecord(slot int64, unique string) string { return strconv.FormatInt(slot, 10) + "/" + unique }
 
-// RecordedSlot is the slot that a value of a register records: 0 for the initial value. It reports false for what is no record.
+// RecordedSlot is the slot that a value of the resource records: 0 for the initial value. It reports false for what is no record.
 func RecordedSlot(value string) (slot int64, ok bool) {
 	if value == "" {
 		return 0, true
@@ -86,7 +86,7 @@ func RecordedSlot(value string) (slot int64, ok bool) {
 	return slot, found && unique != "" && err == nil && slot > 0 && strconv.FormatInt(slot, 10) == digits
 }
 
-// IdempotencyKey is the idempotency key of a slot's record. Each register has keys of its own.
+// IdempotencyKey is the idempotency key of a slot's record. Each key of the resource has such keys of its own.
 func IdempotencyKey(slot int64) string { return strconv.FormatInt(slot, 10) }
 
 // Jobs reports whether the run had a schedule of jobs.

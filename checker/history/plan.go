@@ -26,12 +26,12 @@ type Plan struct {
 	DriftMS     int64 `json:"drift_ms"` // taken off every lease before it counts as protection (rule R5)
 	// Resource is what holders write to: a name of Resources. "" in recordings from before plans named it: see ResourceKind.
 	Resource Resource `json:"resource,omitempty"`
-	// Fenced says whether the resource compares tokens: the workload sends them, and this resource looks at them.
+	// Fenced reports whether the resource compares tokens: the workload sends them, and this resource looks at them.
 	Fenced bool `json:"fenced"`
 	// SlotMS and Execution are of a run of jobs: how long a slot of the schedule lasts, and a name of Executions. Zero and "" in others.
 	SlotMS    int64     `json:"slot_ms,omitempty"`
 	Execution Execution `json:"execution,omitempty"`
-	// UnderTest is there if the resource is not lockcheck's own: a program, a URL or a storage server, which is judged, too.
+	// UnderTest is there if the resource is not lockcheck's own: a program, a URL or a database server, which is judged, too.
 	UnderTest *UnderTest `json:"resource_under_test,omitempty"`
 
 	// What the lock client declared when it was started.

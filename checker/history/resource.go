@@ -43,7 +43,7 @@ type ResourceKind struct {
 	Offered, Had              string
 	// Means is by what it keeps late writes from the data: "fencing".
 	Means string
-	// UnderTest says that it is a storage server behind lockcheck's own script, which is judged, too.
+	// UnderTest says that it is a database server behind lockcheck's own script, which is judged, too.
 	UnderTest bool
 }
 
@@ -62,13 +62,13 @@ var Resources = []ResourceKind{
 		RejectedOne: "write built on an old value", RejectedMany: "writes built on old values", Offered: "built on", Had: "the value was",
 		Means: "compare-and-set",
 	},
-	storageServer("etcd", "etcd as a fenced storage, with a transaction"),
-	storageServer("postgres", "PostgreSQL as a fenced storage, with a row lock"),
-	storageServer("redis", "Redis as a fenced storage, with a Lua script"),
+	databaseServer("etcd", "etcd as a fenced resource, with a transaction"),
+	databaseServer("postgres", "PostgreSQL as a fenced resource, with a row lock"),
+	databaseServer("redis", "Redis as a fenced resource, with a Lua script"),
 }
 
-// storageServer is one that compares tokens as fenced does, and is under test.
-func storageServer(name Resource, about string) ResourceKind {
+// databaseServer is one that compares tokens as fenced does, and is under test.
+func databaseServer(name Resource, about string) ResourceKind {
 	return ResourceKind{Name: name, Compares: CompareTokens, About: about + ", under test",
 		RejectedOne: "stale write", RejectedMany: "stale writes", Offered: "token", Had: "highest token seen", Means: "fencing", UnderTest: true}
 }

@@ -8,8 +8,8 @@ import (
 // Moment is a moment of a run, given in nanoseconds since its start, for people: seconds since its start, to the millisecond.
 func Moment(ns int64) string { return fmt.Sprintf("%.3f s", float64(ns)/1e9) }
 
-// Duration is a length of time, given in nanoseconds, in the unit that people would choose: "1.5 ms", "12.3 s". All texts that
-// show a duration use it.
+// Duration is a length of time, given in nanoseconds, in the unit that people would choose: "1.5 ms", "12.3 s". Findings and
+// reports use it for every duration that was measured; a line of progress shows whole seconds, and what is left is an estimate in words.
 func Duration(ns int64) string {
 	abs := math.Abs(float64(ns))
 	switch {

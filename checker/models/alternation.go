@@ -155,14 +155,12 @@ func crowdReason(kind step, inside, others int, beginning bool) string {
 	case kind == acquire && others == 0:
 		return fmt.Sprintf("%d acquires succeeded one after the other or side by side, and nothing can have released the lock between them", inside)
 	case kind == acquire:
-		return fmt.Sprintf("%d acquires succeeded in a stretch of time in which at most %s can have taken effect", inside, count(others, "release"))
+		return fmt.Sprintf("%d acquires succeeded in a stretch of time in which at most %s can have taken effect", inside, history.Counted(others, "release", "releases"))
 	case beginning:
-		return fmt.Sprintf("%s succeeded by a time at which at most %s can have", count(inside, "release"), count(others, "acquire"))
+		return fmt.Sprintf("%s succeeded by a time at which at most %s can have", history.Counted(inside, "release", "releases"), history.Counted(others, "acquire", "acquires"))
 	case others == 0:
 		return fmt.Sprintf("%d releases succeeded one after the other or side by side, and no client can have acquired the lock between them", inside)
 	default:
-		return fmt.Sprintf("%d releases succeeded in a stretch of time in which at most %s can have taken effect", inside, count(others, "acquire"))
+		return fmt.Sprintf("%d releases succeeded in a stretch of time in which at most %s can have taken effect", inside, history.Counted(others, "acquire", "acquires"))
 	}
 }
-
-func count(n int, thing string) string { return history.Counted(n, thing, thing+"s") }

@@ -113,7 +113,7 @@ func withOwners(all []jepsen.Operation) []string {
 	for i, o := range originals(d.witness, all) {
 		where[i] = fmt.Sprint(o.Line)
 	}
-	return []string{fmt.Sprintf("as %s it takes %s to see it: %s (asked for on lines %s)", OwnerMutex.Name, count(len(d.witness), "operation"), d.reason, strings.Join(where, ", "))}
+	return []string{fmt.Sprintf("as %s it takes %s to see it: %s (asked for on lines %s)", OwnerMutex.Name, history.Counted(len(d.witness), "operation", "operations"), d.reason, strings.Join(where, ", "))}
 }
 
 func decide(m *Model, ops []op) (decision, bool) {
@@ -161,7 +161,7 @@ func (j *judge) search(ops []op, result *Result, all []jepsen.Operation) {
 		shortest := j.shortest(ops)
 		witness := j.shrink(shortest)
 		result.Counterexample = originals(witness, all)
-		result.Reason = fmt.Sprintf("%s that no order of a %s explains", count(len(witness), "operation"), j.m.Name)
+		result.Reason = fmt.Sprintf("%s that no order of a %s explains", history.Counted(len(witness), "operation", "operations"), j.m.Name)
 		if o := j.wrongBeginning(ops, shortest, witness, all); o != nil {
 			result.Initial, result.Reason = o.finds, beginningReason(o, all[o.src].Process, j.m.initial)
 		}

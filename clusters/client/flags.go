@@ -50,7 +50,7 @@ func (f *flags) say(r Report) {
 }
 
 // sayLocked prints a line with one Write call. Below 4096 bytes a write to a pipe is atomic, so a client that is
-// stopped or killed leaves no half line behind; only a register's value or an error's text could make one longer, and
+// stopped or killed leaves no half line behind; only a value of the resource or an error's text could make one longer, and
 // the texts are cut.
 func (f *flags) sayLocked(r Report) {
 	const maxText = 1000

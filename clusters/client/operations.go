@@ -84,7 +84,7 @@ func (s *server) read(ctx context.Context, cmd Command) {
 		return
 	}
 	seen := s.heard.seen()
-	got, err := s.register.Read(ctx, s.ask(cmd, grant))
+	got, err := s.resource.Read(ctx, s.ask(cmd, grant))
 	s.flags.answer(cmd.Hold, failure(Report{Op: cmd.Op, Seen: seen, Value: got.Value}, resourceError(err)))
 }
 
@@ -111,7 +111,7 @@ func (s *server) write(ctx context.Context, cmd Command) {
 		return
 	}
 	seen := s.heard.seen()
-	got, err := s.register.Write(ctx, s.ask(cmd, grant))
+	got, err := s.resource.Write(ctx, s.ask(cmd, grant))
 	answer := Report{Op: cmd.Op, Seen: seen}
 	if cmd.IdempotencyKey != "" && err == nil {
 		answer.Value = got.Value // which may be another's

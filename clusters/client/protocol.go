@@ -17,8 +17,8 @@ const (
 	CmdPing    CommandName = "ping"    // answered at once by pong
 	CmdAcquire CommandName = "acquire" // answered when granted, refused or given up
 	CmdRenew   CommandName = "renew"   // extend a hold now
-	CmdRead    CommandName = "read"    // read the register behind the lock
-	CmdWrite   CommandName = "write"   // look (guard), work, look again (guard), write the register
+	CmdRead    CommandName = "read"    // read the resource behind the lock
+	CmdWrite   CommandName = "write"   // look (guard), work, look again (guard), write the resource
 	CmdRelease CommandName = "release"
 	CmdCancel  CommandName = "cancel" // give up the pending acquire Op
 	CmdClose   CommandName = "close"  // close the session in good order and exit; so does the end of input
@@ -38,7 +38,7 @@ type Command struct {
 	N     int64       `json:"n,omitempty"`     // ping: its number, from 1
 	Op    int64       `json:"op,omitempty"`    // the operation's number, to be repeated in its answer
 	Hold  string      `json:"hold,omitempty"`  // names the grant: given with its acquire, used by all that follow
-	Key   string      `json:"key,omitempty"`   // which lock, and which register of the resource
+	Key   string      `json:"key,omitempty"`   // which lock, and which key of the resource
 	Try   bool        `json:"try,omitempty"`   // acquire: do not wait
 	Value string      `json:"value,omitempty"` // write: the new value
 	Base  string      `json:"base,omitempty"`  // write: the value it was built on

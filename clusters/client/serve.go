@@ -70,7 +70,7 @@ type server struct {
 	started  bool
 	closing  bool
 	lock     Lock // nil until ready; not written after
-	register *resource.Client
+	resource *resource.Client
 	grants   map[string]Grant // by hold; kept until a release's outcome is certain
 	pending  map[int64]context.CancelFunc
 }
@@ -217,7 +217,7 @@ func (s *server) init(init *Init) error {
 			return
 		}
 		s.mu.Lock()
-		s.lock, s.register = lock, resource.NewClient(init.Resource)
+		s.lock, s.resource = lock, resource.NewClient(init.Resource)
 		s.mu.Unlock()
 		s.flags.say(Report{Msg: MsgReady, Ready: complete(ready)})
 	})
@@ -255,12 +255,12 @@ func (s *server) close() error {
 	}
 	s.flags.releaseAll()
 	s.mu.Lock()
-	lock, register := s.lock, s.register
+	lock, protected := s.lock, s.resource
 	s.mu.Unlock()
 	if lock == nil {
 		return s.flags.err()
 	}
-	register.Close()
+	protected.Close()
 	bounded, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	// A session that could not be closed ends when its lease does; the process ends in good order all the same.

@@ -38,7 +38,7 @@ func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) 
 	if config != nil {
 		scheme = "https://"
 	}
-	c := &attached{Places: clusters.PlacesOf(to), to: to}
+	c := &attached{AttachedService: clusters.AttachedServiceOf(to), to: to}
 	for _, at := range to.Nodes {
 		c.agents = append(c.agents, &agent{at, c, &node{
 			Node: at, http: connecting(to.DialNode(at), config), base: scheme + at.Endpoint(), token: to.Access.Password.Reveal(),
@@ -50,7 +50,7 @@ func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) 
 // attached is agents that others run, servers or not. Of their datacenter, lockcheck knows the keys below one prefix, and the sessions that
 // these are locked with.
 type attached struct {
-	clusters.Places
+	clusters.AttachedService
 	to     clusters.Attachment
 	agents []*agent
 }
@@ -68,7 +68,7 @@ func (c *attached) Place() string {
 
 // ClientOptions say what sessions are to ask for, too.
 func (c *attached) ClientOptions() map[string]string {
-	options := c.Places.ClientOptions()
+	options := c.AttachedService.ClientOptions()
 	options[lockDelay] = c.to.Layout.Settings[lockDelay]
 	return options
 }

@@ -29,5 +29,5 @@ func (a as) RoundTrip(req *http.Request) (*http.Response, error) {
 	return a.RoundTripper.RoundTrip(own)
 }
 
-// stay follows no redirection: it would take the token along, which Go strips from none but headers that it knows.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// noRedirect follows no redirection: that would take the token along, which Go strips from none but headers that it knows.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

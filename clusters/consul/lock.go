@@ -107,7 +107,7 @@ func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant
 // lock makes the library's lock, whose requests the attempt observes.
 func (a *attempt) lock(l *locks, key string, try bool) (*api.Lock, error) {
 	config := l.config
-	config.HttpClient = &http.Client{Transport: a, CheckRedirect: stay}
+	config.HttpClient = &http.Client{Transport: a, CheckRedirect: noRedirect}
 	library, err := api.NewClient(&config)
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func newNode(at clusters.Node, dial clusters.Dialer) *node {
 func connecting(dial clusters.Dialer, config *tls.Config) *http.Client {
 	// No proxy: the run's network is private, even if the environment names one. No connection is kept: it is lost with its
 	// server.
-	return &http.Client{Transport: &http.Transport{DialContext: dial, TLSClientConfig: config, DisableKeepAlives: true}, CheckRedirect: stay}
+	return &http.Client{Transport: &http.Transport{DialContext: dial, TLSClientConfig: config, DisableKeepAlives: true}, CheckRedirect: noRedirect}
 }
 
 func (n *node) endpoint() string { return net.JoinHostPort(n.Addr(), httpPort) }

@@ -2,8 +2,9 @@ package disk
 
 import (
 	"context"
-	"fmt"
 	"strings"
+
+	"lockcheck/checker/history"
 )
 
 // Lost is what a power cut took.
@@ -26,10 +27,10 @@ func (l Lost) Plus(m Lost) Lost { return l.plus(m) }
 func (l Lost) String() string {
 	var parts []string
 	if l.Files > 0 {
-		parts = append(parts, kilobytes(l.Bytes)+" in "+counted(l.Files, "file", "files"))
+		parts = append(parts, kilobytes(l.Bytes)+" in "+history.Counted(l.Files, "file", "files"))
 	}
 	if l.Names > 0 {
-		parts = append(parts, counted(l.Names, "name", "names"))
+		parts = append(parts, history.Counted(l.Names, "name", "names"))
 	}
 	text := "nothing"
 	if len(parts) > 0 {
@@ -41,14 +42,7 @@ func (l Lost) String() string {
 	return text
 }
 
-func counted(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
-func kilobytes(n int64) string { return fmt.Sprintf("%d kB", (n+1023)/1024) }
+func kilobytes(n int64) string { return history.Grouped((n+1023)/1024) + " kB" }
 
 // How says what else of a disk a power cut spares, or does not.
 type How struct {

@@ -18,13 +18,13 @@ import (
 // about to be free; where the engine has miscounted it never is, and every run on this machine would wait for it.
 const miscountTimeout = time.Second
 
-// removeNetwork removes a network whose containers are gone.
-func removeNetwork(ctx context.Context, engine *client.Client, id string, patience time.Duration) error {
+// removeNetwork removes a network whose containers are gone. Miscounted bounds the wait for one that the engine calls empty.
+func removeNetwork(ctx context.Context, engine *client.Client, id string, miscounted time.Duration) error {
 	for began := time.Now(); ; time.Sleep(freePoll) {
 		err := explained(ctx, engine, id, engine.NetworkRemove(ctx, id))
 		limit := freeTimeout
 		if errors.Is(err, clusters.ErrMiscounted) {
-			limit = patience
+			limit = miscounted
 		}
 		if err == nil || isNotFound(err) || time.Since(began) > limit || ctx.Err() != nil {
 			return err

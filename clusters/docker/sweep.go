@@ -63,8 +63,8 @@ func removeRun(ctx context.Context, engine *client.Client, run, owner string) ([
 }
 
 // remove removes the things with a label that condemned approves of: first containers, whose end frees the rest. It waits no
-// longer than patience for networks that are empty and not free.
-func remove(ctx context.Context, engine *client.Client, patience time.Duration, label string, condemned func(map[string]string) bool) ([]string, error) {
+// longer than the timeout for networks that are empty and not free.
+func remove(ctx context.Context, engine *client.Client, timeout time.Duration, label string, condemned func(map[string]string) bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	var removed []string
@@ -90,7 +90,7 @@ func remove(ctx context.Context, engine *client.Client, patience time.Duration, 
 	errs = append(errs, err)
 	for _, n := range networks {
 		if condemned(n.Labels) {
-			note("network "+n.Name, removeNetwork(ctx, engine, n.ID, patience))
+			note("network "+n.Name, removeNetwork(ctx, engine, n.ID, timeout))
 		}
 	}
 	volumes, err := engine.VolumeList(ctx, volume.ListOptions{Filters: labelled})

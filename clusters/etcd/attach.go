@@ -46,7 +46,7 @@ func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w: etcd: %w", clusters.ErrUsage, err)
 	}
-	c := &attached{Places: clusters.PlacesOf(to), to: to}
+	c := &attached{AttachedService: clusters.AttachedServiceOf(to), to: to}
 	for _, node := range to.Nodes {
 		e, err := c.connect(node, config)
 		if err != nil {
@@ -59,7 +59,7 @@ func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) 
 
 // attached is a service of etcd that others run. Of it, lockcheck knows the keys below one prefix.
 type attached struct {
-	clusters.Places
+	clusters.AttachedService
 	to        clusters.Attachment
 	endpoints []*endpoint
 }

@@ -37,7 +37,7 @@ func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w: kubernetes: %w", clusters.ErrUsage, err)
 	}
-	c := &attached{Places: clusters.PlacesOf(to), to: to}
+	c := &attached{AttachedService: clusters.AttachedServiceOf(to), to: to}
 	c.of = leases{cmp.Or(to.Access.Parts[client.OptionNamespace], "default"), leaseName(to.ProbeKey())}
 	for _, key := range append([]string{to.ProbeKey()}, to.Keys...) {
 		c.names = append(c.names, leaseName(key))
@@ -55,7 +55,7 @@ func leaseName(key string) string { return "lockcheck-" + strings.ReplaceAll(key
 
 // attached is API servers that others run. Of their cluster, lockcheck knows some Leases in one namespace, each by its name.
 type attached struct {
-	clusters.Places
+	clusters.AttachedService
 	to      clusters.Attachment
 	servers []*attachedServer
 	of      leases

@@ -60,12 +60,12 @@ func (Backend) Credentials() clusters.Credentials { return clusters.Credentials{
 
 // Attach connects to nothing: only the clients know how to speak with the service.
 func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) {
-	return &attached{clusters.PlacesOf(to), to}, nil
+	return &attached{clusters.AttachedServiceOf(to), to}, nil
 }
 
 // attached is a service of which no more is known than where it is.
 type attached struct {
-	clusters.Places
+	clusters.AttachedService
 	to clusters.Attachment
 }
 

@@ -32,7 +32,7 @@ func (Backend) Credentials() clusters.Credentials {
 
 // Attach keeps where the servers are: each question to one is a connection of its own.
 func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) {
-	c := &attached{Places: clusters.PlacesOf(to), to: to, schema: schemaOf(to.Prefix)}
+	c := &attached{AttachedService: clusters.AttachedServiceOf(to), to: to, schema: schemaOf(to.Prefix)}
 	for _, at := range to.Nodes {
 		config, err := reach{endpoints: []string{at.Endpoint()}, access: to.Access, schema: c.schema}.config()
 		if err != nil {
@@ -49,7 +49,7 @@ func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) 
 // attached is one server that others run, or a primary and its standbys. Of it, lockcheck knows one schema and the advisory locks of
 // the run's names.
 type attached struct {
-	clusters.Places
+	clusters.AttachedService
 	to      clusters.Attachment
 	servers []*attachedServer
 	schema  string
@@ -68,7 +68,7 @@ func (c *attached) Place() string {
 
 // ClientOptions say where the run's tables are, too.
 func (c *attached) ClientOptions() map[string]string {
-	options := c.Places.ClientOptions()
+	options := c.AttachedService.ClientOptions()
 	options[optionSchema] = c.schema
 	for _, name := range silences {
 		options[name] = c.to.Layout.Settings[name]
@@ -170,7 +170,7 @@ func (c *attached) Ready(ctx context.Context) error {
 	if _, err := s.write(ctx); err != nil {
 		return s.unusable(err)
 	}
-	return s.patience(ctx)
+	return s.checkSilences(ctx)
 }
 
 // enter makes the tables, all or none.
@@ -196,9 +196,9 @@ func inTransaction(ctx context.Context, conn *pgx.Conn, statements ...string) er
 // silences are the settings after which the server ends a session that is silent.
 var silences = []string{idleSession, idleTransaction}
 
-// patience compares them with what clients are told: they report a loss by these, and a session that ends sooner is one that no client
+// checkSilences compares them with what clients are told: they report a loss by these, and a session that ends sooner is one that no client
 // explains. Servers older than a setting do not have it.
-func (s *attachedServer) patience(ctx context.Context) error {
+func (s *attachedServer) checkSilences(ctx context.Context) error {
 	for _, name := range silences {
 		got, err := at[string](ctx, s, "select coalesce((select setting from pg_settings where name = $1), '0')", name)
 		if err != nil {

@@ -29,7 +29,7 @@ type recipe struct {
 	wait func(ctx context.Context, s *session, key string) (token string, err error)
 	// forget makes sure that nothing is left of what was asked.
 	forget func(ctx context.Context, s *session) error
-	// release gives the lock back and says whether the session had it.
+	// release gives the lock back and reports whether the session had it.
 	release func(ctx context.Context, s *session, key string) (owned bool, err error)
 	// has asks on another session whether the lock $1 is that of the session $2.
 	has string

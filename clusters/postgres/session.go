@@ -35,7 +35,7 @@ type session struct {
 
 var errInUse = errors.New("the session waits for an answer")
 
-// listen begins to listen. holds says whether a lock hangs on the session, so that its end is a loss.
+// listen begins to listen. holds: whether a lock hangs on the session, so that its end is a loss.
 func (s *session) listen(holds bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

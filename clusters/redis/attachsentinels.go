@@ -27,7 +27,7 @@ const (
 // Clients connect to what Sentinels name, so all of that has to be among the endpoints: a run connects to no place that its user did
 // not name. And none of it may be on loopback, which is another machine to each client.
 type watched struct {
-	clusters.Places
+	clusters.AttachedService
 	to        clusters.Attachment
 	master    string
 	sentinels []*guard
@@ -48,7 +48,7 @@ type guard struct {
 }
 
 func newWatched(to clusters.Attachment) (*watched, error) {
-	c := &watched{Places: clusters.PlacesOf(to), to: to, master: to.Access.Parts[client.OptionMaster]}
+	c := &watched{AttachedService: clusters.AttachedServiceOf(to), to: to, master: to.Access.Parts[client.OptionMaster]}
 	for _, node := range to.Nodes {
 		alone := to
 		alone.Nodes = []*clusters.AttachedNode{node}
@@ -73,7 +73,7 @@ func (c *watched) Endpoints() []string {
 
 // ClientOptions name the Sentinels, too.
 func (c *watched) ClientOptions() map[string]string {
-	options := c.Places.ClientOptions()
+	options := c.AttachedService.ClientOptions()
 	options[optionSentinels] = strings.Join(clusters.Each(c.sentinels, (*guard).Endpoint), ",")
 	if slices.ContainsFunc(c.sentinels, func(g *guard) bool { return g.login }) {
 		options[optionSentinelLogin] = "yes"

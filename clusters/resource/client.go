@@ -52,10 +52,10 @@ func NewClient(base string) *Client {
 // Close drops the connections that are idle, and those that are not when they are done with.
 func (c *Client) Close() { c.conns.close() }
 
-// Read reads the register of ask.Key.
+// Read reads the value of ask.Key.
 func (c *Client) Read(ctx context.Context, ask Ask) (Answer, error) { return c.post(ctx, "/read", ask) }
 
-// Write writes ask.Value to the register of ask.Key.
+// Write writes ask.Value as the value of ask.Key.
 func (c *Client) Write(ctx context.Context, ask Ask) (Answer, error) {
 	return c.post(ctx, "/write", ask)
 }

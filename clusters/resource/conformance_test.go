@@ -16,7 +16,7 @@ import (
 	"lockcheck/clusters/resource"
 )
 
-// An author's own storage, tested as README.md says.
+// An author's own resource, tested as README.md says.
 var resourceFlag = flag.String("resource", "", "command, or URL, of the resource to test for conformance")
 
 func TestConformance(t *testing.T) {
@@ -29,7 +29,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// example is the command of README.md's storage, with parts of it replaced: pairs of what was and what is instead.
+// example is the command of README.md's resource, with parts of it replaced: pairs of what was and what is instead.
 func example(t *testing.T, changes ...string) []string {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -111,7 +111,7 @@ func (s *subject) nonsense() {
 	}
 }
 
-// tokens is what a fenced storage gets wrong.
+// tokens is what a fenced resource gets wrong.
 func (s *subject) tokens() {
 	const key = "tokens"
 	on := func(token string) resource.Ask { return resource.Ask{Key: key, Token: token} }

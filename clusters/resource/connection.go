@@ -15,7 +15,7 @@ import (
 )
 
 // connections are a client's to one place. net/http's transport has two goroutines for each, which a request and its reply are handed over
-// to and from; here the caller's own writes and reads, so that beside the statement of a storage as little as possible is timed.
+// to and from; here the caller's own writes and reads, so that beside the statement of a resource as little as possible is timed.
 type connections struct {
 	addr string
 
@@ -101,7 +101,7 @@ func (c *connections) exchange(ctx context.Context, conn *connection, request []
 	return status, body, err
 }
 
-// exchange also says whether the connection can be used again.
+// exchange also reports whether the connection can be used again.
 func (c *connection) exchange(request []byte) (status int, body []byte, again bool, err error) {
 	if _, err := c.Write(request); err != nil {
 		return 0, nil, false, err

@@ -47,7 +47,7 @@ func takeRequest(requests *bufio.Reader) error {
 
 const applied = "HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n{\"outcome\":\"applied\"}"
 
-// A storage that was killed has hung up. The next request, to the one that was started in its place, is no request of unknown outcome.
+// A resource that was killed has hung up. The next request, to the one that was started in its place, is no request of unknown outcome.
 func TestARequestIsNotSentOnAConnectionThatWasHungUpOn(t *testing.T) {
 	hungUp := make(chan struct{}, 8)
 	base, connections := answering(t, func(_ int, conn net.Conn, requests *bufio.Reader) {
@@ -70,7 +70,7 @@ func TestARequestIsNotSentOnAConnectionThatWasHungUpOn(t *testing.T) {
 	}
 }
 
-// Replies as HTTP lets storages write them, and whether the connection serves again after them.
+// Replies as HTTP lets resources write them, and whether the connection serves again after them.
 func TestRepliesAndWhatBecomesOfTheirConnections(t *testing.T) {
 	for name, test := range map[string]struct {
 		reply string

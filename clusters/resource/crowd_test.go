@@ -146,7 +146,7 @@ func (s *subject) turn(record func(history.Event), client, hold, key, token stri
 	}
 }
 
-// The judge of the crowd finds a storage wrong that forgets what it has answered.
+// The judge of the crowd finds a resource wrong that forgets what it has answered.
 func TestTheCrowdIsJudged(t *testing.T) {
 	s := newSubject(t, example(t, `"SELECT line FROM log WHERE substr`, `"SELECT line FROM log WHERE n % 7 AND substr`))
 	s.crowd(history.CompareTokens, false)

@@ -24,10 +24,10 @@ func PlaceOf(text string) (string, error) {
 	to, err := url.Parse(text)
 	switch {
 	case err != nil || to.Hostname() == "":
-		return "", errors.New("this is no URL that can be read; it is written as http://storage.example:8080")
+		return "", errors.New("this is no URL that can be read; it is written as http://resource.example:8080")
 	case to.User != nil || to.RawQuery != "" || to.Fragment != "":
 		return "", errors.New("a URL with a user, a password, a query or a fragment is not taken, because it would stand in the plan and the report: " +
-			"name the place alone, as http://storage.example:8080")
+			"name the place alone, as http://resource.example:8080")
 	case to.Port() != "":
 		return to.Host, nil
 	}

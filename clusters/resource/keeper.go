@@ -11,7 +11,7 @@ import (
 	"lockcheck/checker/history"
 )
 
-// Keeper is a storage server as a resource under test: it decides a request, keeps what came of it and logs that, all in one
+// Keeper is a database server as a resource under test: it decides a request, keeps what came of it and logs that, all in one
 // transaction of its own. Requests may come at the same time.
 type Keeper interface {
 	// Handle does a request that is in order, once: a repetition gets the line of the first time. A write whose idempotency key has

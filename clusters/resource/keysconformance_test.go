@@ -9,7 +9,7 @@ import (
 	"lockcheck/clusters/resource"
 )
 
-// keys is what a storage with idempotency keys gets wrong.
+// keys is what a resource with idempotency keys gets wrong.
 func (s *subject) keys(compares history.Comparison) {
 	const key = "keys"
 	write := func(on, once, token, value, base string) resource.Ask {

@@ -139,7 +139,7 @@ func (t *Tested) Log(ctx context.Context, prefix string, pass func(history.Reque
 		case errors.Is(err, bufio.ErrBufferFull):
 			return fmt.Errorf("%w: line %d of its log (GET %s) has more than %d bytes", ErrNotSpoken, number, path, maxLine)
 		case err != nil && !errors.Is(err, io.EOF):
-			// A line that the connection's end cut off is none that the storage wrote wrong.
+			// A line that the connection's end cut off is none that the resource wrote wrong.
 			return fmt.Errorf("reading its log (GET %s) after %s: %w", path, history.Counted(number-1, "line", "lines"), err)
 		}
 		if len(bytes.TrimSpace(line)) > 0 {

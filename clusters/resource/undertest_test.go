@@ -24,11 +24,11 @@ func testedBy(t *testing.T, answer http.HandlerFunc) *Tested {
 
 const aLine = `{"request":"1","key":"k","kind":"read","hold":"h1","outcome":"applied"}` + "\n"
 
-// What a log that does not end well means: a mistake of the storage's, or a connection that ended.
+// What a log that does not end well means: a mistake of the resource's, or a connection that ended.
 func TestLogsThatDoNotEndWell(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer   http.HandlerFunc
-		spoken   bool // it is no mistake of the storage's
+		spoken   bool // it is no mistake of the resource's
 		says     string
 		requests int
 	}{
@@ -79,7 +79,7 @@ func TestLogsThatDoNotEndWell(t *testing.T) {
 	}
 }
 
-// Nothing that a storage says of itself reaches a terminal as a command to it.
+// Nothing that a resource says of itself reaches a terminal as a command to it.
 func TestNamesThatATerminalWouldObey(t *testing.T) {
 	for _, name := range []string{`a\nb`, `\u001b[2J`, `a\tb`, `\u202e`} {
 		tested := testedBy(t, func(w http.ResponseWriter, _ *http.Request) {

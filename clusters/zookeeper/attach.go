@@ -37,7 +37,7 @@ func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w: zookeeper: %w", clusters.ErrUsage, err)
 	}
-	c := &attached{Places: clusters.PlacesOf(to), to: to, root: lockPath(attachedBase, strings.TrimSuffix(to.Prefix, "/"))}
+	c := &attached{AttachedService: clusters.AttachedServiceOf(to), to: to, root: lockPath(attachedBase, strings.TrimSuffix(to.Prefix, "/"))}
 	for _, at := range to.Nodes {
 		c.servers = append(c.servers, &attachedServer{at, &node{at, clusters.Secured(to.DialNode(at), config, at.Host())}, c})
 	}
@@ -46,7 +46,7 @@ func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) 
 
 // attached is an ensemble that others run. Of it, lockcheck knows one node and what is below.
 type attached struct {
-	clusters.Places
+	clusters.AttachedService
 	to      clusters.Attachment
 	servers []*attachedServer
 	root    string // of all that the run makes

@@ -186,7 +186,7 @@ func (k *kubeCampaign) comeBack() string {
 	return "come back to it with " + words.ShellWords(command) + "; to delete it: kubectl delete job -n " + k.c.Namespace + " " + k.c.Name
 }
 
-// interrupted asks, after Ctrl-C, what is to become of the Job: it goes on without us, it is deleted, or we go on waiting. Where nobody can be
+// interrupted asks, after Ctrl-C, what is to become of the Job: it goes on without us, it is deleted, or we go on waiting. Where no user can be
 // asked it goes on.
 func (k *kubeCampaign) interrupted(store campaign.Store) (goOn bool, err error) {
 	fetched := store.Count()

@@ -40,7 +40,7 @@ func campaignShardCommand() *cobra.Command {
 // traceable is an error for a version that does not say what the program was built from: another of that version may be any other.
 func traceable(version string) error {
 	if version == "(devel)" || version == "unknown" || version == "" {
-		return harness.Usage(fmt.Errorf("this lockcheck was built without its commit (%s), so that nobody can tell whether --image has the same: build both in a Git repository, without -buildvcs=false", version))
+		return harness.Usage(fmt.Errorf("this lockcheck was built without its commit (%s), so it cannot be known whether --image has the same: build both in a Git repository, without -buildvcs=false", version))
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func jobsRows() (rows []jobsRow) {
 		jobsRow{name: "compare-and-set", backend: "redis", args: []string{paused, "--resource=cas", "--time-limit=9s"}, double: checker.Pass, judge: fencedOff},
 		jobsRow{name: "idempotent", backend: "redis", args: []string{paused, "--execution=idempotent", "--time-limit=9s"}, double: checker.Masked, judge: toldApart},
 		jobsRow{name: "idempotent", backend: "etcd", provider: "docker", args: []string{paused, "--execution=idempotent", "--time-limit=9s"}, double: checker.Masked, judge: toldApart},
-		// Without tokens the storage has nothing else to tell the second record by.
+		// Without tokens the resource has nothing else to tell the second record by.
 		jobsRow{name: "idempotent, under test", backend: "redis", args: []string{paused, "--execution=idempotent", "--resource=postgres", "--time-limit=9s"}, double: checker.Masked, judge: toldApartUnderTest},
 		jobsRow{name: "marked before the work", backend: "etcd", args: []string{paused, "--execution=at-most-once", found, atMost}, double: checker.Violation, judge: sentTwice},
 		jobsRow{name: "marked, and killed at work", backend: "etcd", args: []string{"--nemesis=kill:holder@work", "--execution=at-most-once", untilExposed, atMost}, double: checker.Pass, judge: ranOnce},
@@ -178,7 +178,7 @@ func toldApart(t *testing.T, o outcome) {
 	}
 }
 
-// toldApartUnderTest wants the storage to have kept its word, too.
+// toldApartUnderTest wants the resource to have kept its word, too.
 func toldApartUnderTest(t *testing.T, o outcome) {
 	t.Helper()
 	toldApart(t, o)

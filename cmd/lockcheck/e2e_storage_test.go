@@ -38,7 +38,7 @@ func storage(t *testing.T, mutant string, changes ...string) string {
 	return "--resource=" + example(t, folder+"README.md", "storage.py", slices.Concat(mutants[mutant], changes)...)
 }
 
-// Scenarios in which a fenced storage has to prove itself, each forced.
+// Scenarios in which a fenced resource has to prove itself, each forced.
 var (
 	undisturbed = []string{"--nemesis=none", "--time-limit=3s"}
 	// A write comes late: its client was stopped at work until others had the lock.
@@ -46,16 +46,16 @@ var (
 	// A read comes late: it was held up on its way, and its client stopped until others had the lock. It queues behind several clients, so
 	// that it is cut off before it is granted the lock.
 	heldUpRead = []string{"--nemesis=partition:client(1)-resource@queue;pause:client(1)@acquire,1.5ttl", "--time-limit=14s", "--clients=6"}
-	// A write is on its way through a slow storage while its client's lease ends behind a cut.
+	// A write is on its way through a slow resource while its client's lease ends behind a cut.
 	slowWrite = []string{"--nemesis=partition:holder-servers@work,3ttl", "--guard=none", "--time-limit=10s"}
-	// A write comes late, and the storage was started again since it served the newer holder. That one was killed, so until its lease ends,
-	// which is at least two thirds of it, no client can be granted the lock and show the storage its token anew. Half of that time is
-	// the storage's, to be back.
+	// A write comes late, and the resource was started again since it served the newer holder. That one was killed, so until its lease ends,
+	// which is at least two thirds of it, no client can be granted the lock and show the resource its token anew. Half of that time is
+	// the resource's, to be back.
 	restarted     = []string{"--nemesis=pause:holder@work;kill:holder@work;kill:resource,at-once,0.33ttl", "--clients=2", "--ttl=9s", "--time-limit=24s"}
 	killedStorage = []string{"--nemesis=kill:resource@worked,at-once", "--time-limit=20s"} // on a busy machine a server answered 11 s after it was killed
 )
 
-// A fenced storage that is right passes, and each way to get it wrong is found by the property that is about it.
+// A fenced resource that is right passes, and each way to get it wrong is found by the property that is about it.
 func TestStoragesUnderTest(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -92,7 +92,7 @@ func TestStoragesUnderTest(t *testing.T) {
 	}
 }
 
-// A storage that takes no record of one register for a duplicate of another's passes; one that does loses jobs.
+// A resource that takes no record of one register for a duplicate of another's passes; one that does loses jobs.
 func TestIdempotencyKeysOfAStorageUnderTest(t *testing.T) {
 	t.Parallel()
 	for _, mutant := range []string{"", "one key space for all registers"} {
@@ -107,7 +107,7 @@ func TestIdempotencyKeysOfAStorageUnderTest(t *testing.T) {
 	}
 }
 
-// Real storage servers keep late writes from the data where there are tokens, lose nothing when they are killed in the middle, and
+// Real database servers keep late writes from the data where there are tokens, lose nothing when they are killed in the middle, and
 // cannot help a lock that has no tokens.
 func TestStorageServersUnderTest(t *testing.T) {
 	t.Parallel()
@@ -145,7 +145,7 @@ func TestStorageServersUnderTest(t *testing.T) {
 	}
 }
 
-// In containers a storage server is one from its own image, on a host of its own; faults hit it, and it keeps what it has answered.
+// In containers a database server is one from its own image, on a host of its own; faults hit it, and it keeps what it has answered.
 func TestStorageServersInContainers(t *testing.T) {
 	t.Parallel()
 	paused := []string{"--nemesis=pause:resource@worked", "--time-limit=10s"}
@@ -179,7 +179,7 @@ func TestStorageServersInContainers(t *testing.T) {
 	}
 }
 
-// A storage that others run is reached out of the run's network by its URL; the run's keys are its own, also the second time.
+// A resource that others run is reached out of the run's network by its URL; the run's keys are its own, also the second time.
 func TestAStorageThatOthersRun(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -252,7 +252,7 @@ func judgeStorage(t *testing.T, o outcome, wrong bool, may []checker.Name) {
 	sameWhenCheckedAgain(t, o)
 }
 
-// What a storage of the user's does that no run can be made with is a sentence and an exit code, and nothing is left.
+// What a resource of the user's does that no run can be made with is a sentence and an exit code, and nothing is left.
 func TestStoragesThatCannotBeTested(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -10,7 +10,7 @@ import (
 	"lockcheck/reports/rundir"
 )
 
-// What a comparison says of a storage under test is what the run said: results have what the storage compares.
+// What a comparison says of a resource under test is what the run said: results have what the resource compares.
 func TestARunsSentenceNamesTheStorageAsTheRunDid(t *testing.T) {
 	for compares, want := range map[string]string{"tokens": "UNSAFE: resource ./mine behind etcd", "nothing": "UNSAFE: etcd and resource ./mine"} {
 		result := checker.Result{Verdict: checker.Violation, Incidents: 2, Properties: []checker.Property{

@@ -8,7 +8,7 @@ import (
 	"lockcheck/checker/history"
 )
 
-// Pods of a campaign share machines that nobody watches. A run whose harness stood still there may have tested less than it would have
+// Pods of a campaign share machines that no user watches. A run whose harness stood still there may have tested less than it would have
 // elsewhere: what it found counts, that it found nothing does not.
 
 // heldUpNS is for how long the harness of a run stood still, or was throttled.

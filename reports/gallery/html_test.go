@@ -48,7 +48,7 @@ func TestThePageSaysItAll(t *testing.T) {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for row, want := range map[int][]string{
-		1: {"pause-holder", "✓reproduced", "expected stale-write: violation", "took 3.000 s", "✗not reproduced", "stale-write is violated"},
+		1: {"pause-holder", "✓reproduced", "expected stale-write: violation", "took 3.00 s", "✗not reproduced", "stale-write is violated"},
 		2: {"old", "?unavailable", "no such server", "not asked for"},
 	} {
 		for _, w := range want {

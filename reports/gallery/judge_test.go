@@ -122,7 +122,7 @@ func TestTheTableSaysWhyWhatIsNotReproducedIsNot(t *testing.T) {
 	if err := Table(&text, r, "out/gallery-1"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"SCENARIO", "15 s", "one, contrast: not reproduced: stale-write is violated\n",
+	for _, want := range []string{"SCENARIO", "15.0 s", "one, contrast: not reproduced: stale-write is violated\n",
 		"two, failure: unavailable: no server", "report    out/gallery-1/gallery.html\n", "1 of 4 runs reproduced, 1 not reproduced, 1 unavailable, 1 not run\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, text.String())

@@ -56,7 +56,7 @@ type Item struct {
 	Outcome Outcome      `json:"outcome"`
 	Reason  string       `json:"reason,omitempty"` // why it is not reproduced
 	Run     *compare.Run `json:"run,omitempty"`
-	InPod   bool         `json:"in_pod,omitempty"` // a pod of a campaign made the run, on a machine that nobody watched
+	InPod   bool         `json:"in_pod,omitempty"` // a pod of a campaign made the run, on a machine that no user watched
 }
 
 // Done reports whether the item needs no other run when a gallery is resumed.

@@ -83,7 +83,7 @@ func Table(w io.Writer, r Record, dir string) error {
 				took += item.Run.Duration()
 			}
 		}
-		if err := table.Append([]string{name, cells[config.Failure], cells[config.Contrast], fmt.Sprintf("%.0f s", took.Seconds())}); err != nil {
+		if err := table.Append([]string{name, cells[config.Failure], cells[config.Contrast], history.Duration(took.Nanoseconds())}); err != nil {
 			return err
 		}
 	}

@@ -80,8 +80,8 @@ const turnEvery = 10 * time.Millisecond
 
 // turn waits until no other lockcheck writes the page: the one that reads first would else write last, without the run that ended
 // in between. After a while it goes on all the same.
-func turn(out string, patience time.Duration) (release func()) {
-	for until := time.Now().Add(patience); ; time.Sleep(turnEvery) {
+func turn(out string, timeout time.Duration) (release func()) {
+	for until := time.Now().Add(timeout); ; time.Sleep(turnEvery) {
 		release, err := rundir.Hold(out)
 		switch {
 		case err == nil:

@@ -2,9 +2,9 @@ package words
 
 import "lockcheck/checker/history"
 
-// resource is advice about a storage that does not do what it says.
+// resource is advice about a resource that does not do what it says.
 func (c *circumstance) resource() []string {
-	words := []string{"A storage that compares, writes and logs in one transaction, and answers only after it. What is checked in one step and written in the next another request comes between."}
+	words := []string{"A resource that compares, writes and logs in one transaction, and answers only after it. What is checked in one step and written in the next another request comes between."}
 	if c.Plan.ComparesBesideKeys() == history.CompareTokens {
 		words = append(words, "Its highest token is kept beside each key's value, in the same transaction: compared as a number of any size, raised by reads too, untouched by what is rejected, and there after a restart.")
 	}

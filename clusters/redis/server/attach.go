@@ -28,7 +28,7 @@ type KeysOf struct {
 // Attach prepares connections to servers that others run. Of them lockcheck knows the keys of the run's locks, each by its name:
 // to find keys by a pattern, a server would have to go through all that it has.
 func Attach(to clusters.Attachment, of KeysOf) (clusters.AttachedCluster, error) {
-	c := &attached{Places: clusters.PlacesOf(to), to: to, probe: of.Record(to.ProbeKey()), place: "keys that begin with " + of.Record(to.Prefix)}
+	c := &attached{AttachedService: clusters.AttachedServiceOf(to), to: to, probe: of.Record(to.ProbeKey()), place: "keys that begin with " + of.Record(to.Prefix)}
 	c.keys = []string{c.probe}
 	for _, lock := range to.Keys {
 		c.keys = append(c.keys, of.Record(lock))
@@ -61,7 +61,7 @@ func AttachedOptions(to clusters.Attachment, node *clusters.AttachedNode) (*redi
 
 // attached is one server that others run, or several.
 type attached struct {
-	clusters.Places
+	clusters.AttachedService
 	to      clusters.Attachment
 	servers []*attachedServer
 	keys    []string // all that the run can make

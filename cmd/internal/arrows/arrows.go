@@ -40,7 +40,7 @@ type neighbours struct{ all, tests []string }
 //	backends  ┐
 //	providers ┴→ clusters → client → resource
 //
-// Some backends are storages under test, too. The leaves procs, disk and setting, and relay, which providers share, are left out of the drawing. Backends and providers know nothing of each other, and no backend
+// Servers of some backends are resources under test, too. The leaves procs, disk and setting, and relay, which providers share, are left out of the drawing. Backends and providers know nothing of each other, and no backend
 // of another. A folder of clusters without a line of its own is a backend, so that one that is added needs none.
 var inside = map[string]neighbours{
 	"clusters":          {all: []string{"clusters/client", "clusters/procs", "clusters/disk"}},

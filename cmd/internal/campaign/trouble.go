@@ -61,7 +61,7 @@ func (t *trouble) begin() {
 	t.image, t.never, t.full, t.pending = "", false, "", ""
 }
 
-// hopeless are the reasons for which a container waits that pass only if somebody does something; the value is whether waiting may help.
+// hopeless are the reasons for which a container waits that pass only if a user does something; the value is whether waiting may help.
 var hopeless = map[string]bool{
 	"InvalidImageName": false, "ErrImageNeverPull": false, "ErrImagePull": true, "ImagePullBackOff": true,
 	"CreateContainerConfigError": true, "CreateContainerError": true,
@@ -108,15 +108,16 @@ func (t *trouble) lastWords() string {
 
 // neverRan reports whether the program of a pod could not even be started.
 func neverRan(pod podObject) bool {
-	return ended(pod, func(reason string) bool { return slices.Contains(notStarted, reason) })
+	return ended(pod, func(reason string) bool { return slices.Contains(startFailures, reason) })
 }
 
 // ran reports whether the program of a pod was started, and has ended.
 func ran(pod podObject) bool {
-	return ended(pod, func(reason string) bool { return !slices.Contains(notStarted, reason) })
+	return ended(pod, func(reason string) bool { return !slices.Contains(startFailures, reason) })
 }
 
-var notStarted = []string{"StartError", "ContainerCannotRun"}
+// startFailures are the reasons for which a container ends whose program was never started.
+var startFailures = []string{"StartError", "ContainerCannotRun"}
 
 func ended(pod podObject, is func(reason string) bool) bool {
 	for _, s := range pod.Status.ContainerStatuses {

@@ -32,7 +32,7 @@ func runResource(ctx context.Context, args []string) error {
 	epochNS := flags.Int64("epoch-ns", 0, "the run's start on the kernel's monotonic clock")
 	kind := flags.String("kind", string(history.ResourcePlain), "what it compares: "+strings.Join(history.OwnResourceNames(), ", "))
 	withoutTokens := flags.Bool("without-tokens", false, "leave the tokens of requests out, as if none had been sent")
-	storage := flags.String("storage", "", "instead of a log of its own: the storage server that keeps everything, by its backend's name")
+	database := flags.String("storage", "", "instead of a log of its own: the database server that keeps everything, by its backend's name")
 	at := flags.String("at", "", "the address of that server")
 	target := flags.String("forward", "", "instead of all that: the URL of a resource that others run")
 	through := flags.String("through", "", "host:port where the place of that URL is reached")
@@ -46,8 +46,8 @@ func runResource(ctx context.Context, args []string) error {
 	if *target != "" {
 		return forward(ctx, *listen, *target, *through)
 	}
-	if *storage != "" {
-		return serveKeeper(ctx, *listen, *storage, *at, *withoutTokens)
+	if *database != "" {
+		return serveKeeper(ctx, *listen, *database, *at, *withoutTokens)
 	}
 	if *log == "" {
 		return Usage(errors.New("--log is missing: without its log a resource proves nothing"))

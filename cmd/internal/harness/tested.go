@@ -16,11 +16,11 @@ import (
 	"lockcheck/workloads"
 )
 
-// StorageServer is a backend whose servers can be storages under test.
-type StorageServer interface {
-	workloads.StorageServer
-	// OpenStorage makes a resource of the server at an address.
-	OpenStorage(ctx context.Context, addr string) (resource.Keeper, error)
+// ResourceServer is a backend whose servers can be resources under test.
+type ResourceServer interface {
+	workloads.ResourceServer
+	// OpenResource makes a resource of the server at an address.
+	OpenResource(ctx context.Context, addr string) (resource.Keeper, error)
 }
 
 // ofThisMachine reports whether a resource is this machine's, and so not for containers: they have none of its programs, and none of
@@ -35,26 +35,26 @@ func isTested(name string) bool {
 	return kind.UnderTest || history.IsOwnResource(name)
 }
 
-// serveKeeper is the resource in front of a storage server. It ends with the run's other processes.
-func serveKeeper(ctx context.Context, listen, storage, addr string, withoutTokens bool) error {
-	backend, err := backendNamed(storage)
+// serveKeeper is the resource in front of a database server. It ends with the run's other processes.
+func serveKeeper(ctx context.Context, listen, database, addr string, withoutTokens bool) error {
+	backend, err := backendNamed(database)
 	if err != nil {
 		return Usage(err)
 	}
-	server, able := backend.(StorageServer)
+	server, able := backend.(ResourceServer)
 	if !able {
-		return Usage(fmt.Errorf("--storage: %s is no storage", storage))
+		return Usage(fmt.Errorf("--storage: %s cannot be a resource", database))
 	}
-	keeper, err := server.OpenStorage(ctx, addr)
+	keeper, err := server.OpenResource(ctx, addr)
 	if err != nil {
-		return fmt.Errorf("the storage %s at %s: %w", storage, addr, err)
+		return fmt.Errorf("the database server %s at %s: %w", database, addr, err)
 	}
 	defer keeper.Close()
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
 		return fmt.Errorf("the resource listening on %s: %w", listen, err)
 	}
-	return resource.ServeKeeper(ctx, l, keeper, resource.KeeperMode{Name: storage, WithoutTokens: withoutTokens})
+	return resource.ServeKeeper(ctx, l, keeper, resource.KeeperMode{Name: database, WithoutTokens: withoutTokens})
 }
 
 // chosenResource is what --resource names: one of lockcheck's own, or one under test, of which nothing is known but how it is started.
@@ -73,11 +73,11 @@ func resourceNamed(name string, workload workloads.Workload) (chosenResource, er
 		chosen := chosenResource{kind: kind}
 		if kind.UnderTest {
 			backend, _ := backendNamed(name)
-			server, able := backend.(StorageServer)
+			server, able := backend.(ResourceServer)
 			if !able {
-				return chosenResource{}, fmt.Errorf("--resource=%s: this program has no storage of that name", name)
+				return chosenResource{}, fmt.Errorf("--resource=%s: this program has no resource of that name", name)
 			}
-			chosen.tested = &workloads.Tested{Storage: server, WithoutTokens: !workload.Tokens}
+			chosen.tested = &workloads.Tested{Server: server, WithoutTokens: !workload.Tokens}
 		}
 		return chosen, nil
 	}

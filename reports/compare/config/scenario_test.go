@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lockcheck/checker"
+	"lockcheck/clusters"
 	"lockcheck/reports/compare"
 )
 
@@ -64,7 +65,7 @@ func TestReadAScenario(t *testing.T) {
 // A version of the servers is that of the program that the file names: with another program nothing is known of it.
 func TestTheServersVersionGoesWithItsProgram(t *testing.T) {
 	known := scenarioMenu
-	known.Settings = append(slices.Clone(known.Settings), Setting{Name: serverBin})
+	known.Settings = append(slices.Clone(known.Settings), Setting{Name: clusters.FlagServerBin})
 	for contrast, want := range map[string]string{"because: b": "3.4", "because: b\n  server-bin:": "", "because: b\n  server-bin: /other\n  server-version: 3.5": "3.5"} {
 		text := strings.Replace(strings.Replace(aScenario, "until:", "server-bin: /old\nserver-version: 3.4\nuntil:", 1), "because: b", contrast, 1)
 		s, err := ParseScenario("s.yaml", "s", []byte(text), known)

@@ -8,6 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"lockcheck/clusters"
 	"lockcheck/reports/compare"
 )
 
@@ -109,7 +110,7 @@ func (r *scenarioReader) half(node *yaml.Node, what string, name HalfName, base 
 		return field{flag, func(_, value *yaml.Node) {
 			h.Flags = without(h.Flags, flag)
 			switch flag {
-			case serverBin:
+			case clusters.FlagServerBin: // whose program decides the version of the servers
 				h.ServerVersion = ""
 			case client:
 				h.Library = ""
@@ -171,9 +172,6 @@ func (r *scenarioReader) library(node *yaml.Node, places string, h *Half) []comp
 
 // client is the flag that names a lock client.
 const client = "client"
-
-// serverBin is the flag whose program decides the version of the servers.
-const serverBin = "server-bin"
 
 // named reads a flag whose place depends on its value.
 func (r *scenarioReader) named(flag string, node *yaml.Node, places map[string]compare.Place, key string, check func(*yaml.Node, string)) []compare.Flag {

@@ -13,45 +13,45 @@ import (
 	"lockcheck/clusters/resource"
 )
 
-// StorageSettings are what a member is told that is a storage under test: nothing, it keeps what it has acknowledged.
-func (Backend) StorageSettings() map[string]string { return nil }
+// ResourceSettings are what a member is told that is a resource under test: nothing, it keeps what it has acknowledged.
+func (Backend) ResourceSettings() map[string]string { return nil }
 
-// storage is an etcd member as a resource under test. A request is one transaction, which holds only if the register is still as it was
+// keeper is an etcd member as a resource under test. A request is one transaction, which holds only if the register is still as it was
 // read before; if it is not, the request has done nothing, and is tried again.
-type storage struct{ client *clientv3.Client }
+type keeper struct{ client *clientv3.Client }
 
-// kept is a register, as JSON under storageRegisters and its key.
+// kept is a register, as JSON under keeperRegisters and its key.
 type kept struct {
 	Value string `json:"value"`
 	Mark  string `json:"mark"`
 	Place int64  `json:"place"` // how many requests it has seen: their order of effects
 }
 
-// Where a storage keeps what it keeps.
+// Where a keeper has what it keeps.
 const (
-	storageRegisters = "lockcheck/register/"
-	storageLines     = "lockcheck/log/"     // and the key, and the place
-	storageDone      = "lockcheck/done/"    // and the key, and the request: the line that answers it
-	storageApplied   = "lockcheck/applied/" // and the key, and the idempotency key: the line of what was applied with it
+	keeperRegisters = "lockcheck/register/"
+	keeperLines     = "lockcheck/log/"     // and the key, and the place
+	keeperDone      = "lockcheck/done/"    // and the key, and the request: the line that answers it
+	keeperApplied   = "lockcheck/applied/" // and the key, and the idempotency key: the line of what was applied with it
 )
 
-// OpenStorage makes a resource of the member at an address. Nothing is asked of it yet.
-func (Backend) OpenStorage(_ context.Context, addr string) (resource.Keeper, error) {
+// OpenResource makes a resource of the member at an address. Nothing is asked of it yet.
+func (Backend) OpenResource(_ context.Context, addr string) (resource.Keeper, error) {
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{addr}, DialTimeout: time.Second, Logger: zap.NewNop()})
 	if err != nil {
 		return nil, err
 	}
-	return &storage{client}, nil
+	return &keeper{client}, nil
 }
 
-func (s *storage) Close() { _ = s.client.Close() }
+func (s *keeper) Close() { _ = s.client.Close() }
 
-func (s *storage) Ping(ctx context.Context) error {
-	_, err := s.client.Get(ctx, storageRegisters)
+func (s *keeper) Ping(ctx context.Context) error {
+	_, err := s.client.Get(ctx, keeperRegisters)
 	return err
 }
 
-func (s *storage) Handle(ctx context.Context, kind history.Kind, ask resource.Ask) (line history.Request, err error) {
+func (s *keeper) Handle(ctx context.Context, kind history.Kind, ask resource.Ask) (line history.Request, err error) {
 	for {
 		line, done, err := s.attempt(ctx, kind, ask)
 		if err != nil || done {
@@ -61,8 +61,8 @@ func (s *storage) Handle(ctx context.Context, kind history.Kind, ask resource.As
 }
 
 // attempt reports whether the register was still as it was read.
-func (s *storage) attempt(ctx context.Context, kind history.Kind, ask resource.Ask) (line history.Request, done bool, err error) {
-	register, once, applied := storageRegisters+ask.Key, storageDone+ask.Key+"/"+ask.Request, storageApplied+ask.Key+"/"+ask.IdempotencyKey
+func (s *keeper) attempt(ctx context.Context, kind history.Kind, ask resource.Ask) (line history.Request, done bool, err error) {
+	register, once, applied := keeperRegisters+ask.Key, keeperDone+ask.Key+"/"+ask.Request, keeperApplied+ask.Key+"/"+ask.IdempotencyKey
 	seen, err := s.client.Txn(ctx).Then(clientv3.OpGet(register), clientv3.OpGet(once), clientv3.OpGet(applied)).Commit()
 	if err != nil {
 		return line, false, fmt.Errorf("etcd: request %s: %w", ask.Request, err)
@@ -90,7 +90,7 @@ func (s *storage) attempt(ctx context.Context, kind history.Kind, ask resource.A
 	if first != nil {
 		answer = *first
 	}
-	entries := map[string]any{register: now, fmt.Sprintf("%s%s/%020d", storageLines, ask.Key, now.Place): line, once: answer}
+	entries := map[string]any{register: now, fmt.Sprintf("%s%s/%020d", keeperLines, ask.Key, now.Place): line, once: answer}
 	if ask.IdempotencyKey != "" && line.Outcome == history.Applied {
 		entries[applied] = line
 	}
@@ -144,9 +144,9 @@ func (k *kept) take(kind history.Kind, ask resource.Ask, first *history.Request)
 // logChunk is how many lines of the log are asked for at once.
 const logChunk = 1000
 
-func (s *storage) Log(ctx context.Context, pass func(history.Request) error) error {
-	end := clientv3.GetPrefixRangeEnd(storageLines)
-	for from := storageLines; ; {
+func (s *keeper) Log(ctx context.Context, pass func(history.Request) error) error {
+	end := clientv3.GetPrefixRangeEnd(keeperLines)
+	for from := keeperLines; ; {
 		lines, err := s.client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(logChunk))
 		if err != nil {
 			return err

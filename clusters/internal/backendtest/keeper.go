@@ -12,17 +12,17 @@ import (
 	"lockcheck/clusters/resource"
 )
 
-// storageServer is a backend of which one server can be a storage under test.
-type storageServer interface {
+// resourceServer is a backend of which one server can be a resource under test.
+type resourceServer interface {
 	clusters.Backend
-	StorageSettings() map[string]string
-	OpenStorage(ctx context.Context, addr string) (resource.Keeper, error)
+	ResourceSettings() map[string]string
+	OpenResource(ctx context.Context, addr string) (resource.Keeper, error)
 }
 
-// StorageTakesIdempotencyKeys holds a storage server to what clusters/resource/README.md says of idempotency keys.
-func StorageTakesIdempotencyKeys(t *testing.T, backend storageServer) {
-	c := Start(t, backend, clusters.Options{Nodes: 1, TTL: 10 * time.Second, Settings: backend.StorageSettings()})
-	keeper, err := backend.OpenStorage(t.Context(), c.Endpoints()[0])
+// ResourceTakesIdempotencyKeys holds a database server to what clusters/resource/README.md says of idempotency keys.
+func ResourceTakesIdempotencyKeys(t *testing.T, backend resourceServer) {
+	c := Start(t, backend, clusters.Options{Nodes: 1, TTL: 10 * time.Second, Settings: backend.ResourceSettings()})
+	keeper, err := backend.OpenResource(t.Context(), c.Endpoints()[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,12 +12,12 @@ import (
 	"lockcheck/clusters/resource"
 )
 
-// storageSettings keep what a storage has acknowledged when it is killed. With appendfsync everysec Redis answers before it has written to
+// keeperSettings keep what a server has acknowledged when it is killed. With appendfsync everysec Redis answers before it has written to
 // its file, while an earlier fsync still runs.
-var storageSettings = map[string]string{"appendonly": "yes", "appendfsync": "always"}
+var keeperSettings = map[string]string{"appendonly": "yes", "appendfsync": "always"}
 
-// StorageSettings are what a server is told that is a storage under test.
-func (Backend) StorageSettings() map[string]string { return storageSettings }
+// ResourceSettings are what a server is told that is a resource under test.
+func (Backend) ResourceSettings() map[string]string { return keeperSettings }
 
 // handle is the whole of a request: Redis runs a script in one step, with no other command in between. Tokens are decimal strings
 // without leading zeros, so the longer one is the greater.
@@ -52,25 +52,25 @@ if ARGV[8] ~= '' and line.outcome == 'applied' then redis.call('HSET', KEYS[4], 
 return text
 `)
 
-const storageLog = "lockcheck:log"
+const keeperLog = "lockcheck:log"
 
-// storage is a Redis server as a resource under test.
-type storage struct{ rdb *redis.Client }
+// keeper is a Redis server as a resource under test.
+type keeper struct{ rdb *redis.Client }
 
-// OpenStorage makes a resource of the server at an address. Nothing is asked of it yet.
-func (Backend) OpenStorage(_ context.Context, addr string) (resource.Keeper, error) {
-	return &storage{redis.NewClient(&redis.Options{
+// OpenResource makes a resource of the server at an address. Nothing is asked of it yet.
+func (Backend) OpenResource(_ context.Context, addr string) (resource.Keeper, error) {
+	return &keeper{redis.NewClient(&redis.Options{
 		Addr: addr, MaxRetries: -1, ReadTimeout: -1, PoolSize: 128, // each request once, however long its answer takes
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})}, nil
 }
 
-func (s *storage) Close() { _ = s.rdb.Close() }
+func (s *keeper) Close() { _ = s.rdb.Close() }
 
-func (s *storage) Ping(ctx context.Context) error { return s.rdb.Ping(ctx).Err() }
+func (s *keeper) Ping(ctx context.Context) error { return s.rdb.Ping(ctx).Err() }
 
-func (s *storage) Handle(ctx context.Context, kind history.Kind, ask resource.Ask) (line history.Request, err error) {
-	keys := []string{"lockcheck:register:" + ask.Key, storageLog, "lockcheck:done:" + ask.Key, "lockcheck:idempotency:" + ask.Key}
+func (s *keeper) Handle(ctx context.Context, kind history.Kind, ask resource.Ask) (line history.Request, err error) {
+	keys := []string{"lockcheck:register:" + ask.Key, keeperLog, "lockcheck:done:" + ask.Key, "lockcheck:idempotency:" + ask.Key}
 	text, err := handle.Run(ctx, s.rdb, keys, ask.Request, string(kind), ask.Hold, ask.Token, ask.Value, ask.Base, ask.Key, ask.IdempotencyKey).Text()
 	if err != nil {
 		return line, fmt.Errorf("redis: request %s: %w", ask.Request, err)
@@ -81,9 +81,9 @@ func (s *storage) Handle(ctx context.Context, kind history.Kind, ask resource.As
 // logChunk is how many lines of the log are asked for at once.
 const logChunk = 1000
 
-func (s *storage) Log(ctx context.Context, pass func(history.Request) error) error {
+func (s *keeper) Log(ctx context.Context, pass func(history.Request) error) error {
 	for from := int64(0); ; from += logChunk {
-		lines, err := s.rdb.LRange(ctx, storageLog, from, from+logChunk-1).Result()
+		lines, err := s.rdb.LRange(ctx, keeperLog, from, from+logChunk-1).Result()
 		if err != nil || len(lines) == 0 {
 			return err
 		}

@@ -1,0 +1,11 @@
+package etcd
+
+import (
+	"testing"
+
+	"lockcheck/clusters/internal/backendtest"
+)
+
+func TestResourceTakesIdempotencyKeys(t *testing.T) {
+	backendtest.ResourceTakesIdempotencyKeys(t, Backend{})
+}
