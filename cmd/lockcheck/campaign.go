@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/cmd/internal/campaign"
 	"lockcheck/cmd/internal/harness"
@@ -78,7 +79,7 @@ func (f campaignFlags) begin(ctx context.Context, of campaigned, dirs string, ou
 		return errors.Join(err, k.delete())
 	}
 	defer release()
-	k.say("%s, as Job %s in namespace %s, at most %d pods at a time, in %s", of.described(), c.Name, c.Namespace, min(f.options.Parallel, c.Shards), k.dir)
+	k.say("%s, as Job %s in namespace %s, at most %s at a time, in %s", of.described(), c.Name, c.Namespace, history.Counted(int64(min(f.options.Parallel, c.Shards)), "pod", "pods"), k.dir)
 	return k.followAndConclude(ctx)
 }
 

@@ -203,7 +203,7 @@ func (k *kubeCampaign) interrupted(store campaign.Store) (goOn bool, err error) 
 		if err := k.delete(); err != nil {
 			return false, errors.Join(harness.ErrInterrupted, err)
 		}
-		k.say("the Job is deleted; the %d shards that were fetched are in %s", fetched, k.dir)
+		k.say("the Job is deleted; what was fetched, %d of %s, is in %s", fetched, history.Counted(int64(k.c.Shards), "shard", "shards"), k.dir)
 		return false, errors.Join(harness.ErrInterrupted, k.concludeEarly(store))
 	}
 	return false, fmt.Errorf("%w: the Job goes on; %s", harness.ErrInterrupted, k.comeBack())

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"lockcheck/checker/history"
 )
 
 // Follow waits for the shards of a campaign and fetches each once.
@@ -195,7 +197,7 @@ func (f *Follow) tell(running int) {
 	waiting := max(f.Shards-f.Store.Count()-running, 0)
 	text := fmt.Sprintf("%d of %d shards fetched, %d at work, %d to come", f.Store.Count(), f.Shards, min(running, f.Shards-f.Store.Count()), waiting)
 	if f.again > 0 {
-		text += fmt.Sprintf(", %d pods ended early", f.again)
+		text += ", " + history.Counted(int64(f.again), "pod", "pods") + " ended early"
 	}
 	if text != f.progress {
 		f.progress = text
