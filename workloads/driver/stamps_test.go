@@ -3,6 +3,7 @@ package driver
 import (
 	"bufio"
 	"os"
+	"sync"
 	"testing"
 
 	"lockcheck/checker/history"
@@ -14,10 +15,13 @@ type pipeTape struct {
 	tape
 	t                 *testing.T
 	commands, answers *os.File
+	noting            sync.Mutex
 	toClient, toRead  map[history.Type]int
 }
 
 func (p *pipeTape) Record(event history.Event) int64 {
+	p.noting.Lock()
+	defer p.noting.Unlock()
 	for pipe, bytes := range map[*os.File]map[history.Type]int{p.commands: p.toClient, p.answers: p.toRead} {
 		n, err := unread(pipe)
 		if err != nil {
@@ -28,6 +32,14 @@ func (p *pipeTape) Record(event history.Event) int64 {
 	return p.tape.Record(event)
 }
 
+// underWay is what was on its way to the client and from it when an event of a type was stamped.
+func (p *pipeTape) underWay(of history.Type) (toClient, toRead int, stamped bool) {
+	p.noting.Lock()
+	defer p.noting.Unlock()
+	toRead, stamped = p.toRead[of]
+	return p.toClient[of], toRead, stamped
+}
+
 // Stamps enclose an operation (R1): a client may have sent a request before a stamp that comes after its line, and an answer may have
 // been printed after a stamp that comes before its line was read.
 func TestStampsEncloseTheOperation(t *testing.T) {
@@ -36,8 +48,8 @@ func TestStampsEncloseTheOperation(t *testing.T) {
 	p := &pipeTape{t: t, commands: inRead, answers: outRead, toClient: map[history.Type]int{}, toRead: map[history.Type]int{}}
 	driver := New("c1", inWrite, outRead, p, nil)
 	done := driver.Begin(client.Command{Cmd: client.CmdAcquire, Op: 1, Hold: "h1", Key: "k1"})
-	if n := p.toClient[history.Invoke]; n != 0 {
-		t.Errorf("the invocation was stamped when %d bytes of its line were written", n)
+	if n, _, stamped := p.underWay(history.Invoke); !stamped || n != 0 {
+		t.Errorf("the invocation was stamped (%t) when %d bytes of its line were written", stamped, n)
 	}
 	if !bufio.NewScanner(inRead).Scan() {
 		t.Fatal("no line was written")
@@ -46,7 +58,7 @@ func TestStampsEncloseTheOperation(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-done
-	if n, stamped := p.toRead[history.OK]; !stamped || n != 0 {
+	if _, n, stamped := p.underWay(history.OK); !stamped || n != 0 {
 		t.Errorf("the completion was stamped (%t) when %d bytes of its line were not read", stamped, n)
 	}
 	outWrite.Close()
