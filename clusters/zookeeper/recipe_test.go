@@ -3,6 +3,7 @@ package zookeeper
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 	"testing"
 	"time"
@@ -54,22 +55,22 @@ func TestLocksExcludeAndQueueInOrder(t *testing.T) {
 
 // Sequence numbers start again when the lock's node is made anew; tokens do not.
 func TestTokensGrowPastANewParent(t *testing.T) {
-	c := ensemble(t)
+	c, key := ensemble(t), fmt.Sprintf("anew-%d", time.Now().UnixNano()) // no earlier run of the test has made its node
 	a := admin(t, c)
 	lock, _ := newClient(t, Recipe, c.Endpoints()...)
-	g := clienttest.Acquire(t, lock, "anew")
+	g := clienttest.Acquire(t, lock, key)
 	number, _ := sequence(g.(*held).place.path)
 	release(t, g)
-	g = clienttest.Acquire(t, lock, "anew")
+	g = clienttest.Acquire(t, lock, key)
 	if second, _ := sequence(g.(*held).place.path); second <= number {
 		t.Errorf("sequence number %d after %d", second, number)
 	}
 	before := clienttest.Token(t, g)
 	release(t, g)
-	if err := a.Delete(lockPath("/lockcheck", "anew"), -1); err != nil {
+	if err := a.Delete(lockPath("/lockcheck", key), -1); err != nil {
 		t.Fatal(err)
 	}
-	g = clienttest.Acquire(t, lock, "anew")
+	g = clienttest.Acquire(t, lock, key)
 	if again, _ := sequence(g.(*held).place.path); again != number {
 		t.Errorf("sequence number %d below a new parent, want %d as before", again, number)
 	}
