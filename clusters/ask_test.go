@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -69,23 +70,35 @@ func TestOneVersion(t *testing.T) {
 
 // A node that does not answer does not keep the others from being asked, and a write that is lost is made again.
 func TestAWriteGoesToTheMemberThatTakesIt(t *testing.T) {
-	var tries atomic.Int64
-	err := WriteToAny(t.Context(), time.Minute, 10*time.Millisecond, "member", three, func(ctx context.Context, n named) error {
-		if n.name == "n2" && tries.Add(1) > 1 {
-			return nil
+	synctest.Test(t, func(t *testing.T) {
+		var tries atomic.Int64
+		begun := time.Now()
+		err := WriteToAny(t.Context(), time.Minute, 10*time.Millisecond, "member", three, func(ctx context.Context, n named) error {
+			if n.name == "n2" && tries.Add(1) > 1 {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		if took := time.Since(begun); err != nil || tries.Load() != 2 || took != 10*time.Millisecond {
+			t.Errorf("%d tries in %v, %v; want 2, the second after 10 ms", tries.Load(), took, err)
 		}
-		<-ctx.Done()
-		return ctx.Err()
 	})
-	if err != nil || tries.Load() < 2 {
-		t.Errorf("%d tries, %v", tries.Load(), err)
-	}
-	err = WriteToAny(t.Context(), 50*time.Millisecond, 10*time.Millisecond, "member", three, func(context.Context, named) error {
-		return errors.New("full")
+}
+
+func TestAWriteThatNoMemberTakesSaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		err := WriteToAny(t.Context(), 50*time.Millisecond, 10*time.Millisecond, "member", three, func(context.Context, named) error {
+			return errors.New("full")
+		})
+		if took := time.Since(begun); took != 50*time.Millisecond {
+			t.Errorf("given up after %v", took)
+		}
+		if err == nil || !strings.Contains(err.Error(), "no member took a write: member n") || !strings.Contains(err.Error(), "n3: full") {
+			t.Errorf("no member takes it: %v", err)
+		}
 	})
-	if err == nil || !strings.Contains(err.Error(), "no member took a write: member n") || !strings.Contains(err.Error(), "n3: full") {
-		t.Errorf("no member takes it: %v", err)
-	}
 }
 
 func TestLastWords(t *testing.T) {

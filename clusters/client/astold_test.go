@@ -13,9 +13,7 @@ import (
 // go-redis repeats a release whose answer was lost, and the second attempt finds no record. What bsm/redislock makes of it is reported by a
 // client that says what it is told, and by no other; sent only once, the release has no answer.
 func TestAReleaseThatWasRepeatedIsReportedAsTold(t *testing.T) {
-	before := *ttlFlag
-	*ttlFlag = librariesTTL
-	t.Cleanup(func() { *ttlFlag = before })
+	withLibrariesTimes(t)
 	var library libraries.Library
 	for _, l := range libraries.All {
 		if l.Name == "bsm-redislock" {

@@ -17,12 +17,9 @@ import (
 	"lockcheck/clusters/client/libraries"
 )
 
-// The lock clients of libraries/ conform, each with a real server of its own. Their leases are longer than a busy machine stands
-// still: losing one is not what this is about.
+// The lock clients of libraries/ conform, each with a real server of its own.
 func TestLibrariesConform(t *testing.T) {
-	before := *ttlFlag
-	*ttlFlag = librariesTTL
-	t.Cleanup(func() { *ttlFlag = before })
+	withLibrariesTimes(t)
 	for _, library := range libraries.All {
 		t.Run(library.Name, func(t *testing.T) {
 			t.Parallel()
@@ -33,9 +30,7 @@ func TestLibrariesConform(t *testing.T) {
 
 // A client whose library has a call that asks the service asks about its own record, and what is not answered is no leave to write.
 func TestLibrariesThatCanAskDo(t *testing.T) {
-	before := *ttlFlag
-	*ttlFlag = librariesTTL
-	t.Cleanup(func() { *ttlFlag = before })
+	withLibrariesTimes(t)
 	for _, library := range libraries.All {
 		asks := map[string]bool{"redis-py": true, "bsm-redislock": true}[library.Name]
 		t.Run(library.Name, func(t *testing.T) {
@@ -80,7 +75,20 @@ func asksAboutItsOwn(t *testing.T, p *process, w *wire.Wire) {
 	}
 }
 
-const librariesTTL = 10 * time.Second
+const (
+	librariesTTL = 10 * time.Second
+	// A JVM or Python has a runtime to end, for which a busy machine may need many times what an idle one does.
+	librariesExitTimeout = time.Minute
+)
+
+// withLibrariesTimes gives clients of a test more time than a busy machine stands still: losing a lease, or being killed by a run, is not what
+// it is about.
+func withLibrariesTimes(t *testing.T) {
+	t.Helper()
+	ttl, exit := *ttlFlag, exitTimeout
+	*ttlFlag, exitTimeout = librariesTTL, librariesExitTimeout
+	t.Cleanup(func() { *ttlFlag, exitTimeout = ttl, exit })
+}
 
 // servers start one server each, for a test, and return its address.
 var servers = map[string]func(*testing.T) string{"etcd": startEtcd, "redis": startRedis, "zookeeper": startZooKeeper}

@@ -295,6 +295,9 @@ func (p *process) closes() {
 	p.exits()
 }
 
+// exitTimeout is after how long a run kills a client that was told to end (README.md): what an author's own is tested for, and README.md's.
+var exitTimeout = 2 * time.Second
+
 func (p *process) exits() {
 	p.t.Helper()
 	go func() {
@@ -306,8 +309,8 @@ func (p *process) exits() {
 		if err != nil {
 			p.t.Errorf("client %s ended with %v, want exit code 0", p.name, err)
 		}
-	case <-time.After(2 * time.Second):
-		p.t.Errorf("client %s did not end within 2 s, want it to give its session back and exit with code 0", p.name)
+	case <-time.After(exitTimeout):
+		p.t.Errorf("client %s did not end within %.0f s, want it to give its session back and exit with code 0", p.name, exitTimeout.Seconds())
 	}
 }
 

@@ -1,6 +1,7 @@
 package consul
 
 import (
+	"bytes"
 	"context"
 	"strconv"
 	"testing"
@@ -147,19 +148,27 @@ func TestALossThatIsReleasedFreesTheLock(t *testing.T) {
 
 func TestGivingUpEndsTheWaitAndItsSession(t *testing.T) {
 	c := startAlone(t, nil)
-	a, _ := newClient(t, c, ttl)
-	b, w := newClient(t, c, ttl)
+	a, _ := newClient(t, c, 30*time.Second)
+	way := clienttest.NewWire(t, c.Endpoints()[0])
+	init := backendtest.InitFor(c, 30*time.Second)
+	init.Endpoints = []string{way.Addr}
+	b, w, _ := clienttest.Client(t, newLocks, init)
 	g := clienttest.Acquire(t, a, "k")
 	ctx, cancel := context.WithCancel(t.Context())
 	waiting := clienttest.Acquiring(ctx, b, "k")
-	clienttest.Eventually(t, "two sessions", func() bool { return len(sessions(t, c)) == 2 })
-	time.Sleep(100 * time.Millisecond)
-	begun := time.Now()
-	cancel()
-	clienttest.WantCode(t, (<-waiting).Err, history.CodeCancelled)
-	if took := time.Since(begun); took > 5*time.Second { // the library looks at its channel each 15 s
-		t.Errorf("it took %v", took)
+	clienttest.Eventually(t, "it asks when the lock changes", func() bool { return bytes.Contains(way.Arrived(clienttest.ToServer), []byte("index=")) })
+	if n := len(sessions(t, c)); n != 2 {
+		t.Errorf("%d sessions, want two", n)
 	}
+	way.Hold(clienttest.ToClient) // the library, which looks at its channel between two questions, gets no answer to this one
+	cancel()
+	select {
+	case got := <-waiting:
+		clienttest.WantCode(t, got.Err, history.CodeCancelled)
+	case <-time.After(clienttest.Timeout):
+		t.Fatal("it waits for its question to be answered")
+	}
+	way.LetGo(clienttest.ToClient)
 	clienttest.Eventually(t, "one session", func() bool { return len(sessions(t, c)) == 1 })
 	clienttest.WantOwned(t, clienttest.Release(t, g), "true")
 	w.WantNoLoss(t)

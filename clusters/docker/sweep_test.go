@@ -24,6 +24,7 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/hosttest"
+	"lockcheck/clusters/hosttest/missing"
 	"lockcheck/clusters/procs"
 )
 
@@ -279,7 +280,7 @@ func hasContainer(things []string) bool {
 // Where users do not see each other's processes, a run of another one must not be taken for one that is over.
 func TestAnOwnerThatProcHidesIsNotGone(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can mount such a /proc and become another user")
+		missing.Skip(t, "only root can mount such a /proc and become another user")
 	}
 	me, err := owner()
 	if err != nil {

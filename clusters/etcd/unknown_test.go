@@ -1,9 +1,10 @@
 package etcd
 
 import (
+	"bytes"
 	"context"
+	"slices"
 	"testing"
-	"time"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
@@ -65,19 +66,21 @@ func TestCancelWithoutAnAnswerIsUnknown(t *testing.T) {
 	endpoint := startEtcd(t)
 	w := clienttest.NewWire(t, endpoint)
 	holder, _ := newClient(t, endpoint)
-	lock, _ := newClient(t, w.Addr)
-	c := admin(t, endpoint)
+	waiter := serve(t, mutexes, w.Addr)
 	g := clienttest.Acquire(t, holder, t.Name())
 	defer release(t, g)
-	ctx, cancel := context.WithCancel(t.Context())
-	waiting := clienttest.Acquiring(ctx, lock, t.Name())
-	queued(t, c, t.Name(), 2)
-	time.Sleep(100 * time.Millisecond) // its watch begins
+	waiter.Acquire(1, t.Name())
+	waiter.Await(client.MsgStage, 1) // it knows that its key was put
+	own := slices.DeleteFunc(queue(t, admin(t, endpoint), t.Name()), func(key string) bool { return key == g.(*grant).record })
+	if len(own) != 1 {
+		t.Fatalf("keys %q, want the waiter's", own)
+	}
 	w.Hold(clienttest.ToServer)
-	cancel()
-	time.Sleep(50 * time.Millisecond) // the unlock is on its way
+	waiter.Send(`{"cmd":"cancel","op":1}`)
+	clienttest.Eventually(t, "the unlock is on its way", func() bool { return bytes.Contains(w.Arrived(clienttest.ToServer), []byte(own[0])) })
 	w.Sever()
-	clienttest.WantUnknown(t, (<-waiting).Err)
+	waiter.Await(client.MsgInfo, 1)
+	w.LetGo(clienttest.ToServer)
 }
 
 func TestSilentServerIsALoss(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -21,8 +22,8 @@ import (
 	"lockcheck/clusters/procs"
 )
 
-// gone5 is how long a killed run may take to vanish.
-const gone5 = 5 * time.Second
+// vanishTimeout bounds how long a killed run may take to vanish: what would stay for good is looked for.
+const vanishTimeout = 30 * time.Second
 
 // victims are the processes of a harness whose sudden death must end everything.
 var victims = []struct {
@@ -94,15 +95,20 @@ func TestHarnessKilledWhileItStartsLeavesNothing(t *testing.T) {
 				_ = os.Chmod(filepath.Dir(tmp), 0o755)
 				cmd := m.command("harness")
 				cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+				last := followDescendants(t, cmd)
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
+				last.theirs.Close()
 				time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
 				family := fixed(t, descendants(cmd.Process.Pid))
 				_ = cmd.Process.Kill()
 				_ = cmd.Wait()
 				vanished(t, family, "none", nil, tmp+"/none")
-				noneLeft(t, tmp+"/lockcheck-*")
+				last.wantEnd(t)
+				if left, _ := filepath.Glob(tmp + "/lockcheck-*"); len(left) > 0 {
+					t.Errorf("no process is left, and %v are", left)
+				}
 			}
 		})
 	}
@@ -112,7 +118,7 @@ func TestHarnessKilledWhileItStartsLeavesNothing(t *testing.T) {
 func vanished(t *testing.T, family procs.Selection, mark string, spaces []string, data string) {
 	t.Helper()
 	var left []string
-	for deadline := time.Now().Add(gone5); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(vanishTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		left = left[:0]
 		alive, err := family()
 		if err != nil {
@@ -138,7 +144,7 @@ func vanished(t *testing.T, family procs.Selection, mark string, spaces []string
 			return
 		}
 	}
-	t.Errorf("%v after the kill: %v", gone5, left)
+	t.Errorf("%v after the kill: %v", vanishTimeout, left)
 }
 
 // fixed are these processes, and none that is given the id of one that ended.
@@ -165,17 +171,33 @@ func pin(t *testing.T, pids []int) {
 	}
 }
 
-// noneLeft waits until no file matches. The janitor may have been started, but not yet have made its directory.
-func noneLeft(t *testing.T, pattern string) {
+// inheritance is a pipe whose end tells that a command and all its descendants have ended, also those that were being started when it was
+// killed: a janitor may not have made its directory yet.
+type inheritance struct{ ours, theirs *os.File }
+
+// inheritedFD is above all files that a harness opens. Each process that it starts inherits it, because none of them knows of it.
+const inheritedFD = 100
+
+func followDescendants(t *testing.T, cmd *exec.Cmd) inheritance {
 	t.Helper()
-	time.Sleep(100 * time.Millisecond)
-	var left []string
-	for deadline := time.Now().Add(gone5); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if left, _ = filepath.Glob(pattern); len(left) == 0 {
-			return
-		}
+	ours, theirs, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Errorf("%v after the kill: %v", gone5, left)
+	t.Cleanup(func() { ours.Close() })
+	const standard = 3 // files come before the extra ones
+	cmd.ExtraFiles = make([]*os.File, inheritedFD-standard+1)
+	cmd.ExtraFiles[inheritedFD-standard] = theirs
+	return inheritance{ours, theirs}
+}
+
+// wantEnd waits for the end of the last one.
+func (i inheritance) wantEnd(t *testing.T) {
+	t.Helper()
+	_ = i.ours.SetReadDeadline(time.Now().Add(vanishTimeout))
+	if _, err := i.ours.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("%v after the kill a process is left: %v", vanishTimeout, err)
+	}
 }
 
 func allPIDs() []int {

@@ -127,7 +127,7 @@ func TestWhatAProcessForksEndsWithIt(t *testing.T) {
 // wantMarked waits until that many processes of a site can be seen: one that is just being executed cannot.
 func wantMarked(t *testing.T, mark string, want int) {
 	t.Helper()
-	for deadline := time.Now().Add(gone5); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(vanishTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if len(marked(mark)) == want {
 			return
 		}

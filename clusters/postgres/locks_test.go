@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"math/big"
+	"strconv"
 	"testing"
 	"time"
 
@@ -155,11 +157,16 @@ func TestASilentServerIsNoLoss(t *testing.T) {
 
 // The client gives signs of life in time. One that cannot loses the session.
 func TestAnIdleSessionIsEndedAndASignOfLifeKeepsIt(t *testing.T) {
-	each(t, map[string]string{idleSession: "2100", idleTransaction: "2100"}, func(t *testing.T, r recipe, c *single) {
+	const idle = 6 * time.Second // for longer than between two signs of life a busy machine stands still
+	setting := strconv.FormatInt(idle.Milliseconds(), 10)
+	each(t, map[string]string{idleSession: setting, idleTransaction: setting}, func(t *testing.T, r recipe, c *single) {
 		wire := clienttest.NewWire(t, c.Endpoints()[0])
-		lock, watched, _ := clienttest.Client(t, r.factory, initBehind(c, wire.Addr, ttl))
+		lock, watched, _ := clienttest.Client(t, r.factory, initBehind(c, wire.Addr, lease))
 		g := clienttest.Acquire(t, lock, "k")
-		time.Sleep(6 * time.Second) // three times as long as a session may be idle
+		signs := int(idle/(lease/3)) + 1 // each comes after a third of the lease
+		clienttest.Eventually(t, "signs of life, until the session would have ended without them", func() bool {
+			return bytes.Count(wire.Arrived(clienttest.ToClient), answerToPing) >= signs
+		})
 		watched.WantNoLoss(t)
 		wire.Hold(clienttest.ToServer)
 		watched.WantLoss(t, g.Session()) // the way back is open
@@ -170,6 +177,9 @@ func TestAnIdleSessionIsEndedAndASignOfLifeKeepsIt(t *testing.T) {
 		clienttest.Release(t, clienttest.Acquire(t, other, "k"))
 	})
 }
+
+// answerToPing is what the server says to a sign of life, and to nothing else that the client asks: EmptyQueryResponse.
+var answerToPing = []byte("I\x00\x00\x00\x04")
 
 func TestAReleaseWhoseReplyIsLostIsNotSaidToBeNotOwned(t *testing.T) {
 	each(t, nil, func(t *testing.T, r recipe, c *single) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"lockcheck/clusters/hosttest/missing"
 )
 
 // apart is a process in a session of its own that does something.
@@ -120,7 +122,7 @@ func TestAChildIsSeen(t *testing.T) {
 	}
 	cmd, _ := start(t, "sleep")
 	if HasChildren(cmd.Process.Pid) {
-		t.Skip("this kernel does not tell (CONFIG_PROC_CHILDREN)")
+		missing.Skip(t, "this kernel does not tell (CONFIG_PROC_CHILDREN)")
 	}
 	shell := exec.Command("sh", "-c", "sleep 60 & echo; wait")
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

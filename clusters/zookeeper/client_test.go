@@ -104,7 +104,12 @@ func (s subject) first(t *testing.T, key string) (path string, stat *zk.Stat) {
 
 func newClient(t *testing.T, factory client.Factory, endpoints ...string) (client.Lock, *clienttest.Watched) {
 	t.Helper()
-	lock, w, ready := clienttest.Client(t, factory, client.Init{Endpoints: endpoints, TTLMS: testTTL.Milliseconds(), Seed: 1})
+	return newClientFor(t, factory, longTTL, endpoints...)
+}
+
+func newClientFor(t *testing.T, factory client.Factory, ttl time.Duration, endpoints ...string) (client.Lock, *clienttest.Watched) {
+	t.Helper()
+	lock, w, ready := clienttest.Client(t, factory, client.Init{Endpoints: endpoints, TTLMS: ttl.Milliseconds(), Seed: 1})
 	if ready.Tokens != string(history.TokensOrdered) || ready.Client == "" || ready.Try != "" {
 		t.Errorf("declares %+v", ready)
 	}

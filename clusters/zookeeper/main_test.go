@@ -91,6 +91,7 @@ func ensemble(t *testing.T) *cluster {
 	return shared.cluster
 }
 
+// testTTL is that of the servers, and of sessions that are to expire or to be kept alive: a busy machine may lose them. Others have longTTL.
 const testTTL = 2 * time.Second
 
 // alone starts one server for a test.

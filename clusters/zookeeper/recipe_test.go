@@ -3,6 +3,7 @@ package zookeeper
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 	"testing"
 	"time"
@@ -17,8 +18,8 @@ func TestLocksExcludeAndQueueInOrder(t *testing.T) {
 		var waiting []<-chan clienttest.Outcome
 		first, w := s.client(t)
 		g := clienttest.Acquire(t, first, "k")
-		if leases := w.Leases(g.Session()); len(leases) == 0 || leases[0].TTL != testTTL {
-			t.Errorf("leases %+v, want the session's creation with %v", leases, testTTL)
+		if leases := w.Leases(g.Session()); len(leases) == 0 || leases[0].TTL != longTTL {
+			t.Errorf("leases %+v, want the session's creation with %v", leases, longTTL)
 		}
 		for i := range 3 {
 			lock, _ := s.client(t)
@@ -54,22 +55,22 @@ func TestLocksExcludeAndQueueInOrder(t *testing.T) {
 
 // Sequence numbers start again when the lock's node is made anew; tokens do not.
 func TestTokensGrowPastANewParent(t *testing.T) {
-	c := ensemble(t)
+	c, key := ensemble(t), fmt.Sprintf("anew-%d", time.Now().UnixNano()) // no earlier run of the test has made its node
 	a := admin(t, c)
 	lock, _ := newClient(t, Recipe, c.Endpoints()...)
-	g := clienttest.Acquire(t, lock, "anew")
+	g := clienttest.Acquire(t, lock, key)
 	number, _ := sequence(g.(*held).place.path)
 	release(t, g)
-	g = clienttest.Acquire(t, lock, "anew")
+	g = clienttest.Acquire(t, lock, key)
 	if second, _ := sequence(g.(*held).place.path); second <= number {
 		t.Errorf("sequence number %d after %d", second, number)
 	}
 	before := clienttest.Token(t, g)
 	release(t, g)
-	if err := a.Delete(lockPath("/lockcheck", "anew"), -1); err != nil {
+	if err := a.Delete(lockPath("/lockcheck", key), -1); err != nil {
 		t.Fatal(err)
 	}
-	g = clienttest.Acquire(t, lock, "anew")
+	g = clienttest.Acquire(t, lock, key)
 	if again, _ := sequence(g.(*held).place.path); again != number {
 		t.Errorf("sequence number %d below a new parent, want %d as before", again, number)
 	}
@@ -151,7 +152,7 @@ func TestWithoutAListenerNothingWasSent(t *testing.T) {
 	const closed = "127.0.0.1:1" // below the ports that the kernel gives away
 	for name, k := range kinds {
 		t.Run(name, func(t *testing.T) {
-			lock, _ := newClient(t, k.factory, closed)
+			lock, _ := newClientFor(t, k.factory, testTTL, closed) // whose end waits for a session as long as it could live
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
 			_, err := lock.Acquire(ctx, "k", false)
@@ -163,7 +164,7 @@ func TestWithoutAListenerNothingWasSent(t *testing.T) {
 // Each look at the queue counts, and each watch.
 func TestRequestsAreCounted(t *testing.T) {
 	each(t, func(t *testing.T, s subject) {
-		init := client.Init{Endpoints: s.Endpoints(), TTLMS: testTTL.Milliseconds(), Seed: 1}
+		init := client.Init{Endpoints: s.Endpoints(), TTLMS: longTTL.Milliseconds(), Seed: 1}
 		clienttest.WantAttempts(t, clienttest.Serve(t, s.factory, init), clienttest.Serve(t, s.factory, init), "counted", s.alone)
 	})
 }

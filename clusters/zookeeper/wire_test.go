@@ -103,7 +103,7 @@ func TestOnlyWhatReachesTheLeadersClockIsALease(t *testing.T) {
 	c := ensemble(t)
 	for role, n := range map[string]*node{leading: leaderOf(t, c), following: followerOf(t, c)} {
 		t.Run(role, func(t *testing.T) {
-			lock, w := newClient(t, Recipe, n.endpoint())
+			lock, w := newClientFor(t, Recipe, testTTL, n.endpoint())
 			release(t, clienttest.Acquire(t, lock, "lease"))
 			leases := func() []clienttest.Lease {
 				g := clienttest.Acquire(t, lock, "lease")
@@ -129,7 +129,7 @@ func TestOnlyWhatReachesTheLeadersClockIsALease(t *testing.T) {
 func TestReattachmentThroughAFollowerIsALease(t *testing.T) {
 	c := ensemble(t)
 	w := clienttest.NewWire(t, followerOf(t, c).endpoint())
-	lock, seen, _ := clienttest.Client(t, Recipe, behind(w, testTTL)) // three servers, as far as it knows
+	lock, seen, _ := clienttest.Client(t, Recipe, behind(w, longTTL)) // three servers, as far as it knows
 	g := clienttest.Acquire(t, lock, "again")
 	w.Sever()
 	clienttest.Eventually(t, "a second lease", func() bool { return len(seen.Leases(g.Session())) == 2 })

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lockcheck/clusters/hosttest/missing"
 	"lockcheck/cmd/internal/disktest"
 	"lockcheck/reports/index"
 	"lockcheck/reports/rundir"
@@ -132,7 +133,7 @@ func TestAPassWhoseFilesAreMissingIsNoSuccess(t *testing.T) {
 func TestVerdictThatCannotBeShown(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip(err)
+		missing.Skip(t, err)
 	}
 	defer full.Close()
 	stdout := os.Stdout

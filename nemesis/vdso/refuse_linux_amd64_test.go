@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lockcheck/clusters/hosttest/missing"
 	"lockcheck/nemesis/clocktest"
 )
 
@@ -54,7 +55,7 @@ func TestAProcessWithoutMemoryIsAsGoodAsGone(t *testing.T) {
 	const kthreadd = 2
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", kthreadd))
 	if _, forbidden := os.Readlink(fmt.Sprintf("/proc/%d/ns/time", kthreadd)); err != nil || string(name) != "kthreadd\n" || forbidden != nil {
-		t.Skip("no thread of the kernel can be looked at here")
+		missing.Skip(t, "no thread of the kernel can be looked at here")
 	}
 	wantRefused(t, kthreadd, os.ErrProcessDone, "nothing is mapped")
 }
@@ -99,7 +100,7 @@ func TestA32BitProcessIsRefused(t *testing.T) {
 	}
 	cmd := exec.Command(path)
 	if err := cmd.Start(); errors.Is(err, unix.ENOEXEC) {
-		t.Skip("this kernel runs no 32-bit programs")
+		missing.Skip(t, "this kernel runs no 32-bit programs")
 	} else if err != nil {
 		t.Fatal(err)
 	}
@@ -109,12 +110,12 @@ func TestA32BitProcessIsRefused(t *testing.T) {
 
 func TestAProcessInAnotherTimeNamespaceIsRefused(t *testing.T) {
 	if _, err := os.Stat("/proc/self/ns/time"); err != nil {
-		t.Skip(err)
+		missing.Skip(t, err)
 	}
 	path, _ := os.Executable()
 	p := start(t, exec.Command(need(t, "unshare"), "--user", "--map-root-user", "--time", "--monotonic", "1000", path, "sleep"))
 	if p.read() != "ready" {
-		t.Skip("no time namespace can be made here")
+		missing.Skip(t, "no time namespace can be made here")
 	}
 	wantRefused(t, p.pid(), ErrUnsupported, "time namespace")
 }
@@ -136,7 +137,7 @@ func TestAProcessThatIsTracedIsRefused(t *testing.T) {
 func as(t *testing.T, uid uint32, attr syscall.SysProcAttr, cmd *exec.Cmd) *exec.Cmd {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can start a process as another user")
+		missing.Skip(t, "only root can start a process as another user")
 	}
 	binary, err := os.Open(cmd.Path)
 	if err != nil {
