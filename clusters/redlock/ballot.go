@@ -71,11 +71,25 @@ func standingsOf(votes []vote) standings {
 	return all
 }
 
+// after are the standings once records were asked to be extended, or made anew where they are not there.
+func (s standings) after(votes []vote) standings {
+	all := append(standings{}, s...)
+	for i, v := range votes {
+		switch {
+		case v.yes:
+			all[i] = made
+		case s[i] == absent && !v.certain():
+			all[i] = unclear
+		}
+	}
+	return all
+}
+
 func (s standings) quorum() int { return len(s)/2 + 1 }
 
 // gone reports whether a majority of the servers certainly has no record of the grant: by their answers to a request that
-// needed it, or because they never had it. A record does not come back. Then the grant is over: another can be given the
-// lock.
+// needed it, or because they never had it. A record does not come back, if no extension makes it anew. Then the grant is over:
+// another can be given the lock.
 func (s standings) gone(votes []vote) bool {
 	n := 0
 	for i, v := range votes {
@@ -86,7 +100,8 @@ func (s standings) gone(votes []vote) bool {
 	return n >= s.quorum()
 }
 
-// acted reports whether a majority of those that had made the record acted on it: they had it all the time in between.
+// acted reports whether a majority of those that had made the record acted on it: they had it all the time in between, if no extension
+// made it anew. One that did has said to its user that the lock was still held, so that this is what is reported.
 func (s standings) acted(votes []vote) bool {
 	n := 0
 	for i, v := range votes {

@@ -2,6 +2,7 @@ package redlock
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"lockcheck/checker/history"
@@ -75,4 +76,27 @@ func TestTidyingUpThatIsRefusedLeavesTheOutcomeUnknown(t *testing.T) {
 	}
 	o := &observed{unclear: []int{0, 1}, made: []bool{false, false}}
 	clienttest.WantUnknown(t, judgeLock(errors.Join(errNotAsked), o))
+}
+
+// Where extensions make records anew, a server that had none may have one.
+func TestWhatAnExtensionThatMakesRecordsAnewLeaves(t *testing.T) {
+	for _, test := range []struct{ acquired, extended, answers, released string }{
+		{"yyynn", "yyyyy", "nnnyy", "false"}, // without the extension the last two could not have acted
+		{"yyynn", "nnyyy", "??yyy", "true"},
+		{"yyynn", "yyy??", "yyyr?", "true"},
+		{"yyynn", "yyy??", "nnyr?", "unknown"}, // without the extension the last two could not have it, and none of four had
+	} {
+		s := standingsOf(votesOf(test.acquired)).after(votesOf(test.extended))
+		owned, err := s.released(votesOf(test.answers))
+		got := "info"
+		switch {
+		case err == nil && owned == nil:
+			got = "unknown"
+		case err == nil:
+			got = fmt.Sprint(*owned)
+		}
+		if got != test.released {
+			t.Errorf("%s, %s, %s: released %s, want %s", test.acquired, test.extended, test.answers, got, test.released)
+		}
+	}
 }

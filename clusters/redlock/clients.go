@@ -21,8 +21,18 @@ var lockClients = []clusters.LockClient{
 	},
 	{
 		Name:  "redsync",
-		About: "github.com/go-redsync/redsync/v4 with its default options, extended by its user at TTL/3",
-		New:   Redsync, NoTokens: noTokens,
+		About: "github.com/go-redsync/redsync/v4 with its default options, extended by its user at TTL/3, who looks at Until, too",
+		New:   careful.factory, NoTokens: noTokens,
+	},
+	{
+		Name:  "redsync-extend",
+		About: "the same by a user who looks at no clock: the lock is lost when Extend says so, and not when its time is over",
+		New:   byExtend.factory, NoTokens: noTokens,
+	},
+	{
+		Name:  "redsync-setnx-extend",
+		About: "redsync-extend with WithSetNXOnExtend: an extension makes a record anew that is not there any more",
+		New:   setNXOnExtend.factory, NoTokens: noTokens,
 	},
 }
 

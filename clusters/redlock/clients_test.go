@@ -30,7 +30,7 @@ func each(t *testing.T, test func(t *testing.T, c *cluster, factory client.Facto
 type subject struct {
 	name    string
 	factory client.Factory
-	renewed bool
+	renewed bool // and lost when its time is over
 }
 
 // subjects are all clients. Those of the algorithm have the timeout of the documented one: none waits for a server for long.
@@ -42,8 +42,8 @@ func subjects() (all []subject) {
 	}
 	for _, one := range lockClients {
 		s, ok := quick[one.Name]
-		if !ok { // a library, which is extended by its user
-			s = subject{one.Name, one.New, true}
+		if !ok { // a library, which is extended by its user; extend_test.go has those users who look at no clock
+			s = subject{one.Name, one.New, one.Name == "redsync"}
 		}
 		all = append(all, s)
 	}
@@ -57,7 +57,7 @@ func eachQuick(t *testing.T, test func(t *testing.T, c *cluster, factory client.
 	}
 }
 
-// eachRenewed is eachQuick for the clients that extend what they hold.
+// eachRenewed is eachQuick for the clients that extend what they hold, and look at the time that they may hold it for.
 func eachRenewed(t *testing.T, test func(t *testing.T, c *cluster, factory client.Factory)) {
 	for _, s := range subjects() {
 		if s.renewed {

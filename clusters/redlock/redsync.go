@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/go-redsync/redsync/v4"
@@ -18,26 +19,38 @@ import (
 	"lockcheck/clusters/redis/record"
 )
 
-// Redsync is github.com/go-redsync/redsync/v4 on go-redis, with the library's own numbers: 32 tries a call, 50 to 250 ms
+// usage is what users of redsync do in different ways. The library does not renew: each of them calls Extend at a third of the lease, takes
+// the lock for lost when a majority of the servers answers that it is another's or free (ErrTaken), and tries again after any other error.
+type usage struct {
+	words string // for reports
+	// byAnswers: the time that Until declares may be over, and the lock is not taken for lost.
+	byAnswers bool
+	// anew: WithSetNXOnExtend. An extension makes a record anew that is not there any more.
+	anew bool
+}
+
+var (
+	careful       = usage{}
+	byExtend      = usage{words: " by Extend's answers alone", byAnswers: true}
+	setNXOnExtend = usage{words: " with SetNXOnExtend, by Extend's answers alone", byAnswers: true, anew: true}
+)
+
+// factory makes github.com/go-redsync/redsync/v4 on go-redis, with the library's own numbers: 32 tries a call, 50 to 250 ms
 // between them, a twentieth of the lease for a round, a hundredth for drift.
 //
 // The connections are those of a careful user: no repeated requests, and ContextTimeoutEnabled, without which go-redis
 // does not heed the time that the library gives a round.
-//
-// The library does not renew. Its user calls Extend at a third of the lease, and takes the lock for lost when a majority
-// of the servers answers that it is another's or free (ErrTaken), or when the time that Until declares is over; any
-// other error of Extend is tried again until then.
-func Redsync(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
+func (u usage) factory(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	ready := client.Ready{
 		Commands: []string{string(history.GuardAsk)},
-		Client:   "redsync v4, go-redis " + record.Version, Tokens: string(history.TokensNone), TokensReason: noTokens,
+		Client:   "redsync v4" + u.words + ", go-redis " + record.Version, Tokens: string(history.TokensNone), TokensReason: noTokens,
 		Release: string(history.ReleaseChecked), // the library's script on each server compares the random value and deletes
 	}
 	if len(init.Endpoints) == 0 {
 		return nil, ready, errors.New("there are no servers")
 	}
 	l := &mutexes{
-		watch: watch, ttl: time.Duration(init.TTLMS) * time.Millisecond,
+		usage: u, watch: watch, ttl: time.Duration(init.TTLMS) * time.Millisecond,
 		pause: polling.NewPause(shortestRetry, longestRetry, init.Seed),
 	}
 	var pools []redsyncredis.Pool
@@ -57,6 +70,7 @@ func Redsync(_ context.Context, init client.Init, watch client.Watch) (client.Lo
 
 // mutexes is redsync as a client.Lock.
 type mutexes struct {
+	usage   usage
 	redsync *redsync.Redsync
 	servers []*redis.Client
 	watch   client.Watch
@@ -76,7 +90,7 @@ func (l *mutexes) Acquire(ctx context.Context, key string, try bool) (client.Gra
 
 func (l *mutexes) lock(ctx context.Context, key string, try bool) (client.Grant, error) {
 	ctx, seen := observe(ctx, l.watch, len(l.servers))
-	m := &mutex{locks: l, library: l.redsync.NewMutex(record.Key(key), redsync.WithExpiry(l.ttl))}
+	m := &mutex{locks: l, library: l.redsync.NewMutex(record.Key(key), l.options()...)}
 	lock := m.library.LockContext
 	if try {
 		lock = m.library.TryLockContext
@@ -86,9 +100,21 @@ func (l *mutexes) lock(ctx context.Context, key string, try bool) (client.Grant,
 	}
 	m.standings, m.seen = seen.won()
 	l.watch.Lease(m.Session(), m.seen, l.ttl)
-	m.renewal = renewal.Start(l.ttl, m.library.Until(), m.extend, m.lost)
+	start := renewal.Start
+	if l.usage.byAnswers {
+		start = renewal.StartByAnswers
+	}
+	m.renewal = start(l.ttl, m.library.Until(), m.extend, m.lost)
 	l.held.Add(m)
 	return m, nil
+}
+
+func (l *mutexes) options() []redsync.Option {
+	options := []redsync.Option{redsync.WithExpiry(l.ttl)}
+	if l.usage.anew {
+		options = append(options, redsync.WithSetNXOnExtend())
+	}
+	return options
 }
 
 // judgeLock says what an error of LockContext means. The library removes what a failed round made, but tells neither
@@ -115,11 +141,13 @@ func (l *mutexes) Close(ctx context.Context) error {
 
 // mutex is a redsync.Mutex that is locked. Its session is its value: each grant has a lease of its own.
 type mutex struct {
-	locks     *mutexes
-	library   *redsync.Mutex
-	seen      int64
+	locks   *mutexes
+	library *redsync.Mutex
+	seen    int64
+	renewal *renewal.Renewal
+
+	mu        sync.Mutex
 	standings standings
-	renewal   *renewal.Renewal
 }
 
 func (m *mutex) Session() string  { return m.library.Value() }
@@ -135,6 +163,9 @@ func (m *mutex) extend(ctx context.Context) renewal.Round {
 	asked, observed := observe(context.WithoutCancel(ctx), m.locks.watch, len(m.locks.servers))
 	_, err := m.library.ExtendContext(asked)
 	votes := observed.votes()
+	if m.locks.usage.anew {
+		m.note(votes)
+	}
 	var taken *redsync.ErrTaken
 	switch {
 	case ctx.Err() != nil: // released before: a record that is gone is no loss
@@ -147,10 +178,24 @@ func (m *mutex) extend(ctx context.Context) renewal.Round {
 		return renewal.Round{Until: m.library.Until()}
 	case !errors.As(err, &taken):
 		return renewal.Round{}
-	case m.standings.gone(votes):
+	case !m.locks.usage.anew && m.standingsNow().gone(votes):
 		return renewal.Round{Gone: fmt.Errorf("%w: %w", errGone, err)}
 	}
+	// An extension that makes records anew may still be on its way: what its servers say now proves no end.
 	return renewal.Round{Gone: fmt.Errorf("%w: %w", errTaken, err)}
+}
+
+// note takes up what an extension that makes records anew did: a server that had none may have one now.
+func (m *mutex) note(votes []vote) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.standings = m.standings.after(votes)
+}
+
+func (m *mutex) standingsNow() standings {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.standings
 }
 
 // lost notifies the user, and reports that the servers said so if they did.
@@ -182,7 +227,7 @@ func (m *mutex) Release(ctx context.Context) (*bool, error) {
 	m.renewal.Stop()
 	asked, observed := observe(context.WithoutCancel(ctx), m.locks.watch, len(m.locks.servers))
 	_, _ = m.library.UnlockContext(asked)
-	owned, err := m.standings.released(observed.votes())
+	owned, err := m.standingsNow().released(observed.votes())
 	if err == nil {
 		m.locks.held.Remove(m)
 	}

@@ -22,7 +22,7 @@ func TestCompletion(t *testing.T) {
 		{"run --backend=", "consul etcd kubernetes postgres redis redlock zookeeper", noFiles},
 		{"run --backend red", "redis redlock", noFiles},
 		{"run --backend=etcd --client=", "concurrency election lease-txn lease-id-token unlock-retry", noFiles},
-		{"run --backend=redlock --client=", "redlock unchecked late-checked redsync", noFiles},
+		{"run --backend=redlock --client=", "redlock unchecked late-checked redsync redsync-extend redsync-setnx-extend", noFiles},
 		{"run --backend=etcd --client=./", "", nothing},
 		{"plan --workload=", "lock fencing jobs", noFiles},
 		{"run --guard=before-", "before-work before-write", noFiles},

@@ -271,6 +271,8 @@ func TestEveryClient(t *testing.T) {
 		{"redlock", "unchecked", none, nil}, {"redlock", "unchecked", pause, harmed},
 		{"redlock", "late-checked", none, nil}, {"redlock", "late-checked", pause, harmed},
 		{"redlock", "redsync", none, nil}, {"redlock", "redsync", pause, harmed},
+		{"redlock", "redsync-extend", none, nil}, {"redlock", "redsync-extend", pause, harmed},
+		{"redlock", "redsync-setnx-extend", none, nil}, {"redlock", "redsync-setnx-extend", pause, harmed},
 	}
 	for _, c := range cases {
 		for _, seed := range seeds() {

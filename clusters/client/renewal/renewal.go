@@ -20,7 +20,8 @@ var ErrOver = errors.New("the lease's time has passed since its last acknowledge
 
 // Renewal extends a lease every third of its time, sooner after an attempt that came to nothing.
 type Renewal struct {
-	stop context.CancelFunc
+	stop      context.CancelFunc
+	byAnswers bool // of StartByAnswers
 
 	mu    sync.Mutex
 	over  bool // stopped or lost
@@ -33,8 +34,17 @@ const soonerBy = 4
 // Start begins to renew a lease of ttl that can be relied on up to until. extend makes one attempt. lost is called at
 // most once, when the service says that the lease is gone, or when its time is over; not after Stop has returned.
 func Start(ttl time.Duration, until time.Time, extend func(context.Context) Round, lost func(error)) *Renewal {
-	ctx, stop := context.WithCancel(context.Background())
-	r := &Renewal{stop: stop, until: until}
+	return start(&Renewal{until: until}, ttl, extend, lost)
+}
+
+// StartByAnswers is Start for a user who looks at no clock: the lease is lost when the service says so, and not when its time is over.
+func StartByAnswers(ttl time.Duration, until time.Time, extend func(context.Context) Round, lost func(error)) *Renewal {
+	return start(&Renewal{until: until, byAnswers: true}, ttl, extend, lost)
+}
+
+func start(r *Renewal, ttl time.Duration, extend func(context.Context) Round, lost func(error)) *Renewal {
+	var ctx context.Context
+	ctx, r.stop = context.WithCancel(context.Background())
 	go r.run(ctx, ttl/3, extend, lost)
 	return r
 }
@@ -59,6 +69,9 @@ func (r *Renewal) run(ctx context.Context, every time.Duration, extend func(cont
 	next, over := time.NewTimer(every), time.NewTimer(time.Until(r.Until()))
 	defer next.Stop()
 	defer over.Stop()
+	if r.byAnswers {
+		over.Stop()
+	}
 	rounds := make(chan Round, 1)
 	for {
 		select {
@@ -76,7 +89,9 @@ func (r *Renewal) run(ctx context.Context, every time.Duration, extend func(cont
 				return
 			case round.Until.After(r.Until()) && time.Now().Before(round.Until):
 				r.extended(round.Until)
-				over.Reset(time.Until(round.Until))
+				if !r.byAnswers {
+					over.Reset(time.Until(round.Until))
+				}
 				next.Reset(every)
 			default:
 				next.Reset(every / soonerBy)

@@ -66,6 +66,26 @@ func TestItIsLostWhenTheServiceSaysSo(t *testing.T) {
 	}
 }
 
+// Without a look at the clock only the service's word is a loss, and what it extends after the lease's time is extended.
+func TestByAnswersTheTimeIsNoLoss(t *testing.T) {
+	gone, lost := errors.New("gone"), make(chan error, 1)
+	late := time.Now().Add(2 * ttl)
+	begun := time.Now()
+	r := StartByAnswers(ttl, begun.Add(ttl), func(context.Context) Round {
+		switch now := time.Now(); {
+		case now.Before(late):
+			return Round{}
+		case now.Before(late.Add(ttl)):
+			return Round{Until: now.Add(ttl)}
+		}
+		return Round{Gone: gone}
+	}, func(why error) { lost <- why })
+	why := <-lost
+	if !errors.Is(why, gone) || time.Since(begun) < 3*ttl || !r.Until().After(late) {
+		t.Errorf("lost after %v, to rely on until %v after the start: %v", time.Since(begun), r.Until().Sub(begun), why)
+	}
+}
+
 // An acknowledgement that is read when its time is over promises nothing.
 func TestALateAcknowledgementIsNone(t *testing.T) {
 	lost := make(chan error, 1)
