@@ -41,7 +41,7 @@ func TestARepeatedUnlockRemovesALaterGrantOfItsSession(t *testing.T) {
 	}
 }
 
-// An Unlock that could not even be sent is repeated, and then it is: its outcome is not known, so that nobody counts on the lock any more.
+// An Unlock that could not even be sent is repeated, and then it is: its outcome is not known, so that no client counts on the lock any more.
 func TestAnUnlockThatIsRepeatedHasNoKnownOutcome(t *testing.T) {
 	w := clienttest.NewWire(t, startEtcd(t))
 	lock, _ := newClientOf(t, unlockRetries, 1, w.Addr)

@@ -89,7 +89,7 @@ var forTests = []string{
 	"clusters/client/clienttest", "clusters/hosttest", "clusters/internal", "clusters/local/localtest",
 	"cmd/internal/disktest",
 	"nemesis/clocktest",
-	"reports/browsertest", "reports/internal",
+	"reports/browsertest", "reports/internal", "reports/terminal/terminaltest",
 }
 
 // Up are the imports that point up, or from what is no test to what is for tests only, of all Go files below root, tests and

@@ -32,13 +32,14 @@ func TestACampaignOfAPodIsComeBackToFromElsewhere(t *testing.T) {
 			},
 		}},
 	}})
-	var jobs struct{ Items []jobObject }
-	until(t, "the Job of the pod", func() bool {
+	var jobs, plans struct{ Items []jobObject }
+	until(t, "the Job of the pod, and its plan", func() bool {
 		var pod podObject
 		if err := api.call(t.Context(), http.MethodGet, pods+"/submitter", nil, nil, &pod); err == nil && pod.lost() {
 			t.Fatalf("the pod that submits has ended: %s", endOf(pod))
 		}
-		return api.call(t.Context(), http.MethodGet, "/apis/batch/v1/namespaces/"+n+"/jobs", nil, nil, &jobs) == nil && len(jobs.Items) > 0
+		return api.call(t.Context(), http.MethodGet, "/apis/batch/v1/namespaces/"+n+"/jobs", nil, nil, &jobs) == nil && len(jobs.Items) > 0 &&
+			api.call(t.Context(), http.MethodGet, "/api/v1/namespaces/"+n+"/configmaps", url.Values{"labelSelector": {labelCampaign}}, nil, &plans) == nil && len(plans.Items) > 0
 	})
 	if err := api.call(t.Context(), http.MethodDelete, pods+"/submitter", url.Values{"gracePeriodSeconds": {"0"}}, nil, nil); err != nil {
 		t.Fatal(err)

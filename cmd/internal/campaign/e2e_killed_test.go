@@ -83,6 +83,7 @@ func TestWhateverIsKilledTheComparisonIsComplete(t *testing.T) {
 	node(t, "signal", "apiserver", "KILL")
 	time.Sleep(5 * time.Second)
 	if s.away > 0 { // it hears requests, and answers none
+		t.Cleanup(func() { node(t, "signal", "apiserver", "CONT") })
 		node(t, "signal", "apiserver", "STOP")
 	}
 	cmd, back := lockcheck(t, adminConfig, out, "--attach-job="+job, "--namespace="+n)

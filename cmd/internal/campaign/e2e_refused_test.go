@@ -12,7 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// grant makes the Role of role.yaml in a namespace, and binds it to somebody.
+// grant makes the Role of role.yaml in a namespace, and binds it to a subject.
 func grant(t *testing.T, api *API, namespace string, subject object) {
 	t.Helper()
 	text, err := os.ReadFile("role.yaml")

@@ -23,7 +23,7 @@ func TestACampaignComesToTheVerdictsOfThisMachine(t *testing.T) {
 	if s.rest > 0 {
 		t.Logf("without what the node at rest takes in as much time: %v and %v, %+.0f %%", rest.without(campaign), rest.without(own),
 			100*(float64(rest.without(campaign))/float64(rest.without(own))-1))
-		if most := own.used + own.used/10; campaign.used > most { // fewer runs are too few to share a pod's start
+		if bound := own.used + own.used/10; campaign.used > bound { // fewer runs are too few to share a pod's start
 			t.Errorf("the campaign took %v of processor time, more than 10 %% above the %v of the same cells here", campaign.used, own.used)
 		}
 	}

@@ -76,9 +76,10 @@ func (f *Follow) round(ctx context.Context) (missing []Missing, done bool, err e
 	}
 	var ready []podObject
 	running, fetched := 0, f.Store.Count()
+	completed, failed := indexes(job.Status.CompletedIndexes, f.Shards), indexes(job.Status.FailedIndexes, f.Shards)
 	f.trouble.begin()
 	err = f.eachPod(ctx, func(pod podObject) {
-		f.look(pod)
+		f.look(pod, !job.ending() && !failed[pod.index()])
 		switch {
 		case pod.ready():
 			ready = append(ready, pod)
@@ -101,7 +102,6 @@ func (f *Follow) round(ctx context.Context) (missing []Missing, done bool, err e
 	if f.Store.Count() == f.Shards {
 		return nil, true, nil
 	}
-	completed, failed := indexes(job.Status.CompletedIndexes, f.Shards), indexes(job.Status.FailedIndexes, f.Shards)
 	ended := job.condition("Failed")
 	if ended == nil {
 		ended = job.condition("Complete")
@@ -177,9 +177,9 @@ func (f *Follow) eachPod(ctx context.Context, do func(podObject)) error {
 	}
 }
 
-// look notes what became of a pod, once.
-func (f *Follow) look(pod podObject) {
-	if !pod.deleted() { // what holds up one that is not wanted any more holds nothing up
+// look notes what became of a pod, once. again is whether the Job makes another for its index.
+func (f *Follow) look(pod podObject, again bool) {
+	if !pod.deleted() { // what holds up one that is on its way out holds nothing up
 		f.trouble.look(pod, f.started)
 	}
 	if !pod.lost() || f.seen[pod.Metadata.UID] || f.Store.Has(pod.index()+1) {
@@ -187,9 +187,13 @@ func (f *Follow) look(pod podObject) {
 	}
 	f.seen[pod.Metadata.UID] = true
 	f.again++
-	f.started = f.started || ran(pod)
+	f.started = f.started || ran(pod) || pod.Status.Phase == "Running"
 	f.trouble.last = endOf(pod)
-	f.Notice(fmt.Sprintf("the pod %s of shard %d ended before its results were fetched (%s); it is run again", pod.Metadata.Name, pod.index()+1, endOf(pod)))
+	text := fmt.Sprintf("the pod %s of shard %d ended before its results were fetched (%s)", pod.Metadata.Name, pod.index()+1, f.trouble.last)
+	if again {
+		text += "; it is run again"
+	}
+	f.Notice(text)
 }
 
 // tell says how far the campaign is, if that has changed.

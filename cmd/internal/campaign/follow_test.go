@@ -105,8 +105,24 @@ func TestAPodOfANodeThatIsGoneIsNotAtWork(t *testing.T) {
 	next.phase, next.ready = "Pending", false
 	next.status = object{"conditions": []condition{{Type: "PodScheduled", Status: "False", Reason: "Unschedulable", Message: "0/1 nodes are available"}}}
 	follow.StartTimeout = 50 * time.Millisecond
-	if _, err := follow.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "0/1 nodes are available") {
-		t.Errorf("%v, want what no node is taken for", err)
+	if _, err := follow.Run(t.Context()); !errors.Is(err, ErrNoProgress) || !strings.Contains(err.Error(), "0/1 nodes are available") {
+		t.Errorf("%v, want that none is at work any more, and why", err)
+	}
+}
+
+// Of a Job that has failed no pod is run again, and none is said to be.
+func TestAPodOfAJobThatHasFailedIsNotSaidToBeRunAgain(t *testing.T) {
+	fake, follow := submitted(t, 1)
+	fake.pod("gone", 0).deleted = true
+	fake.conds = []condition{{Type: "Failed", Status: "True", Reason: "DeadlineExceeded"}}
+	said := ""
+	follow.Notice = func(line string) { said += line + "\n" }
+	missing, err := follow.Run(t.Context())
+	if err != nil || len(missing) != 1 || !strings.Contains(missing[0].Why, "DeadlineExceeded") {
+		t.Errorf("missing %v, %v", missing, err)
+	}
+	if !strings.Contains(said, "the pod gone of shard 1 ended before") || strings.Contains(said, "run again") {
+		t.Errorf("it was said:\n%s", said)
 	}
 }
 

@@ -23,14 +23,14 @@ const (
 
 const (
 	keptAfter   = 3600          // seconds for which an ended Job stays, with its ConfigMap and pods
-	livesAtMost = 7 * 24 * 3600 // seconds after which a Job ends that nobody comes back to
+	livesAtMost = 7 * 24 * 3600 // seconds after which a Job ends that is not come back to
 	retries     = 8             // of one index, whatever ended its pod: it was killed, evicted, or its node is gone
 )
 
 // object is anything that is sent as JSON.
 type object = map[string]any
 
-// capabilities are what the namespaces of a run take. The kernel lets nobody without SETFCAP map user id 0 into the namespace in which
+// capabilities are what the namespaces of a run take. The kernel lets no process without SETFCAP map user id 0 into the namespace in which
 // PostgreSQL runs, and clocks are changed by SYS_PTRACE. README.md says which were tried.
 var capabilities = []string{"SYS_ADMIN", "NET_ADMIN", "SETFCAP", "SYS_PTRACE"}
 

@@ -55,6 +55,11 @@ func (j jobObject) condition(kind string) *condition {
 	return holding(j.Status.Conditions, kind, "True")
 }
 
+// ending reports whether a Job makes no more pods: it is being deleted, or has failed as a whole.
+func (j jobObject) ending() bool {
+	return j.Metadata.DeletionTimestamp != nil || j.condition("FailureTarget") != nil || j.condition("Failed") != nil
+}
+
 func holding(all []condition, kind, status string) *condition {
 	for _, c := range all {
 		if c.Type == kind && c.Status == status {

@@ -59,6 +59,9 @@ func (a *API) Submit(ctx context.Context, c *Campaign, o Options, plan []byte) e
 				return fmt.Errorf("%w; it may have been made all the same, and ends after 7 days: kubectl delete job -n %s %s (%w)", refused, c.Namespace, c.Name, left)
 			}
 		}
+		if hasCode(err, http.StatusNotFound) {
+			return fmt.Errorf("%w; --namespace chooses another", refused)
+		}
 		return refused
 	}
 	c.UID = job.Metadata.UID
@@ -102,7 +105,7 @@ func (c *Campaign) refused(what string, err error) error {
 		return err
 	}
 	if !errors.As(err, &status) {
-		return fmt.Errorf("%w: cannot %s: the API server %s does not answer: %w; KUBECONFIG says which it is", clusters.ErrUnavailable, what, c.Server, err)
+		return fmt.Errorf("%w: cannot %s: the API server %s does not answer: %w; KUBECONFIG chooses another", clusters.ErrUnavailable, what, c.Server, err)
 	}
 	switch status.Code {
 	case http.StatusUnauthorized:
@@ -110,7 +113,7 @@ func (c *Campaign) refused(what string, err error) error {
 	case http.StatusForbidden:
 		return fmt.Errorf("%w: may not %s: %s; cmd/internal/campaign/role.yaml is the Role with all that is needed", clusters.ErrUnavailable, what, status.Message)
 	case http.StatusNotFound:
-		return fmt.Errorf("%w: cannot %s: %s; --namespace names another namespace", clusters.ErrUnavailable, what, status.Message)
+		return fmt.Errorf("%w: cannot %s: %s", clusters.ErrUnavailable, what, status.Message)
 	case http.StatusUnprocessableEntity, http.StatusBadRequest:
 		return fmt.Errorf("%w: cannot %s: %s", clusters.ErrUsage, what, status.Message)
 	}
