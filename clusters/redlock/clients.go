@@ -26,7 +26,7 @@ var lockClients = []clusters.LockClient{
 	},
 	{
 		Name:  "redsync-extend",
-		About: "the same by a user who looks at no clock: the lock is lost when Extend says so, and not when its time is over",
+		About: "the same by a user who takes the lock for lost when Extend says so, and not when its time is over",
 		New:   byExtend.factory, NoTokens: noTokens,
 	},
 	{

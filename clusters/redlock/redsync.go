@@ -35,6 +35,14 @@ var (
 	setNXOnExtend = usage{words: " with SetNXOnExtend, by Extend's answers alone", byAnswers: true, anew: true}
 )
 
+// renew is how such a user hears of the loss.
+func (u usage) renew() func(ttl time.Duration, until time.Time, extend func(context.Context) renewal.Round, lost func(error)) *renewal.Renewal {
+	if u.byAnswers {
+		return renewal.StartByAnswers
+	}
+	return renewal.Start
+}
+
 // factory makes github.com/go-redsync/redsync/v4 on go-redis, with the library's own numbers: 32 tries a call, 50 to 250 ms
 // between them, a twentieth of the lease for a round, a hundredth for drift.
 //
@@ -100,11 +108,7 @@ func (l *mutexes) lock(ctx context.Context, key string, try bool) (client.Grant,
 	}
 	m.standings, m.seen = seen.won()
 	l.watch.Lease(m.Session(), m.seen, l.ttl)
-	start := renewal.Start
-	if l.usage.byAnswers {
-		start = renewal.StartByAnswers
-	}
-	m.renewal = start(l.ttl, m.library.Until(), m.extend, m.lost)
+	m.renewal = l.usage.renew()(l.ttl, m.library.Until(), m.extend, m.lost)
 	l.held.Add(m)
 	return m, nil
 }
@@ -146,6 +150,7 @@ type mutex struct {
 	seen    int64
 	renewal *renewal.Renewal
 
+	extending sync.Mutex // with usage.anew: an extension is asked for, or the release is
 	mu        sync.Mutex
 	standings standings
 }
@@ -158,6 +163,13 @@ func (m *mutex) Valid() time.Time { return m.renewal.Until() }
 var errTaken = errors.New("by the answer of Extend a majority of the servers had given the lock to others or freed it")
 
 func (m *mutex) extend(ctx context.Context) renewal.Round {
+	if m.locks.usage.anew {
+		m.extending.Lock()
+		defer m.extending.Unlock()
+		if ctx.Err() != nil { // it would make anew what has been released
+			return renewal.Round{}
+		}
+	}
 	seen := m.locks.watch.Seen()
 	// Not ended with the renewal: the library would take that for an answer of the servers.
 	asked, observed := observe(context.WithoutCancel(ctx), m.locks.watch, len(m.locks.servers))
@@ -222,9 +234,13 @@ func (m *mutex) Ask(ctx context.Context, question history.Question) (bool, error
 }
 
 // Release calls UnlockContext, whose answer is a majority's "removed" or an error that mixes "it was gone" with "no one
-// knows": what was observed decides.
+// knows": what was observed decides. An extension that makes records anew is waited for: after the release it would leave one.
 func (m *mutex) Release(ctx context.Context) (*bool, error) {
 	m.renewal.Stop()
+	if m.locks.usage.anew {
+		m.extending.Lock()
+		defer m.extending.Unlock()
+	}
 	asked, observed := observe(context.WithoutCancel(ctx), m.locks.watch, len(m.locks.servers))
 	_, _ = m.library.UnlockContext(asked)
 	owned, err := m.standingsNow().released(observed.votes())
