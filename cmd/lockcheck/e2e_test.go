@@ -6,6 +6,7 @@ package main_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -360,14 +361,22 @@ func TestPauseWithoutNamespaces(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	o := outcome{out: t.TempDir()}
-	cmd := exec.Command(program, "run", "--backend=etcd", "--nemesis=pause", "--time-limit=60s", "--out="+o.out)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	cmd := exec.CommandContext(ctx, program, "run", "--backend=etcd", "--nemesis=pause", "--time-limit=60s", "--out="+o.out)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	defer placeFor(cmd)()
-	time.AfterFunc(8*time.Second, func() { cmd.Process.Signal(os.Interrupt) })
-	began := time.Now()
+	interrupted, recorded := make(chan time.Time, 1), filepath.Join(o.run(), rundir.HistoryFile)
+	go func() { // not before there is something to judge, however long the start takes
+		if inEffect(recorded, effectTimeout) {
+			interrupted <- time.Now()
+			interrupt()
+		}
+	}()
 	if o = finishAtOnce(t, cmd, o); o.code != 130 {
-		t.Errorf("exit %d, want 130", o.code)
+		t.Fatalf("exit %d, want 130", o.code)
 	}
-	if took := time.Since(began); took > 30*time.Second {
+	if took := time.Since(<-interrupted); took > 30*time.Second {
 		t.Errorf("it took %v to stop", took)
 	}
 	cmd = exec.Command(program, "check", o.run(), "--quiet")
