@@ -8,7 +8,6 @@ import (
 	"time"
 
 	coordination "k8s.io/api/coordination/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"lockcheck/checker/history"
@@ -19,7 +18,8 @@ import (
 // envServer names a real API server, which the tests of the folder above start: TestTheElectorsOwnTests.
 const envServer = "LOCKCHECK_TEST_APISERVER"
 
-const ttl = 3 * time.Second
+// ttl is a long one: an elector gives up after 8 s without a renewal, longer than a busy machine stands still.
+const ttl = 12 * time.Second
 
 var held, unheld = variants["leaderelection"], variants["no-release"]
 
@@ -34,7 +34,12 @@ func initOf(t *testing.T) client.Init {
 
 func newClient(t *testing.T, v variant) (client.Lock, *clienttest.Watched) {
 	t.Helper()
-	lock, w, ready := clienttest.Client(t, renewed(v), initOf(t))
+	return newClientOf(t, v, initOf(t))
+}
+
+func newClientOf(t *testing.T, v variant, init client.Init) (client.Lock, *clienttest.Watched) {
+	t.Helper()
+	lock, w, ready := clienttest.Client(t, renewed(v), init)
 	if ready.Tokens != string(history.TokensOrdered) || ready.Release != string(v.release) || ready.Client == "" {
 		t.Errorf("declares %+v", ready)
 	}
@@ -80,7 +85,7 @@ func take(t *testing.T, key, by string) {
 }
 
 func TestALeaseExcludesAndItsTransitionsGrow(t *testing.T) {
-	a, _ := newClient(t, held)
+	a, w := newClient(t, held)
 	b, _ := newClient(t, held)
 	k := key(t)
 	first := clienttest.Acquire(t, a, k)
@@ -88,10 +93,13 @@ func TestALeaseExcludesAndItsTransitionsGrow(t *testing.T) {
 		t.Errorf("the holder is %q, the session %q", holder, first.Session())
 	}
 	asked := clienttest.Acquiring(context.Background(), b, k)
+	// The grant's, a renewal at once, then one each retry period until the first would have run out, and two while the waiter looks again.
+	pastTheFirst := 2 + int(ttl/timesOf(ttl).retryPeriod) + 1 + 2
+	clienttest.Eventually(t, "it is renewed until its first lease would have run out", func() bool { return len(w.Leases(first.Session())) >= pastTheFirst })
 	select {
 	case <-asked:
 		t.Fatal("granted while held")
-	case <-time.After(ttl + ttl/2): // past the first lease: it is renewed
+	default:
 	}
 	clienttest.WantOwned(t, clienttest.Release(t, first), "true")
 	second := clienttest.Granted(t, asked)
@@ -232,35 +240,6 @@ func TestAReleaseRemovesAnothersRecord(t *testing.T) {
 	t.Error("it never removed another's record")
 }
 
-// An elector whose request gets no answer until its renew deadline gives up by itself. It reads the record, replaces it, whosever it
-// is, and only then tells its user.
-func TestAnElectorThatGivesUpRemovesAnothersRecord(t *testing.T) {
-	init := initOf(t)
-	w := clienttest.NewWire(t, init.Endpoints[0])
-	init.Endpoints = []string{w.Addr}
-	for op := int64(1); op < 10; op++ { // the deadline may come between two requests, or the question after it go unanswered, too
-		c, k := servePinged(t, held.newLocks, init), key(t)
-		c.Acquire(op, k)
-		granted := c.Await(client.MsgOK, op)
-		w.Hold(clienttest.ToClient)
-		take(t, k, "another")
-		time.Sleep(timesOf(ttl).renewDeadline + timesOf(ttl).retryPeriod)
-		w.LetGo(clienttest.ToClient)
-		lost := c.Await(client.MsgLost, 0)
-		if lost.Session != granted.Session {
-			t.Fatalf("lost %+v, granted %+v", lost, granted)
-		}
-		if !lost.Removed {
-			continue
-		}
-		if holder := holderOf(t, k); holder != "" || lost.Seen == 0 {
-			t.Errorf("it says that it removed a record after ping %d; the holder is %q", lost.Seen, holder)
-		}
-		return
-	}
-	t.Error("it never removed another's record")
-}
-
 // An elector that sees that its record was given back by another takes it again, under the same identity, and tells no one.
 func TestALeadershipThatIsTakenAgainExtendsNothing(t *testing.T) {
 	lock, w := newClient(t, held)
@@ -272,29 +251,17 @@ func TestALeadershipThatIsTakenAgainExtendsNothing(t *testing.T) {
 	if !w.SaidEnded(g.Session()) {
 		t.Error("that the server said that it was another's was not reported")
 	}
-	time.Sleep(ttl)
+	renewals := map[time.Time]bool{}
+	clienttest.Eventually(t, "it renews that", func() bool {
+		time.Sleep(100 * time.Millisecond) // each look is a connection
+		renewals[leaseOf(t, k).Spec.RenewTime.Time] = true
+		return len(renewals) > 3
+	})
 	if got := len(w.Leases(g.Session())); got != leases {
 		t.Errorf("%d leases more were reported of a grant that had ended", got-leases)
 	}
 	w.WantNoLoss(t)
 	clienttest.WantOwned(t, clienttest.Release(t, g), "unknown") // a record was removed, and it was not this grant's
-}
-
-func TestWithoutReleaseOnCancelTheLeaseRunsOut(t *testing.T) {
-	a, _ := newClient(t, unheld)
-	k := key(t)
-	g := clienttest.Acquire(t, a, k)
-	clienttest.WantOwned(t, clienttest.Release(t, g), "unknown")
-	if holder := holderOf(t, k); holder != g.Session() {
-		t.Errorf("the holder is %q", holder)
-	}
-	begun := time.Now()
-	next := clienttest.Acquire(t, a, k)
-	if took := time.Since(begun); took < ttl {
-		t.Errorf("granted again after %v", took)
-	}
-	clienttest.WantAnew(t, next, g)
-	clienttest.Release(t, next)
 }
 
 // A free lock's record is read and written.
@@ -334,52 +301,6 @@ func TestALostReplyProvesNothing(t *testing.T) {
 	init := initOf(t)
 	init.TTLMS = 20_000
 	clienttest.WantLostReplyUnknown(t, renewed(held), init)
-}
-
-// A waiter sees that a Lease was renewed by the second of its renewTime. That is why a TTL of one second is refused: between two
-// changes that a waiter sees such a lease runs out, however often its holder renews.
-func TestARenewalWithinTheSameSecondIsNotSeen(t *testing.T) {
-	lock, _ := newClient(t, held)
-	k := key(t)
-	clienttest.Release(t, clienttest.Acquire(t, lock, k)) // now there is a Lease
-	take(t, k, "another")
-	asked := clienttest.Acquiring(t.Context(), lock, k)
-	second := time.Now().Truncate(time.Second)
-	late := time.After(clienttest.Timeout)
-	for n := 1; ; n++ {
-		select {
-		case got := <-asked:
-			if got.Err != nil {
-				t.Fatal(got.Err)
-			}
-			if n < 3 {
-				t.Errorf("granted after %d renewals: that shows nothing", n)
-			}
-			clienttest.Release(t, got.Grant)
-			return
-		case <-late:
-			t.Fatalf("not granted after %d renewals, so they were seen", n)
-		case <-time.After(100 * time.Millisecond):
-			renewAt(t, k, "another", second.Add(time.Duration(n)*time.Millisecond))
-		}
-	}
-}
-
-// renewAt renews the Lease of a holder past any elector, if it has it still.
-func renewAt(t *testing.T, key, holder string, at time.Time) {
-	t.Helper()
-	c, err := connect(initOf(t), ttl)
-	if err != nil {
-		t.Fatal(err)
-	}
-	is := leaseOf(t, key)
-	if *is.Spec.HolderIdentity != holder {
-		return
-	}
-	is.Spec.RenewTime = &metav1.MicroTime{Time: at}
-	if _, err := c.Leases("default").Update(t.Context(), is, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) {
-		t.Fatal(err)
-	}
 }
 
 func TestATTLOfPartsOfASecondIsRefused(t *testing.T) {
