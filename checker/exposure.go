@@ -19,10 +19,7 @@ var narrowings = []struct {
 }{
 	{func(plural string) string { return plural }, func(_ *judge, f *Fault) bool { return f.EffectiveNS != 0 },
 		"seen to take effect", "took effect", false},
-	// What a killed client believed in when it was killed only the harness's last word of it says.
-	{history.OfHolders, func(j *judge, f *Fault) bool {
-		return len(j.m.heldBy(f)) > 0 || f.Name == history.KillFault && f.EffectiveNS != 0 && f.Hold != ""
-	},
+	{history.OfHolders, func(j *judge, f *Fault) bool { return len(j.m.heldBy(f)) > 0 || j.m.killedHolding(f) },
 		"of a client that believed it held a lock", "hit a client that held a lock", false},
 	{history.PastLease, func(j *judge, f *Fault) bool { return j.m.outlives(f) },
 		"of a holder that lasted past the end of its lease", "of a holder outlived its lease", false},
@@ -301,49 +298,6 @@ func (m *Model) extendedUnder(f *Fault, h *Hold) bool {
 	}
 	s := m.Sessions[h.Session]
 	return slices.ContainsFunc(h.Leases(), inTime) || s != nil && slices.ContainsFunc(s.Leases, inTime)
-}
-
-// heldBy are the holds that the target of a fault was known to believe in when the fault took effect, in the order of
-// their grants.
-func (m *Model) heldBy(f *Fault) []*Hold {
-	if m.hit == nil {
-		m.hit = m.holdsHit()
-	}
-	return m.hit[f]
-}
-
-// holdsHit are those of all faults, found in one pass over the holds.
-func (m *Model) holdsHit() map[*Fault][]*Hold {
-	hit, faults := map[*Fault][]*Hold{}, map[string][]*Fault{} // by target, in the order of their effects
-	for _, f := range m.Faults {
-		if f.EffectiveNS != 0 {
-			faults[f.Target] = append(faults[f.Target], f)
-		}
-	}
-	byEffect := func(a, b *Fault) int { return cmp.Compare(a.EffectiveNS, b.EffectiveNS) }
-	for _, list := range faults {
-		slices.SortStableFunc(list, byEffect)
-	}
-	if len(faults) == 0 {
-		return hit
-	}
-	for _, h := range m.Holds {
-		if h.BelievedNS == 0 {
-			continue
-		}
-		list := faults[h.Client]
-		first, _ := slices.BinarySearchFunc(list, &Fault{EffectiveNS: h.DoneNS}, byEffect)
-		for _, f := range list[first:] {
-			if f.EffectiveNS > h.BelievedNS {
-				break
-			}
-			hit[f] = append(hit[f], h)
-		}
-	}
-	for _, holds := range hit {
-		sortInOrder(holds, func(a, b *Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
-	}
-	return hit
 }
 
 // leaseAt is when the lease of a hold, as acknowledged up to t, can have run out at the earliest and at the latest; zeros

@@ -276,3 +276,33 @@ final`).Replace(classic)
 		}
 	}
 }
+
+// A kill hits the client that it was aimed at while that one has a lock: not while it asks for one, nor once its release was answered, nor
+// another client.
+func TestAKillOfAHolderHitsItsOwnHold(t *testing.T) {
+	hold := func(outcome history.Type, done, released int64) *Hold {
+		h := &Hold{ID: "h1", Client: "a", InvokeNS: 10, DoneNS: done, Outcome: outcome}
+		if released != 0 {
+			h.ReleaseNS, h.released = released-1, &Attempt{InvokeNS: released - 1, DoneNS: released}
+		}
+		return h
+	}
+	for _, c := range []struct {
+		name   string
+		hold   *Hold
+		target string
+		want   bool
+	}{
+		{"granted before", hold(history.OK, 20, 0), "a", true},
+		{"its release is not answered", hold(history.OK, 20, 31), "a", true},
+		{"its release was answered", hold(history.OK, 20, 29), "a", false},
+		{"it asks for the lock", hold(history.Info, 40, 0), "a", false},
+		{"it is granted the lock after that", hold(history.OK, 40, 0), "a", false},
+		{"another client has the lock", hold(history.OK, 20, 0), "b", false},
+	} {
+		kill := &Fault{Name: history.KillFault, Target: c.target, Hold: "h1", EffectiveNS: 30}
+		if got := (&Model{Holds: []*Hold{c.hold}, Faults: []*Fault{kill}}).killedHolding(kill); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}

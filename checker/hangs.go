@@ -143,7 +143,7 @@ func (j *judge) hangCause(k *keyView, beforeNS int64) Cause {
 		return unexplained
 	}
 	role := j.hangRole(f)
-	if last != nil && f.Target == last.Client {
+	if last != nil && f.Target == last.Client && last.mayLastAt(max(f.EffectiveNS, last.DoneNS)) {
 		role = "holder"
 	}
 	text := "it coincides with " + j.faultSpan(f, role)

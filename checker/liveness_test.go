@@ -208,6 +208,29 @@ func TestWordsOfALockThatHangs(t *testing.T) {
 			"it coincides with a clock skew of n1 (server) from 1.400 s to 1.900 s; k had been granted last at 1.100 s, to a"},
 		"the machine's clock was set back": {"1.9 harness clock-step from=1.8 by=-40\n2 harness phase final\n2.1 f1 acquire f1\n" + probe + "80 harness phase end",
 			[]string{"and 39.8 s for the machine's wall clock, set back at 1.900 s"}, "no fault explains it"},
+		"the last client to be granted the lock is killed with it": {`
+			1.0 a acquire h1
+			1.1 a acquire:ok h1 token=1 session=sa
+			1.2 nemesis kill:invoke 1 target=a
+			1.3 nemesis kill:ok 1 target=a
+			1.4 nemesis kill:heal 1 target=a
+			1.5 nemesis kill:healed 1 target=a
+			2.0 harness phase final
+			2.1 f1 acquire f1` + probe + "40 harness phase end", []string{"k was not available"},
+			"it coincides with a kill of a (holder) from 1.300 s to 1.400 s; k had been granted last at 1.100 s, to a"},
+		"the last client to be granted the lock gave it back, and is killed when it asks again": {`
+			1.0 a acquire h1
+			1.1 a acquire:ok h1 token=1 session=sa
+			1.12 a release h1
+			1.14 a release:ok h1 owned=true
+			1.16 a acquire h2
+			1.2 nemesis kill:invoke 1 target=a
+			1.3 nemesis kill:ok 1 target=a
+			1.4 nemesis kill:heal 1 target=a
+			1.5 nemesis kill:healed 1 target=a
+			2.0 harness phase final
+			2.1 f1 acquire f1` + probe + "40 harness phase end", []string{"k was not available"},
+			"it coincides with a kill of a (client) from 1.300 s to 1.400 s; k had been granted last at 1.100 s, to a"},
 		"a longer lease of another lock's holder, which may be any client's here": {`
 			0.3 c acquire hc key=other
 			0.4 c acquire:ok hc token=7 session=sc

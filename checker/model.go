@@ -68,13 +68,18 @@ func (m *Model) Requester(i int) *Hold {
 	if a := m.Requests.access(i); a != nil {
 		return a.Hold
 	}
+	return m.holdOf(m.Requests.At(i).Hold)
+}
+
+// holdOf is the hold of an id; nil if there is none.
+func (m *Model) holdOf(id string) *Hold {
 	if m.byID == nil { // a model that was not made by Check
 		m.byID = map[string]*Hold{}
 		for _, h := range m.Holds {
 			m.byID[h.ID] = h
 		}
 	}
-	return m.byID[m.Requests.At(i).Hold]
+	return m.byID[id]
 }
 
 // Hold is one acquire and all that followed from it.
