@@ -119,7 +119,7 @@ func TestBothHalvesOfSeveralScenarios(t *testing.T) {
 	if !slices.Equal(halves, want) {
 		t.Errorf("it has %v", halves)
 	}
-	row := regexp.MustCompile(`(?m)^ *(etcd-leaseid-token|pause-holder) +reproduced +reproduced +\d+ s *$`)
+	row := regexp.MustCompile(`(?m)^ *(etcd-leaseid-token|pause-holder) +reproduced +reproduced +[\d.]+ s *$`)
 	if !strings.HasSuffix(o.stdout, "\n4 of 4 runs reproduced\n") || len(row.FindAllString(o.stdout, -1)) != 2 {
 		t.Errorf("the table is\n%s", o.stdout)
 	}
