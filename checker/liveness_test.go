@@ -195,6 +195,13 @@ func TestWordsOfALockThatHangs(t *testing.T) {
 		3.0 harness probe:invoke 1
 		3.1 harness probe:ok 1
 		`
+	const killed = `
+		1.2 nemesis kill:invoke 1 target=a
+		1.3 nemesis kill:ok 1 target=a
+		1.4 nemesis kill:heal 1 target=a
+		1.5 nemesis kill:healed 1 target=a
+		2.0 harness phase final
+		2.1 f1 acquire f1` + probe
 	for name, test := range map[string]struct {
 		text  string
 		want  []string
@@ -210,26 +217,14 @@ func TestWordsOfALockThatHangs(t *testing.T) {
 			[]string{"and 39.8 s for the machine's wall clock, set back at 1.900 s"}, "no fault explains it"},
 		"the last client to be granted the lock is killed with it": {`
 			1.0 a acquire h1
-			1.1 a acquire:ok h1 token=1 session=sa
-			1.2 nemesis kill:invoke 1 target=a
-			1.3 nemesis kill:ok 1 target=a
-			1.4 nemesis kill:heal 1 target=a
-			1.5 nemesis kill:healed 1 target=a
-			2.0 harness phase final
-			2.1 f1 acquire f1` + probe + "40 harness phase end", []string{"k was not available"},
+			1.1 a acquire:ok h1 token=1 session=sa` + killed + "40 harness phase end", []string{"k was not available"},
 			"it coincides with a kill of a (holder) from 1.300 s to 1.400 s; k had been granted last at 1.100 s, to a"},
 		"the last client to be granted the lock gave it back, and is killed when it asks again": {`
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1 session=sa
 			1.12 a release h1
 			1.14 a release:ok h1 owned=true
-			1.16 a acquire h2
-			1.2 nemesis kill:invoke 1 target=a
-			1.3 nemesis kill:ok 1 target=a
-			1.4 nemesis kill:heal 1 target=a
-			1.5 nemesis kill:healed 1 target=a
-			2.0 harness phase final
-			2.1 f1 acquire f1` + probe + "40 harness phase end", []string{"k was not available"},
+			1.16 a acquire h2` + killed + "40 harness phase end", []string{"k was not available"},
 			"it coincides with a kill of a (client) from 1.300 s to 1.400 s; k had been granted last at 1.100 s, to a"},
 		"a longer lease of another lock's holder, which may be any client's here": {`
 			0.3 c acquire hc key=other

@@ -105,7 +105,8 @@ func TestTheTimeOfALeaseIsLookedAtByTheCarefulUserAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lost := make(chan error, 1)
 			asked := make(chan struct{}, 1000)
-			u.renew()(time.Second, time.Now(), func(context.Context) renewal.Round { asked <- struct{}{}; return renewal.Round{} }, func(why error) { lost <- why })
+			r := u.renew()(time.Second, time.Now(), func(context.Context) renewal.Round { asked <- struct{}{}; return renewal.Round{} }, func(why error) { lost <- why })
+			defer r.Stop()
 			if !u.byAnswers {
 				if why := <-lost; !errors.Is(why, renewal.ErrOver) {
 					t.Errorf("lost: %v", why)

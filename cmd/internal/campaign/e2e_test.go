@@ -210,8 +210,9 @@ type size struct {
 }
 
 var (
-	small = size{"etcd,redis", "none,pause", 1, 3, 50, 0, 0}
-	whole = size{"etcd,redis,zookeeper,postgres", "none,pause", 5, 10, 500, 20 * time.Second, 2 * time.Minute}
+	small = size{backends: "etcd,redis", nemeses: "none,pause", repeat: 1, kills: 3, many: 50}
+	whole = size{backends: "etcd,redis,zookeeper,postgres", nemeses: "none,pause", repeat: 5, kills: 10, many: 500,
+		rest: 20 * time.Second, away: 2 * time.Minute}
 )
 
 func asked() size {
@@ -229,7 +230,9 @@ func (s size) matrix(more ...string) []string {
 	return append([]string{"--backends=" + s.backends, "--nemeses=" + s.nemeses, "--workloads=lock", "--time-limit=10s", "--seed=1", fmt.Sprintf("--repeat=%d", s.repeat)}, more...)
 }
 
-func matrix(nemeses string) []string { return size{"etcd", nemeses, 1, 0, 0, 0, 0}.matrix() }
+func matrix(nemeses string) []string {
+	return size{backends: "etcd", nemeses: nemeses, repeat: 1}.matrix()
+}
 
 func onCluster(namespace string, more ...string) []string {
 	return append([]string{"--on=kubernetes", "--image=" + os.Getenv("LOCKCHECK_IMAGE_LOCKCHECK"), "--namespace=" + namespace, "--parallel=2", "--cpu=1", "--memory=2Gi"}, more...)

@@ -92,7 +92,7 @@ func TestAPodOfANodeThatIsGoneIsNotWaitedFor(t *testing.T) {
 	if got := madeBy(t, follow.Store, 1); got != "next" || gone.fetched > 0 {
 		t.Errorf("shard 1 was made by %s; the results of the pod that is gone were read %d times", got, gone.fetched)
 	}
-	if want := "the pod gone of shard 1 ended before its results were fetched (it was deleted, or its node is gone); it is run again"; strings.Count(said, want) != 1 || strings.Contains(said, "1 at work, 0 to come, 2 pods") {
+	if want := "the pod gone of shard 1 ended before its results were fetched (it was deleted, or its node is gone); it is run again"; strings.Count(said, want) != 1 {
 		t.Errorf("it was said:\n%s", said)
 	}
 }

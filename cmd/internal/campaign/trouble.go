@@ -84,11 +84,8 @@ func (t *trouble) look(pod podObject, started bool) {
 			}
 		}
 	}
-	if pod.Status.Phase == "Failed" {
-		t.last = endOf(pod)
-		if !started && neverRan(pod) {
-			t.noImage(t.last, true)
-		}
+	if pod.Status.Phase == "Failed" && !started && neverRan(pod) {
+		t.noImage(endOf(pod), true)
 	}
 }
 

@@ -7,17 +7,16 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"lockcheck/clusters/hosttest/missing"
 )
 
 // Pseudo is a terminal of a size, and the end that sees what is written to it, and types. A machine that gives out none skips the test.
 func Pseudo(t *testing.T, size unix.Winsize) (terminal, seen *os.File) {
 	t.Helper()
 	seen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil && os.Getenv("CI") == "true" {
-		t.Fatal(err)
-	}
 	if err != nil {
-		t.Skip("this machine gives out no terminal: ", err)
+		missing.Skip(t, "this machine gives out no terminal: ", err)
 	}
 	t.Cleanup(func() { seen.Close() })
 	if err := unix.IoctlSetPointerInt(int(seen.Fd()), unix.TIOCSPTLCK, 0); err != nil {
