@@ -19,8 +19,12 @@ import (
 	"lockcheck/nemesis/agent/netnstest"
 )
 
-// TestMain also runs as the first and only process of a kernel of its own.
+// TestMain also starts a kernel, and runs as its first and only process.
 func TestMain(m *testing.M) {
+	if kernel := os.Getenv(envKernel); kernel != "" {
+		fmt.Println("start:", startKernel(kernel, os.Args[1:]))
+		os.Exit(1)
+	}
 	if os.Getpid() != 1 {
 		os.Exit(m.Run())
 	}
@@ -78,8 +82,9 @@ func onOtherKernel(t *testing.T, tests string, modules ...string) string {
 	if out, err := exec.CommandContext(bounded, "go", "test", "-c", "-vet=off", "-o", first, ".").CombinedOutput(); err != nil {
 		t.Fatalf("go test -c: %v\n%s", err, out)
 	}
-	cmd := exec.CommandContext(bounded, kernel, "mem=256M", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "con=null", "con0=null,fd:1", "uml_dir="+t.TempDir()+"/",
-		"init="+first, envModules+"="+strings.Join(modules, string(filepath.ListSeparator)), netnstest.EnvInside+"=1", "--", "-test.v", "-test.run="+tests)
+	cmd := exec.CommandContext(bounded, first, "mem=256M", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "con=null", "con0=null,fd:1", "uml_dir="+t.TempDir()+"/",
+		"init="+first, envModules+"="+strings.Join(modules, string(filepath.ListSeparator)), netnstest.EnvInside+"=1", withoutAVX, "--", "-test.v", "-test.run="+tests)
+	cmd.Env = append(os.Environ(), envKernel+"="+kernel)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with its own processes
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out, err := cmd.CombinedOutput()
