@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -36,7 +35,7 @@ type locks struct {
 func newLocks(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	ready := client.Ready{
 		Commands: []string{string(history.GuardAsk), string(history.GuardAskStale)},
-		Client:   "consul api.Lock " + libraryVersion(), Tokens: string(history.TokensOrdered),
+		Client:   "consul api.Lock " + client.LibraryVersion("github.com/hashicorp/consul/api"), Tokens: string(history.TokensOrdered),
 		Release: string(history.ReleaseChecked), // the server compares the session and clears it in one step
 	}
 	if len(init.Endpoints) == 0 {
@@ -208,16 +207,4 @@ func (g *grant) Release(context.Context) (*bool, error) {
 	}
 	g.locks.held.Remove(g)
 	return g.attempt.releasedOwn(), nil
-}
-
-// libraryVersion is that of the library, for reports.
-func libraryVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, module := range info.Deps {
-			if module.Path == "github.com/hashicorp/consul/api" {
-				return module.Version
-			}
-		}
-	}
-	return "of unknown version"
 }

@@ -1,9 +1,8 @@
 package postgres
 
 import (
-	"runtime/debug"
-
 	"lockcheck/clusters"
+	"lockcheck/clusters/client"
 )
 
 // lockClients is the table of lock clients that come with this backend; the first is the default.
@@ -34,15 +33,4 @@ var lockClients = []clusters.LockClient{
 func (Backend) Clients() []clusters.LockClient { return lockClients }
 
 // version is that of pgx, for reports.
-func version() string { return versionOf("github.com/jackc/pgx/v5") }
-
-func versionOf(path string) string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, module := range info.Deps {
-			if module.Path == path {
-				return module.Version
-			}
-		}
-	}
-	return "of unknown version"
-}
+func version() string { return client.LibraryVersion("github.com/jackc/pgx/v5") }

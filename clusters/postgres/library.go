@@ -35,7 +35,7 @@ type library struct {
 func newLibrary(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	ready := client.Ready{
 		Commands: []string{string(history.GuardAsk)},
-		Client:   "postgres pglock " + versionOf("cirello.io/pglock") + ", pgx " + version(),
+		Client:   "postgres pglock " + client.LibraryVersion("cirello.io/pglock") + ", pgx " + version(),
 		Tokens:   string(history.TokensNone), TokensReason: noOrder, Release: string(history.ReleaseChecked),
 	}
 	config, err := configOf(init, time.Duration(init.TTLMS)*time.Millisecond)

@@ -51,7 +51,7 @@ func (u usage) renew() func(ttl time.Duration, until time.Time, extend func(cont
 func (u usage) factory(_ context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 	ready := client.Ready{
 		Commands: []string{string(history.GuardAsk)},
-		Client:   "redsync v4" + u.words + ", go-redis " + record.Version, Tokens: string(history.TokensNone), TokensReason: noTokens,
+		Client:   "redsync " + client.LibraryVersion("github.com/go-redsync/redsync/v4") + u.words + ", go-redis " + record.Version, Tokens: string(history.TokensNone), TokensReason: noTokens,
 		Release: string(history.ReleaseChecked), // the library's script on each server compares the random value and deletes
 	}
 	if len(init.Endpoints) == 0 {

@@ -213,11 +213,3 @@ func TestARemovalProvesNothingAfterTheSessionWasSaidToHaveEnded(t *testing.T) {
 		t.Errorf("owned %v", *owned)
 	}
 }
-
-func TestTheLibrarysVersionIsTheOneInUse(t *testing.T) {
-	text, err := os.ReadFile("../../go.mod")
-	_, rest, found := strings.Cut(string(text), "github.com/go-zookeeper/zk v")
-	if fields := strings.Fields(rest); err != nil || !found || fields[0] != libraryVersion {
-		t.Errorf("go.mod does not say %s, %v", libraryVersion, err)
-	}
-}

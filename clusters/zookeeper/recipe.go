@@ -16,8 +16,8 @@ import (
 	"lockcheck/clusters/client"
 )
 
-// libraryVersion is that of github.com/go-zookeeper/zk, for reports.
-const libraryVersion = "1.0.4"
+// libraryVersion is that of the connections' library, for reports.
+var libraryVersion = client.LibraryVersion("github.com/go-zookeeper/zk")
 
 // Recipe is the lock of ZooKeeper's recipes, written as a careful user would: an ephemeral sequential node below the
 // lock's own, the lowest has the lock, every other watches the one before it. The token is the node's czxid, which grows

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
@@ -68,21 +66,9 @@ func (v variant) newLocks(_ context.Context, init client.Init, watch client.Watc
 		return nil, client.Ready{}, err
 	}
 	return l, client.Ready{
-		Client: "client-go " + version() + " " + v.name, Tokens: string(history.TokensOrdered), Release: string(v.release),
+		Client: "client-go " + client.LibraryVersion("k8s.io/client-go") + " " + v.name, Tokens: string(history.TokensOrdered), Release: string(v.release),
 		Commands: []string{string(history.GuardAsk), string(history.GuardAskStale)},
 	}, nil
-}
-
-// version is that of client-go, without the v.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, module := range info.Deps {
-			if module.Path == "k8s.io/client-go" {
-				return strings.TrimPrefix(module.Version, "v")
-			}
-		}
-	}
-	return "of unknown version"
 }
 
 var errNoTry = errors.New("leadership cannot be tried: client-go has no such call")

@@ -90,7 +90,7 @@ func newLocks(_ context.Context, init client.Init, watch client.Watch) (client.L
 	l.locker = redislock.New(l.rdb)
 	return l, client.Ready{
 		Commands: []string{string(history.GuardAsk)},
-		Client:   "bsm/redislock 0.9.4, go-redis " + redis.Version(), Tokens: string(history.TokensNone), TokensReason: noTokens,
+		Client:   "bsm/redislock " + client.LibraryVersion("github.com/bsm/redislock") + ", go-redis " + redis.Version(), Tokens: string(history.TokensNone), TokensReason: noTokens,
 		Release: string(history.ReleaseChecked), // a script compares the value and deletes
 	}, nil
 }

@@ -1,0 +1,34 @@
+package client
+
+import (
+	"cmp"
+	"runtime/debug"
+	"strings"
+)
+
+// LibraryVersion is the version of a Go module that this program was built with ("1.0.4"), for Ready.Client: a constant would stay as it is when
+// somebody builds the client with a version of their own. If go.mod replaces the module it says with what. "of unknown version" if the program does
+// not know, as those of go test do not.
+func LibraryVersion(module string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return unknownVersion
+	}
+	return versionIn(info, module)
+}
+
+const unknownVersion = "of unknown version"
+
+func versionIn(info *debug.BuildInfo, module string) string {
+	for _, dependency := range info.Deps {
+		if dependency.Path != module {
+			continue
+		}
+		version := strings.TrimPrefix(dependency.Version, "v")
+		if by := dependency.Replace; by != nil {
+			version += ", replaced by " + strings.Join(strings.Fields(by.Path+" "+by.Version), " ")
+		}
+		return cmp.Or(version, unknownVersion)
+	}
+	return unknownVersion
+}
