@@ -7,8 +7,8 @@ import (
 )
 
 // LibraryVersion is the version of a Go module that this program was built with ("1.0.4"), for Ready.Client: a constant would stay as it is when
-// somebody builds the client with a version of their own. If go.mod replaces the module it says with what. "of unknown version" if the program does
-// not know, as those of go test do not.
+// somebody builds the client with a version of their own. For a module that go.mod replaces, it also names the replacement. "of unknown version" if the
+// program does not know, as those of go test do not.
 func LibraryVersion(module string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -24,11 +24,11 @@ func versionIn(info *debug.BuildInfo, module string) string {
 		if dependency.Path != module {
 			continue
 		}
-		version := strings.TrimPrefix(dependency.Version, "v")
+		version := cmp.Or(strings.TrimPrefix(dependency.Version, "v"), unknownVersion)
 		if by := dependency.Replace; by != nil {
-			version += ", replaced by " + strings.Join(strings.Fields(by.Path+" "+by.Version), " ")
+			return version + " (replaced by " + strings.TrimSpace(by.Path+" "+by.Version) + ")"
 		}
-		return cmp.Or(version, unknownVersion)
+		return version
 	}
 	return unknownVersion
 }

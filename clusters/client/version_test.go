@@ -14,8 +14,8 @@ func TestALibrarysVersionIsTheOneThatTheProgramWasBuiltWith(t *testing.T) {
 	}}
 	for module, want := range map[string]string{
 		"example.org/lock":    "1.2.3",
-		"example.org/lock/v4": "4.18.0, replaced by ../lock",
-		"example.org/other":   "0.1.0, replaced by example.org/fork v0.2.0",
+		"example.org/lock/v4": "4.18.0 (replaced by ../lock)",
+		"example.org/other":   "0.1.0 (replaced by example.org/fork v0.2.0)",
 		"example.org/nothing": unknownVersion,
 		"example.org/lo":      unknownVersion,
 	} {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/version"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"lockcheck/checker/history"
@@ -70,7 +69,7 @@ func (r recipe) New(ctx context.Context, init client.Init, watch client.Watch) (
 	}
 	return lock, client.Ready{
 		Commands: []string{string(history.GuardAsk), string(history.GuardAskStale)},
-		Client:   "etcd " + r.name + " " + version.Version, Tokens: string(history.TokensOrdered), Release: string(r.release), Try: r.try,
+		Client:   "etcd " + r.name + " " + client.LibraryVersion("go.etcd.io/etcd/client/v3"), Tokens: string(history.TokensOrdered), Release: string(r.release), Try: r.try,
 	}, nil
 }
 

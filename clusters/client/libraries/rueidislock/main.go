@@ -66,7 +66,7 @@ func newLocks(_ context.Context, init client.Init, watch client.Watch) (client.L
 		l.option.ClientOption.Sentinel = rueidis.SentinelOption{MasterSet: init.Options["master"]}
 	}
 	return l, client.Ready{
-		Client: "rueidislock " + rueidis.LibVer, Tokens: string(history.TokensNone),
+		Client: "rueidislock " + client.LibraryVersion("github.com/redis/rueidis"), Tokens: string(history.TokensNone),
 		TokensReason: "the lock's value is random: nothing in it grows with each grant",
 		Release:      string(history.ReleaseChecked), // a script compares the value and deletes
 	}, nil
