@@ -292,9 +292,12 @@ func (c *causeOf) coincidence(all []suspect) string {
 		if !s.words().OfService {
 			name += fmt.Sprintf(" of %s (%s)", s.Target, c.roleWords(s.Fault))
 		}
-		if s.before {
+		switch {
+		case s.before && s.AtOnce:
+			name += ", which was over before the lock was asked for"
+		case s.before:
 			name += fmt.Sprintf(", which was over %s before the lock was asked for", history.Duration(s.settled))
-		} else {
+		case !s.AtOnce: // how long is known of no other
 			name += " for " + history.Duration(s.Fault.overNS(end)-s.workedNS())
 		}
 		names = append(names, name)

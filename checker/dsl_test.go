@@ -143,7 +143,7 @@ func (s *script) line(words []string) {
 	case "nemesis":
 		op, _ := strconv.ParseInt(args[0], 10, 64)
 		e := history.Event{TimeNS: at, Process: who, F: history.F(f), Op: 1_000_000 + op, Target: fields["target"], Role: fields["role"], Heal: strings.HasPrefix(kind, "heal"),
-			Clock: history.Clock(fields["clock"]), Detail: strings.ReplaceAll(fields["detail"], "_", " ")}
+			Clock: history.Clock(fields["clock"]), Detail: strings.ReplaceAll(fields["detail"], "_", " "), AtOnce: fields["at_once"] != ""}
 		e.Type = map[string]history.Type{"invoke": history.Invoke, "ok": history.OK, "fail": history.Fail, "heal": history.Invoke, "healed": history.OK}[kind]
 		if e.Type == history.Fail {
 			e.Error = "it had no verified effect"

@@ -203,8 +203,12 @@ func (s *storyteller) faults(old, young *Hold) {
 		if f.Detail != "" {
 			detail = " (" + f.Detail + ")"
 		}
-		s.add(f.workedNS(), &began, 0, "%s %s%s%s", f.Target, f.words().Began, detail, s.circumstances(f, old))
-		if over := f.overNS(end); over != end && s.shows(over) {
+		restarted := ""
+		if f.AtOnce {
+			restarted = ", and was started again at once"
+		}
+		s.add(f.workedNS(), &began, 0, "%s %s%s%s%s", f.Target, f.words().Began, detail, restarted, s.circumstances(f, old))
+		if over := f.overNS(end); over != end && s.shows(over) && !f.AtOnce {
 			s.add(over, &healed, 0, "%s %s after %s", f.Target, f.words().Over, history.Duration(over-f.workedNS()))
 		}
 	}

@@ -60,7 +60,7 @@ func inject(ctx context.Context, env Env, a *act) *injection {
 		err = kindNamed(a.Kind).begin(ctx, a)
 	}
 	i.undo, i.took = a.undo, err == nil
-	i.event.Detail, i.event.SkewNS, i.event.LagNS = a.event.Detail, a.event.SkewNS, a.event.LagNS
+	i.event.Detail, i.event.SkewNS, i.event.LagNS, i.event.AtOnce = a.event.Detail, a.event.SkewNS, a.event.LagNS, a.event.AtOnce
 	if err != nil {
 		if ctx.Err() != nil { // what was asked last is innocent, and its words would send the reader to it
 			err = fmt.Errorf("%w: %w", errOvertaken, err)
@@ -72,7 +72,7 @@ func inject(ctx context.Context, env Env, a *act) *injection {
 		i.event.FromNS = invokedNS + int64(a.since.Sub(a.invoked))
 	}
 	i.record(history.OK, false, nil)
-	i.event.FromNS = 0
+	i.event.FromNS, i.event.AtOnce = 0, false
 	return i
 }
 

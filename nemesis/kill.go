@@ -46,7 +46,7 @@ var kill = Kind{
 		if err := restarter.Restart(ctx, empty); err != nil {
 			return err // undo tries once more
 		}
-		a.undo = nil
+		a.undo, a.event.AtOnce = nil, true
 		return nil
 	},
 	requires: func(f Fault) []string {

@@ -85,7 +85,7 @@ func cutPower(ctx context.Context, a *act) error {
 	if err := restart(ctx); err != nil {
 		return err // undo tries once more
 	}
-	a.undo = nil
+	a.undo, a.event.AtOnce = nil, true
 	return nil
 }
 

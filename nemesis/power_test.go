@@ -67,6 +67,13 @@ func TestAPowerCutIsRecorded(t *testing.T) {
 	if seen := turnsSeen(s); !slices.Equal(seen, []string{"inject ok power n1", "heal ok power n1"}) {
 		t.Errorf("recorded %q", seen)
 	}
+	for spec, want := range map[string]bool{"power:one": true, "power:one,0.2ttl": false, "kill:one,at-once": true, "kill:one": false} {
+		s := &scene{nodes: five("n")[:1]}
+		play(t, spec, s)
+		if got := slices.Equal(s.atOnce, []string{"inject ok"}); got != want || !want && len(s.atOnce) != 0 {
+			t.Errorf("%s: started again at once, as %q say; want that of one: %v", spec, s.atOnce, want)
+		}
+	}
 	number := func(target, spec string, pick uint64) uint64 {
 		a := &act{Step: Step{Fault: mustParse(t, spec)[0][0], pick: pick}, target: rock(target)}
 		return a.tornBy()

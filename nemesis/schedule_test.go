@@ -27,6 +27,7 @@ type scene struct {
 	ready  error
 	op     int64
 	events []string
+	atOnce []string // those that say that the target was started again at once
 }
 
 func (s *scene) Next(ctx context.Context, kind Trigger, wants func(Moment) bool) (Moment, error) {
@@ -75,6 +76,9 @@ func (s *scene) Record(e history.Event) int64 {
 	does := "inject"
 	if e.Heal {
 		does = "heal"
+	}
+	if e.AtOnce {
+		s.atOnce = append(s.atOnce, does+" "+string(e.Type))
 	}
 	s.events = append(s.events, fmt.Sprintf("%s %s %s %s %s", does, e.Type, e.F, e.Target, e.Hold))
 	if s.completed != nil && e.Type == history.OK {

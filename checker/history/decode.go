@@ -65,6 +65,8 @@ func (d *decoder) event(line []byte, e *Event) bool {
 			return d.Bool(&e.Heal)
 		case "from_ns":
 			return d.Int(&e.FromNS)
+		case "at_once":
+			return d.Bool(&e.AtOnce)
 		case "clock":
 			return d.Word((*string)(&e.Clock))
 		case "detail":

@@ -167,6 +167,8 @@ type Event struct {
 	DurNS  int64  `json:"dur_ns,omitempty"`
 	Heal   bool   `json:"heal,omitempty"`
 	FromNS int64  `json:"from_ns,omitempty"`
+	// AtOnce: when the fault was seen to have worked its target had been started again already. Its other half says only when the next fault could come.
+	AtOnce bool `json:"at_once,omitempty"`
 	// Clock is which clock of its target a fault changes: ClockWall or ClockMonotonic.
 	Clock Clock `json:"clock,omitempty"`
 	// Detail says a fault's effect in words, as it was read back; SkewNS is how far a clock was seen to be off,

@@ -87,6 +87,7 @@ func AppendEvent(dst []byte, e *Event) []byte {
 	o.Number("dur_ns", e.DurNS)
 	o.Flag("heal", e.Heal)
 	o.Number("from_ns", e.FromNS)
+	o.Flag("at_once", e.AtOnce)
 	o.Word("clock", string(e.Clock))
 	o.Word("detail", e.Detail)
 	o.Number("skew_ns", e.SkewNS)
