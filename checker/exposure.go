@@ -338,8 +338,12 @@ func (f *Fault) goneNS(end int64) int64 {
 }
 
 // InForce is when a fault was in force, in nanoseconds since the run's start: from when it may first have worked to when it was
-// taken back, or to endNS, the end of the run, if it never was.
+// taken back, or to endNS, the end of the run, if it never was. Of one whose target was started again at once: from when it was decided to when the
+// target was seen started again.
 func (f *Fault) InForce(endNS int64) (fromNS, toNS int64) {
+	if f.AtOnce {
+		return f.BeginNS, max(f.EffectiveNS, f.BeginNS)
+	}
 	fromNS = f.EffectiveNS
 	if fromNS == 0 {
 		fromNS = f.BeginNS

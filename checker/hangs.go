@@ -170,6 +170,9 @@ func (j *judge) wakeUpCause(hung []oldWaiter) Cause {
 		return unexplained
 	}
 	over, waited := f.overNS(j.m.EndNS), 0
+	if f.AtOnce {
+		over = f.EffectiveNS
+	}
 	for _, w := range hung {
 		if w.InvokeNS < over {
 			waited++
@@ -201,6 +204,9 @@ func (j *judge) hangRole(f *Fault) string {
 }
 
 func (j *judge) faultSpan(f *Fault, role string) string {
+	if f.AtOnce {
+		return fmt.Sprintf("a %s of %s (%s) by %s, after which it was started again at once", f.words().One, f.Target, role, history.Moment(f.EffectiveNS))
+	}
 	return fmt.Sprintf("a %s of %s (%s) from %s to %s", f.words().One, f.Target, role, history.Moment(f.EffectiveNS), history.Moment(f.overNS(j.m.EndNS)))
 }
 

@@ -126,6 +126,10 @@ func (s *storyteller) resourceFaults() {
 		}
 		s.f.Events = append(s.f.Events, f.Events...)
 		began := f.Events[min(1, len(f.Events)-1)]
+		if f.AtOnce {
+			s.add(f.EffectiveNS, &began, 0, "the resource was %s, and was started again at once", f.words().Began)
+			continue
+		}
 		s.add(f.EffectiveNS, &began, 0, "the resource was %s", f.words().Began)
 		if f.HealedNS != 0 && f.HealedNS <= s.f.ToNS {
 			healed := f.Events[len(f.Events)-1]

@@ -312,7 +312,7 @@ type Fault struct {
 	Key    string
 	DurNS  int64  // planned
 	Detail string // its effect in words, as it was read back
-	AtOnce bool   // its target had been started again when it was seen; what follows until HealNS is the pause before the next fault
+	AtOnce bool   // its target had been started again when it was seen. What follows until HealNS is the pause before the next fault; rules that leave out disturbed time leave it out, too
 	SkewNS int64  // of a clock: how far it was seen to be off
 	LagNS  int64  // of a delay: how much later anything that its target sent the servers came, at least
 	Clock  history.Clock

@@ -207,7 +207,7 @@ func (s *storyteller) faults(old, young *Hold) {
 		if f.AtOnce {
 			restarted = ", and was started again at once"
 		}
-		s.add(f.workedNS(), &began, 0, "%s %s%s%s%s", f.Target, f.words().Began, detail, restarted, s.circumstances(f, old))
+		s.add(f.workedNS(), &began, 0, "%s %s%s%s%s", f.Target, f.words().Began, restarted, detail, s.circumstances(f, old))
 		if over := f.overNS(end); over != end && s.shows(over) && !f.AtOnce {
 			s.add(over, &healed, 0, "%s %s after %s", f.Target, f.words().Over, history.Duration(over-f.workedNS()))
 		}

@@ -42,7 +42,7 @@ var kill = Kind{
 			a.event.Detail = "to be restarted " + data
 			return nil
 		}
-		a.event.Detail = "restarted " + data
+		a.event.Detail = data
 		if err := restarter.Restart(ctx, empty); err != nil {
 			return err // undo tries once more
 		}

@@ -51,7 +51,7 @@ func (m *monitor) watch(event history.Event) {
 
 func (m *monitor) watchFault(event history.Event) {
 	switch {
-	case event.Type == history.OK && !event.Heal:
+	case event.Type == history.OK && !event.Heal && !event.AtOnce:
 		m.faults[event.Op] = string(event.F) + " of " + event.Target
 	case event.Heal && event.Type != history.Invoke:
 		delete(m.faults, event.Op)

@@ -15,6 +15,7 @@ var eventLines = []string{
 	`{"index":0,"time_ns":5,"process":"harness","type":"info","f":"phase","value":"load"}`,
 	`{"index":0,"time_ns":5,"process":"p","client":"c","type":"invoke","f":"acquire","op":1,"key":"k","hold":"h","try":true}`,
 	`{"index":0,"time_ns":9,"process":"p","client":"c","type":"ok","f":"renew","session":"s","seen_ns":7,"ttl_ns":3,"owned":false}`,
+	`{"index":0,"time_ns":9,"process":"nemesis","type":"ok","f":"kill","op":3,"target":"n1","at_once":true,"detail":"with its data"}`,
 	`{"index":0,"time_ns":9,"process":"nemesis","type":"invoke","f":"pause","op":3,"target":"c","role":"holder","dur_ns":4,"heal":true,"error":"é\n\"\\"}`,
 	`{"index":0,"time_ns":9,"process":"harness","type":"info","f":"stall","from_ns":3}`,
 	`{ "Index": 0, "time_ns": 1e1, "owned": null }`,

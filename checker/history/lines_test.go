@@ -28,7 +28,7 @@ var everything = Event{
 	TimeNS: 1234567890, Process: "c1.2", Client: "c1", Type: OK, F: Acquire, Op: 7, Key: "k1", Hold: "h7",
 	Session: "694d8a1c", Token: "18446744073709551617", Value: "h7.9", Base: "h3.4", SeenNS: 12, TTLNS: 2e9, ValidNS: 99e9,
 	HeldNS: 1234567, Owned: boolOf(false), Try: true, WorkNS: 4e8, Target: "n1", Role: "server", DurNS: 3e9, Heal: true,
-	FromNS: 5, Code: CodeBusy, Error: "tab\t, quote\", backslash\\, newline\n, bell\a, ü, ☃",
+	FromNS: 5, AtOnce: true, Clock: ClockWall, Detail: "with its data", SkewNS: -6, LagNS: 7, Code: CodeBusy, Error: "tab\t, quote\", backslash\\, newline\n, bell\a, ü, ☃",
 }
 
 func TestEventsSurviveWritingAndReading(t *testing.T) {

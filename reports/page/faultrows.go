@@ -26,6 +26,9 @@ func faultRows(m *checker.Model) []faultRow {
 			row.Note = "never taken back"
 		default:
 			row.Note = "seen to work"
+			if f.AtOnce {
+				row.Note += "; started again at once"
+			}
 		}
 		if f.Error != "" {
 			row.Note += ": " + words.Clip(f.Error, words.MaxSentence)

@@ -12,6 +12,9 @@ func Fault(f *checker.Fault, endNS int64) string {
 	if f.EffectiveNS == 0 {
 		return words + "? never seen to work"
 	}
+	if f.AtOnce {
+		return words + ", started again at once"
+	}
 	words += " " + history.Duration(to-from)
 	if f.HealNS == 0 && f.HealedNS == 0 {
 		words += ", never taken back"
