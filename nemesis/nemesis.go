@@ -124,9 +124,13 @@ type Moment struct {
 	Client    string
 	Number    int // of the client's place, from 1; 0 if the moment has no client
 	Hold, Key string
+	At        time.Time     // when it was heard
 	Work      time.Duration // how long its work takes in all
 	// Passed is closed by Pass when the client of the moment may go on; nil if it does not wait.
 	Passed chan<- struct{}
+	// Over is closed when the client of the moment has gone on, because it may or because it has waited long enough; nil if it does
+	// not wait.
+	Over <-chan struct{}
 }
 
 // Pass lets the client of the moment go on.
@@ -136,12 +140,20 @@ func (m Moment) Pass() {
 	}
 }
 
+// Listener hears of moments from when it was begun until it is ended.
+type Listener interface {
+	// Next is the newest moment that came since the one before, or the next one that comes.
+	Next(ctx context.Context) (Moment, error)
+	// End ends it. A client that waits because of a moment that was not asked for goes on.
+	End()
+}
+
 // Env is what a nemesis sees of a run.
 type Env interface {
-	// Next waits for a moment of that kind that the nemesis wants.
-	Next(ctx context.Context, kind Trigger, wants func(Moment) bool) (Moment, error)
-	// StillWorking reports whether the work of that moment is still going on.
-	StillWorking(m Moment) bool
+	// Listen begins to hear of moments of that kind that the nemesis wants.
+	Listen(kind Trigger, wants func(Moment) bool) Listener
+	// Still reports whether what the moment is about still is so: the lock held, the work done, the client waiting.
+	Still(m Moment) bool
 	// Client is a client by its name, nil if it is gone.
 	Client(name string) Target
 	// ClientNumber is the client at the n-th place now, from 1; nil if there is none.

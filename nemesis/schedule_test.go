@@ -15,8 +15,8 @@ import (
 
 // scene is a run with some clients and servers. It writes down what is done to them.
 type scene struct {
-	moment         Moment // what Next returns
-	notWorking     int    // so many workers have finished by the time that they are looked at
+	moment         Moment // what a listener hears of
+	over           int    // so many moments are over by the time that they are looked at
 	clients, nodes []Target
 	fronts         int // of the nodes, the last
 	leader         string
@@ -30,15 +30,27 @@ type scene struct {
 	atOnce []string // those that say that the target was started again at once
 }
 
-func (s *scene) Next(ctx context.Context, kind Trigger, wants func(Moment) bool) (Moment, error) {
+func (s *scene) Listen(kind Trigger, wants func(Moment) bool) Listener {
 	m := s.moment
-	m.Kind = kind
-	if !wants(m) {
+	m.Kind, m.At = kind, time.Now()
+	return listener{m, wants(m)}
+}
+
+// listener hears of one moment again and again, or of none.
+type listener struct {
+	moment Moment
+	comes  bool
+}
+
+func (l listener) Next(ctx context.Context) (Moment, error) {
+	if !l.comes {
 		<-ctx.Done()
 	}
-	return m, ctx.Err()
+	return l.moment, ctx.Err()
 }
-func (s *scene) StillWorking(Moment) bool { s.notWorking--; return s.notWorking < 0 }
+func (l listener) End() {}
+
+func (s *scene) Still(Moment) bool { s.over--; return s.over < 0 }
 func (s *scene) Client(name string) Target {
 	for _, c := range s.clients {
 		if c.Name() == name {
@@ -265,7 +277,7 @@ func TestAFaultIsRecordedAsWhatCameOfIt(t *testing.T) {
 		resumed bool
 	}{
 		{"seen to work, then taken back", "pause:holder", &scene{clients: five("c")}, took, true},
-		{"work that was over is let go", "pause:holder", &scene{clients: five("c"), notWorking: 3}, took, true},
+		{"work that was over is let go", "pause:holder", &scene{clients: five("c"), over: 3}, took, true},
 		{"not seen to work: no effect is claimed, and it is taken back all the same", "pause:holder",
 			&scene{clients: []Target{&victim{name: "c1", refuses: errors.New("a thread still runs")}}},
 			[]string{"inject invoke pause c1 h1", "inject fail pause c1 h1", "heal invoke pause c1 h1", "heal ok pause c1 h1"}, true},
@@ -300,6 +312,38 @@ func TestWhatIsDoneWhenTheRunEndsIsHealed(t *testing.T) {
 	}
 	if got := did(s.clients); !slices.Equal(got, []string{"c1 pause", "c1 resume"}) {
 		t.Errorf("did %q, want one pause and one resume", got)
+	}
+}
+
+// onlyWhile is a scene whose moments of one kind come while the first fault is being put into effect, and at no other time.
+type onlyWhile struct {
+	*scene
+	kind Trigger
+}
+
+func (o *onlyWhile) Listen(kind Trigger, wants func(Moment) bool) Listener {
+	l := o.scene.Listen(kind, wants).(listener)
+	if kind == o.kind {
+		l.comes = len(o.events) == 0
+	}
+	return l
+}
+
+// The moment of a later step can come while the step before is on its way, and never again. What is over at once is not kept until then.
+func TestAStepListensWhileTheOneBeforeIsOnItsWay(t *testing.T) {
+	for second, want := range map[string][]string{
+		"kill:one@acquire": {"inject invoke pause c1 h1", "inject ok pause c1 h1", "inject invoke kill n1 ", "inject ok kill n1 ", "heal invoke kill n1 ", "heal ok kill n1 ",
+			"heal invoke pause c1 h1", "heal ok pause c1 h1"},
+		"kill:one@worked": {"inject invoke pause c1 h1", "inject ok pause c1 h1", "heal invoke pause c1 h1", "heal ok pause c1 h1"},
+	} {
+		spec := mustParse(t, "pause:client(1)@queue;"+second)
+		s := &onlyWhile{scene: &scene{clients: five("c"), nodes: five("n")[:1], moment: Moment{Client: "c1", Hold: "h1", Number: 1}}, kind: spec[1][0].Trigger}
+		if err := drawSchedule(spec, Plan{Seed: 3, TTL: time.Millisecond, Limit: time.Millisecond}).rounds[0].run(t.Context(), s, 10*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(s.events, want) {
+			t.Errorf("%s, of a moment that came before the pause was seen to work: recorded\n%q, want\n%q", second, s.events, want)
+		}
 	}
 }
 

@@ -25,34 +25,44 @@ const (
 	AtLeader   Trigger = "leader" // the service has another leader
 )
 
-// triggers is the table of triggers, in the order in which they are listed.
-var triggers = []struct {
+// trigger is what there is to know of one.
+type trigger struct {
 	name  Trigger
 	about string
 	// unheld: the client of the moment does not believe in its lock, not yet or not any more. A fault that waits for that meets
 	// no holder.
 	unheld bool
-}{
+	// brief: over at once, and nobody can say whether it is. A fault comes at that moment or not.
+	brief bool
+}
+
+// triggers is the table of triggers, in the order in which they are listed.
+var triggers = []trigger{
 	{name: AtIntervals, about: "at times drawn from the seed"},
 	{name: AtGrant, about: "when a client was granted a lock"},
 	{name: AtWork, about: "while a holder works, before it writes"},
-	{name: AtWorkEnd, about: "when a holder's work is done and its write is about to be sent"},
+	{name: AtWorkEnd, about: "when a holder's work is done and its write is about to be sent", brief: true},
 	{name: AtRelease, about: "just before a holder releases"},
-	{AtRemoving, "in a release of two steps, when the client has looked whose the lock is and is about to delete it", true},
-	{AtExpiring, "in an acquire of two steps, when the client has made its record and is about to let it expire", true},
+	{name: AtRemoving, about: "in a release of two steps, when the client has looked whose the lock is and is about to delete it", unheld: true},
+	{name: AtExpiring, about: "in an acquire of two steps, when the client has made its record and is about to let it expire", unheld: true},
 	{name: AtQueueing, about: "when a client begins to wait behind another"},
 	{name: AtLoss, about: "when a client is told that its lock is lost"},
 	{name: AtLeader, about: "when the service's leader changed"},
 }
 
 // unheld reports whether the client of such a moment does not believe in its lock.
-func (t Trigger) unheld() bool {
+func (t Trigger) unheld() bool { return t.row().unheld }
+
+// brief reports whether such a moment is over at once.
+func (t Trigger) brief() bool { return t.row().brief }
+
+func (t Trigger) row() trigger {
 	for _, one := range triggers {
 		if one.name == t {
-			return one.unheld
+			return one
 		}
 	}
-	return false
+	return trigger{}
 }
 
 func triggerNamed(name string) (Trigger, error) {

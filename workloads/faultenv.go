@@ -27,17 +27,31 @@ type faultEnv struct {
 	failed map[string]bool // kinds of faults and targets of which one had no verified effect
 }
 
-func (e *faultEnv) Next(ctx context.Context, kind nemesis.Trigger, wants func(nemesis.Moment) bool) (nemesis.Moment, error) {
-	return e.moments.next(ctx, kind, wants)
+func (e *faultEnv) Listen(kind nemesis.Trigger, wants func(nemesis.Moment) bool) nemesis.Listener {
+	return e.moments.listen(kind, wants)
 }
 
-func (e *faultEnv) StillWorking(m nemesis.Moment) bool {
-	c := e.run.fleet.named(m.Client)
-	if c == nil {
+// still says for the triggers of which more than the moment is known whether the client is still at it.
+var still = map[nemesis.Trigger]func(*driver.Driver, nemesis.Moment) bool{
+	nemesis.AtGrant:    func(d *driver.Driver, m nemesis.Moment) bool { return d.BelievesIn(m.Hold) },
+	nemesis.AtQueueing: func(d *driver.Driver, _ nemesis.Moment) bool { return d.Waiting() },
+	nemesis.AtWork: func(d *driver.Driver, m nemesis.Moment) bool {
+		hold, _, ok := d.Working()
+		return ok && hold == m.Hold
+	},
+}
+
+func (e *faultEnv) Still(m nemesis.Moment) bool {
+	select {
+	case <-m.Over: // which is nil for a client that does not wait for the fault
 		return false
+	default:
 	}
-	hold, _, ok := c.driver.Working()
-	return ok && hold == m.Hold
+	if asks := still[m.Kind]; asks != nil {
+		c := e.run.fleet.named(m.Client)
+		return c != nil && asks(c.driver, m)
+	}
+	return true
 }
 
 func (e *faultEnv) Client(name string) nemesis.Target {

@@ -2,93 +2,106 @@ package workloads
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"lockcheck/nemesis"
 )
 
-// moments passes on what happens to a nemesis that waits for it at that very moment; otherwise they are dropped, because a
-// moment that is over is of no use.
+// moments passes on what happens to those who listen for it. All else is dropped, because a moment that is over is of no use.
 type moments struct {
-	mu      sync.Mutex
-	waiting map[nemesis.Trigger][]*waiter
+	mu        sync.Mutex
+	listeners map[nemesis.Trigger][]*listener
 }
 
-type waiter struct {
+// listener keeps the newest moment that nobody has asked for yet.
+type listener struct {
+	of    *moments
+	kind  nemesis.Trigger
 	wants func(nemesis.Moment) bool
-	got   chan nemesis.Moment // takes one without blocking
+	heard chan nemesis.Moment // takes one without blocking
 }
 
-func newMoments() *moments { return &moments{waiting: map[nemesis.Trigger][]*waiter{}} }
+func newMoments() *moments { return &moments{listeners: map[nemesis.Trigger][]*listener{}} }
 
-func (m *moments) next(ctx context.Context, kind nemesis.Trigger, wants func(nemesis.Moment) bool) (nemesis.Moment, error) {
-	w := &waiter{wants: wants, got: make(chan nemesis.Moment, 1)}
+func (m *moments) listen(kind nemesis.Trigger, wants func(nemesis.Moment) bool) *listener {
+	l := &listener{m, kind, wants, make(chan nemesis.Moment, 1)}
 	m.mu.Lock()
-	m.waiting[kind] = append(m.waiting[kind], w)
-	m.mu.Unlock()
+	defer m.mu.Unlock()
+	m.listeners[kind] = append(m.listeners[kind], l)
+	return l
+}
+
+func (l *listener) Next(ctx context.Context) (nemesis.Moment, error) {
+	if ctx.Err() != nil {
+		return nemesis.Moment{}, ctx.Err()
+	}
 	select {
-	case moment := <-w.got:
+	case moment := <-l.heard:
 		return moment, nil
 	case <-ctx.Done():
+		return nemesis.Moment{}, ctx.Err()
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for i, other := range m.waiting[kind] {
-		if other == w {
-			m.waiting[kind] = append(m.waiting[kind][:i], m.waiting[kind][i+1:]...)
-			return nemesis.Moment{}, ctx.Err()
-		}
-	}
-	(<-w.got).Pass() // it came too late: nothing will act on it
-	return nemesis.Moment{}, ctx.Err()
 }
 
-// offer never blocks. It reports whether the moment was taken.
+func (l *listener) End() {
+	l.of.mu.Lock()
+	defer l.of.mu.Unlock()
+	l.of.listeners[l.kind] = slices.DeleteFunc(l.of.listeners[l.kind], func(other *listener) bool { return other == l })
+	l.forget()
+}
+
+// forget lets go what nobody has asked for, and will not any more.
+func (l *listener) forget() {
+	select {
+	case moment := <-l.heard:
+		moment.Pass()
+	default:
+	}
+}
+
+// offer never blocks. It reports whether somebody listens.
 func (m *moments) offer(moment nemesis.Moment) bool {
+	moment.At = time.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	list := m.waiting[moment.Kind]
-	for i, w := range list {
-		if w.wants(moment) {
-			m.waiting[moment.Kind] = append(list[:i:i], list[i+1:]...)
-			w.got <- moment
+	for _, l := range m.listeners[moment.Kind] {
+		if l.wants(moment) {
+			l.forget()
+			l.heard <- moment
 			return true
 		}
 	}
 	return false
 }
 
-// holdUp offers a moment. If it was taken, the channel is closed when the one who took it has acted, or has had its time.
+// holdUp offers a moment. If somebody listens, the channel is closed when that one has acted, or has had its time.
 func (m *moments) holdUp(moment nemesis.Moment) <-chan struct{} {
-	passed, acted := make(chan struct{}), make(chan struct{})
-	moment.Passed = passed
+	passed, over := make(chan struct{}), make(chan struct{})
+	moment.Passed, moment.Over = passed, over
 	if !m.offer(moment) {
 		return nil
 	}
 	go func() {
-		defer close(acted)
+		defer close(over)
 		select {
 		case <-passed:
 		case <-time.After(askTimeout):
 		}
 	}()
-	return acted
+	return over
 }
 
 // askTimeout bounds how long a client is held up for a fault that wants to come before what it does next.
 const askTimeout = 2 * time.Second
 
-// ask offers a moment and, if it was taken, waits until the taker has acted.
+// ask offers a moment and, if somebody listens, waits until that one has acted.
 func (m *moments) ask(ctx context.Context, moment nemesis.Moment) {
-	passed := make(chan struct{})
-	moment.Passed = passed
-	if !m.offer(moment) {
-		return
-	}
-	select {
-	case <-passed:
-	case <-time.After(askTimeout):
-	case <-ctx.Done():
+	if over := m.holdUp(moment); over != nil {
+		select {
+		case <-over:
+		case <-ctx.Done():
+		}
 	}
 }

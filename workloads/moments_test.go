@@ -20,21 +20,13 @@ func TestAFaultComesBeforeTheRequestThatItWaitsFor(t *testing.T) {
 			if s.hear(between) != nil {
 				t.Error("no fault waits, and the client is held up")
 			}
-			got := make(chan nemesis.Moment)
-			go func() {
-				m, err := s.Next(t.Context(), trigger, func(m nemesis.Moment) bool { return m.Number == 3 })
-				if err != nil {
-					t.Error(err)
-				}
-				got <- m
-			}()
-			for waits := false; !waits; {
-				s.moments.mu.Lock()
-				waits = len(s.moments.waiting[trigger]) == 1
-				s.moments.mu.Unlock()
-			}
+			listener := s.Listen(trigger, func(m nemesis.Moment) bool { return m.Number == 3 })
+			defer listener.End()
 			acted := s.hear(between)
-			m := <-got
+			m, err := listener.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
 			if m.Client != "c3-2" || m.Hold != "h5" || m.Key != "k1" {
 				t.Errorf("the moment is %+v", m)
 			}
@@ -43,11 +35,53 @@ func TestAFaultComesBeforeTheRequestThatItWaitsFor(t *testing.T) {
 				t.Error("the client goes on before the fault has come")
 			default:
 			}
+			if !s.Still(m) {
+				t.Error("the client waits, and its moment is said to be over")
+			}
 			m.Pass()
 			<-acted
+			if s.Still(m) {
+				t.Error("the client has gone on, and its moment is said not to be over")
+			}
 			if s.hear(driver.Moment{Kind: driver.MomentWorking}) != nil {
 				t.Error("a client that works is held up")
 			}
 		})
+	}
+}
+
+// Of what comes before somebody asks, the newest is kept. A client whose moment nobody asks for goes on.
+func TestAListenerKeepsTheNewestMoment(t *testing.T) {
+	all := newMoments()
+	l := all.listen(nemesis.AtGrant, func(m nemesis.Moment) bool { return m.Number != 2 })
+	first := all.holdUp(nemesis.Moment{Kind: nemesis.AtGrant, Number: 1, Hold: "h1"})
+	all.holdUp(nemesis.Moment{Kind: nemesis.AtGrant, Number: 1, Hold: "h2"})
+	<-first
+	if all.holdUp(nemesis.Moment{Kind: nemesis.AtGrant, Number: 2, Hold: "h3"}) != nil || all.offer(nemesis.Moment{Kind: nemesis.AtLoss, Number: 1}) {
+		t.Error("somebody listens to what nobody wants")
+	}
+	if m, err := l.Next(t.Context()); err != nil || m.Hold != "h2" || m.At.IsZero() {
+		t.Errorf("heard of %+v (%v), want the newest, and when it was", m, err)
+	}
+	third := all.holdUp(nemesis.Moment{Kind: nemesis.AtGrant, Number: 1, Hold: "h4"})
+	l.End()
+	<-third
+	if all.offer(nemesis.Moment{Kind: nemesis.AtGrant, Number: 1}) {
+		t.Error("a listener that has ended listens")
+	}
+}
+
+// A client waits no longer for a fault than it may, also if somebody listens and does not act. Its moment is over then.
+func TestAMomentIsOverWhenItsClientHasWaitedLongEnough(t *testing.T) {
+	s := &faultEnv{moments: newMoments()}
+	l := s.Listen(nemesis.AtRelease, func(nemesis.Moment) bool { return true })
+	defer l.End()
+	s.releasing(t.Context(), "c1", "h1", "k1")
+	m, err := l.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Still(m) {
+		t.Error("the client has gone on, and its moment is said not to be over")
 	}
 }

@@ -169,6 +169,14 @@ func (d *Driver) Believes() (hold, key string, ok bool) {
 	return "", "", false
 }
 
+// BelievesIn reports whether the client is believed to hold that, and has not begun to release it.
+func (d *Driver) BelievesIn(hold string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	held := d.beliefs.holds[hold]
+	return held != nil && held.releaseNS == 0
+}
+
 // Working reports whether the client is at work under a lock at this moment, and under which.
 func (d *Driver) Working() (hold, key string, ok bool) {
 	d.mu.Lock()
