@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -22,12 +23,12 @@ type name struct{ pkg, test string }
 
 // filter keeps what each test said until it is known how it ended.
 type filter struct {
-	out, skipped io.Writer
-	said         map[name][]string
+	out, skipped, failed io.Writer
+	said                 map[name][]string
 }
 
-func newFilter(out, skipped io.Writer) *filter {
-	return &filter{out, skipped, map[name][]string{}}
+func newFilter(out, skipped, failed io.Writer) *filter {
+	return &filter{out, skipped, failed, map[name][]string{}}
 }
 
 // line takes a line. What is no event is passed on.
@@ -46,7 +47,8 @@ func (f *filter) line(line []byte) error {
 	case e.Action == "fail" && e.Test == "":
 		return f.packageFailed(e.Package)
 	case e.Action == "fail":
-		return f.print(f.take(at)...)
+		said := f.take(at)
+		return errors.Join(f.print(said...), f.blame(at, complaint(said)))
 	case e.Action == "skip" && e.Test != "":
 		return f.note(at, reason(f.take(at)))
 	case e.Action == "pass", e.Action == "skip":
@@ -70,11 +72,21 @@ func (f *filter) packageFailed(pkg string) error {
 		if at.pkg != pkg {
 			continue
 		}
-		if err := f.print(f.take(at)...); err != nil {
+		said := f.take(at)
+		if err := errors.Join(f.print(said...), f.blame(at, ending(said))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// blame takes down a test that failed, unless it failed because a part of it did, which has a line of its own.
+func (f *filter) blame(at name, why string) error {
+	if at.test == "" || why == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(f.failed, "%s %s: %s\n", at.pkg, at.test, why)
+	return err
 }
 
 func (f *filter) take(at name) []string {
@@ -106,6 +118,44 @@ func isSummary(text string) bool {
 }
 
 var position = regexp.MustCompile(`^ *[A-Za-z0-9_]+\.go:[0-9]+: `)
+
+// longest is how much of what a test complained of stands in its line.
+const longest = 400
+
+// complaint is what a test that failed said first. What it logs after that is mostly what was kept for those who have to understand it.
+func complaint(said []string) string {
+	var why []string
+	for _, text := range said {
+		begins := position.FindString(text)
+		switch {
+		case begins != "" && why != nil, strings.HasPrefix(strings.TrimSpace(text), "--- FAIL"):
+			return short(why)
+		case begins != "":
+			why = []string{strings.TrimSpace(text[len(begins):])}
+		case why != nil:
+			why = append(why, strings.TrimSpace(text))
+		}
+	}
+	return short(why)
+}
+
+// ending is of a test that has no end: its package was ended.
+func ending(said []string) string {
+	said = slices.DeleteFunc(said, func(text string) bool { return noise.MatchString(text) })
+	if len(said) == 0 {
+		return ""
+	}
+	return "it has no end: " + short(said)
+}
+
+// short puts the lines into one, and leaves out what is too much for that.
+func short(lines []string) string {
+	text := strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+	if len(text) > longest {
+		return strings.ToValidUTF8(text[:longest], "") + " ..."
+	}
+	return text
+}
 
 // reason is what a test said when it was skipped: the last that it logged.
 func reason(said []string) string {

@@ -11,6 +11,9 @@ import (
 // package is ended.
 const events = `{"Action":"start","Package":"p"}
 {"Action":"run","Package":"p","Test":"TestGood"}
+{"Action":"run","Package":"p","Test":"TestWhole"}
+{"Action":"output","Package":"p","Test":"TestWhole","Output":"--- FAIL: TestWhole (0.00s)\n"}
+{"Action":"fail","Package":"p","Test":"TestWhole"}
 {"Action":"output","Package":"p","Test":"TestGood","Output":"=== RUN   TestGood\n"}
 {"Action":"output","Package":"p","Test":"TestGood","Output":"    p_test.go:3: a detail of a test that passed\n"}
 {"Action":"output","Package":"p","Test":"TestGood","Output":"--- PASS: TestGood (0.00s)\n"}
@@ -25,6 +28,8 @@ const events = `{"Action":"start","Package":"p"}
 {"Action":"skip","Package":"p","Test":"TestPart"}
 {"Action":"output","Package":"p","Test":"TestBad","Output":"=== RUN   TestBad\n"}
 {"Action":"output","Package":"p","Test":"TestBad","Output":"    p_test.go:7: 1, want 2\n"}
+{"Action":"output","Package":"p","Test":"TestBad","Output":"        of these:\n"}
+{"Action":"output","Package":"p","Test":"TestBad","Output":"    p_test.go:8: the server's log\n"}
 {"Action":"output","Package":"p","Test":"TestBad","Output":"--- FAIL: TestBad (0.00s)\n"}
 {"Action":"fail","Package":"p","Test":"TestBad"}
 {"Action":"output","Package":"p","Test":"TestTaken","Output":"=== RUN   TestTaken\n"}
@@ -41,7 +46,10 @@ const events = `{"Action":"start","Package":"p"}
 go: no such module
 `
 
-const printed = `    p_test.go:7: 1, want 2
+const printed = `--- FAIL: TestWhole (0.00s)
+    p_test.go:7: 1, want 2
+        of these:
+    p_test.go:8: the server's log
 --- FAIL: TestBad (0.00s)
 FAIL	p	1.2s
 panic: test timed out
@@ -51,25 +59,32 @@ go: no such module
 `
 
 func TestWhatFailedIsPrintedAndWhatWasSkippedIsNoted(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "skipped")
+	skipped, failed := filepath.Join(t.TempDir(), "skipped"), filepath.Join(t.TempDir(), "failed")
 	var out strings.Builder
 	for range 2 { // several runs add to one file
 		out.Reset()
-		if err := run(file, strings.NewReader(events), &out); err != nil {
+		if err := run(skipped, failed, strings.NewReader(events), &out); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if out.String() != printed {
 		t.Errorf("it prints\n%swant\n%s", out.String(), printed)
 	}
-	skipped, err := os.ReadFile(file)
-	if want := "p TestAway: no moon tonight: come again\n"; err != nil || string(skipped) != want+want {
-		t.Errorf("skipped\n%s%v, want twice\n%s", skipped, err, want)
+	for file, want := range map[string]string{
+		skipped: "p TestAway: no moon tonight: come again\n",
+		failed:  "p TestBad: 1, want 2 of these:\np TestTaken: it has no end: panic: test timed out\n",
+	} {
+		if text, err := os.ReadFile(file); err != nil || string(text) != want+want {
+			t.Errorf("%s is\n%s%v, want twice\n%s", filepath.Base(file), text, err, want)
+		}
 	}
 }
 
 func TestNoFileToNoteIn(t *testing.T) {
-	if err := run(filepath.Join(t.TempDir(), "not", "there"), strings.NewReader(events), &strings.Builder{}); err == nil {
-		t.Error("it begins without")
+	there, not := filepath.Join(t.TempDir(), "there"), filepath.Join(t.TempDir(), "not", "there")
+	for _, files := range [][2]string{{not, there}, {there, not}} {
+		if err := run(files[0], files[1], strings.NewReader(events), &strings.Builder{}); err == nil {
+			t.Error("it begins without")
+		}
 	}
 }

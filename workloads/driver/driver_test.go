@@ -231,7 +231,13 @@ func TestALossVoidsALaterGrantOfItsSession(t *testing.T) {
 func TestAReleaseCapsTheHold(t *testing.T) {
 	p := newPuppet(t)
 	p.grant("h1")
+	if !p.driver.BelievesIn("h1") || p.driver.BelievesIn("h2") {
+		t.Error("it does not believe in what it was granted, or in what it was not")
+	}
 	done := p.driver.Begin(client.Command{Cmd: client.CmdRelease, Op: 2, Hold: "h1", Key: "k1"})
+	if p.driver.BelievesIn("h1") {
+		t.Error("it is said to believe in what it releases")
+	}
 	p.hear()
 	p.ping()
 	p.say(`{"msg":"pong","n":1,"holds":["h1"]}`)
