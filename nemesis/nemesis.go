@@ -152,7 +152,8 @@ type Listener interface {
 type Env interface {
 	// Listen begins to hear of moments of that kind that the nemesis wants.
 	Listen(kind Trigger, wants func(Moment) bool) Listener
-	// Still reports whether what the moment is about still is so: the lock held, the work done, the client waiting.
+	// Still reports whether what the moment is about still is so: the lock held, the work going on, the client waiting. It is true
+	// where nobody can tell.
 	Still(m Moment) bool
 	// Client is a client by its name, nil if it is gone.
 	Client(name string) Target

@@ -153,9 +153,11 @@ func (s *schedule) Run(ctx context.Context, env Env) error {
 // waitTTLs bounds how long a step of a sequence waits for its moment: the steps before it may have made it impossible.
 const waitTTLs = 10
 
-// run does the steps one after another and takes all of them back in the opposite order. Until a step is seen to take effect, the moment
-// of the next one can come, and be the last of its kind: a client that is being cut off from the resource is granted the lock, and keeps
-// it for as long as it cannot work. So the next step listens from before that.
+// patienceTTLs is for how long a step of a sequence waits for a moment of its own turn before one of before that serves: longer than a
+// client holds a lock that packets reach a TTL late.
+const patienceTTLs = 3
+
+// run does the steps one after another and takes all of them back in the opposite order.
 func (r Round) run(ctx context.Context, env Env, ttl time.Duration) (failed error) {
 	var done []*injection
 	defer func() {
@@ -163,38 +165,33 @@ func (r Round) run(ctx context.Context, env Env, ttl time.Duration) (failed erro
 			failed = errors.Join(failed, i.heal(ctx))
 		}
 	}()
-	var next Listener
-	defer func() {
-		if next != nil { // before what was done is healed: a client may wait
-			next.End()
-		}
-	}()
+	next := r.Steps[0].listen(env)
+	defer func() { next.End() }() // before anything is healed: a client may wait
 	for n, step := range r.Steps {
-		if next == nil {
-			next = step.listen(env)
-		}
 		waiting, cancel := ctx, context.CancelFunc(func() {})
 		if n > 0 {
 			waiting, cancel = context.WithTimeout(ctx, waitTTLs*ttl)
 		}
-		moment, err := step.await(waiting, env, next)
+		moment, err := next.await(waiting, env, patienceTTLs*ttl)
 		cancel()
 		next.End()
-		next = nil
 		if err != nil {
 			return nil // the run is over, or the moment did not come
 		}
 		if step.comesInTurn() {
 			return step.runInTurn(ctx, env, moment)
 		}
-		if n+1 < len(r.Steps) && !r.Steps[n+1].Trigger.brief() {
-			next = r.Steps[n+1].listen(env)
+		if n+1 < len(r.Steps) {
+			next = r.Steps[n+1].listenAhead(env)
 		}
 		injected, took := injectAll(ctx, env, step.aim(ctx, env, moment))
 		moment.Pass()
 		done = append(done, injected...)
 		if !took {
 			return nil // recorded as what came of it
+		}
+		if n+1 < len(r.Steps) {
+			next.turn(env)
 		}
 	}
 	sleep(ctx, r.Steps[len(r.Steps)-1].Hold)
@@ -224,47 +221,6 @@ func (s Step) act(env Env, target Target, moment Moment) *act {
 		a.event.Hold, a.event.Key, _ = env.Hold(target.Name())
 	}
 	return a
-}
-
-// listen begins to hear of the step's moments.
-func (s Step) listen(env Env) Listener {
-	if s.Trigger == AtIntervals {
-		return atOnce{}
-	}
-	return env.Listen(s.Trigger, s.wants)
-}
-
-// atOnce is for a step that waits for nothing.
-type atOnce struct{}
-
-func (atOnce) Next(ctx context.Context) (Moment, error) { return Moment{}, ctx.Err() }
-func (atOnce) End()                                     {}
-
-// await waits for the trigger, and into the work where it is that. What is over by then is let go: a fault that comes after the write was
-// sent, or after the release, would prove nothing.
-func (s Step) await(ctx context.Context, env Env, moments Listener) (Moment, error) {
-	for {
-		moment, err := moments.Next(ctx)
-		if err != nil || s.Trigger == AtIntervals {
-			return moment, err
-		}
-		if s.Trigger == AtWork && !sleep(ctx, time.Until(moment.At.Add(time.Duration(float64(moment.Work)*s.WorkFraction)))) {
-			return Moment{}, ctx.Err()
-		}
-		if env.Still(moment) {
-			return moment, nil
-		}
-		moment.Pass()
-	}
-}
-
-// wants reports whether a moment is one of those that the step waits for: a client that is named by its number, and no
-// other.
-func (s Step) wants(m Moment) bool {
-	if s.Target.Name != roleClient || len(s.Target.Numbers) == 0 || m.Number == 0 {
-		return true
-	}
-	return slices.Contains(s.Target.Numbers, m.Number)
 }
 
 // noTarget stands where there is no target: the fault is recorded as one without effect.

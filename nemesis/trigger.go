@@ -32,29 +32,29 @@ type trigger struct {
 	// unheld: the client of the moment does not believe in its lock, not yet or not any more. A fault that waits for that meets
 	// no holder.
 	unheld bool
-	// brief: over at once, and nobody can say whether it is. A fault comes at that moment or not.
-	brief bool
+	// stays: what it says may stay so for good, and no other such moment come.
+	stays bool
 }
 
 // triggers is the table of triggers, in the order in which they are listed.
 var triggers = []trigger{
 	{name: AtIntervals, about: "at times drawn from the seed"},
-	{name: AtGrant, about: "when a client was granted a lock"},
+	{name: AtGrant, about: "when a client was granted a lock", stays: true},
 	{name: AtWork, about: "while a holder works, before it writes"},
-	{name: AtWorkEnd, about: "when a holder's work is done and its write is about to be sent", brief: true},
+	{name: AtWorkEnd, about: "when a holder's work is done and its write is about to be sent"},
 	{name: AtRelease, about: "just before a holder releases"},
 	{name: AtRemoving, about: "in a release of two steps, when the client has looked whose the lock is and is about to delete it", unheld: true},
 	{name: AtExpiring, about: "in an acquire of two steps, when the client has made its record and is about to let it expire", unheld: true},
-	{name: AtQueueing, about: "when a client begins to wait behind another"},
+	{name: AtQueueing, about: "when a client begins to wait behind another", stays: true},
 	{name: AtLoss, about: "when a client is told that its lock is lost"},
-	{name: AtLeader, about: "when the service's leader changed"},
+	{name: AtLeader, about: "when the service's leader changed", stays: true},
 }
 
 // unheld reports whether the client of such a moment does not believe in its lock.
 func (t Trigger) unheld() bool { return t.row().unheld }
 
-// brief reports whether such a moment is over at once.
-func (t Trigger) brief() bool { return t.row().brief }
+// stays reports whether what such a moment says may stay so for good.
+func (t Trigger) stays() bool { return t.row().stays }
 
 func (t Trigger) row() trigger {
 	for _, one := range triggers {

@@ -31,13 +31,13 @@ func (e *faultEnv) Listen(kind nemesis.Trigger, wants func(nemesis.Moment) bool)
 	return e.moments.listen(kind, wants)
 }
 
-// still says for the triggers of which more than the moment is known whether the client is still at it.
-var still = map[nemesis.Trigger]func(*driver.Driver, nemesis.Moment) bool{
-	nemesis.AtGrant:    func(d *driver.Driver, m nemesis.Moment) bool { return d.BelievesIn(m.Hold) },
-	nemesis.AtQueueing: func(d *driver.Driver, _ nemesis.Moment) bool { return d.Waiting() },
-	nemesis.AtWork: func(d *driver.Driver, m nemesis.Moment) bool {
-		hold, _, ok := d.Working()
-		return ok && hold == m.Hold
+// still asks the client's driver, for those triggers of which it knows whether the client is still at it.
+var still = map[nemesis.Trigger]func(d *driver.Driver, hold string) bool{
+	nemesis.AtGrant:    (*driver.Driver).BelievesIn,
+	nemesis.AtQueueing: (*driver.Driver).WaitsFor,
+	nemesis.AtWork: func(d *driver.Driver, hold string) bool {
+		at, _, ok := d.Working()
+		return ok && at == hold
 	},
 }
 
@@ -47,11 +47,12 @@ func (e *faultEnv) Still(m nemesis.Moment) bool {
 		return false
 	default:
 	}
-	if asks := still[m.Kind]; asks != nil {
-		c := e.run.fleet.named(m.Client)
-		return c != nil && asks(c.driver, m)
+	asks := still[m.Kind]
+	if asks == nil {
+		return true
 	}
-	return true
+	c := e.run.fleet.named(m.Client)
+	return c != nil && asks(c.driver, m.Hold)
 }
 
 func (e *faultEnv) Client(name string) nemesis.Target {

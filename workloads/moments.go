@@ -63,9 +63,9 @@ func (l *listener) forget() {
 
 // offer never blocks. It reports whether somebody listens.
 func (m *moments) offer(moment nemesis.Moment) bool {
-	moment.At = time.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	moment.At = time.Now()
 	for _, l := range m.listeners[moment.Kind] {
 		if l.wants(moment) {
 			l.forget()

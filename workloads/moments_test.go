@@ -1,8 +1,13 @@
 package workloads
 
 import (
+	"fmt"
+	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"lockcheck/clusters/client"
 	"lockcheck/nemesis"
 	"lockcheck/workloads/driver"
 )
@@ -15,7 +20,8 @@ func TestAFaultComesBeforeTheRequestThatItWaitsFor(t *testing.T) {
 		driver.MomentExpiring: nemesis.AtExpiring,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
-			s := &faultEnv{moments: newMoments()}
+			speaks := newSpeaker(t, "c3-2")
+			s := &faultEnv{run: &Run{fleet: &fleet{members: []*member{speaks.member}}}, moments: newMoments()}
 			between := driver.Moment{Client: "c3-2", Kind: kind, Op: 7, Hold: "h5", Key: "k1"}
 			if s.hear(between) != nil {
 				t.Error("no fault waits, and the client is held up")
@@ -53,35 +59,98 @@ func TestAFaultComesBeforeTheRequestThatItWaitsFor(t *testing.T) {
 // Of what comes before somebody asks, the newest is kept. A client whose moment nobody asks for goes on.
 func TestAListenerKeepsTheNewestMoment(t *testing.T) {
 	all := newMoments()
-	l := all.listen(nemesis.AtGrant, func(m nemesis.Moment) bool { return m.Number != 2 })
-	first := all.holdUp(nemesis.Moment{Kind: nemesis.AtGrant, Number: 1, Hold: "h1"})
-	all.holdUp(nemesis.Moment{Kind: nemesis.AtGrant, Number: 1, Hold: "h2"})
-	<-first
-	if all.holdUp(nemesis.Moment{Kind: nemesis.AtGrant, Number: 2, Hold: "h3"}) != nil || all.offer(nemesis.Moment{Kind: nemesis.AtLoss, Number: 1}) {
+	l := all.listen(nemesis.AtRelease, func(m nemesis.Moment) bool { return m.Number != 2 })
+	offer := func(number int, hold string) (taken bool, passed chan struct{}) {
+		passed = make(chan struct{})
+		return all.offer(nemesis.Moment{Kind: nemesis.AtRelease, Number: number, Hold: hold, Passed: passed}), passed
+	}
+	goesOn := func(passed chan struct{}) bool {
+		select {
+		case <-passed:
+			return true
+		default:
+			return false
+		}
+	}
+	_, first := offer(1, "h1")
+	_, second := offer(1, "h2")
+	if !goesOn(first) || goesOn(second) {
+		t.Errorf("the client of the first moment goes on: %v, want true; of the second: %v, want false", goesOn(first), goesOn(second))
+	}
+	if taken, _ := offer(2, "h3"); taken || all.offer(nemesis.Moment{Kind: nemesis.AtLoss, Number: 1}) {
 		t.Error("somebody listens to what nobody wants")
 	}
 	if m, err := l.Next(t.Context()); err != nil || m.Hold != "h2" || m.At.IsZero() {
 		t.Errorf("heard of %+v (%v), want the newest, and when it was", m, err)
 	}
-	third := all.holdUp(nemesis.Moment{Kind: nemesis.AtGrant, Number: 1, Hold: "h4"})
+	_, third := offer(1, "h4")
 	l.End()
-	<-third
-	if all.offer(nemesis.Moment{Kind: nemesis.AtGrant, Number: 1}) {
+	if !goesOn(third) {
+		t.Error("a client waits for nobody")
+	}
+	if taken, _ := offer(1, "h5"); taken {
 		t.Error("a listener that has ended listens")
 	}
 }
 
 // A client waits no longer for a fault than it may, also if somebody listens and does not act. Its moment is over then.
 func TestAMomentIsOverWhenItsClientHasWaitedLongEnough(t *testing.T) {
-	s := &faultEnv{moments: newMoments()}
-	l := s.Listen(nemesis.AtRelease, func(nemesis.Moment) bool { return true })
-	defer l.End()
-	s.releasing(t.Context(), "c1", "h1", "k1")
-	m, err := l.Next(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		s := &faultEnv{moments: newMoments()}
+		l := s.Listen(nemesis.AtRelease, func(nemesis.Moment) bool { return true })
+		defer l.End()
+		s.releasing(t.Context(), "c1", "h1", "k1")
+		if took := time.Since(began); took != askTimeout {
+			t.Errorf("the client waited for %v, want %v", took, askTimeout)
+		}
+		m, err := l.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Still(m) {
+			t.Error("the client has gone on, and its moment is said not to be over")
+		}
+	})
+}
+
+// What a moment is about is so until the client says, or is told, something else, and never of another hold or of a client that is gone.
+func TestAMomentIsStillSoWhileItsClientIsAtIt(t *testing.T) {
+	client1 := newSpeaker(t, "c1")
+	s := &faultEnv{run: &Run{fleet: &fleet{members: []*member{client1.member}}}, moments: newMoments()}
+	begin := func(command client.Command) <-chan driver.Completion {
+		command.Key, command.Hold = "k1", "h1"
+		return client1.driver.Begin(command)
 	}
-	if s.Still(m) {
-		t.Error("the client has gone on, and its moment is said not to be over")
+	is := func(what string, kinds ...nemesis.Trigger) {
+		t.Helper()
+		for _, kind := range []nemesis.Trigger{nemesis.AtQueueing, nemesis.AtGrant, nemesis.AtWork, nemesis.AtLoss} {
+			m := nemesis.Moment{Kind: kind, Client: "c1", Hold: "h1"}
+			if got, want := s.Still(m), slices.Contains(kinds, kind) || kind == nemesis.AtLoss; got != want {
+				t.Errorf("%s: @%s is still so: %v, want %v", what, kind, got, want)
+			}
+			if m.Hold = "h2"; kind != nemesis.AtLoss && s.Still(m) {
+				t.Errorf("%s: @%s is said to be so of another hold", what, kind)
+			}
+			if m.Client = "c2"; kind != nemesis.AtLoss && s.Still(m) {
+				t.Errorf("%s: @%s is said to be so of a client that is not there", what, kind)
+			}
+		}
 	}
+	acquired := begin(client.Command{Cmd: client.CmdAcquire, Op: 1})
+	is("it waits", nemesis.AtQueueing)
+	fmt.Fprintln(client1.out, `{"msg":"ok","op":1}`)
+	<-acquired
+	is("it holds the lock", nemesis.AtGrant)
+	wrote := begin(client.Command{Cmd: client.CmdWrite, Op: 2, WorkMS: 1})
+	fmt.Fprintln(client1.out, `{"msg":"stage","op":2,"stage":"working"}`)
+	for hold := ""; hold == ""; hold, _, _ = client1.driver.Working() {
+		time.Sleep(time.Millisecond)
+	}
+	is("it works", nemesis.AtGrant, nemesis.AtWork)
+	fmt.Fprintln(client1.out, `{"msg":"ok","op":2}`)
+	<-wrote
+	is("it has written", nemesis.AtGrant)
+	begin(client.Command{Cmd: client.CmdRelease, Op: 3})
+	is("it releases")
 }

@@ -17,6 +17,8 @@ type event struct {
 	Package string
 	Test    string // "" for what is said of the package
 	Output  string
+
+	FailedBuild string // of a package that could not be built
 }
 
 type name struct{ pkg, test string }
@@ -25,10 +27,11 @@ type name struct{ pkg, test string }
 type filter struct {
 	out, skipped, failed io.Writer
 	said                 map[name][]string
+	blamed               map[name]bool // what has a line in failed
 }
 
 func newFilter(out, skipped, failed io.Writer) *filter {
-	return &filter{out, skipped, failed, map[name][]string{}}
+	return &filter{out, skipped, failed, map[name][]string{}, map[name]bool{}}
 }
 
 // line takes a line. What is no event is passed on.
@@ -45,10 +48,10 @@ func (f *filter) line(line []byte) error {
 	case e.Action == "output":
 		f.said[at] = append(f.said[at], e.Output)
 	case e.Action == "fail" && e.Test == "":
-		return f.packageFailed(e.Package)
+		return f.packageFailed(e)
 	case e.Action == "fail":
 		said := f.take(at)
-		return errors.Join(f.print(said...), f.blame(at, complaint(said)))
+		return errors.Join(f.print(said...), f.blame(at, reasonToFail(said)))
 	case e.Action == "skip" && e.Test != "":
 		return f.note(at, reason(f.take(at)))
 	case e.Action == "pass", e.Action == "skip":
@@ -67,25 +70,44 @@ func (f *filter) note(at name, why string) error {
 }
 
 // packageFailed prints all that is kept of a package: tests that it took with it have no end of their own.
-func (f *filter) packageFailed(pkg string) error {
+func (f *filter) packageFailed(e event) error {
 	for _, at := range slices.SortedFunc(maps.Keys(f.said), func(a, b name) int { return strings.Compare(a.test, b.test) }) {
-		if at.pkg != pkg {
+		if at.pkg != e.Package {
 			continue
 		}
 		said := f.take(at)
-		if err := errors.Join(f.print(said...), f.blame(at, ending(said))); err != nil {
+		err := f.print(said...)
+		if said = withoutNoise(said); len(said) > 0 {
+			err = errors.Join(err, f.blame(at, "it has no end: "+short(firstAlarm(said))))
+		}
+		if err != nil {
 			return err
 		}
 	}
-	return nil
+	why := "it failed"
+	if e.FailedBuild != "" {
+		why = "it was not built"
+	}
+	return f.blame(name{pkg: e.Package}, why)
 }
 
-// blame takes down a test that failed, unless it failed because a part of it did, which has a line of its own.
+// blame takes down what failed. Without a reason it is not taken down where a part of it is, which then is the reason.
 func (f *filter) blame(at name, why string) error {
-	if at.test == "" || why == "" {
+	parts := 0
+	for other := range f.blamed {
+		if other.pkg == at.pkg && other != at && (at.test == "" || strings.HasPrefix(other.test, at.test+"/")) {
+			parts++
+			delete(f.blamed, other) // another run of the same tests has parts of its own
+		}
+	}
+	f.blamed[at] = true
+	if parts > 0 && (why == "" || at.test == "") {
 		return nil
 	}
-	_, err := fmt.Fprintf(f.failed, "%s %s: %s\n", at.pkg, at.test, why)
+	if why == "" {
+		why = "it does not say why"
+	}
+	_, err := fmt.Fprintf(f.failed, "%s: %s\n", strings.TrimSpace(at.pkg+" "+at.test), why)
 	return err
 }
 
@@ -119,33 +141,40 @@ func isSummary(text string) bool {
 
 var position = regexp.MustCompile(`^ *[A-Za-z0-9_]+\.go:[0-9]+: `)
 
-// longest is how much of what a test complained of stands in its line.
+// longest is how much of what a test said stands in its line.
 const longest = 400
 
-// complaint is what a test that failed said first. What it logs after that is mostly what was kept for those who have to understand it.
-func complaint(said []string) string {
+var alarm = regexp.MustCompile(`^(panic: |fatal error: |WARNING: DATA RACE)`)
+
+// reasonToFail is what a test that failed said first, or that it panicked. What it logs after the first is mostly what was kept for those
+// who have to understand it.
+func reasonToFail(said []string) string {
+	said = withoutNoise(said)
+	if slices.ContainsFunc(said, alarm.MatchString) {
+		return short(firstAlarm(said))
+	}
 	var why []string
 	for _, text := range said {
 		begins := position.FindString(text)
 		switch {
-		case begins != "" && why != nil, strings.HasPrefix(strings.TrimSpace(text), "--- FAIL"):
+		case len(why) > 0 && (begins != "" || strings.HasPrefix(strings.TrimSpace(text), "--- FAIL")):
 			return short(why)
 		case begins != "":
-			why = []string{strings.TrimSpace(text[len(begins):])}
-		case why != nil:
-			why = append(why, strings.TrimSpace(text))
+			why = []string{text[len(begins):]}
+		case len(why) > 0:
+			why = append(why, text)
 		}
 	}
 	return short(why)
 }
 
-// ending is of a test that has no end: its package was ended.
-func ending(said []string) string {
-	said = slices.DeleteFunc(said, func(text string) bool { return noise.MatchString(text) })
-	if len(said) == 0 {
-		return ""
-	}
-	return "it has no end: " + short(said)
+// firstAlarm is what was said from the first alarm on, all if there was none.
+func firstAlarm(said []string) []string {
+	return said[max(0, slices.IndexFunc(said, alarm.MatchString)):]
+}
+
+func withoutNoise(said []string) []string {
+	return slices.DeleteFunc(slices.Clone(said), noise.MatchString)
 }
 
 // short puts the lines into one, and leaves out what is too much for that.

@@ -12,6 +12,8 @@ import (
 const events = `{"Action":"start","Package":"p"}
 {"Action":"run","Package":"p","Test":"TestGood"}
 {"Action":"run","Package":"p","Test":"TestWhole"}
+{"Action":"output","Package":"p","Test":"TestWhole/part","Output":"    p_test.go:9: a part\n"}
+{"Action":"fail","Package":"p","Test":"TestWhole/part"}
 {"Action":"output","Package":"p","Test":"TestWhole","Output":"--- FAIL: TestWhole (0.00s)\n"}
 {"Action":"fail","Package":"p","Test":"TestWhole"}
 {"Action":"output","Package":"p","Test":"TestGood","Output":"=== RUN   TestGood\n"}
@@ -37,6 +39,20 @@ const events = `{"Action":"start","Package":"p"}
 {"Action":"output","Package":"p","Output":"FAIL\n"}
 {"Action":"output","Package":"p","Output":"FAIL\tp\t1.2s\n"}
 {"Action":"fail","Package":"p"}
+{"Action":"output","Package":"t","Test":"TestPanic","Output":"    p_test.go:10: it begins\n"}
+{"Action":"output","Package":"t","Test":"TestPanic","Output":"--- FAIL: TestPanic (0.00s)\n"}
+{"Action":"output","Package":"t","Test":"TestPanic","Output":"panic: no way\n"}
+{"Action":"fail","Package":"t","Test":"TestPanic"}
+{"Action":"output","Package":"t","Test":"TestSilent","Output":"--- FAIL: TestSilent (0.00s)\n"}
+{"Action":"fail","Package":"t","Test":"TestSilent"}
+{"Action":"fail","Package":"t"}
+{"Action":"fail","Package":"u"}
+{"Action":"output","Package":"v","Test":"TestBoth/part","Output":"    p_test.go:11: a part\n"}
+{"Action":"fail","Package":"v","Test":"TestBoth/part"}
+{"Action":"output","Package":"v","Test":"TestBoth","Output":"    p_test.go:12: and the whole\n"}
+{"Action":"fail","Package":"v","Test":"TestBoth"}
+{"Action":"fail","Package":"v"}
+{"Action":"fail","Package":"w","FailedBuild":"w"}
 {"Action":"output","Package":"q","Output":"PASS\n"}
 {"Action":"output","Package":"q","Output":"ok  \tq\t0.1s\n"}
 {"Action":"pass","Package":"q"}
@@ -46,13 +62,20 @@ const events = `{"Action":"start","Package":"p"}
 go: no such module
 `
 
-const printed = `--- FAIL: TestWhole (0.00s)
+const printed = `    p_test.go:9: a part
+--- FAIL: TestWhole (0.00s)
     p_test.go:7: 1, want 2
         of these:
     p_test.go:8: the server's log
 --- FAIL: TestBad (0.00s)
 FAIL	p	1.2s
 panic: test timed out
+    p_test.go:10: it begins
+--- FAIL: TestPanic (0.00s)
+panic: no way
+--- FAIL: TestSilent (0.00s)
+    p_test.go:11: a part
+    p_test.go:12: and the whole
 ok  	q	0.1s
 s.go:1:1: expected package
 go: no such module
@@ -72,7 +95,9 @@ func TestWhatFailedIsPrintedAndWhatWasSkippedIsNoted(t *testing.T) {
 	}
 	for file, want := range map[string]string{
 		skipped: "p TestAway: no moon tonight: come again\n",
-		failed:  "p TestBad: 1, want 2 of these:\np TestTaken: it has no end: panic: test timed out\n",
+		failed: "p TestWhole/part: a part\np TestBad: 1, want 2 of these:\np TestTaken: it has no end: panic: test timed out\n" +
+			"t TestPanic: panic: no way\nt TestSilent: it does not say why\nu: it failed\n" +
+			"v TestBoth/part: a part\nv TestBoth: and the whole\nw: it was not built\n",
 	} {
 		if text, err := os.ReadFile(file); err != nil || string(text) != want+want {
 			t.Errorf("%s is\n%s%v, want twice\n%s", filepath.Base(file), text, err, want)

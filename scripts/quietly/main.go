@@ -1,6 +1,6 @@
 // Command quietly reads what `go test -json` prints and prints what `go test` would: a line for each package, and all that
 // a test said which failed. Tests that were skipped are appended to a file, a line each, with the reason, and tests that failed to another,
-// with the first that they complained of:
+// with what they said first:
 //
 //	go test -json ./... | go run ./scripts/quietly -skipped FILE -failed FILE
 //

@@ -201,6 +201,18 @@ func (d *Driver) Waiting() bool {
 	return false
 }
 
+// WaitsFor reports whether the client waits for the lock that would be that hold.
+func (d *Driver) WaitsFor(hold string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, op := range d.pending {
+		if op.command.Cmd == client.CmdAcquire && op.command.Hold == hold && !op.answered {
+			return true
+		}
+	}
+	return false
+}
+
 // Begin records an operation's invocation and sends it. The completion arrives on the channel, exactly once; a client
 // that ends completes everything open as info.
 func (d *Driver) Begin(command client.Command) <-chan Completion {
