@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -22,6 +21,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/etcd"
+	"lockcheck/clusters/hosttest/freeport"
 )
 
 // serving is the environment variable that turns the test's program into etcd's lock client.
@@ -240,7 +240,7 @@ func startEtcd(b *testing.B, members int, sync bool) string {
 	var all []etcdMember
 	var peers []string
 	for i := range members {
-		m := etcdMember{Name: "n" + strconv.Itoa(i+1), Dir: b.TempDir(), Sync: sync, Peer: url.URL{Scheme: "http", Host: freeAddress(b)}}
+		m := etcdMember{Name: "n" + strconv.Itoa(i+1), Dir: b.TempDir(), Sync: sync, Peer: url.URL{Scheme: "http", Host: freeport.Address(b)}}
 		all, peers = append(all, m), append(peers, m.Name+"="+m.Peer.String())
 	}
 	var said []*bufio.Reader
@@ -264,17 +264,6 @@ func startEtcd(b *testing.B, members int, sync bool) string {
 		endpoints = append(endpoints, strings.TrimSpace(address))
 	}
 	return strings.Join(endpoints, ",")
-}
-
-// freeAddress is a free one: members have to know one another's before they start.
-func freeAddress(b testing.TB) string {
-	b.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // beEtcd serves until its standard input ends.

@@ -16,6 +16,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/etcd"
+	"lockcheck/clusters/hosttest/freeport"
 	"lockcheck/clusters/postgres"
 	"lockcheck/clusters/resource"
 )
@@ -223,7 +224,7 @@ func startPostgres(b testing.TB) string {
 		}
 		b.Skip("PostgreSQL is not there: install postgresql-15")
 	}
-	bin, addr := filepath.Dir(found[len(found)-1]), freeAddress(b)
+	bin, addr := filepath.Dir(found[len(found)-1]), freeport.Address(b)
 	data, err := os.MkdirTemp("", "lockcheck-bench-") // b.TempDir's own directory lets no other user in
 	if err != nil {
 		b.Fatal(err)

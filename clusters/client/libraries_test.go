@@ -15,6 +15,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client/clienttest/wire"
 	"lockcheck/clusters/client/libraries"
+	"lockcheck/clusters/hosttest/freeport"
 )
 
 // The lock clients of libraries/ conform, each with a real server of its own.
@@ -95,8 +96,8 @@ var servers = map[string]func(*testing.T) string{"etcd": startEtcd, "redis": sta
 
 func startEtcd(t *testing.T) string {
 	t.Helper()
-	addr := freeAddr(t)
-	clients, peers := "http://"+addr, "http://"+freeAddr(t)
+	addr := freeport.Address(t)
+	clients, peers := "http://"+addr, "http://"+freeport.Address(t)
 	startServer(t, "etcd", "--data-dir", t.TempDir(), "--listen-client-urls", clients, "--advertise-client-urls", clients,
 		"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", "default="+peers)
 	answers(t, addr, "GET /health HTTP/1.0\r\n\r\n", `"health":"true"`)
@@ -105,7 +106,7 @@ func startEtcd(t *testing.T) string {
 
 func startRedis(t *testing.T) string {
 	t.Helper()
-	addr := freeAddr(t)
+	addr := freeport.Address(t)
 	_, port, _ := net.SplitHostPort(addr)
 	startServer(t, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
 	answers(t, addr, "PING\r\n", "+PONG")
@@ -120,7 +121,7 @@ func startZooKeeper(t *testing.T) string {
 	if _, err := os.Stat(filepath.SplitList(jars)[0]); err != nil {
 		libraries.Missing(t, "ZooKeeper is not there: apt-get install libzookeeper-java default-jre-headless (%v)", err)
 	}
-	addr := freeAddr(t)
+	addr := freeport.Address(t)
 	_, port, _ := net.SplitHostPort(addr)
 	tickMS := strconv.FormatInt(librariesTTL.Milliseconds()/20, 10) // sessions live at most 20 ticks
 	startServer(t, "java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dzookeeper.admin.enableServer=false",
@@ -149,17 +150,6 @@ func startServer(t *testing.T, program string, args ...string) {
 			t.Logf("%s printed:\n%s", program, printed.String())
 		}
 	})
-}
-
-// freeAddr is an address where nothing listens.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // answers waits until a server answers a question as it does when it is ready.

@@ -17,6 +17,7 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/clusters/hosttest"
+	"lockcheck/clusters/hosttest/freeport"
 	"lockcheck/reports/rundir"
 )
 
@@ -280,7 +281,7 @@ func TestAttachedToZooKeeperWithDigest(t *testing.T) {
 func TestWhatCannotBeAttachedTo(t *testing.T) {
 	t.Parallel()
 	member := startEtcd(t, "127.0.0.1", "pw-of-this-test")
-	closed := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	closed := "127.0.0.1:" + strconv.Itoa(freeport.Port(t))
 	for name, c := range map[string]struct {
 		args []string
 		code int

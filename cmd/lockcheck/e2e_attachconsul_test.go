@@ -17,6 +17,7 @@ import (
 	"lockcheck/checker"
 	"lockcheck/clusters"
 	"lockcheck/clusters/consul"
+	"lockcheck/clusters/hosttest/freeport"
 )
 
 // consulAgent is a server that a test started, with TLS and ACLs.
@@ -37,10 +38,10 @@ func startConsul(t *testing.T, token string) *consulAgent {
 	}
 	c := &consulAgent{}
 	c.ca, c.cert, c.key = certificates(t, "127.0.0.1")
-	port := freePort(t)
+	port := freeport.Port(t)
 	c.endpoint = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	config, err := json.Marshal(map[string]any{
-		"ports":   map[string]int{"http": -1, "https": port, "dns": -1, "grpc": -1, "serf_wan": -1, "serf_lan": freePort(t), "server": freePort(t)},
+		"ports":   map[string]int{"http": -1, "https": port, "dns": -1, "grpc": -1, "serf_wan": -1, "serf_lan": freeport.Port(t), "server": freeport.Port(t)},
 		"ca_file": c.ca, "cert_file": c.cert, "key_file": c.key, "verify_incoming_https": true, "disable_update_check": true,
 		"acl":         map[string]any{"enabled": true, "default_policy": "deny", "tokens": map[string]string{"master": consulAdmin, "agent": consulAdmin}},
 		"performance": map[string]int{"raft_multiplier": 1}, "session_ttl_min": "1s",

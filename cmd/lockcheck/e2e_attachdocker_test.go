@@ -12,6 +12,7 @@ import (
 	"lockcheck/checker"
 	"lockcheck/clusters/docker"
 	"lockcheck/clusters/hosttest"
+	"lockcheck/clusters/hosttest/freeport"
 )
 
 // Clients in containers at services that a test started by hand. No image of any server is needed.
@@ -109,7 +110,7 @@ func TestKazooInAContainerIsAttachedToZooKeeperWithDigest(t *testing.T) {
 func TestWhatContainersCannotBeAttachedTo(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
-	closed := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	closed := "127.0.0.1:" + strconv.Itoa(freeport.Port(t))
 	for name, c := range map[string]struct {
 		args []string
 		code int

@@ -22,6 +22,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+
+	"lockcheck/clusters/hosttest/freeport"
 )
 
 // etcdMember is a member that a test started.
@@ -35,7 +37,7 @@ type etcdMember struct {
 // keys of lockcheck's.
 func startEtcd(t *testing.T, addr, password string) *etcdMember {
 	t.Helper()
-	client, peer := net.JoinHostPort(addr, strconv.Itoa(freePort(t))), net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t)))
+	client, peer := net.JoinHostPort(addr, strconv.Itoa(freeport.Port(t))), net.JoinHostPort("127.0.0.1", strconv.Itoa(freeport.Port(t)))
 	m := &etcdMember{endpoint: client}
 	scheme := "http://"
 	args := []string{

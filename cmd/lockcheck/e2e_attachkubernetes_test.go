@@ -22,6 +22,7 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/clusters"
+	"lockcheck/clusters/hosttest/freeport"
 	"lockcheck/clusters/kubernetes"
 )
 
@@ -42,7 +43,7 @@ func startKubernetes(t *testing.T, token string) *apiServer {
 	}
 	k := &apiServer{behind: startEtcd(t, "127.0.0.1", "")}
 	k.ca, k.cert, k.key = certificates(t, "127.0.0.1")
-	port := strconv.Itoa(freePort(t))
+	port := strconv.Itoa(freeport.Port(t))
 	k.endpoint = net.JoinHostPort("127.0.0.1", port)
 	signing := signingKey(t)
 	startService(t, found[0], append(found[1:len(found):len(found)],

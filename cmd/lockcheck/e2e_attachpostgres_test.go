@@ -18,6 +18,7 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/clusters"
+	"lockcheck/clusters/hosttest/freeport"
 	"lockcheck/clusters/postgres"
 )
 
@@ -52,7 +53,7 @@ func startPostgres(t *testing.T, password string) *postgresServer {
 		t.Fatalf("%v: %s", err, text)
 	}
 	ca, cert, key := certificates(t, "127.0.0.1")
-	port := strconv.Itoa(freePort(t))
+	port := strconv.Itoa(freeport.Port(t))
 	s := &postgresServer{endpoint: "127.0.0.1:" + port, ca: ca}
 	admission := writeFile(t, "pg_hba.conf", "hostssl shared,postgres all 127.0.0.1/32 scram-sha-256\n")
 	args := []string{"-D", data}

@@ -15,6 +15,7 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/clusters/hosttest"
+	"lockcheck/clusters/hosttest/freeport"
 )
 
 // redisServer is a server that a test started.
@@ -51,7 +52,7 @@ func startRedisWithTLS(t *testing.T, password string) *redisServer {
 
 func freePlace(t *testing.T, addr string) string {
 	t.Helper()
-	return net.JoinHostPort(addr, strconv.Itoa(freePort(t)))
+	return net.JoinHostPort(addr, strconv.Itoa(freeport.Port(t)))
 }
 
 // listening are the lines that say where a server or Sentinel does.

@@ -5,7 +5,6 @@ package main_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -157,17 +156,6 @@ func startOnAThreadThatStays(cmd *exec.Cmd) error {
 	started := make(chan error)
 	forking <- func() { started <- cmd.Start() }
 	return <-started
-}
-
-// freePort is one that nothing listened at a moment ago.
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
 }
 
 func writeFile(t *testing.T, name, text string) string {

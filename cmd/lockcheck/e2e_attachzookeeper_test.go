@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"lockcheck/clusters/hosttest/freeport"
 )
 
 // zooKeeper is a server that a test started.
@@ -31,7 +33,7 @@ func startZooKeeper(t *testing.T, password string) *zooKeeper {
 	if _, err := os.Stat(jars + "zookeeper.jar"); err != nil {
 		skip(t, "%v", err)
 	}
-	port, securePort := strconv.Itoa(freePort(t)), strconv.Itoa(freePort(t))
+	port, securePort := strconv.Itoa(freeport.Port(t)), strconv.Itoa(freeport.Port(t))
 	z := &zooKeeper{endpoint: "127.0.0.1:" + port, secure: "127.0.0.1:" + securePort}
 	z.ca, z.cert, z.key = certificates(t, "127.0.0.1")
 	config := writeFile(t, "zoo.cfg", strings.Join([]string{

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/clusters/docker"
+	"lockcheck/clusters/hosttest/freeport"
 )
 
 // storage is the command of the example in clusters/resource/README.md with parts of it replaced: those that make it a mutant of
@@ -182,12 +182,7 @@ func TestStorageServersInContainers(t *testing.T) {
 // A resource that others run is reached out of the run's network by its URL; the run's keys are its own, also the second time.
 func TestAStorageThatOthersRun(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listen := l.Addr().String()
-	l.Close()
+	listen := freeport.Address(t)
 	words := strings.Fields(strings.TrimPrefix(storage(t, ""), "--resource="))
 	running := exec.Command(words[0], words[1:]...)
 	running.Env = append(os.Environ(), "LOCKCHECK_LISTEN="+listen, "LOCKCHECK_DATA="+t.TempDir())

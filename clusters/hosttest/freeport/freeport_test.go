@@ -1,0 +1,27 @@
+package freeport
+
+import (
+	"net"
+	"testing"
+)
+
+// A port is free, another one each time, and none that a connection is given.
+func TestAPortIsNoConnections(t *testing.T) {
+	low, high, err := ofConnections()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int]bool{}
+	for range 100 {
+		port := Port(t)
+		if low <= port && port <= high || seen[port] {
+			t.Fatalf("port %d: connections are given %d to %d, and it was found before: %v", port, low, high, seen[port])
+		}
+		seen[port] = true
+		l, err := net.Listen("tcp4", Address(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+	}
+}
