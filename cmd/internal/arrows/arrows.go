@@ -44,7 +44,7 @@ type neighbours struct{ all, tests []string }
 // of another. A folder of clusters without a line of its own is a backend, so that one that is added needs none.
 var inside = map[string]neighbours{
 	"clusters":          {all: []string{"clusters/client", "clusters/procs", "clusters/disk"}},
-	"clusters/client":   {all: []string{"clusters/resource"}},
+	"clusters/client":   {all: []string{"clusters/resource"}, tests: []string{"clusters/hosttest/freeport"}}, // itself a leaf
 	"clusters/resource": {},
 	"clusters/procs":    {tests: []string{"clusters/hosttest/missing"}}, // itself a leaf
 	"clusters/disk":     {},
