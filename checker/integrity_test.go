@@ -362,6 +362,15 @@ func TestTheCauseOfWhatAResourceDoes(t *testing.T) {
 		if f.Cause.Text != want || strings.Contains(storyText(f), "the resource was killed") != (target == "resource") {
 			t.Errorf("%s: %s\n%s", target, f.Cause.Text, storyText(f))
 		}
+		if strings.Contains(storyText(f), "the kill of the resource was over") != (target == "resource") {
+			t.Errorf("%s: the end of the kill is told: %s", target, storyText(f))
+		}
+		atOnce := strings.ReplaceAll(kill, "kill:ok 1 target=%", "kill:ok 1 target=% at_once=yes")
+		again, _ := judgeText(t, underTest(history.CompareTokens), twoInTurn+strings.ReplaceAll(atOnce, "%", target)+strings.ReplaceAll(lateWrite, "%", ""))
+		story := storyText(again.of(ResourceIntegrity).Findings[0])
+		if strings.Contains(story, "the resource was killed (SIGKILL), and was started again at once") != (target == "resource") || strings.Contains(story, "was over") {
+			t.Errorf("%s, started again at once: %s", target, story)
+		}
 		for _, name := range []Name{StaleWrite, LostUpdate} { // whose holders no resource can disturb
 			if cause := result.of(name).Findings[0].Cause; (cause.Kind == "kill of server") != (target == "n1") {
 				t.Errorf("%s of %s: %+v", target, name, cause)

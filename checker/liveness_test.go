@@ -219,6 +219,16 @@ func TestWordsOfALockThatHangs(t *testing.T) {
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1 session=sa` + killed + "40 harness phase end", []string{"k was not available"},
 			"it coincides with a kill of a (holder) from 1.300 s to 1.400 s; k had been granted last at 1.100 s, to a"},
+		"a server that was started again at once": {`
+			1.0 a acquire h1
+			1.1 a acquire:ok h1 token=1 session=sa
+			1.2 nemesis kill:invoke 1 target=n1 role=one
+			1.3 nemesis kill:ok 1 target=n1 role=one at_once=yes
+			1.8 nemesis kill:heal 1 target=n1 role=one
+			1.8 nemesis kill:healed 1 target=n1 role=one
+			2.0 harness phase final
+			2.1 f1 acquire f1` + probe + "40 harness phase end", []string{"k was not available"},
+			"it coincides with a kill of n1 (one) by 1.300 s, after which it was started again at once; k had been granted last at 1.100 s, to a"},
 		"the last client to be granted the lock gave it back, and is killed when it asks again": {`
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1 session=sa
