@@ -10,7 +10,6 @@ import (
 type awaited struct {
 	step    Step
 	moments Listener  // nil where it does not listen, or not yet
-	ahead   bool      // it has listened since before its turn
 	since   time.Time // when its turn came
 }
 
@@ -28,7 +27,7 @@ func (s Step) listenAhead(env Env) awaited {
 	if !s.Trigger.stays() {
 		return awaited{step: s}
 	}
-	return awaited{step: s, moments: env.Listen(s.Trigger, s.wants), ahead: true}
+	return awaited{step: s, moments: env.Listen(s.Trigger, s.wants)}
 }
 
 // turn says that it is the step's turn.
@@ -52,7 +51,7 @@ func (a *awaited) await(ctx context.Context, env Env, patience time.Duration) (M
 	if a.moments == nil {
 		return Moment{}, ctx.Err()
 	}
-	if a.ahead {
+	if a.step.Trigger.stays() {
 		if moment, err := a.first(ctx, patience); err != nil || env.Still(moment) {
 			return moment, err
 		}
@@ -78,7 +77,7 @@ func (a *awaited) await(ctx context.Context, env Env, patience time.Duration) (M
 	}
 }
 
-// first is the first moment since the step's turn or, where none comes for a while, the last one before it. That is the poorer one: the
+// first is the first moment since the step's turn or, where none comes for a while, the last one before it, if it listened by then. That is the poorer one: the
 // fault before may not have been there from its beginning, and some time of what it is about has passed.
 func (a *awaited) first(ctx context.Context, patience time.Duration) (Moment, error) {
 	early, err := a.moments.Next(ctx)

@@ -190,23 +190,19 @@ func (d *Driver) Working() (hold, key string, ok bool) {
 }
 
 // Waiting reports whether the client waits for a lock.
-func (d *Driver) Waiting() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, op := range d.pending {
-		if op.command.Cmd == client.CmdAcquire && !op.answered {
-			return true
-		}
-	}
-	return false
-}
+func (d *Driver) Waiting() bool { return d.acquires(func(string) bool { return true }) }
 
 // WaitsFor reports whether the client waits for the lock that would be that hold.
 func (d *Driver) WaitsFor(hold string) bool {
+	return d.acquires(func(other string) bool { return other == hold })
+}
+
+// acquires reports whether the client waits for a lock that would be such a hold.
+func (d *Driver) acquires(such func(hold string) bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, op := range d.pending {
-		if op.command.Cmd == client.CmdAcquire && op.command.Hold == hold && !op.answered {
+		if op.command.Cmd == client.CmdAcquire && !op.answered && such(op.command.Hold) {
 			return true
 		}
 	}
