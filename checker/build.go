@@ -333,7 +333,7 @@ func (b *builder) fault(e *history.Event) error {
 	case e.Error != "" && e.Type != history.OK:
 		f.Error = e.Error
 	case e.Type == history.OK && !e.Heal:
-		f.EffectiveNS, f.Detail, f.SkewNS, f.LagNS, f.Clock, f.AtOnce = e.TimeNS, e.Detail, e.SkewNS, e.LagNS, e.Clock, e.AtOnce
+		f.EffectiveNS, f.Detail, f.SkewNS, f.LagNS, f.Clock, f.Restarted = e.TimeNS, e.Detail, e.SkewNS, e.LagNS, e.Clock, e.AtOnce
 		if e.FromNS > f.BeginNS && e.FromNS < e.TimeNS { // what was seen had begun before: packets that arrived late
 			f.EffectiveNS = e.FromNS
 		}

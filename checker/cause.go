@@ -35,6 +35,14 @@ func (f *Fault) workedNS() int64 {
 	return f.EffectiveNS
 }
 
+// kindOf is the kind of a cause that is this fault of a target in that role.
+func (f *Fault) kindOf(role string) string {
+	if f.words().OfService {
+		return f.words().One
+	}
+	return f.words().One + " of " + role
+}
+
 // causeOf looks for what led to the loss of an older hold, which a younger one (nil if there is none) superseded. The
 // harm was complete at atNS.
 type causeOf struct {
@@ -121,10 +129,7 @@ func (c *causeOf) fault() Cause {
 		return c.clockStep()
 	}
 	best := suspects[0]
-	cause := Cause{Fault: best.Op, Kind: best.words().One}
-	if !best.words().OfService {
-		cause.Kind += " of " + c.roleOf(best.Fault)
-	}
+	cause := Cause{Fault: best.Op, Kind: best.kindOf(c.roleOf(best.Fault))}
 	if best.Target == c.old.Client && (best.rank >= ofHolder || len(suspects) == 1 && (best.rank == partDelayed || c.j.m.hampers(best.Fault, c.old))) {
 		cause.Text = c.holderText(best)
 		return cause
@@ -293,11 +298,11 @@ func (c *causeOf) coincidence(all []suspect) string {
 			name += fmt.Sprintf(" of %s (%s)", s.Target, c.roleWords(s.Fault))
 		}
 		switch {
-		case s.before && s.AtOnce:
+		case s.before && s.Momentary:
 			name += ", which was over before the lock was asked for"
 		case s.before:
 			name += fmt.Sprintf(", which was over %s before the lock was asked for", history.Duration(s.settled))
-		case !s.AtOnce: // how long is known of no other
+		case !s.Momentary:
 			name += " for " + history.Duration(s.Fault.overNS(end)-s.workedNS())
 		}
 		names = append(names, name)
@@ -342,12 +347,16 @@ func signed(ns int64) string {
 func (c *causeOf) holderText(s suspect) string {
 	f, old, young := s.Fault, c.old, c.young
 	over := f.overNS(c.j.m.EndNS)
+	lasted, then := " for "+history.Duration(over-f.EffectiveNS), "during that time"
+	if f.Momentary {
+		lasted, then = "", "after that"
+	}
 	var b strings.Builder
 	earliest, _ := c.j.m.leaseAt(old, f.EffectiveNS)
 	if s.rank == outlivedLease {
-		fmt.Fprintf(&b, "%s was %s for %s with %s of its lease left, as acknowledged, which ran out during that time", old.Client, f.words().Began, history.Duration(over-f.EffectiveNS), history.Duration(max(earliest-f.EffectiveNS, 0)))
+		fmt.Fprintf(&b, "%s was %s%s with %s of its lease left, as acknowledged, which ran out %s", old.Client, f.words().Began, lasted, history.Duration(max(earliest-f.EffectiveNS, 0)), then)
 	} else {
-		fmt.Fprintf(&b, "it coincides with a %s of %s for %s", f.words().One, old.Client, history.Duration(over-f.EffectiveNS))
+		fmt.Fprintf(&b, "it coincides with a %s of %s%s", f.words().One, old.Client, lasted)
 		if earliest > f.EffectiveNS {
 			fmt.Fprintf(&b, ", which had %s of its lease left, as acknowledged", history.Duration(earliest-f.EffectiveNS))
 			if later, _ := c.j.m.leaseAt(old, over); later == earliest && c.j.m.outlivesLease(f, old) {
@@ -355,7 +364,7 @@ func (c *causeOf) holderText(s suspect) string {
 			}
 		}
 	}
-	if young != nil && young.DoneNS > f.BeginNS && young.DoneNS < over {
+	if young != nil && !f.Momentary && young.DoneNS > f.BeginNS && young.DoneNS < over {
 		fmt.Fprintf(&b, "; %s was granted %s%s before it was over", young.Client, young.Key, withToken(young))
 	}
 	if old.LostNS != 0 && old.LostNS <= c.atNS {

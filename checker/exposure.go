@@ -337,11 +337,18 @@ func (f *Fault) goneNS(end int64) int64 {
 	return max(f.overNS(end), end)
 }
 
+// seenOverNS is by when a fault was seen to be over, or the end of the run.
+func (f *Fault) seenOverNS(end int64) int64 {
+	if f.Momentary {
+		return f.EffectiveNS
+	}
+	return f.goneNS(end)
+}
+
 // InForce is when a fault was in force, in nanoseconds since the run's start: from when it may first have worked to when it was
-// taken back, or to endNS, the end of the run, if it never was. Of one whose target was started again at once: from when it was decided to when the
-// target was seen started again.
+// taken back, or to endNS, the end of the run, if it never was. Of a momentary one: from when it was decided to when it was seen.
 func (f *Fault) InForce(endNS int64) (fromNS, toNS int64) {
-	if f.AtOnce {
+	if f.Momentary {
 		return f.BeginNS, max(f.EffectiveNS, f.BeginNS)
 	}
 	fromNS = f.EffectiveNS

@@ -150,7 +150,7 @@ func (j *judge) hangCause(k *keyView, beforeNS int64) Cause {
 	if faults > 1 {
 		text += fmt.Sprintf(", the last of %d faults since then", faults)
 	}
-	return Cause{Fault: f.Op, Kind: f.words().One + " of " + role, Text: text + "; " + since}
+	return Cause{Fault: f.Op, Kind: f.kindOf(role), Text: text + "; " + since}
 }
 
 // lastGrant is the last grant that was read before a moment; nil if there was none.
@@ -170,7 +170,7 @@ func (j *judge) wakeUpCause(hung []oldWaiter) Cause {
 		return unexplained
 	}
 	over, waited := f.overNS(j.m.EndNS), 0
-	if f.AtOnce {
+	if f.Momentary {
 		over = f.EffectiveNS
 	}
 	for _, w := range hung {
@@ -179,17 +179,17 @@ func (j *judge) wakeUpCause(hung []oldWaiter) Cause {
 		}
 	}
 	role := j.hangRole(f)
-	return Cause{Fault: f.Op, Kind: f.words().One + " of " + role,
+	return Cause{Fault: f.Op, Kind: f.kindOf(role),
 		Text: fmt.Sprintf("the last fault before was %s: %d of %s asked before it was over", j.faultSpan(f, role), waited, history.Counted(int64(len(hung)), "waiter", "waiters"))}
 }
 
 // lastFault is the fault in effect in a stretch that was over last, and how many there were.
 func (j *judge) lastFault(fromNS, toNS int64) (last *Fault, n int) {
 	for _, f := range j.m.Faults {
-		if f.EffectiveNS == 0 || f.EffectiveNS > toNS || f.goneNS(j.m.EndNS) < fromNS {
+		if f.EffectiveNS == 0 || f.EffectiveNS > toNS || f.seenOverNS(j.m.EndNS) < fromNS {
 			continue
 		}
-		if n++; last == nil || f.goneNS(j.m.EndNS) >= last.goneNS(j.m.EndNS) {
+		if n++; last == nil || f.seenOverNS(j.m.EndNS) >= last.seenOverNS(j.m.EndNS) {
 			last = f
 		}
 	}
@@ -204,10 +204,17 @@ func (j *judge) hangRole(f *Fault) string {
 }
 
 func (j *judge) faultSpan(f *Fault, role string) string {
-	if f.AtOnce {
-		return fmt.Sprintf("a %s of %s (%s) by %s, after which it was started again at once", f.words().One, f.Target, role, history.Moment(f.EffectiveNS))
+	span := fmt.Sprintf("a %s of %s (%s)", f.words().One, f.Target, role)
+	if f.words().OfService {
+		span = "a " + f.words().One
 	}
-	return fmt.Sprintf("a %s of %s (%s) from %s to %s", f.words().One, f.Target, role, history.Moment(f.EffectiveNS), history.Moment(f.overNS(j.m.EndNS)))
+	switch {
+	case f.Restarted:
+		return span + " by " + history.Moment(f.EffectiveNS) + ", after which it was started again at once"
+	case f.Momentary:
+		return span + " by " + history.Moment(f.EffectiveNS)
+	}
+	return span + " from " + history.Moment(f.EffectiveNS) + " to " + history.Moment(f.overNS(j.m.EndNS))
 }
 
 // zombieFinding is of an acquire that goes on after its own session.

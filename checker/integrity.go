@@ -126,7 +126,7 @@ func (s *storyteller) resourceFaults() {
 		}
 		s.f.Events = append(s.f.Events, f.Events...)
 		began := f.Events[min(1, len(f.Events)-1)]
-		if f.AtOnce {
+		if f.Restarted {
 			s.add(f.EffectiveNS, &began, 0, "the resource was %s, and was started again at once", f.words().Began)
 			continue
 		}

@@ -11,10 +11,13 @@ import (
 // never is the end of what has no known end.
 const never = math.MaxInt64
 
-// settle derives from the whole history what no single event says: how long each hold was believed in (R4), protected
-// (R5) and proven (R6).
+// settle derives from the whole history what no single event says: which faults were over when they were seen, how long each hold was
+// believed in (R4), protected (R5) and proven (R6).
 func (m *Model) settle() {
 	m.Stalls, m.serviceDisturbed = merged(m.Stalls), m.serviceFaults()
+	for _, f := range m.Faults {
+		f.Momentary = f.Restarted || f.EffectiveNS != 0 && (f.words().OfService || f.Name == history.KillFault && m.ofClient(f))
+	}
 	for _, s := range m.Sessions {
 		s.leaseEndNS = m.lastEnd(s.Leases)
 	}

@@ -218,7 +218,18 @@ func TestWordsOfALockThatHangs(t *testing.T) {
 		"the last client to be granted the lock is killed with it": {`
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1 session=sa` + killed + "40 harness phase end", []string{"k was not available"},
-			"it coincides with a kill of a (holder) from 1.300 s to 1.400 s; k had been granted last at 1.100 s, to a"},
+			"it coincides with a kill of a (holder) by 1.300 s; k had been granted last at 1.100 s, to a"},
+		"the lock is granted once more after a client was killed, before the next fault could come": {`
+			1.0 a acquire h1
+			1.1 a acquire:ok h1 token=1 session=sa
+			1.15 b acquire h2
+			1.2 nemesis kill:invoke 1 target=a role=client
+			1.3 nemesis kill:ok 1 target=a role=client
+			1.5 b acquire:ok h2 token=2 session=sb
+			1.8 nemesis kill:heal 1 target=a role=client
+			1.8 nemesis kill:healed 1 target=a role=client
+			2.0 harness phase final
+			2.1 f1 acquire f1` + probe + "40 harness phase end", []string{"k was not available"}, NoFault},
 		"a server that was started again at once": {`
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1 session=sa
@@ -235,7 +246,7 @@ func TestWordsOfALockThatHangs(t *testing.T) {
 			1.12 a release h1
 			1.14 a release:ok h1 owned=true
 			1.16 a acquire h2` + killed + "40 harness phase end", []string{"k was not available"},
-			"it coincides with a kill of a (client) from 1.300 s to 1.400 s; k had been granted last at 1.100 s, to a"},
+			"it coincides with a kill of a (client) by 1.300 s; k had been granted last at 1.100 s, to a"},
 		"a longer lease of another lock's holder, which may be any client's here": {`
 			0.3 c acquire hc key=other
 			0.4 c acquire:ok hc token=7 session=sc

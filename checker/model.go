@@ -312,10 +312,13 @@ type Fault struct {
 	Key    string
 	DurNS  int64  // planned
 	Detail string // its effect in words, as it was read back
-	AtOnce bool   // its target had been started again when it was seen. What follows until HealNS is the pause before the next fault; rules that leave out disturbed time leave it out, too
-	SkewNS int64  // of a clock: how far it was seen to be off
-	LagNS  int64  // of a delay: how much later anything that its target sent the servers came, at least
-	Clock  history.Clock
+	// Momentary: nothing of it lasted when it was seen. Its target had been started again (Restarted), the service had another leader, or it was a
+	// client that was killed, which nobody starts again. What follows until HealNS is the pause before the next fault; rules that leave out
+	// disturbed time leave it out, too.
+	Momentary, Restarted bool
+	SkewNS               int64 // of a clock: how far it was seen to be off
+	LagNS                int64 // of a delay: how much later anything that its target sent the servers came, at least
+	Clock                history.Clock
 
 	BeginNS     int64 // decided; the injection starts after this
 	EffectiveNS int64 // seen to work by then; 0 if it never was

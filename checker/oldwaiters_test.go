@@ -148,6 +148,12 @@ func TestWordsOfALostWakeUp(t *testing.T) {
 		"fresh sessions do not": {before + "41 harness phase final\n41.1 f1 acquire f1\n41.2 harness probe:invoke 3\n41.3 harness probe:ok 3\n80 harness phase end",
 			"k was not available to any fresh session for 38.9 s, more than the 30.0 s allowed (5 × lease 2.00 s, at least 30 s), while plain writes to the service succeeded",
 			"it coincides with a kill of n1 (leader) from 2.300 s to 2.800 s; k had been granted last at 1.100 s, to a", "f1"},
+		"of a server that was started again at once": {strings.Replace(before, "kill:ok 1 target=n1 role=leader", "kill:ok 1 target=n1 role=leader at_once=yes", 1) + "40.0 a lease:ok h1 ttl=2 seen=1.05\nfinal", waited,
+			"the last fault before was a kill of n1 (leader) by 2.300 s, after which it was started again at once: 1 of 2 waiters asked before it was over", "h2 h3 f1 f2"},
+		"of one that had been started again when each of them asked": {strings.NewReplacer("kill:ok 1 target=n1 role=leader", "kill:ok 1 target=n1 role=leader at_once=yes", "2.0 b acquire h2", "",
+			"2.8 nemesis kill:heal", "2.5 b acquire h2\n2.8 nemesis kill:heal").Replace(before) + "40.0 a lease:ok h1 ttl=2 seen=1.05\nfinal",
+			strings.Replace(waited, "2.000 s", "2.500 s", 1),
+			"the last fault before was a kill of n1 (leader) by 2.300 s, after which it was started again at once: 0 of 2 waiters asked before it was over", "h2 h3 f1 f2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			events, requests := parse(t, test.text)

@@ -204,11 +204,11 @@ func (s *storyteller) faults(old, young *Hold) {
 			detail = " (" + f.Detail + ")"
 		}
 		restarted := ""
-		if f.AtOnce {
+		if f.Restarted {
 			restarted = ", and was started again at once"
 		}
 		s.add(f.workedNS(), &began, 0, "%s %s%s%s%s", f.Target, f.words().Began, restarted, detail, s.circumstances(f, old))
-		if over := f.overNS(end); over != end && s.shows(over) && !f.AtOnce {
+		if over := f.overNS(end); over != end && s.shows(over) && !f.Momentary {
 			s.add(over, &healed, 0, "%s %s after %s", f.Target, f.words().Over, history.Duration(over-f.workedNS()))
 		}
 	}

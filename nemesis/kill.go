@@ -2,6 +2,7 @@ package nemesis
 
 import (
 	"context"
+	"time"
 
 	"lockcheck/checker/history"
 )
@@ -22,9 +23,8 @@ var kill = Kind{
 		}
 		// The end of the run must not come between the kill and what has to follow it: who was sent SIGKILL is gone, whether
 		// or not it was waited for, and has to be started again.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healTimeout)
-		defer cancel()
-		if err := killer.Kill(ctx); err != nil {
+		ctx = context.WithoutCancel(ctx)
+		if err := within(ctx, healTimeout, killer.Kill); err != nil {
 			return err
 		}
 		restarter, ok := a.target.(Restarter)
@@ -43,7 +43,11 @@ var kill = Kind{
 			return nil
 		}
 		a.event.Detail = data
-		if err := restarter.Restart(ctx, empty); err != nil {
+		// One that is back must not find others that are still to be killed: a majority is one only if all of it is gone together.
+		if err := within(ctx, 2*healTimeout, a.meeting.await); err != nil {
+			return err
+		}
+		if err := within(ctx, healTimeout, a.undo); err != nil {
 			return err // undo tries once more
 		}
 		a.undo, a.event.AtOnce = nil, true
@@ -55,4 +59,11 @@ var kill = Kind{
 		}
 		return ofWhom(f)
 	},
+}
+
+// within calls f with a bounded context.
+func within(ctx context.Context, d time.Duration, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	return f(ctx)
 }

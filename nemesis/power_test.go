@@ -15,7 +15,7 @@ import (
 // board is what several targets did, in order.
 type board struct{ victim }
 
-// dimming is a server whose power goes later than that of others.
+// dimming is a server that goes, or whose power does, later than others.
 type dimming struct {
 	*victim
 	on    *board
@@ -29,18 +29,27 @@ func (l dimming) CutPower(context.Context, disk.How) (string, error) {
 	return "nothing", l.fails
 }
 
+func (l dimming) Kill(context.Context) error {
+	time.Sleep(l.after)
+	_ = l.on.note("kill")
+	return l.fails
+}
+
 func (l dimming) Restart(context.Context, bool) error { return l.on.note("restart") }
 
 // A server that is started again finds none of the others with what these have not synced; one whose power could not be cut keeps the
-// others waiting no longer than that takes. One that had ended before is left as it is: no fault did that.
-func TestNoServerIsBackBeforeAllAreWithoutPower(t *testing.T) {
+// others waiting no longer than that takes. One that had ended before is left as it is: no fault did that. So it is with killed ones.
+func TestNoServerIsBackBeforeAllAreGone(t *testing.T) {
 	for name, c := range map[string]struct {
+		spec  string
 		fails error
 		want  []string
 	}{
-		"all":                    {nil, []string{"cut", "cut", "cut", "restart", "restart", "restart"}},
-		"but one":                {errors.New("its disk did not answer"), []string{"cut", "cut", "cut", "restart", "restart", "restart"}},
-		"but one that had ended": {fmt.Errorf("n3: %w", ErrGone), []string{"cut", "cut", "cut", "restart", "restart"}},
+		"all":                    {"power:all", nil, []string{"cut", "cut", "cut", "restart", "restart", "restart"}},
+		"but one":                {"power:all", errors.New("its disk did not answer"), []string{"cut", "cut", "cut", "restart", "restart", "restart"}},
+		"but one that had ended": {"power:all", fmt.Errorf("n3: %w", ErrGone), []string{"cut", "cut", "cut", "restart", "restart"}},
+		"all killed":             {"kill:all,at-once", nil, []string{"kill", "kill", "kill", "restart", "restart", "restart"}},
+		"all killed but one":     {"kill:all,empty,at-once", errors.New("not permitted"), []string{"kill", "kill", "kill", "restart", "restart"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &board{}
@@ -52,7 +61,7 @@ func TestNoServerIsBackBeforeAllAreWithoutPower(t *testing.T) {
 				}
 				s.nodes = append(s.nodes, l)
 			}
-			play(t, "power:all", s)
+			play(t, c.spec, s)
 			if !slices.Equal(b.did, c.want) {
 				t.Errorf("did %q, want %q", b.did, c.want)
 			}

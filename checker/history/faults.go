@@ -11,7 +11,7 @@ type FaultWords struct {
 	Exposures string
 	// One and Many are one fault, several, and what there was none of: "clock skew", "clock skews", "clock skew".
 	One, Many, None string
-	// Began and Over are what happened to its target, after the target's name: "paused (SIGSTOP)", "resumed".
+	// Began and Over are what happened to its target, after the target's name: "paused (SIGSTOP)", "resumed". One that is OfService has no Over.
 	Began, Over string
 	// State is what its target was while it lasted: "paused".
 	State string
@@ -65,7 +65,7 @@ var faults = []FaultWords{
 	},
 	{
 		Name: KillFault, Exposures: "kills", One: "kill", Many: "kills", None: "kill",
-		Began: "killed (SIGKILL)", Over: "replaced", State: "killed",
+		Began: "killed (SIGKILL)", Over: "started again", State: "killed",
 		Reason: "kill",
 		Remedy: "a service that acknowledges a grant only when a majority of its servers has it on disk. A server that forgets what it acknowledged must stay away until every lease that it may have granted is over",
 	},
@@ -78,7 +78,7 @@ var faults = []FaultWords{
 	},
 	{
 		Name: FailoverFault, Exposures: "failovers", One: "failover", Many: "failovers", None: "failover",
-		Began: "asked for another leader", Over: "settled after the failover", State: "failed over", OfService: true,
+		Began: "asked for another leader", State: "failed over", OfService: true,
 		Reason: "failover",
 		Remedy: "a service that acknowledges a grant only when every server that can become the leader next has it. Replication after the answer is too late",
 	},

@@ -19,14 +19,17 @@ func faultRows(m *checker.Model) []faultRow {
 		from, to := f.InForce(m.EndNS)
 		row := faultRow{Name: words.Clip(string(f.Name), words.MaxName), Target: words.Clip(f.Target, words.MaxName), Role: words.Clip(f.Role, words.MaxName), Hold: words.Clip(f.Hold, words.MaxName), From: history.Moment(from), To: history.Moment(to),
 			Lasted: history.Duration(to - from)}
+		if f.Momentary && !f.Restarted && !history.WordsOf(f.Name).OfService { // a client that was killed stays so
+			row.To, row.Lasted = "", ""
+		}
 		switch {
 		case f.EffectiveNS == 0:
 			row.Note = "never seen to work"
-		case f.HealNS == 0 && f.HealedNS == 0:
+		case f.HealNS == 0 && f.HealedNS == 0 && !f.Momentary:
 			row.Note = "never taken back"
 		default:
 			row.Note = "seen to work"
-			if f.AtOnce {
+			if f.Restarted {
 				row.Note += "; started again at once"
 			}
 		}

@@ -13,14 +13,18 @@ func TestRowsOfFaults(t *testing.T) {
 	const s = int64(time.Second)
 	m := &checker.Model{EndNS: 9 * s, Faults: []*checker.Fault{
 		{Name: "kill", Target: "n1", BeginNS: 1 * s, EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 5 * s},
-		{Name: "kill", Target: "n2", BeginNS: 1 * s, EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 5 * s, AtOnce: true},
+		{Name: "kill", Target: "n2", BeginNS: 1 * s, EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 5 * s, Momentary: true, Restarted: true},
 		{Name: "kill", Target: "n3", BeginNS: 1 * s, EffectiveNS: 2 * s},
+		{Name: "kill", Target: "c1", BeginNS: 1 * s, EffectiveNS: 2 * s, Momentary: true},
+		{Name: "failover", Target: "service", BeginNS: 1 * s, EffectiveNS: 4 * s, HealNS: 5 * s, HealedNS: 5 * s, Momentary: true},
 		{Name: "kill", Target: "n4", BeginNS: 1 * s, HealedNS: 3 * s, Error: "no such process"},
 	}}
 	for i, want := range []struct{ lasted, note string }{
 		{"2.00 s", "seen to work"},
 		{"1.00 s", "seen to work; started again at once"},
 		{"7.00 s", "never taken back"},
+		{"", "seen to work"},
+		{"3.00 s", "seen to work"},
 		{"2.00 s", "never seen to work: no such process"},
 	} {
 		row := faultRows(m)[i]

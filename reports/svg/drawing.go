@@ -282,8 +282,12 @@ func (sc *scene) drawFaults(s *Sheet) {
 		case slices.Contains(sc.suspects, f):
 			class, phrase = "fault suspect", phrase+", which the cause names"
 		}
+		span := "from %s to %s"
+		if f.Momentary {
+			span = "between %s and %s"
+		}
 		x, w := sc.axis.x(from), max(sc.axis.x(to)-sc.axis.x(from), 2)
-		s.rect(class, x, y+3, w, height-6, fmt.Sprintf("%s %s, from %s to %s", words.Clip(f.Target, words.MaxName), words.Clip(phrase, words.MaxName), history.Moment(from), history.Moment(to)))
+		s.rect(class, x, y+3, w, height-6, fmt.Sprintf("%s %s, "+span, words.Clip(f.Target, words.MaxName), words.Clip(phrase, words.MaxName), history.Moment(from), history.Moment(to)))
 	}
 }
 

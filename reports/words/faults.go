@@ -12,8 +12,11 @@ func Fault(f *checker.Fault, endNS int64) string {
 	if f.EffectiveNS == 0 {
 		return words + "? never seen to work"
 	}
-	if f.AtOnce {
+	switch {
+	case f.Restarted:
 		return words + ", started again at once"
+	case f.Momentary:
+		return words
 	}
 	words += " " + history.Duration(to-from)
 	if f.HealNS == 0 && f.HealedNS == 0 {

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"testing"
 
 	"lockcheck/checker"
@@ -11,17 +12,18 @@ import (
 func TestAFaultIsToldWithTheTimeThatItLasted(t *testing.T) {
 	const s = 1e9
 	for want, f := range map[string]checker.Fault{
+		"failed over":                            {Name: history.FailoverFault, EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s, Momentary: true},
 		"without power 2.00 s":                   {EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s},
-		"without power, started again at once":   {EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s, AtOnce: true},
+		"without power, started again at once":   {EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s, Momentary: true, Restarted: true},
 		"without power 8.00 s, never taken back": {EffectiveNS: 2 * s},
 		"without power? never seen to work":      {},
 	} {
-		f.Name, f.BeginNS = history.F("power"), 1*s
+		f.Name, f.BeginNS = cmp.Or(f.Name, "power"), 1*s
 		if got := Fault(&f, 10*s); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-		if from, to := f.InForce(10 * s); f.AtOnce && (from != f.BeginNS || to != f.EffectiveNS) {
-			t.Errorf("drawn from %d to %d, want until it was seen started again", from, to)
+		if from, to := f.InForce(10 * s); f.Momentary && (from != f.BeginNS || to != f.EffectiveNS) {
+			t.Errorf("drawn from %d to %d, want until it was seen", from, to)
 		}
 	}
 }
