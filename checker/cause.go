@@ -353,9 +353,12 @@ func (c *causeOf) holderText(s suspect) string {
 	}
 	var b strings.Builder
 	earliest, _ := c.j.m.leaseAt(old, f.EffectiveNS)
-	if s.rank == outlivedLease {
-		fmt.Fprintf(&b, "%s was %s%s with %s of its lease left, as acknowledged, which ran out %s", old.Client, f.words().Began, lasted, history.Duration(max(earliest-f.EffectiveNS, 0)), then)
-	} else {
+	switch {
+	case s.rank == outlivedLease && earliest > f.EffectiveNS:
+		fmt.Fprintf(&b, "%s was %s%s with %s of its lease left, as acknowledged, which ran out %s", old.Client, f.words().Began, lasted, history.Duration(earliest-f.EffectiveNS), then)
+	case s.rank == outlivedLease:
+		fmt.Fprintf(&b, "%s was %s%s when its lease, as acknowledged, may have run out already", old.Client, f.words().Began, lasted)
+	default:
 		fmt.Fprintf(&b, "it coincides with a %s of %s%s", f.words().One, old.Client, lasted)
 		if earliest > f.EffectiveNS {
 			fmt.Fprintf(&b, ", which had %s of its lease left, as acknowledged", history.Duration(earliest-f.EffectiveNS))

@@ -337,14 +337,6 @@ func (f *Fault) goneNS(end int64) int64 {
 	return max(f.overNS(end), end)
 }
 
-// seenOverNS is by when a fault was seen to be over, or the end of the run.
-func (f *Fault) seenOverNS(end int64) int64 {
-	if f.Momentary {
-		return f.EffectiveNS
-	}
-	return f.goneNS(end)
-}
-
 // InForce is when a fault was in force, in nanoseconds since the run's start: from when it may first have worked to when it was
 // taken back, or to endNS, the end of the run, if it never was. Of a momentary one: from when it was decided to when it was seen.
 func (f *Fault) InForce(endNS int64) (fromNS, toNS int64) {

@@ -186,10 +186,10 @@ func (j *judge) wakeUpCause(hung []oldWaiter) Cause {
 // lastFault is the fault in effect in a stretch that was over last, and how many there were.
 func (j *judge) lastFault(fromNS, toNS int64) (last *Fault, n int) {
 	for _, f := range j.m.Faults {
-		if f.EffectiveNS == 0 || f.EffectiveNS > toNS || f.seenOverNS(j.m.EndNS) < fromNS {
+		if f.EffectiveNS == 0 || f.EffectiveNS > toNS || f.goneNS(j.m.EndNS) < fromNS {
 			continue
 		}
-		if n++; last == nil || f.seenOverNS(j.m.EndNS) >= last.seenOverNS(j.m.EndNS) {
+		if n++; last == nil || f.goneNS(j.m.EndNS) >= last.goneNS(j.m.EndNS) {
 			last = f
 		}
 	}

@@ -219,17 +219,33 @@ func TestWordsOfALockThatHangs(t *testing.T) {
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1 session=sa` + killed + "40 harness phase end", []string{"k was not available"},
 			"it coincides with a kill of a (holder) by 1.300 s; k had been granted last at 1.100 s, to a"},
-		"the lock is granted once more after a client was killed, before the next fault could come": {`
+		"a waiter was killed, and the lock is granted once more before it is reached in the queue": {`
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1 session=sa
-			1.15 b acquire h2
-			1.2 nemesis kill:invoke 1 target=a role=client
-			1.3 nemesis kill:ok 1 target=a role=client
+			1.12 b acquire h2
+			1.15 c acquire h3
+			1.2 nemesis kill:invoke 1 target=c role=waiter
+			1.3 nemesis kill:ok 1 target=c role=waiter
+			1.4 a release h1
+			1.5 a release:ok h1 owned=true
 			1.5 b acquire:ok h2 token=2 session=sb
-			1.8 nemesis kill:heal 1 target=a role=client
-			1.8 nemesis kill:healed 1 target=a role=client
+			1.6 b release h2
+			1.7 b release:ok h2 owned=true
+			1.8 nemesis kill:heal 1 target=c role=waiter
+			1.8 nemesis kill:healed 1 target=c role=waiter
 			2.0 harness phase final
-			2.1 f1 acquire f1` + probe + "40 harness phase end", []string{"k was not available"}, NoFault},
+			2.1 f1 acquire f1` + probe + "40 harness phase end", []string{"k was not available"},
+			"it coincides with a kill of c (client) by 1.300 s; k had been granted last at 1.500 s, to b"},
+		"the leader was changed": {`
+			1.0 a acquire h1
+			1.1 a acquire:ok h1 token=1 session=sa
+			1.2 nemesis failover:invoke 1 target=service
+			1.3 nemesis failover:ok 1 target=service
+			1.8 nemesis failover:heal 1 target=service
+			1.8 nemesis failover:healed 1 target=service
+			2.0 harness phase final
+			2.1 f1 acquire f1` + probe + "40 harness phase end", []string{"k was not available"},
+			"it coincides with a failover by 1.300 s; k had been granted last at 1.100 s, to a"},
 		"a server that was started again at once": {`
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1 session=sa

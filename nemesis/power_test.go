@@ -38,7 +38,8 @@ func (l dimming) Kill(context.Context) error {
 func (l dimming) Restart(context.Context, bool) error { return l.on.note("restart") }
 
 // A server that is started again finds none of the others with what these have not synced; one whose power could not be cut keeps the
-// others waiting no longer than that takes. One that had ended before is left as it is: no fault did that. So it is with killed ones.
+// others waiting no longer than that takes. One that had ended before is left as it is: no fault did that. Killed ones wait for each other, too;
+// one that could not be killed is left as it is.
 func TestNoServerIsBackBeforeAllAreGone(t *testing.T) {
 	for name, c := range map[string]struct {
 		spec  string
@@ -49,7 +50,7 @@ func TestNoServerIsBackBeforeAllAreGone(t *testing.T) {
 		"but one":                {"power:all", errors.New("its disk did not answer"), []string{"cut", "cut", "cut", "restart", "restart", "restart"}},
 		"but one that had ended": {"power:all", fmt.Errorf("n3: %w", ErrGone), []string{"cut", "cut", "cut", "restart", "restart"}},
 		"all killed":             {"kill:all,at-once", nil, []string{"kill", "kill", "kill", "restart", "restart", "restart"}},
-		"all killed but one":     {"kill:all,empty,at-once", errors.New("not permitted"), []string{"kill", "kill", "kill", "restart", "restart"}},
+		"all killed but one":     {"kill:all,at-once", errors.New("not permitted"), []string{"kill", "kill", "kill", "restart", "restart"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &board{}

@@ -12,6 +12,7 @@ import (
 func TestAFaultIsToldWithTheTimeThatItLasted(t *testing.T) {
 	const s = 1e9
 	for want, f := range map[string]checker.Fault{
+		"killed":                                 {Name: history.KillFault, EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s, Momentary: true},
 		"failed over":                            {Name: history.FailoverFault, EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s, Momentary: true},
 		"without power 2.00 s":                   {EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s},
 		"without power, started again at once":   {EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s, Momentary: true, Restarted: true},
