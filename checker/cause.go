@@ -43,6 +43,14 @@ func (f *Fault) kindOf(role string) string {
 	return f.words().One + " of " + role
 }
 
+// named says which fault it is, of a target in that role.
+func (f *Fault) named(role string) string {
+	if f.words().OfService {
+		return "a " + f.words().One
+	}
+	return fmt.Sprintf("a %s of %s (%s)", f.words().One, f.Target, role)
+}
+
 // causeOf looks for what led to the loss of an older hold, which a younger one (nil if there is none) superseded. The
 // harm was complete at atNS.
 type causeOf struct {
@@ -293,10 +301,7 @@ func (c *causeOf) coincidence(all []suspect) string {
 	var names []string
 	for _, s := range all[:min(len(all), maxNamed)] {
 		end := c.j.m.EndNS
-		name := "a " + s.words().One
-		if !s.words().OfService {
-			name += fmt.Sprintf(" of %s (%s)", s.Target, c.roleWords(s.Fault))
-		}
+		name := s.named(c.roleWords(s.Fault))
 		switch {
 		case s.before && s.Momentary:
 			name += ", which was over before the lock was asked for"

@@ -204,10 +204,7 @@ func (j *judge) hangRole(f *Fault) string {
 }
 
 func (j *judge) faultSpan(f *Fault, role string) string {
-	span := fmt.Sprintf("a %s of %s (%s)", f.words().One, f.Target, role)
-	if f.words().OfService {
-		span = "a " + f.words().One
-	}
+	span := f.named(role)
 	switch {
 	case f.Restarted:
 		return span + " by " + history.Moment(f.EffectiveNS) + ", after which it was started again at once"

@@ -150,8 +150,6 @@ func TestWordsOfALostWakeUp(t *testing.T) {
 			"it coincides with a kill of n1 (leader) from 2.300 s to 2.800 s; k had been granted last at 1.100 s, to a", "f1"},
 		"of a server that was started again at once": {strings.Replace(before, "kill:ok 1 target=n1 role=leader", "kill:ok 1 target=n1 role=leader at_once=yes", 1) + "40.0 a lease:ok h1 ttl=2 seen=1.05\nfinal", waited,
 			"the last fault before was a kill of n1 (leader) by 2.300 s, after which it was started again at once: 1 of 2 waiters asked before it was over", "h2 h3 f1 f2"},
-		"of a server, beside a client of another lock": {scenario(before, "1.5 d acquire h9 key=other", "2.4 nemesis kill:invoke 2 target=d role=client", "2.45 nemesis kill:ok 2 target=d role=client",
-			"2.46 d exit", "2.6 nemesis kill:heal 2 target=d role=client", "2.65 nemesis kill:healed 2 target=d role=client") + "\n40.0 a lease:ok h1 ttl=2 seen=1.05\nfinal", waited, lastFault, "h2 h3 f1 f2"},
 		"of one that had been started again when each of them asked": {strings.NewReplacer("kill:ok 1 target=n1 role=leader", "kill:ok 1 target=n1 role=leader at_once=yes", "2.0 b acquire h2", "",
 			"2.8 nemesis kill:heal", "2.5 b acquire h2\n2.8 nemesis kill:heal").Replace(before) + "40.0 a lease:ok h1 ttl=2 seen=1.05\nfinal",
 			strings.Replace(waited, "2.000 s", "2.500 s", 1),
