@@ -100,6 +100,12 @@ func (c *cluster) Probe(ctx context.Context) error {
 // Leader believes the servers with the highest term: a leader that was stopped or cut off keeps its old one. While the
 // others have not noticed, they name a leader that is stopped, and so does this.
 func (c *cluster) Leader(ctx context.Context) (string, error) {
+	name, _, err := c.leads(ctx)
+	return name, err
+}
+
+// leads is the leader, "" for none, and its term.
+func (c *cluster) leads(ctx context.Context) (name string, term int64, err error) {
 	leader, term := "", int64(-1)
 	var errs []error
 	for _, a := range c.statuses(ctx) {
@@ -113,9 +119,9 @@ func (c *cluster) Leader(ctx context.Context) (string, error) {
 		}
 	}
 	if len(errs) == len(c.nodes) {
-		return "", fmt.Errorf("no %s told who leads: %w", called, errors.Join(errs...))
+		return "", 0, fmt.Errorf("no %s told who leads: %w", called, errors.Join(errs...))
 	}
-	return c.nameAt(leader), nil
+	return c.nameAt(leader), term, nil
 }
 
 // Failover kills the leader's process and starts it again once another leads: these versions of Consul have no command that

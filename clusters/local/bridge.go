@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"sync/atomic"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -15,9 +14,10 @@ import (
 
 // sites numbers the bridges of this network namespace. The namespace is the run's own, so the addresses can be fixed:
 // they are in no other program's way.
-var sites atomic.Int32
+var sites numbers
 
-const maxSites = 255
+// probeSite is the number of the bridge that is made to learn whether one can be.
+const probeSite = 0
 
 // bridge is a switch in the harness's network namespace with a veth pair to a namespace for each host. IPv4 only:
 // its addresses can be used at once, those of IPv6 only after a second or two of duplicate detection.
@@ -35,11 +35,18 @@ type carried struct {
 	near string // the harness's end of the pair to that host
 }
 
-func newBridge() (*bridge, error) {
-	b := &bridge{site: int(sites.Add(1)), last: 1}
-	if b.site > maxSites {
-		return nil, fmt.Errorf("more than %d sites in one process", maxSites)
+// numberedBridge makes the bridge of a site. Its number is free once it is closed; that of one that was not made stays taken, because
+// half of it may be there.
+func numberedBridge() (*bridge, error) {
+	number, err := sites.take()
+	if err != nil {
+		return nil, err
 	}
+	return newBridge(number)
+}
+
+func newBridge(site int) (*bridge, error) {
+	b := &bridge{site: site, last: 1}
 	if err := raise("lo"); err != nil {
 		return nil, err
 	}
@@ -179,12 +186,15 @@ func (b *bridge) close() error {
 	if err := netlink.LinkDel(b.link); err != nil {
 		errs = append(errs, fmt.Errorf("remove the bridge %s: %w", b.link.Attrs().Name, err))
 	}
+	if len(errs) == 0 {
+		sites.free(b.site)
+	}
 	return errors.Join(errs...)
 }
 
 // probeNetwork makes a host and removes it again, to learn whether the kernel lets us.
 func probeNetwork() error {
-	b, err := newBridge()
+	b, err := newBridge(probeSite)
 	if err != nil {
 		return err
 	}
@@ -194,7 +204,6 @@ func probeNetwork() error {
 	}
 	err = b.close()
 	on.stop()
-	sites.Store(0)
 	return err
 }
 

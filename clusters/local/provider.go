@@ -72,7 +72,7 @@ func (s *site) openIsolated(data string) (err error) {
 	if s.data, err = os.MkdirTemp(data, "lockcheck-"); err != nil {
 		return err
 	}
-	s.net, err = newBridge()
+	s.net, err = numberedBridge()
 	return err
 }
 

@@ -209,7 +209,8 @@ func TestFailoverAndRestarts(t *testing.T) {
 		t.Errorf("the old leader's process is %d still", now)
 	}
 	conn := admin(t, c)
-	if _, err := conn.Create("/kept", []byte("x"), 0, anyone); err != nil {
+	kept, err := conn.Create("/kept-", []byte("x"), zk.FlagSequence, anyone) // the ensemble has that of another round, with -count
+	if err != nil {
 		t.Fatal(err)
 	}
 	n := followerOf(t, c)
@@ -226,7 +227,7 @@ func TestFailoverAndRestarts(t *testing.T) {
 		restore(t, c)
 		var got []byte
 		err := n.with(t.Context(), testTTL, func(conn *zk.Conn) (err error) {
-			got, _, err = conn.Get("/kept")
+			got, _, err = conn.Get(kept)
 			return err
 		})
 		if err != nil || string(got) != "x" {
