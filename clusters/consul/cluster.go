@@ -100,12 +100,12 @@ func (c *cluster) Probe(ctx context.Context) error {
 // Leader believes the servers with the highest term: a leader that was stopped or cut off keeps its old one. While the
 // others have not noticed, they name a leader that is stopped, and so does this.
 func (c *cluster) Leader(ctx context.Context) (string, error) {
-	name, _, err := c.leads(ctx)
+	name, _, err := c.leaderAndTerm(ctx)
 	return name, err
 }
 
-// leads is the leader, "" for none, and its term.
-func (c *cluster) leads(ctx context.Context) (name string, term int64, err error) {
+// leaderAndTerm is the leader, "" for none, and the highest term that a server answered with.
+func (c *cluster) leaderAndTerm(ctx context.Context) (name string, term int64, err error) {
 	leader, term := "", int64(-1)
 	var errs []error
 	for _, a := range c.statuses(ctx) {

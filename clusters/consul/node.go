@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// askTimeout is how long one server may take to say how it is. A paused one takes for ever, and so may one that runs: while it
-	// registers itself in the catalogue, which it does in the first seconds, it keeps /v1/agent/self waiting (agent/local,
-	// State.SyncChanges), and if it has asked a leader for that which is paused or cut off, it goes on waiting for that one.
+	// askTimeout is how long one server may take to say how it is. A paused one takes for ever. One that runs may be silent, too: until
+	// it has registered itself in the catalogue, /v1/agent/self waits for the same lock (agent/local, State.SyncChanges), and the leader
+	// that is to register it may be paused or cut off. Ready waits for that.
 	askTimeout = 400 * time.Millisecond
 	// lookEvery is how often is looked while something is waited for.
 	lookEvery = 20 * time.Millisecond

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ func (Backend) Launch(ctx context.Context, site clusters.Site, layout clusters.L
 }
 
 // Ready returns once all servers name the same leader and count each other, each took a write that was then read from
-// another, and each made a session of the TTL asked for.
+// another, each made a session of the TTL asked for, and each is in the catalogue.
 func (c *cluster) Ready(ctx context.Context) error {
 	begun := time.Now()
 	var answers []answer
@@ -77,6 +78,31 @@ func (c *cluster) verify(ctx context.Context) error {
 		next := c.nodes[(i+1)%len(c.nodes)]
 		if err := c.verifyOne(ctx, n, next); err != nil {
 			return err
+		}
+	}
+	return c.registered(ctx)
+}
+
+// registered looks whether each server has registered itself in the catalogue, which it does in the seconds after it has found a
+// leader. The leader enters it before, but does not know its addresses of all kinds.
+func (c *cluster) registered(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
+	defer cancel()
+	var entries []struct {
+		Node            string
+		TaggedAddresses map[string]string
+	}
+	asked := c.nodes[0]
+	if err := asked.ask(ctx, http.MethodGet, "/v1/catalog/nodes?consistent", nil, &entries); err != nil {
+		return fmt.Errorf("the catalogue of %s: %w", asked.Name(), err)
+	}
+	own := map[string]bool{}
+	for _, e := range entries {
+		own[e.Node] = len(e.TaggedAddresses) > 0
+	}
+	for _, n := range c.nodes {
+		if !own[n.Name()] {
+			return fmt.Errorf("%s has not registered itself in the catalogue", n.Name())
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ type carried struct {
 	near string // the harness's end of the pair to that host
 }
 
-// numberedBridge makes the bridge of a site. Its number is free once it is closed; that of one that was not made stays taken, because
+// numberedBridge makes the bridge of a site. Its number is free once it was closed without an error; that of one that was not made stays taken, because
 // half of it may be there.
 func numberedBridge() (*bridge, error) {
 	number, err := sites.take()
@@ -176,10 +176,13 @@ func (b *bridge) close() error {
 	}
 	for _, name := range pairs {
 		near, err := netlink.LinkByName(name)
-		if err != nil {
+		if _, missing := errors.AsType[netlink.LinkNotFoundError](err); missing {
 			continue // attach failed half way
 		}
-		if err := netlink.LinkDel(near); err != nil {
+		if err == nil {
+			err = netlink.LinkDel(near)
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("remove the veth pair %s: %w", name, err))
 		}
 	}

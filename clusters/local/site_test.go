@@ -106,6 +106,9 @@ func TestCloseLeavesNothing(t *testing.T) {
 		if links, err := net.Interfaces(); err != nil || (entered.inside && len(links) != 1) {
 			t.Errorf("network interfaces left: %v, %v", links, err)
 		}
+		if b, ok := s.(*site).net.(*bridge); ok && sites.taken[b.site] {
+			t.Errorf("its number, %d, is still taken", b.site)
+		}
 		if _, err := s.Host(t.Context(), "n2"); !errors.Is(err, errClosed) {
 			t.Errorf("a host on a closed site: %v", err)
 		}

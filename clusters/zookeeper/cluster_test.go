@@ -209,7 +209,7 @@ func TestFailoverAndRestarts(t *testing.T) {
 		t.Errorf("the old leader's process is %d still", now)
 	}
 	conn := admin(t, c)
-	kept, err := conn.Create("/kept-", []byte("x"), zk.FlagSequence, anyone) // the ensemble has that of another round, with -count
+	kept, err := conn.Create("/kept-", []byte("x"), zk.FlagSequence, anyone) // a name of its own: with -count the ensemble still has the node of the round before
 	if err != nil {
 		t.Fatal(err)
 	}
