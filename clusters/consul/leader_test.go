@@ -4,34 +4,39 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+
+	"lockcheck/clusters/hosttest"
 )
 
-// place is where a server that a test stands in for is.
-type place struct{ name, addr string }
-
-func (p place) Name() string { return p.name }
-func (p place) Addr() string { return p.addr }
+// standIn is a server that answers what a test wants.
+func standIn(t *testing.T, at hosttest.Place, answer http.HandlerFunc) *node {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	return &node{Node: at, http: server.Client(), base: server.URL}
+}
 
 // saying is a server that says who leads, and in which term. In term 0 it is silent.
-func saying(t *testing.T, at place, leader place, term int) *node {
+func saying(t *testing.T, at, leader hosttest.Place, term int) *node {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return standIn(t, at, func(w http.ResponseWriter, r *http.Request) {
 		if term == 0 {
 			<-r.Context().Done() // as one that waits for a paused leader
 			return
 		}
 		fmt.Fprintf(w, `{"Config": {"Version": "1"}, "Stats": {"consul": {"leader_addr": %q}, "serf_lan": {"failed": "0"},
-			"raft": {"term": "%d", "num_peers": "2", "commit_index": "9", "applied_index": "9"}}}`, leader.addr+":8300", term)
-	}))
-	t.Cleanup(server.Close)
-	return &node{Node: at, http: server.Client(), base: server.URL}
+			"raft": {"term": "%d", "num_peers": "2", "commit_index": "9", "applied_index": "9"}}}`, leader.At+":8300", term)
+	})
 }
 
+var n1, n2, n3 = hosttest.Place{Called: "n1", At: "10.0.0.1"}, hosttest.Place{Called: "n2", At: "10.0.0.2"}, hosttest.Place{Called: "n3", At: "10.0.0.3"}
+
 func TestTheHighestTermSaysWhoLeads(t *testing.T) {
-	n1, n2, n3, none := place{"n1", "10.0.0.1"}, place{"n2", "10.0.0.2"}, place{"n3", "10.0.0.3"}, place{}
+	none := hosttest.Place{}
 	type said struct {
-		leader place
+		leader hosttest.Place
 		term   int
 	}
 	old, silent := said{n1, 5}, said{none, 0}
@@ -49,7 +54,7 @@ func TestTheHighestTermSaysWhoLeads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var all cluster
-			for i, at := range []place{n1, n2, n3} {
+			for i, at := range []hosttest.Place{n1, n2, n3} {
 				all.nodes = append(all.nodes, saying(t, at, c.said[i].leader, c.said[i].term))
 			}
 			if leader, term, err := all.leaderAndTerm(t.Context()); err != nil || leader != c.leader || term != c.term {
@@ -60,5 +65,26 @@ func TestTheHighestTermSaysWhoLeads(t *testing.T) {
 	all := &cluster{nodes: []*node{saying(t, n1, none, 0), saying(t, n2, none, 0)}}
 	if leader, err := all.Leader(t.Context()); err == nil {
 		t.Errorf("got %q where all are silent", leader)
+	}
+}
+
+// Before that one of them may be silent while the leader is paused.
+func TestServersAreReadyOnceTheyHaveRegisteredThemselves(t *testing.T) {
+	const own, byTheLeader = `{"Node": %q, "TaggedAddresses": {"lan": "10.0.0.9"}}`, `{"Node": %q, "TaggedAddresses": null}`
+	for name, c := range map[string]struct{ second, wrong string }{
+		"all have":                     {fmt.Sprintf(own, "n2"), ""},
+		"the leader entered one":       {fmt.Sprintf(byTheLeader, "n2"), "n2 has not registered itself"},
+		"one is not there":             {fmt.Sprintf(own, "another"), "n2 has not registered itself"},
+		"the catalogue cannot be read": {"{", "the catalogue of n1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := standIn(t, n1, func(w http.ResponseWriter, r *http.Request) {
+				fmt.Fprintf(w, "[%s, %s]", fmt.Sprintf(own, "n1"), c.second)
+			})
+			err := (&cluster{nodes: []*node{first, {Node: n2}}}).registered(t.Context())
+			if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+				t.Errorf("got %v, want %q", err, c.wrong)
+			}
+		})
 	}
 }

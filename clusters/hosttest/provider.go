@@ -91,7 +91,7 @@ func ReadyAlone(t *testing.T, backend clusters.Backend, site clusters.Site, layo
 	}
 	var places []clusters.Node
 	for _, n := range nodes {
-		places = append(places, place{n.Name(), n.Addr()})
+		places = append(places, Place{n.Name(), n.Addr()})
 	}
 	service, err := backend.Connect(clusters.Service{Nodes: places, Dial: site.Dial, Layout: layout})
 	if err != nil {
@@ -118,8 +118,11 @@ func ReadyAlone(t *testing.T, backend clusters.Backend, site clusters.Site, layo
 	}
 }
 
-// place is all that is known of a server that others run.
-type place struct{ name, addr string }
+// Place is all that is known of a server that others run.
+type Place struct{ Called, At string }
 
-func (p place) Name() string { return p.name }
-func (p place) Addr() string { return p.addr }
+// Name is what it is called.
+func (p Place) Name() string { return p.Called }
+
+// Addr is its address, without a port.
+func (p Place) Addr() string { return p.At }
