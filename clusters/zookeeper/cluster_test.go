@@ -2,7 +2,6 @@ package zookeeper
 
 import (
 	"context"
-	"io"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -78,11 +77,17 @@ func TestAPausedServerConnectsButDoesNotAnswer(t *testing.T) {
 	restore(t, c)
 }
 
+// The ensemble is this test's own, which gives up a silent leader as soon as one in a run does.
 func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
-	c := ensemble(t)
+	c, err := own(t, 0, unchanged)
+	if err != nil {
+		t.Fatal(err)
+	}
 	old := leaderOf(t, c)
 	before := waitForStatus(t, old, func(status) bool { return true })
-	resume := pauseFor(t, old)
+	if err := pauser(t, old).Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	begun := time.Now()
 	successor, err := clusters.AwaitOtherLeader(t.Context(), c, old.Name())
 	t.Logf("%s leads %v after %s was paused", successor, time.Since(begun), old.Name())
@@ -93,7 +98,9 @@ func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
 	if after.epoch() <= before.epoch() {
 		t.Errorf("epoch %d after %d", after.epoch(), before.epoch())
 	}
-	resume()
+	if err := pauser(t, old).Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	// The old one wakes up believing that it leads, until it hears of the higher epoch.
 	deposed := func(s status) bool { return s.mode == following || s.epoch() > after.epoch() }
 	waitForStatus(t, old, deposed)
@@ -105,7 +112,6 @@ func TestAnotherLeadsWhileTheLeaderIsPaused(t *testing.T) {
 	if leader == old.Name() && waitForStatus(t, old, deposed).epoch() <= after.epoch() { // in a later one it was elected again
 		t.Errorf("%q is said to lead after %s had taken over", leader, successor)
 	}
-	restore(t, c)
 }
 
 // waitForStatus is what a server says of itself once that is as wanted.
@@ -122,16 +128,10 @@ func waitForStatus(t *testing.T, n *node, want func(status) bool) (said status) 
 // The ensemble is this test's own: after such pauses one server of a busy ensemble was seen to follow, in sync, and to take no
 // write for more than a minute, until it was started again. No other test is to wait for that.
 func TestProbeFailsWithoutAQuorum(t *testing.T) {
-	needServers(t)
-	l, err := Backend{}.Layout(clusters.Options{TTL: testTTL})
+	c, err := own(t, 0, unchanged)
 	if err != nil {
 		t.Fatal(err)
 	}
-	started, err := clusters.Start(t.Context(), Backend{}, hosttest.Open(t, provider, Backend{}.Software()), l, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := started.(*cluster)
 	for _, n := range c.nodes[:2] {
 		if err := pauser(t, n).Pause(t.Context()); err != nil {
 			t.Fatal(err)
@@ -238,7 +238,7 @@ func TestFailoverAndRestarts(t *testing.T) {
 
 // A server by itself loses everything with its data, and nothing without.
 func TestStandaloneServer(t *testing.T) {
-	c, err := alone(t, func(*clusters.Layout) {})
+	c, err := own(t, 1, unchanged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestStandaloneServer(t *testing.T) {
 }
 
 func TestAServerThatCannotStartIsNamed(t *testing.T) {
-	_, err := alone(t, func(l *clusters.Layout) { l.Settings[maxSession] = "1" })
+	_, err := own(t, 1, func(l *clusters.Layout) { l.Settings[maxSession] = "1" })
 	if err == nil {
 		t.Fatal("it started")
 	}

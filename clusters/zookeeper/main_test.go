@@ -67,17 +67,23 @@ func needServers(t *testing.T) {
 	}
 }
 
+// patient servers wait ten seconds for each other. By lockcheck's default of one, a machine that is busy enough changes the leader under tests
+// that need it to stay: a request under way is then lost, and a server may never answer a client's first one. A leader that was elected but finds
+// no quorum gives up sooner than by default, because a follower that lacks its last change may leave it so (ZOOKEEPER-4685).
+var patient = map[string]string{syncLimit: "50", "initLimit": "20"}
+
 // ensemble is the shared one: three servers that grant sessions from 400 ms.
 func ensemble(t *testing.T) *cluster {
 	t.Helper()
 	needServers(t)
+	t.Cleanup(func() { logRoles(t) })
 	shared.once.Do(func() {
 		shared.site, shared.err = provider.Open(context.Background(), clusters.SiteSpec{Run: "shared", LogDir: sharedLogs, Software: Backend{}.Software()})
 		if shared.err != nil {
 			return
 		}
 		var l clusters.Layout
-		if l, shared.err = (Backend{}).Layout(clusters.Options{TTL: testTTL}); shared.err != nil {
+		if l, shared.err = (Backend{}).Layout(clusters.Options{TTL: testTTL, Settings: patient}); shared.err != nil {
 			return
 		}
 		var started clusters.Cluster
@@ -94,12 +100,12 @@ func ensemble(t *testing.T) *cluster {
 // testTTL is that of the servers, and of sessions that are to expire or to be kept alive: a busy machine may lose them. Others have longTTL.
 const testTTL = 2 * time.Second
 
-// alone starts one server for a test.
-func alone(t *testing.T, change func(*clusters.Layout)) (*cluster, error) {
+// own starts servers for a test, 0: three. They have lockcheck's own settings, where change makes no others.
+func own(t *testing.T, nodes int, change func(*clusters.Layout)) (*cluster, error) {
 	t.Helper()
 	needServers(t)
 	site := hosttest.Open(t, provider, Backend{}.Software())
-	l, err := Backend{}.Layout(clusters.Options{Nodes: 1, TTL: testTTL})
+	l, err := Backend{}.Layout(clusters.Options{Nodes: nodes, TTL: testTTL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +116,9 @@ func alone(t *testing.T, change func(*clusters.Layout)) (*cluster, error) {
 	}
 	return started.(*cluster), nil
 }
+
+// unchanged leaves the settings as they are.
+func unchanged(*clusters.Layout) {}
 
 // restore waits until the shared ensemble is whole again.
 func restore(t *testing.T, c *cluster) {
