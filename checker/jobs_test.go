@@ -309,3 +309,23 @@ func TestJobsThatWereMarkedAndNotRun(t *testing.T) {
 		}
 	}
 }
+
+// A hold that began in the load may run what is due only when the load is over: that slot was due, too.
+func TestNoMoreSlotsAreRecordedThanWereDue(t *testing.T) {
+	first, second := turn(1, "a", "h1", "1", "", "1/h1"), turn(2, "a", "h2", "2", "1/h1", "2/h2")
+	asked, _, _ := strings.Cut(turn(1.9, "a", "h2", "2", "1/h1", "2/h2"), "1.960")
+	_, written, _ := strings.Cut(turn(2.1, "a", "h2", "2", "1/h1", "2/h2"), "2.160") // slot 2 was due at 2 s
+	for name, test := range map[string]struct {
+		text          string
+		due, recorded int64
+	}{
+		"all of them in the load":             {first + second + "2.5 harness phase heal", 2, 2},
+		"two of them not":                     {first + second + "4.5 harness phase heal", 4, 2},
+		"the last by a hold that outlasts it": {first + asked + "1.99 harness phase heal\n2.160" + written, 2, 2},
+	} {
+		result, _ := judgeText(t, jobsPlan(history.AtLeastOnce), test.text)
+		if s := result.Stats.Jobs; s.Due != test.due || s.Recorded != test.recorded {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}

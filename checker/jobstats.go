@@ -10,7 +10,7 @@ func (j *judge) jobStats() *JobStats {
 	var s JobStats
 	load, end := j.m.phase(history.PhaseLoad)
 	for _, k := range j.keys {
-		s.Due += j.m.Plan.SlotsDue(load, end)
+		due := j.m.Plan.SlotsDue(load, end)
 		times := map[int64]int{} // by slot: how often it was recorded
 		for _, h := range k.acquires {
 			for _, a := range h.Accesses {
@@ -25,12 +25,14 @@ func (j *judge) jobStats() *JobStats {
 					if times[slot]++; times[slot] == 2 {
 						s.Doubled++
 					}
+					due = max(due, slot) // a hold that began in the load may run what is due when that is over
 					if j.m.markedOnly(a) {
 						s.MarkedOnly++
 					}
 				}
 			}
 		}
+		s.Due += due
 		s.Recorded += int64(len(times))
 	}
 	return &s

@@ -177,7 +177,7 @@ type Stats struct {
 
 // JobStats is what became of the slots of all keys (rule J12).
 type JobStats struct {
-	Due      int64 `json:"due"`      // before the load ended
+	Due      int64 `json:"due"`      // before the load ended, and of each key those up to the last that was recorded
 	Recorded int64 `json:"recorded"` // at least once
 	Doubled  int64 `json:"doubled"`  // more than once
 	// Deduplicated is how many records were answered as the first of their slot was, Rejected how many were refused: what masked a
