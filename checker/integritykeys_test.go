@@ -81,7 +81,20 @@ func TestWhatAResourceUnderTestDoesWrongWithIdempotencyKeys(t *testing.T) {
 			if got := result.of(DoubleExecution).Verdict; got != test.double {
 				t.Errorf("double-execution is %s, want %s", got, test.double)
 			}
+			if (result.Stats.Jobs == nil) != (test.double == Inconclusive) { // of what is not known there are no figures
+				t.Errorf("of the schedule: %+v", result.Stats.Jobs)
+			}
 		})
+	}
+}
+
+// Where the log is not trusted, what was answered counts: a slot that a client was told is recorded was recorded.
+func TestRecordersWhereTheLogIsNotTrusted(t *testing.T) {
+	for answer, want := range map[string]int64{"ok h1 value=1/h1": 2, "fail h1 code=rejected": 1} {
+		result, model := judgeText(t, keyedUnderTest(history.CompareNothing), recordedTwice("duplicate first=6", answer))
+		if clients, slots := newJudge(model, Options{}).recorders(); clients != want || slots != 1 || result.Stats.Jobs != nil {
+			t.Errorf("%s: %d clients recorded %d slots, figures %+v", answer, clients, slots, result.Stats.Jobs)
+		}
 	}
 }
 

@@ -310,22 +310,35 @@ func TestJobsThatWereMarkedAndNotRun(t *testing.T) {
 	}
 }
 
-// A hold that began in the load may run what is due only when the load is over: that slot was due, too.
+// A hold granted in the load may run a slot that falls due after the load ended. That slot counts as due.
 func TestNoMoreSlotsAreRecordedThanWereDue(t *testing.T) {
 	first, second := turn(1, "a", "h1", "1", "", "1/h1"), turn(2, "a", "h2", "2", "1/h1", "2/h2")
-	asked, _, _ := strings.Cut(turn(1.9, "a", "h2", "2", "1/h1", "2/h2"), "1.960")
-	_, written, _ := strings.Cut(turn(2.1, "a", "h2", "2", "1/h1", "2/h2"), "2.160") // slot 2 was due at 2 s
+	asked, _, _ := strings.Cut(turn(1.9, "a", "h2", "2", "1/h1", "2/h2"), "1.950")
+	_, read, _ := strings.Cut(turn(2.1, "a", "h2", "2", "1/h1", "2/h2"), "2.150") // slot 2 was due at 2 s
+	late := asked + "1.99 harness phase heal\n2.150" + read
+	rejected := strings.NewReplacer("@ write h2 token=2", "@ write h2 token=2 rejected", "write:ok h2", "write:fail h2 code=rejected").Replace(read)
+	elsewhere := strings.Replace(turn(1.2, "b", "g1", "1", "", "1/g1"), "acquire g1", "acquire g1 key=l", 1)
 	for name, test := range map[string]struct {
-		text          string
-		due, recorded int64
+		text string
+		want JobStats
 	}{
-		"all of them in the load":             {first + second + "2.5 harness phase heal", 2, 2},
-		"two of them not":                     {first + second + "4.5 harness phase heal", 4, 2},
-		"the last by a hold that outlasts it": {first + asked + "1.99 harness phase heal\n2.160" + written, 2, 2},
+		"all in the load":           {first + second + "2.5 harness phase heal", JobStats{Due: 2, Recorded: 2}},
+		"two that no client ran":    {first + second + "4.5 harness phase heal", JobStats{Due: 4, Recorded: 2}},
+		"the last after the load":   {first + late, JobStats{Due: 2, Recorded: 2}},
+		"of one key, not the other": {first + elsewhere + late, JobStats{Due: 3, Recorded: 3}},
+		"and a second time":         {first + late + turn(2.3, "b", "h3", "3", "1/h1", "2/h3"), JobStats{Due: 2, Recorded: 2, Doubled: 1}},
+		"and one that is rejected":  {first + asked + "1.99 harness phase heal\n" + turn(2, "b", "h3", "3", "1/h1", "2/h3") + "2.150" + rejected, JobStats{Due: 2, Recorded: 2, Rejected: 1}},
+		"of no time":                {first + strings.ReplaceAll(late, "2/h2", "9223372036854775807/h2"), JobStats{Due: 2, Recorded: 2}},
 	} {
-		result, _ := judgeText(t, jobsPlan(history.AtLeastOnce), test.text)
-		if s := result.Stats.Jobs; s.Due != test.due || s.Recorded != test.recorded {
-			t.Errorf("%s: %+v", name, s)
-		}
+		t.Run(name, func(t *testing.T) {
+			plan := jobsPlan(history.AtLeastOnce)
+			if test.want.Rejected > 0 {
+				plan.Fenced, plan.Resource = true, history.ResourceFenced
+			}
+			result, _ := judgeText(t, plan, test.text)
+			if s := result.Stats.Jobs; *s != test.want {
+				t.Errorf("%+v", s)
+			}
+		})
 	}
 }

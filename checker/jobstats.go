@@ -2,15 +2,16 @@ package checker
 
 import "lockcheck/checker/history"
 
-// jobStats counts what became of the schedule; nil where the run had none.
+// jobStats counts what became of the schedule; nil where the run had none, or it is not known.
 func (j *judge) jobStats() *JobStats {
-	if !j.m.Plan.Jobs() || j.m.Plan.Excerpt != nil { // a part of a schedule counts for nothing
+	if !j.m.Plan.Jobs() || j.m.Plan.Excerpt != nil || j.m.untrusted() != "" { // a part of a schedule counts for nothing
 		return nil
 	}
 	var s JobStats
 	load, end := j.m.phase(history.PhaseLoad)
 	for _, k := range j.keys {
 		due := j.m.Plan.SlotsDue(load, end)
+		s.Due += due
 		times := map[int64]int{} // by slot: how often it was recorded
 		for _, h := range k.acquires {
 			for _, a := range h.Accesses {
@@ -22,17 +23,18 @@ func (j *judge) jobStats() *JobStats {
 				case !a.applied:
 					s.Rejected++
 				default:
-					if times[slot]++; times[slot] == 2 {
+					switch times[slot]++; {
+					case times[slot] == 2:
 						s.Doubled++
+					case times[slot] == 1 && slot > due: // a hold granted in the load may run a slot that falls due after it
+						s.Due++
 					}
-					due = max(due, slot) // a hold that began in the load may run what is due when that is over
 					if j.m.markedOnly(a) {
 						s.MarkedOnly++
 					}
 				}
 			}
 		}
-		s.Due += due
 		s.Recorded += int64(len(times))
 	}
 	return &s
@@ -51,18 +53,20 @@ func (m *Model) markedOnly(a *Access) bool {
 func (j *judge) recorders() (clients, slots int64) {
 	recorded := make([]bool, len(j.m.Clients))
 	for _, k := range j.keys {
-		log := newLedger(0)
-		for _, a := range k.handled {
-			if a.F != history.Write {
-				continue
-			}
-			slot, _ := history.RecordedSlot(a.Value)
-			if _, again := log.take(a, slot); !again {
-				slots++
-			}
-			if client := a.Hold.client; !recorded[client] {
-				recorded[client] = true
-				clients++
+		taken := map[int64]bool{}
+		for _, h := range k.acquires {
+			for _, a := range h.Accesses {
+				if a.F != history.Write || !a.applied {
+					continue
+				}
+				if slot, _ := history.RecordedSlot(a.Value); !taken[slot] {
+					taken[slot] = true
+					slots++
+				}
+				if !recorded[h.client] {
+					recorded[h.client] = true
+					clients++
+				}
 			}
 		}
 	}

@@ -166,7 +166,7 @@ type Stats struct {
 	ClientDeaths int64 `json:"client_deaths"`
 	// EndedServers are those that ended by themselves on what a power cut had left.
 	EndedServers []EndedServer `json:"ended_servers,omitempty"`
-	// Jobs is what became of the schedule of a run of jobs; nil in other runs.
+	// Jobs is what became of the schedule of a run of jobs; nil in other runs, and where the log of a resource under test is not trusted.
 	Jobs           *JobStats `json:"jobs,omitempty"`
 	Stalls         int64     `json:"stalls"`
 	StalledNS      int64     `json:"stalled_ns"`
@@ -177,7 +177,7 @@ type Stats struct {
 
 // JobStats is what became of the slots of all keys (rule J12).
 type JobStats struct {
-	Due      int64 `json:"due"`      // before the load ended, and of each key those up to the last that was recorded
+	Due      int64 `json:"due"`      // before the load ended, or recorded after it by a hold granted in it
 	Recorded int64 `json:"recorded"` // at least once
 	Doubled  int64 `json:"doubled"`  // more than once
 	// Deduplicated is how many records were answered as the first of their slot was, Rejected how many were refused: what masked a
