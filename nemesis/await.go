@@ -20,7 +20,7 @@ func (s Step) listen(env Env) awaited {
 	return a
 }
 
-// listenAhead is for a step of a sequence while the one before is on its way. What comes meanwhile may be the last that comes: a client
+// listenAhead is for a step of a sequence while the one before is on its way. What comes by then may be the last that comes: a client
 // that is being cut off from the resource is granted the lock, and keeps it, because it cannot work. Only of moments that may stay so is
 // that worth anything.
 func (s Step) listenAhead(env Env) awaited {

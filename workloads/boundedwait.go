@@ -26,7 +26,7 @@ type boundedWait struct {
 const reportAfter = 5 * time.Second
 
 func (r *Run) startWait() *boundedWait {
-	now, stalled := r.recorder.Now(), r.monitor.stalledNS()
+	now, stalled := r.recorder.awake(), r.monitor.stalledNS()
 	return &boundedWait{run: r, beganNS: now, fromNS: now, stalledNS: stalled, beganStalledNS: stalled}
 }
 
@@ -34,7 +34,7 @@ func (r *Run) startWait() *boundedWait {
 func (w *boundedWait) again() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.fromNS, w.stalledNS = w.run.recorder.Now(), w.run.monitor.stalledNS()
+	w.fromNS, w.stalledNS = w.run.recorder.awake(), w.run.monitor.stalledNS()
 }
 
 // over reports whether the wait was long enough for the checker. It goes on for as long as a probe takes, so that what was
@@ -42,7 +42,7 @@ func (w *boundedWait) again() {
 func (w *boundedWait) over() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now, stalled := w.run.recorder.Now(), w.run.monitor.stalledNS()
+	now, stalled := w.run.recorder.awake(), w.run.monitor.stalledNS()
 	long := func(fromNS, stalledNS, times int64) bool {
 		return now-fromNS-(stalled-stalledNS) > times*(w.run.bound(fromNS, now).NS()+int64(probeEvery))
 	}

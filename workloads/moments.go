@@ -61,7 +61,7 @@ func (l *listener) forget() {
 	}
 }
 
-// offer never blocks. It reports whether somebody listens.
+// offer never blocks. It reports whether a listener took the moment.
 func (m *moments) offer(moment nemesis.Moment) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,7 +76,7 @@ func (m *moments) offer(moment nemesis.Moment) bool {
 	return false
 }
 
-// holdUp offers a moment. If somebody listens, the channel is closed when that one has acted, or has had its time.
+// holdUp offers a moment. If a listener takes it, the channel is closed when the listener has acted, or has had its time.
 func (m *moments) holdUp(moment nemesis.Moment) <-chan struct{} {
 	passed, over := make(chan struct{}), make(chan struct{})
 	moment.Passed, moment.Over = passed, over
@@ -96,7 +96,7 @@ func (m *moments) holdUp(moment nemesis.Moment) <-chan struct{} {
 // askTimeout bounds how long a client is held up for a fault that wants to come before what it does next.
 const askTimeout = 2 * time.Second
 
-// ask offers a moment and, if somebody listens, waits until that one has acted.
+// ask offers a moment and, if a listener takes it, waits until the listener has acted.
 func (m *moments) ask(ctx context.Context, moment nemesis.Moment) {
 	if over := m.holdUp(moment); over != nil {
 		select {

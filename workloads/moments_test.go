@@ -56,7 +56,7 @@ func TestAFaultComesBeforeTheRequestThatItWaitsFor(t *testing.T) {
 	}
 }
 
-// Of what comes before somebody asks, the newest is kept. A client whose moment nobody asks for goes on.
+// Of the moments that come before a listener asks, the newest is kept. A client whose moment no listener asks for goes on.
 func TestAListenerKeepsTheNewestMoment(t *testing.T) {
 	all := newMoments()
 	l := all.listen(nemesis.AtRelease, func(m nemesis.Moment) bool { return m.Number != 2 })
@@ -78,7 +78,7 @@ func TestAListenerKeepsTheNewestMoment(t *testing.T) {
 		t.Errorf("the client of the first moment goes on: %v, want true; of the second: %v, want false", goesOn(first), goesOn(second))
 	}
 	if taken, _ := offer(2, "h3"); taken || all.offer(nemesis.Moment{Kind: nemesis.AtLoss, Number: 1}) {
-		t.Error("somebody listens to what nobody wants")
+		t.Error("a listener took a moment that it does not want")
 	}
 	if m, err := l.Next(t.Context()); err != nil || m.Hold != "h2" || m.At.IsZero() {
 		t.Errorf("heard of %+v (%v), want the newest, and when it was", m, err)
@@ -93,7 +93,7 @@ func TestAListenerKeepsTheNewestMoment(t *testing.T) {
 	}
 }
 
-// A client waits no longer for a fault than it may, also if somebody listens and does not act. Its moment is over then.
+// A client waits no longer for a fault than it may, even if a listener took the moment and does not act. Its moment is over then.
 func TestAMomentIsOverWhenItsClientHasWaitedLongEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

@@ -97,11 +97,13 @@ func verifyPaths(ctx context.Context, passages []passage) error {
 	}
 	silent := passages
 	for began := time.Now(); ; {
+		// Before the try: one during which an agent stood still says nothing of packets.
+		last := time.Since(began) > healTimeout+lag
 		unsent, err := sendProbes(ctx, silent)
 		if err != nil {
 			return err
 		}
-		if len(silent) == len(passages) {
+		if last || len(silent) == len(passages) {
 			time.Sleep(cutProbeWait + lag)
 		} else {
 			time.Sleep(time.Millisecond)
@@ -124,7 +126,7 @@ func verifyPaths(ctx context.Context, passages []passage) error {
 		if len(silent) == 0 {
 			return nil
 		}
-		if time.Since(began) > healTimeout+lag {
+		if last {
 			return notPassing(silent, unsent)
 		}
 	}

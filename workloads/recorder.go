@@ -29,6 +29,7 @@ type Recorder struct {
 	index    int64
 	err      error
 	watchers []func(history.Event)
+	awakeNS  int64 // when it was seen last that an event can be recorded; 0 while nothing watches over that
 
 	stop chan struct{}
 	done chan struct{}
@@ -92,6 +93,10 @@ func (r *Recorder) Hide(h *hidden) {
 func (r *Recorder) Record(event history.Event) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.record(event)
+}
+
+func (r *Recorder) record(event history.Event) int64 {
 	event.TimeNS = r.Now()
 	event.Error = r.hidden.text(event.Error)
 	event.Index = r.index

@@ -9,18 +9,47 @@ import (
 	"lockcheck/nemesis"
 )
 
-// The watchdog wakes up every stallTick and records a stall where it overslept by more than stallLimit: the harness, or
-// the whole machine, stood still, and what was to be seen in that stretch was seen late (rule R10).
+// The watchdog wakes up every stallTick and looks whether an event can be recorded. Where it overslept by more than
+// stallLimit, or had to wait for as long, the harness, or the whole machine, stood still, and what was to be seen in that
+// stretch was seen late (rule R10). A disk that does not take the history holds up each goroutine that records, and so
+// every client, however well the rest of the machine goes on.
 const (
 	stallTick  = 10 * time.Millisecond
 	stallLimit = 100 * time.Millisecond
 )
 
+// watchOver begins to look for stalls. Without a next look (awake) within stallTick and stallLimit, up to done, one is recorded.
+func (r *Recorder) watchOver() (done func()) {
+	set := func(ns int64) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.awakeNS = ns
+	}
+	set(r.Now())
+	return func() { set(0) }
+}
+
+// awake is the run's time as soon as an event can be recorded, and a stall that only ended then is recorded before it returns. So
+// who takes stalls off a wait asks here for the time.
+func (r *Recorder) awake() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now, last := r.Now(), r.awakeNS
+	if last == 0 {
+		return now
+	}
+	r.awakeNS = now
+	if now-last > int64(stallTick+stallLimit) {
+		r.record(history.Event{Process: history.HarnessProcess, Type: history.Info, F: history.Stall, FromNS: last})
+	}
+	return now
+}
+
 func watchStalls(ctx context.Context, recorder *Recorder) {
 	tick := time.NewTicker(stallTick)
 	quota := throttled{quota: ownQuota()}
 	defer tick.Stop()
-	last := recorder.Now()
+	defer recorder.watchOver()()
 	wall := wallClock{read: func() (before, wall, after int64) {
 		before = recorder.Now()
 		wall = time.Now().UnixNano()
@@ -37,14 +66,7 @@ func watchStalls(ctx context.Context, recorder *Recorder) {
 				Process: history.HarnessProcess, Type: history.Info, F: history.ClockStep, FromNS: from, SkewNS: int64(by),
 			})
 		}
-		now := recorder.Now()
-		if now-last > int64(stallTick+stallLimit) {
-			recorder.Record(history.Event{
-				Process: history.HarnessProcess, Type: history.Info, F: history.Stall, FromNS: last,
-			})
-		}
-		last = now
-		if from, by := quota.since(now); by > int64(stallLimit) {
+		if from, by := quota.since(recorder.awake()); by > int64(stallLimit) {
 			recorder.Record(throttledMark(from, by))
 		}
 	}

@@ -1,9 +1,15 @@
 package workloads
 
 import (
+	"context"
+	"io"
 	"math/rand/v2"
+	"path/filepath"
+	"sync"
 	"testing"
 	"time"
+
+	"lockcheck/checker/history"
 )
 
 func TestWallClockSteps(t *testing.T) {
@@ -81,4 +87,103 @@ func TestStepsLeaveLittleUnseen(t *testing.T) {
 	if worst < 3*stepLimit/2 {
 		t.Errorf("at most %v forward unseen: too tame to prove anything", worst)
 	}
+}
+
+// A disk that takes no byte of the history for a while holds up all that records, and the watchdog, which has nothing to record
+// until then, among them: what was seen late is told from what happened late.
+func TestAHistoryThatCannotBeWrittenIsAStall(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	recorder, err := NewRecorder(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk := &stuckDisk{file: recorder.file, stuck: make(chan struct{}), free: make(chan struct{})}
+	recorder.mu.Lock()
+	recorder.buffer.Reset(disk)
+	recorder.mu.Unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	var watchdog sync.WaitGroup
+	watchdog.Go(func() { watchStalls(ctx, recorder) })
+
+	stalls := make(chan history.Event, 100)
+	recorder.Watch(func(e history.Event) {
+		if e.F == history.Stall {
+			stalls <- e
+		}
+	})
+	for watching := false; !watching; time.Sleep(time.Millisecond) {
+		recorder.mu.Lock()
+		watching = recorder.awakeNS != 0
+		recorder.mu.Unlock()
+	}
+	recorder.Record(history.Event{Process: history.HarnessProcess, Type: history.Info, F: history.Phase, Value: history.PhaseLoad})
+	<-disk.stuck
+	time.Sleep(3 * stallLimit)
+	to := recorder.Now()
+	close(disk.free)
+	for deadline := time.After(time.Minute); ; {
+		select {
+		case stall := <-stalls: // the machine may have stood still before, too
+			if stall.TimeNS < to {
+				continue
+			}
+			if stall.FromNS > to-int64(stallLimit) {
+				t.Errorf("nothing could be recorded for %v up to %d ns, and the stall begins at %d", 3*stallLimit, to, stall.FromNS)
+			}
+		case <-deadline:
+			t.Errorf("nothing could be recorded for %v, and no stall says so", 3*stallLimit)
+		}
+		break
+	}
+	cancel()
+	watchdog.Wait()
+	if err := recorder.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A stall that the watchdog has not come to yet is taken off by who asks for the time first; and before and after it has been
+// there, nothing is a stall.
+func TestAStallIsRecordedForWhoAsksForTheTime(t *testing.T) {
+	recorder, err := NewRecorder(filepath.Join(t.TempDir(), "history.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stalls, stalled := 0, int64(0)
+	recorder.Watch(func(e history.Event) { stalls, stalled = stalls+1, stalled+e.TimeNS-e.FromNS })
+	stand := func(want int) {
+		t.Helper()
+		recorder.awake() // records a stall of its own where the machine stood still before
+		stalls, stalled = 0, 0
+		time.Sleep(2 * (stallTick + stallLimit))
+		if recorder.awake(); stalls != want {
+			t.Errorf("%d stalls, want %d", stalls, want)
+		}
+	}
+	stand(0)
+	done := recorder.watchOver()
+	stand(1)
+	if least := int64(2 * (stallTick + stallLimit)); stalled < least {
+		t.Errorf("stood still for %d ns, at least %d were", stalled, least)
+	}
+	done()
+	stand(0)
+	if err := recorder.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stuckDisk takes the first bytes only when it is free.
+type stuckDisk struct {
+	file        io.Writer
+	once        sync.Once
+	stuck, free chan struct{}
+}
+
+func (d *stuckDisk) Write(p []byte) (int, error) {
+	d.once.Do(func() {
+		close(d.stuck)
+		<-d.free
+	})
+	return d.file.Write(p)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // LibraryVersion is the version of a Go module that this program was built with ("1.0.4"), for Ready.Client: a constant would stay as it is when
-// somebody builds the client with a version of their own. For a module that go.mod replaces, it also names the replacement. "of unknown version" if the
+// a user builds the client with another version. For a module that go.mod replaces, it also names the replacement. "of unknown version" if the
 // program does not know, as those of go test do not.
 func LibraryVersion(module string) string {
 	info, ok := debug.ReadBuildInfo()

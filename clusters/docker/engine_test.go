@@ -213,7 +213,12 @@ func (g *goingEngine) breakOff() {
 func newGoingEngine(t *testing.T, real string) *goingEngine {
 	t.Helper()
 	network, addr, _ := strings.Cut(real, "://")
-	path := filepath.Join(t.TempDir(), "engine.sock")
+	dir, err := os.MkdirTemp("", "engine-") // a socket's path has 107 bytes at most, and a test's own directory has its name
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	path := filepath.Join(dir, "engine.sock")
 	listener, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +251,7 @@ func newGoingEngine(t *testing.T, real string) *goingEngine {
 	return g
 }
 
-// A connection that breaks is no proof that somebody ended a container: who closes it may be the engine, which ends with one connection after
+// A connection that breaks is no proof that a container ended: the engine may have closed it, which ends with one connection after
 // the other, and answers on those that are left.
 func TestWhoEndsAContainerIsToldFromWhoEndsTheConversation(t *testing.T) {
 	engine := needEngine(t)

@@ -155,6 +155,9 @@ func TestEndsAndBreaksOfConnectionsOutsideArriveInside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if got := hosttest.ReadLine(t, p.Stdout()); got != "connected" { // before it ends: see sayTo
+			t.Fatalf("%s: inside it %s", c.name, got)
+		}
 		conn := <-arrived
 		c.end(conn)
 		if got := hosttest.ReadLine(t, p.Stdout()); got != c.want {
@@ -168,12 +171,13 @@ func TestEndsAndBreaksOfConnectionsOutsideArriveInside(t *testing.T) {
 	}
 }
 
-// seeEnd connects, says how the connection ended, and then writes where only one direction did. It is a helper.
+// seeEnd connects, says that it has, then how the connection ended, and writes where only one direction did. It is a helper.
 func seeEnd(args []string) error {
 	conn, err := (&net.Dialer{}).DialContext(context.Background(), "tcp4", args[0])
 	if err != nil {
 		return err
 	}
+	fmt.Println("connected")
 	_, err = conn.Read(make([]byte, 1))
 	switch {
 	case strings.Contains(err.Error(), "reset"):

@@ -12,7 +12,7 @@ import (
 // role matches the lines of a server's log that say when it began to lead, to follow or to look for a leader, and why.
 var role = regexp.MustCompile(`(?m)^.*(QuorumPeer - (LEADING|FOLLOWING|LOOKING)|Leader - Shutdown called|Exception when following| ERROR ).*$`)
 
-// logRoles tells of a test that failed whether the shared servers kept their roles meanwhile: their logs go with the last test. The lines may be
+// logRoles tells of a test that failed whether the shared servers kept their roles while it ran: their logs go with the last test. The lines may be
 // of earlier tests, which changed the roles themselves.
 func logRoles(t *testing.T) {
 	if !t.Failed() || shared.cluster == nil {

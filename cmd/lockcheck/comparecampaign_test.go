@@ -56,7 +56,7 @@ func TestOnlyTheResultsOfItsCellAreAShard(t *testing.T) {
 	}
 }
 
-// Exit 256 would be 0 for whoever started lockcheck.
+// Exit 256 would be 0 for the program that started lockcheck.
 func TestAPodChoosesNoExitCode(t *testing.T) {
 	for given, want := range map[int]int{exitUsage: exitUsage, exitUnavailable: exitUnavailable, exitDefect: exitDefect, 256: exitDefect, 1000: exitDefect} {
 		failed := shardFailed{campaign.Outcome{Shard: 1, ExitCode: given, Log: "lockcheck: \x1b[2Jno\nroom"}}

@@ -102,7 +102,7 @@ func TestStaleWritesPerOutlivedLease(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", guard, seed), func(t *testing.T) {
 				t.Parallel()
 				args := []string{"run", "--backend=etcd", "--workload=lock", "--nemesis=pause:holder@work", "--guard=" + guard,
-					"--provider=local", "--time-limit=10s", fmt.Sprintf("--seed=%d", seed)}
+					"--provider=local", lateLimit, fmt.Sprintf("--seed=%d", seed)}
 				if guard != "before-write" {
 					args = endingAt([]checker.Name{checker.StaleWrite}, args...)
 				}

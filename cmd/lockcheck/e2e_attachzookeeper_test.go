@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,6 +54,14 @@ func startZooKeeper(t *testing.T, password string) *zooKeeper {
 	}
 	t.Cleanup(z.admin.Close)
 	awaitService(t, func(context.Context) error { return z.admin.AddAuth("digest", []byte("locker:"+password)) })
+	trusts := trusting(t, z.ca, z.cert, z.key)
+	awaitService(t, func(ctx context.Context) error { // a Java machine's first handshake takes long
+		conn, err := (&tls.Dialer{Config: trusts}).DialContext(ctx, "tcp", z.secure)
+		if err == nil {
+			conn.Close()
+		}
+		return err
+	})
 	for path, acl := range map[string][]zk.ACL{"/application": zk.WorldACL(zk.PermAll), "/lockcheck": zk.AuthACL(zk.PermAll)} {
 		if _, err := z.admin.Create(path, []byte("\x00"+path+"\xff"), 0, acl); err != nil {
 			t.Fatal(err)

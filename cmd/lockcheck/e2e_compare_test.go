@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func TestCompare(t *testing.T) {
 	if out, err := exec.Command(program, "init", file).CombinedOutput(); err != nil {
 		t.Fatalf("init: %v\n%s", err, out)
 	}
-	o := lockcheck(t, program, "compare", "--file="+file, "--provider=local", "--time-limit=8s", "--seed=1")
+	o := lockcheck(t, program, "compare", "--file="+file, "--provider=local", lateLimit, "--seed=1")
 	if o.code != 0 {
 		t.Fatalf("exit %d, want 0\n%s%s", o.code, o.stdout, o.stderr)
 	}
@@ -57,13 +58,18 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := strings.Replace(string(text), "expect: {mutual-exclusion: masked}", "expect: {mutual-exclusion: masked, stale-write: violation}", 1)
-	line := 1 + strings.Count(changed[:strings.Index(changed, ", stale-write: violation}")], "\n")
+	const masked = "expect: {mutual-exclusion: masked"
+	before, after, found := strings.Cut(string(text), masked)
+	if !found {
+		t.Fatalf("%s has no line with %q", file, masked)
+	}
+	line := 1 + strings.Count(before, "\n")
+	changed := before + masked + ", stale-write: violation" + after
 	if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	// A summary that cannot be written is said, and takes nothing from an expectation that was not met.
-	o = lockcheck(t, program, "compare", "--file="+file, "--provider=local", "--time-limit=8s", "--seed=1", "--nemeses=pause", "--workloads=fencing",
+	o = lockcheck(t, program, "compare", "--file="+file, "--provider=local", lateLimit, "--seed=1", "--nemeses=pause", "--workloads=fencing",
 		"--repeat=1", "--summary=/dev/full", "--annotations")
 	if o.code != 3 {
 		t.Errorf("exit %d, want 3\n%s%s", o.code, o.stdout, o.stderr)
@@ -174,7 +180,6 @@ func TestInterruptedComparison(t *testing.T) {
 	defer placeFor(cmd)()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	var history string
 	go func() {
 		for ctx.Err() == nil { // until the run records
 			if found, _ := filepath.Glob(filepath.Join(o.out, "compare-*", compare.RunsDir, "*", "2*", "history.jsonl")); len(found) > 0 {
@@ -194,12 +199,11 @@ func TestInterruptedComparison(t *testing.T) {
 		t.Errorf("compare.json says %+v", c)
 	}
 	kept, _ := filepath.Glob(filepath.Join(dir, compare.RunsDir, "*", "2*", "history.jsonl"))
-	if len(kept) == 0 {
-		t.Error("the run at work was not kept")
-	} else {
-		history = kept[0]
-	}
-	if text, err := os.ReadFile(history); err != nil || len(text) == 0 {
-		t.Errorf("its history has %d bytes (%v)", len(text), err)
+	recorded := slices.ContainsFunc(kept, func(history string) bool { // another cell's run may have only begun
+		info, err := os.Stat(history)
+		return err == nil && info.Size() > 1000
+	})
+	if !recorded {
+		t.Errorf("the run at work was not kept: %v", kept)
 	}
 }

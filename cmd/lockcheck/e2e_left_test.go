@@ -59,7 +59,12 @@ func engineThatKeeps(t *testing.T, path string) (socket string) {
 		}},
 		FlushInterval: -1,
 	}
-	socket = filepath.Join(t.TempDir(), "engine.sock")
+	dir, err := os.MkdirTemp("", "engine-") // a socket's path has 107 bytes at most, and a test's own directory has its name
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	socket = filepath.Join(dir, "engine.sock")
 	l, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ const (
 	crashes    = "kill:leader@work,kill:one"
 	splits     = "partition:leader,1.2..1.6ttl,partition:minority,1.2..1.6ttl"
 	lateWrite  = "partition:holder@work"
-	// A cut takes a tenth of a second on a busy machine, and may come when the work is over: so there have to be several of them.
+	// A fault takes a tenth of a second on a busy machine, and may come when the work is over: so there have to be several of them.
 	lateLimit = "--time-limit=24s"
 	// halves lets c1 reach servers 1, 2, 3, and c2 3, 4, 5. c2 is cut off while it holds, so that its records on 1 and 2 keep c1 waiting
 	// until none of c1's own is left on 4 and 5, where they would keep c2 waiting for a whole lease.
@@ -186,7 +186,7 @@ var aimedRows = []aimed{
 		exposed: history.PastLease("pauses"), also: masks,
 	},
 	{
-		name: "waiters that look once in a lease", backend: "postgres", args: []string{"--client=pglock", "--clients=20", "--nemesis=none", "--until=exposed", "--time-limit=30s"},
+		name: "waiters that look once in a lease", backend: "postgres", args: []string{"--client=pglock", "--clients=20", "--nemesis=none", untilExposed, atMost},
 		why:     "without a fault nothing is lost; one client has the lock again and again, until another one looks at the right moment",
 		exposed: "contended-grants",
 	},

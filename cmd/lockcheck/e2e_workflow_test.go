@@ -57,7 +57,7 @@ func TestThePagesWorkflow(t *testing.T) {
 		t.Fatalf("%+v", w)
 	}
 	dir := t.TempDir()
-	file := strings.NewReplacer("time-limit: 30s", "time-limit: 8s", "repeat: 2", "repeat: 1").Replace(config.Example)
+	file := strings.NewReplacer("time-limit: 30s", "time-limit: 24s", "repeat: 2", "repeat: 1").Replace(config.Example)
 	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(file), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +75,13 @@ func TestThePagesWorkflow(t *testing.T) {
 		t.Logf("%s\n%s", command, out)
 		return string(out), cmd.ProcessState.ExitCode()
 	}
+	t.Cleanup(func() {
+		if to := os.Getenv("LOCKCHECK_KEEP"); t.Failed() && to != "" {
+			if err := os.CopyFS(filepath.Join(to, t.Name()), os.DirFS(dir)); err != nil {
+				t.Log(err)
+			}
+		}
+	})
 	for _, shard := range jobs.Strategy.Matrix.Shard {
 		here := func(text string) string { return strings.ReplaceAll(text, "${{ matrix.shard }}", fmt.Sprint(shard)) }
 		for _, s := range jobs.Steps {

@@ -52,6 +52,7 @@ func TestAVDSOThatIsNotKnownIsRefused(t *testing.T) {
 		"another machine": {func(b []byte) []byte { b[18] = 183; return b }, "EM_AARCH64"},
 		"no ELF":          {func(b []byte) []byte { return make([]byte, len(b)) }, "magic"},
 		"cut off":         {func(b []byte) []byte { return b[:4096] }, ""},
+		"an i386 program": {func([]byte) []byte { return pause32 }, "only 64-bit processes"},
 		"no padding":      {func(b []byte) []byte { return b[:img.patch+100] }, "100 bytes of padding"},
 		"no gettimeofday": {func(b []byte) []byte {
 			return bytes.ReplaceAll(b, []byte("__vdso_gettimeofday"), []byte("__what_gettimeofday"))

@@ -18,7 +18,7 @@ var tried atomic.Int64
 func init() { tried.Store(int64(os.Getpid()) * 101) }
 
 // Port is a port of loopback for a server that a test is about to start. It is none that this machine gives connections: such a one is
-// often somebody's before the server has begun to listen.
+// often taken before the server has begun to listen.
 func Port(t testing.TB) int {
 	t.Helper()
 	low, high, err := ofConnections()

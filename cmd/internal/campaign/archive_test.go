@@ -76,7 +76,7 @@ func TestRecordingsOfRunsThatPassedStayUnlessAllAreKept(t *testing.T) {
 	}
 }
 
-// An image of somebody else's writes nothing outside of the place of its shard.
+// An image that others made writes nothing outside of the place of its shard.
 func TestAnArchiveStaysInItsDirectory(t *testing.T) {
 	for name, header := range map[string]tar.Header{
 		"a path that leads out": {Typeflag: tar.TypeReg, Name: "../out", Mode: 0o644},

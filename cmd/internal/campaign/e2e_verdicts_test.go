@@ -19,7 +19,7 @@ func TestACampaignComesToTheVerdictsOfThisMachine(t *testing.T) {
 	rest := costOf(t, func() { time.Sleep(s.rest) }) // the node's own programs run all the time, also while the same cells are run here
 	campaign := costOf(t, func() { code, _ = run(t, adminConfig, there, s.matrix(onCluster(n)...)...) })
 	own := costOf(t, func() { want, _ = run(t, adminConfig, here, s.matrix("--provider=local")...) })
-	t.Logf("processor time of the whole machine: %v for the campaign, %v for the same cells run here one after the other; of the node at rest: %v", campaign, own, rest)
+	t.Logf("processor time of the whole machine: %v for the campaign, %v for the same cells run here; of the node at rest: %v", campaign, own, rest)
 	if s.rest > 0 {
 		t.Logf("without what the node at rest takes in as much time: %v and %v, %+.0f %%", rest.without(campaign), rest.without(own),
 			100*(float64(rest.without(campaign))/float64(rest.without(own))-1))

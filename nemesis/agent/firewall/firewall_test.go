@@ -70,7 +70,7 @@ func (from end) arrive(to end, count int) (arrived int) {
 	return arrived
 }
 
-// dropped is what the rules of the namespace have counted, whoever made them.
+// dropped is what the rules of the namespace have counted, those of others included.
 func dropped(t *testing.T) (packets int) {
 	t.Helper()
 	conn, err := nftables.New()

@@ -136,8 +136,8 @@ func (w *Wire) set(held bool, ways []Way) {
 	w.cond.Broadcast()
 }
 
-// UpToNow lets what was held up until the call of it go on, once pass is called. What came in between is not let go: whoever looks at
-// the server in between, and sees that a request did not take effect yet, lets no answer to it pass.
+// UpToNow marks what is held up now; pass lets that go on, and nothing that came later. So a test that has looked at the server in
+// between, and saw that a request had not taken effect yet, lets no answer to it pass.
 func (w *Wire) UpToNow(way Way) (pass func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
