@@ -213,12 +213,7 @@ func (g *goingEngine) breakOff() {
 func newGoingEngine(t *testing.T, real string) *goingEngine {
 	t.Helper()
 	network, addr, _ := strings.Cut(real, "://")
-	dir, err := os.MkdirTemp("", "engine-") // a socket's path has 107 bytes at most, and a test's own directory has its name
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	path := filepath.Join(dir, "engine.sock")
+	path := hosttest.Socket(t)
 	listener, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)

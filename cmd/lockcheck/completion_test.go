@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"lockcheck/cmd/internal/harness"
 )
 
 // What the shell is offered, as its scripts ask for it.
@@ -19,7 +21,7 @@ func TestCompletion(t *testing.T) {
 		want      string // all that is offered
 		directive cobra.ShellCompDirective
 	}{
-		{"run --backend=", "consul etcd kubernetes postgres redis redlock zookeeper", noFiles},
+		{"run --backend=", strings.Join(harness.BackendNames(), " "), noFiles},
 		{"run --backend red", "redis redlock", noFiles},
 		{"run --backend=etcd --client=", "concurrency election lease-txn lease-id-token unlock-retry", noFiles},
 		{"run --backend=redlock --client=", "redlock unchecked late-checked redsync redsync-extend redsync-setnx-extend", noFiles},

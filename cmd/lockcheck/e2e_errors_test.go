@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/rundir"
 )
 
@@ -23,6 +24,7 @@ var libraryWords = regexp.MustCompile(`strconv|(^|\s)json:|invalid syntax|ParseI
 func TestErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	dir := spoilt(t)
+	backends := strings.Join(harness.BackendNames(), ", ")
 	for name, c := range map[string]struct {
 		args []string
 		says []string
@@ -46,7 +48,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"a mistyped flag":                {[]string{"run", "--backend=etcd", "--nemsis=pause"}, []string{"unknown flag: --nemsis (did you mean --nemesis?)"}},
 		"a flag of another command":      {[]string{"run", "--backends=etcd"}, []string{"unknown flag: --backends (did you mean --backend?)"}},
 		"a mistyped command":             {[]string{"chek", "run"}, []string{"Did you mean this?", "check"}},
-		"a mistyped backend":             {[]string{"run", "--backend=etdc"}, []string{`there is no backend "etdc" (did you mean etcd?); there are: consul, etcd, kubernetes, postgres, redis`}},
+		"a mistyped backend":             {[]string{"run", "--backend=etdc"}, []string{`there is no backend "etdc" (did you mean etcd?); there are: ` + backends}},
 		"a mistyped nemesis":             {[]string{"run", "--backend=etcd", "--nemesis=pauze:holder"}, []string{`there is no nemesis "pauze" (did you mean pause?); there are: none, pause`}},
 		"a mistyped target":              {[]string{"run", "--backend=etcd", "--nemesis=pause:hodler"}, []string{`there is no target "hodler" (did you mean holder?)`}},
 		"a mistyped trigger":             {[]string{"run", "--backend=etcd", "--nemesis=pause:holder@wrok"}, []string{`there is no trigger "@wrok" (did you mean @work?)`}},
@@ -57,7 +59,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"a mistyped setting":             {[]string{"run", "--backend=etcd", "--set=pre-voet=true"}, []string{`there is no setting "pre-voet" (did you mean pre-vote?)`}},
 		"a mistyped property":            {[]string{"check", "run", "--property=stale-wirte"}, []string{`unknown property "stale-wirte" (did you mean stale-write?)`}},
 		"a mistyped backend of several":  {[]string{"compare", "--backends=redis,etdc"}, []string{`--backends: there is no backend "etdc" (did you mean etcd?)`}},
-		"no backend of several":          {[]string{"compare", "--backends="}, []string{"--backends names nothing: leave it out, or name some of: consul, etcd, kubernetes, postgres, redis"}},
+		"no backend of several":          {[]string{"compare", "--backends="}, []string{"--backends names nothing: leave it out, or name some of: " + backends}},
 		"no nemesis of several":          {[]string{"compare", "--nemeses="}, []string{"--nemeses names nothing", "none, pause"}},
 		"no workload of several":         {[]string{"compare", "--workloads=,"}, []string{"--workloads names nothing", "lock, fencing"}},
 		"a comparison that is not there": {[]string{"compare", "--file=no.yaml"}, []string{"--file=no.yaml: there is no such file", "lockcheck init no.yaml"}},

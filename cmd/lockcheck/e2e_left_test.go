@@ -11,10 +11,11 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"lockcheck/clusters/hosttest"
 )
 
 // A run that is complete has its verdict, even if its network cannot be removed; it says what is left and how to remove it.
@@ -59,12 +60,7 @@ func engineThatKeeps(t *testing.T, path string) (socket string) {
 		}},
 		FlushInterval: -1,
 	}
-	dir, err := os.MkdirTemp("", "engine-") // a socket's path has 107 bytes at most, and a test's own directory has its name
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	socket = filepath.Join(dir, "engine.sock")
+	socket = hosttest.Socket(t)
 	l, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,18 @@
+package hosttest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Socket is where a test may put a Unix socket. Its path may have 107 bytes, and a test's own directory has the test's name in it.
+func Socket(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "socket-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "socket")
+}
