@@ -1,6 +1,7 @@
 package nemesis
 
 import (
+	"slices"
 	"testing"
 
 	"lockcheck/checker/history"
@@ -20,6 +21,20 @@ func TestEveryFaultHasWords(t *testing.T) {
 	for _, k := range Kinds {
 		if k.begin != nil && !known[k.Name] {
 			t.Errorf("there are no words for %s", k.Name)
+		}
+	}
+}
+
+// The parser takes what follows a fault for its options, unless it is the name of another fault; and a mark of the harness is told from a fault
+// by its name alone.
+func TestNamesOfFaultsMeanNothingElse(t *testing.T) {
+	marks := []history.F{history.Phase, history.Stall, history.Throttled, history.ClockStep, history.Probe, history.Leader, history.ServerEnded}
+	for _, k := range Kinds {
+		if slices.Contains(words, k.Name) {
+			t.Errorf("%s is an option, too", k.Name)
+		}
+		if slices.Contains(marks, history.F(k.Name)) {
+			t.Errorf("%s is a mark of the harness, too", k.Name)
 		}
 	}
 }
