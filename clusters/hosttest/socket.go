@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Socket is where a test may put a Unix socket. Its path may have 107 bytes, and a test's own directory has the test's name in it.
+// Socket is where a test may put a Unix socket. Its path has 107 bytes at most, and a test's own directory has the test's name in it.
 func Socket(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "socket-")

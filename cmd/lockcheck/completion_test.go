@@ -16,12 +16,16 @@ import (
 func TestCompletion(t *testing.T) {
 	const nothing, noFiles, list, directories, endings = cobra.ShellCompDirectiveDefault, cobra.ShellCompDirectiveNoFileComp,
 		cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace, cobra.ShellCompDirectiveFilterDirs, cobra.ShellCompDirectiveFilterFileExt
+	backends := harness.BackendNames()
+	if len(backends) == 0 || !slices.IsSorted(backends) {
+		t.Errorf("the backends are listed as %q, want them in the order of the alphabet", backends)
+	}
 	for _, c := range []struct {
 		typed     string
 		want      string // all that is offered
 		directive cobra.ShellCompDirective
 	}{
-		{"run --backend=", strings.Join(harness.BackendNames(), " "), noFiles},
+		{"run --backend=", strings.Join(backends, " "), noFiles},
 		{"run --backend red", "redis redlock", noFiles},
 		{"run --backend=etcd --client=", "concurrency election lease-txn lease-id-token unlock-retry", noFiles},
 		{"run --backend=redlock --client=", "redlock unchecked late-checked redsync redsync-extend redsync-setnx-extend", noFiles},
