@@ -150,8 +150,9 @@ func traces(t *testing.T) map[string]bool {
 	return found
 }
 
-// The harness is killed in the middle of a fault, of each kind that etcd can meet and that has to be taken back (all but failover): no process stays behind, stopped, skewed, cut off or otherwise, no mount of a
-// server's disk and no device. Limits, delays and rules are of networks that end with their last process.
+// The harness is killed in the middle of a fault, of each kind that etcd can meet and that has to be taken back (all but failover): no process
+// stays behind, stopped, skewed, cut off or otherwise, no mount of a server's disk and no device. Limits, delays and rules are of networks that
+// end with their last process.
 func TestHarnessKilledDuringAFaultLeavesNothing(t *testing.T) {
 	before := traces(t) // while no other test has a run
 	t.Run("killed", func(t *testing.T) {
