@@ -8,6 +8,8 @@ import (
 	"lockcheck/clusters/internal/layouttest"
 )
 
+const ttl = 2 * time.Second
+
 func TestLayout(t *testing.T) {
 	set := func(name, value string) map[string]string { return map[string]string{name: value} }
 	for _, c := range []struct {

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package consul
 
 import (
@@ -196,12 +198,6 @@ func TestAnAcquireWithoutAnAnswerIsUnknown(t *testing.T) {
 		owner, _ := ownerOf(t, c, "k")
 		return owner == ""
 	})
-}
-
-func TestWithoutAListenerNothingWasSent(t *testing.T) {
-	lock, _, _ := clienttest.Client(t, newLocks, client.Init{Endpoints: []string{"127.0.0.1:1"}, TTLMS: 2000}) // below the ports that the kernel gives away
-	_, err := lock.Acquire(t.Context(), "k", false)
-	clienttest.WantCode(t, err, history.CodeRefused)
 }
 
 func TestAReleaseThatNoServerTakesIsUnknown(t *testing.T) {

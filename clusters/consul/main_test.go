@@ -1,3 +1,5 @@
+//go:build e2e
+
 package consul
 
 import (
@@ -13,8 +15,6 @@ import (
 )
 
 func TestMain(m *testing.M) { backendtest.Main(m, Backend{}) }
-
-const ttl = 2 * time.Second
 
 // noDelay is what lets a lock that was lost be granted at once.
 var noDelay = map[string]string{lockDelay: "0s"}

@@ -3,7 +3,6 @@
 package docker
 
 import (
-	"context"
 	"debug/elf"
 	"os"
 	"os/exec"
@@ -11,63 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/docker/docker/api/types/filters"
-	"github.com/docker/docker/api/types/image"
-	"github.com/docker/docker/client"
 )
-
-const labelTest = "lockcheck.test"
-
-// testImage is a server image with the test binary, a shell with its libraries, and a data directory.
-func testImage(t *testing.T, engine *client.Client, user string) string {
-	t.Helper()
-	c, err := clientContent(selfPath, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	libraries, err := librariesOf("/bin/sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range append(libraries, "/bin/sh") {
-		if !slices.ContainsFunc(c.files, func(f imageFile) bool { return f.to == file }) {
-			if err := c.add(file, file); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	placeholder := filepath.Join(t.TempDir(), "placeholder")
-	if err := os.WriteFile(placeholder, []byte("of the image\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.add(placeholder, "/data/placeholder"); err != nil {
-		t.Fatal(err)
-	}
-	err = c.configure(map[string]any{
-		"Env": append([]string{"PATH=/:/bin"}, c.env...), "Labels": map[string]string{labelTest: "1"}, "User": user,
-		"Volumes": map[string]any{"/data": struct{}{}, "/more": struct{}{}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tag := "lockcheck/test:" + c.id[:12]
-	if err := c.load(t.Context(), engine, tag); err != nil {
-		t.Fatal(err)
-	}
-	return tag
-}
-
-func removeTestImages(engine *client.Client) {
-	ctx := context.Background()
-	images, _ := engine.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("label", labelTest))})
-	for _, i := range images {
-		_, _ = engine.ImageRemove(ctx, i.ID, image.RemoveOptions{Force: true})
-	}
-	if c, err := clientContent(selfPath, ""); err == nil { // that of the test binary
-		_, _ = engine.ImageRemove(ctx, clientRepository+":"+c.id[:12], image.RemoveOptions{})
-	}
-}
 
 func TestTheSameProgramMakesTheSameImage(t *testing.T) {
 	first, err := clientContent(selfPath, "")

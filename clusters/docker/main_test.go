@@ -15,9 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docker/docker/client"
-
-	"lockcheck/clusters"
 	"lockcheck/clusters/docker/sandbox"
 	"lockcheck/clusters/hosttest"
 )
@@ -49,45 +46,14 @@ var helpers = hosttest.Helpers{
 	"see-end":      seeEnd,
 }
 
+// afterTests removes the images that tests of an engine made (tag e2e).
+var afterTests = func() {}
+
 func TestMain(m *testing.M) {
 	helpers.Play(os.Exit)
 	code := m.Run()
-	if engine, err := connect(context.Background()); err == nil {
-		removeTestImages(engine)
-	}
+	afterTests()
 	os.Exit(code)
-}
-
-// needEngine skips a test where there is no engine; CI must have one.
-func needEngine(t *testing.T) *client.Client {
-	t.Helper()
-	engine, err := connect(t.Context())
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	t.Cleanup(func() { engine.Close() })
-	return engine
-}
-
-// openSite makes a site whose servers come from an image made by testImage.
-func openSite(t *testing.T, image string, inImage ...string) *site {
-	t.Helper()
-	needEngine(t)
-	if len(inImage) == 0 {
-		inImage = nil
-	}
-	software := clusters.Software{Backend: "test", InImage: inImage, ImageData: "/data"}
-	return hosttest.Open(t, &Provider{Image: image, Progress: testLog{t}}, software).(*site)
-}
-
-type testLog struct{ t *testing.T }
-
-func (l testLog) Write(b []byte) (int, error) {
-	l.t.Log(strings.TrimSpace(string(b)))
-	return len(b), nil
 }
 
 // dialHere connects as any process does.

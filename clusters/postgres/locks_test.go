@@ -1,3 +1,5 @@
+//go:build e2e
+
 package postgres
 
 import (
@@ -192,18 +194,6 @@ func TestEverySessionLockCountsItsRequests(t *testing.T) {
 		init := backendtest.InitFor(c, 10*time.Second)
 		clienttest.WantAttempts(t, clienttest.Serve(t, r.factory, init), clienttest.Serve(t, r.factory, init), "k", 1)
 	})
-}
-
-func TestWithoutAListenerNothingIsSent(t *testing.T) {
-	for _, factory := range []client.Factory{advisory.factory, forUpdate.factory, newRowLease} {
-		lock, _, _ := clienttest.Client(t, factory, client.Init{Endpoints: []string{"127.0.0.1:1"}, TTLMS: 1000}) // below the ports that the kernel gives away
-		_, err := lock.Acquire(t.Context(), "k", true)
-		clienttest.WantCode(t, err, history.CodeRefused)
-		ctx, cancel := context.WithTimeout(t.Context(), 5*longestPoll)
-		defer cancel()
-		_, err = lock.Acquire(ctx, "k", false)
-		clienttest.WantCode(t, err, history.CodeCancelled)
-	}
 }
 
 // What was sent and not answered may be in the server's queue: the client goes on, and giving up later is unknown.

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package redis
 
 import (
@@ -9,7 +11,6 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/client/clienttest"
 	"lockcheck/clusters/internal/backendtest"
@@ -99,17 +100,6 @@ func TestAReleaseWithoutAnAnswerIsUnknownAndMayBeRepeated(t *testing.T) {
 	wire.LetGo(clienttest.ToClient)
 	clienttest.Eventually(t, "it took effect", func() bool { return value(t, c, "k") == "" })
 	clienttest.WantOwned(t, clienttest.Release(t, g), "false")
-}
-
-func TestWithoutAListenerNothingWasSent(t *testing.T) {
-	const closed = "127.0.0.1:1" // below the ports that the kernel gives away
-	lock, _, _ := clienttest.Client(t, setnx.factory, client.Init{Endpoints: []string{closed}, TTLMS: 1000})
-	_, err := lock.Acquire(t.Context(), "k", true)
-	clienttest.WantCode(t, err, history.CodeRefused)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*longestPoll)
-	defer cancel()
-	_, err = lock.Acquire(ctx, "k", false)
-	clienttest.WantCode(t, err, history.CodeCancelled)
 }
 
 // Each attempt has a record of its own, so an outcome that is unknown can only have been under that one.

@@ -1,12 +1,9 @@
 package zookeeper
 
 import (
-	"errors"
-	"fmt"
+	"context"
 	"testing"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
@@ -28,85 +25,6 @@ type kind struct {
 	alone   int64  // requests of an acquire of a free lock
 }
 
-// subject is one of them, on the shared ensemble.
-type subject struct {
-	kind
-	*cluster
-	admin *zk.Conn
-}
-
-// each runs a test for every lock client.
-func each(t *testing.T, test func(t *testing.T, s subject)) {
-	t.Helper()
-	c := ensemble(t)
-	a := admin(t, c)
-	for name, k := range kinds {
-		t.Run(name, func(t *testing.T) { test(t, subject{k, c, a}) })
-	}
-}
-
-// client knows the servers at these addresses only; all of the ensemble's if there are none.
-func (s subject) client(t *testing.T, endpoints ...string) (client.Lock, *clienttest.Watched) {
-	t.Helper()
-	if len(endpoints) == 0 {
-		endpoints = s.Endpoints()
-	}
-	return newClient(t, s.factory, endpoints...)
-}
-
-// longTTL is that of sessions which have to outlive a test.
-const longTTL = 30 * time.Second
-
-// behindWire is a client whose only way to a server can be held up. It gets that address three times over: whenever the library
-// has lost the last server of its list it drops the requests that have come by then, and which have is a race.
-func (s subject) behindWire(t *testing.T, ttl time.Duration) (client.Lock, *clienttest.Watched, *clienttest.Wire) {
-	t.Helper()
-	w := clienttest.NewWire(t, s.nodes[0].endpoint())
-	lock, seen, _ := clienttest.Client(t, s.factory, behind(w, ttl))
-	return lock, seen, w
-}
-
-func behind(w *clienttest.Wire, ttl time.Duration) client.Init {
-	return client.Init{Endpoints: []string{w.Addr, w.Addr, w.Addr}, TTLMS: ttl.Milliseconds(), Seed: 1}
-}
-
-// queue is the nodes of a lock, the holder's first.
-func (s subject) queue(t *testing.T, key string) []string { return queue(t, s.admin, s.base, key) }
-
-// queued waits until a lock has that many nodes.
-func (s subject) queued(t *testing.T, key string, n int) {
-	t.Helper()
-	clienttest.Eventually(t, fmt.Sprintf("%d in the queue", n), func() bool { return len(s.queue(t, key)) == n })
-}
-
-// wantQueued checks how many nodes a lock has.
-func (s subject) wantQueued(t *testing.T, key string, want int) {
-	t.Helper()
-	if left := s.queue(t, key); len(left) != want {
-		t.Errorf("nodes %v of %s, want %d", left, key, want)
-	}
-}
-
-// first is the holder's node.
-func (s subject) first(t *testing.T, key string) (path string, stat *zk.Stat) {
-	t.Helper()
-	left := s.queue(t, key)
-	if len(left) == 0 {
-		t.Fatalf("%s has no nodes", key)
-	}
-	path = lockPath(s.base, key) + "/" + left[0]
-	_, stat, err := s.admin.Exists(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path, stat
-}
-
-func newClient(t *testing.T, factory client.Factory, endpoints ...string) (client.Lock, *clienttest.Watched) {
-	t.Helper()
-	return newClientFor(t, factory, longTTL, endpoints...)
-}
-
 func newClientFor(t *testing.T, factory client.Factory, ttl time.Duration, endpoints ...string) (client.Lock, *clienttest.Watched) {
 	t.Helper()
 	lock, w, ready := clienttest.Client(t, factory, client.Init{Endpoints: endpoints, TTLMS: ttl.Milliseconds(), Seed: 1})
@@ -116,33 +34,18 @@ func newClientFor(t *testing.T, factory client.Factory, ttl time.Duration, endpo
 	return lock, w
 }
 
-// release gives a lock back, which it has to have been.
-func release(t *testing.T, g client.Grant) {
-	t.Helper()
-	clienttest.WantOwned(t, clienttest.Release(t, g), "true")
-}
+// testTTL is that of the servers, and of sessions that are to expire or to be kept alive: a busy machine may lose them. Others have longTTL.
+const testTTL = 2 * time.Second
 
-// admin looks at the nodes past any lock.
-func admin(t *testing.T, c *cluster) *zk.Conn {
-	t.Helper()
-	conn, _, err := zk.Connect(c.Endpoints(), 10*time.Second, zk.WithLogger(noLog{}))
-	if err != nil {
-		t.Fatal(err)
+func TestWithoutAListenerNothingWasSent(t *testing.T) {
+	const closed = "127.0.0.1:1" // below the ports that the kernel gives away
+	for name, k := range kinds {
+		t.Run(name, func(t *testing.T) {
+			lock, _ := newClientFor(t, k.factory, testTTL, closed) // whose end waits for a session as long as it could live
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			_, err := lock.Acquire(ctx, "k", false)
+			clienttest.WantCode(t, err, history.CodeRefused)
+		})
 	}
-	t.Cleanup(conn.Close)
-	return conn
-}
-
-// queue is the nodes of a lock, the holder's first.
-func queue(t *testing.T, conn *zk.Conn, base, key string) []string {
-	t.Helper()
-	_, err := conn.Sync("/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, _, err := conn.Children(lockPath(base, key))
-	if err != nil && !errors.Is(err, zk.ErrNoNode) {
-		t.Fatal(err)
-	}
-	return inQueue(names)
 }

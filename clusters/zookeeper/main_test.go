@@ -1,3 +1,5 @@
+//go:build e2e
+
 package zookeeper
 
 import (
@@ -96,9 +98,6 @@ func ensemble(t *testing.T) *cluster {
 	}
 	return shared.cluster
 }
-
-// testTTL is that of the servers, and of sessions that are to expire or to be kept alive: a busy machine may lose them. Others have longTTL.
-const testTTL = 2 * time.Second
 
 // own starts servers for a test, 0: three. They have lockcheck's own settings, where change makes no others.
 func own(t *testing.T, nodes int, change func(*clusters.Layout)) (*cluster, error) {

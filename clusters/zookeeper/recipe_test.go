@@ -1,3 +1,5 @@
+//go:build e2e
+
 package zookeeper
 
 import (
@@ -146,19 +148,6 @@ func TestCloseGivesEverythingBack(t *testing.T) {
 		_, err := lock.Acquire(t.Context(), "close", false)
 		clienttest.WantCode(t, err, history.CodeRefused)
 	})
-}
-
-func TestWithoutAListenerNothingWasSent(t *testing.T) {
-	const closed = "127.0.0.1:1" // below the ports that the kernel gives away
-	for name, k := range kinds {
-		t.Run(name, func(t *testing.T) {
-			lock, _ := newClientFor(t, k.factory, testTTL, closed) // whose end waits for a session as long as it could live
-			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-			defer cancel()
-			_, err := lock.Acquire(ctx, "k", false)
-			clienttest.WantCode(t, err, history.CodeRefused)
-		})
-	}
 }
 
 // Each look at the queue counts, and each watch.

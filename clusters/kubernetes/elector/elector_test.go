@@ -27,7 +27,7 @@ func initOf(t *testing.T) client.Init {
 	t.Helper()
 	server := os.Getenv(envServer)
 	if server == "" {
-		t.Skipf("%s names no API server: go test .. starts one", envServer)
+		t.Skipf("%s names no API server: go test -tags e2e .. starts one", envServer)
 	}
 	return client.Init{Name: "c1", Endpoints: []string{server}, TTLMS: ttl.Milliseconds(), Options: map[string]string{optionToken: "lockcheck"}}
 }
