@@ -17,8 +17,8 @@ import (
 	"lockcheck/checker/internal/simulated"
 )
 
-// histories is how many histories a randomised test looks at: LOCKCHECK_HISTORIES, or else a tenth of them with -short, and a hundredth
-// under the race detector, which makes everything ten times slower and looks for other things: scripts/test runs this package without, too.
+// histories is how many histories a randomised test looks at: LOCKCHECK_HISTORIES, or else a tenth of the whole, and a hundredth
+// under the race detector, which makes everything ten times slower and looks for other things. scripts/soak looks at more than the whole.
 func histories(t testing.TB, whole int) int {
 	t.Helper()
 	if text := os.Getenv("LOCKCHECK_HISTORIES"); text != "" {
@@ -28,13 +28,7 @@ func histories(t testing.TB, whole int) int {
 		}
 		return n
 	}
-	switch {
-	case raceDetector:
-		return max(whole/100, 1)
-	case testing.Short():
-		return max(whole/10, 1)
-	}
-	return whole
+	return max(whole/oneIn, 1)
 }
 
 // inParallel does something for each seed, on all processors, until one fails. It reports the pace.

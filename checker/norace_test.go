@@ -2,7 +2,5 @@
 
 package checker
 
-const raceDetector = false
-
-// randomHistories are how many the exact algorithms are held against Porcupine on.
-const randomHistories = 30_000
+// oneIn is the part of the whole that a randomised test looks at: one history in so many.
+const oneIn = 10

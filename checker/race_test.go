@@ -2,6 +2,5 @@
 
 package checker
 
-const raceDetector = true
-
-const randomHistories = 3_000
+// oneIn is the part of the whole that a randomised test looks at: one history in so many.
+const oneIn = 100

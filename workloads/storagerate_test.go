@@ -1,3 +1,5 @@
+//go:build e2e
+
 package workloads
 
 import (
@@ -27,6 +29,13 @@ const (
 	granted = "LOCKCHECK_TEST_GRANT" // a client whose lock is granted at once
 	holding = "LOCKCHECK_TEST_HOLD"  // a plain loop of holds; its value are the resource's URL or the server's address, the lock service's and the key
 )
+
+func init() {
+	roles[keeping], roles[holding] = beKeeper, beHolder
+	roles[granted] = func(string) error {
+		return client.Serve(context.Background(), os.Stdin, os.Stdout, beGranted)
+	}
+}
 
 // BenchmarkAgainstPostgres has processes take a lock, read and write a register of a real PostgreSQL, and give the lock back, as fast as they
 // can: as a run does with --resource=postgres, where the harness drives and records clients, which send their requests to the process before

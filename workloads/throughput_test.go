@@ -19,21 +19,19 @@ import (
 // echoing is the environment variable that turns the test's program into a client that answers at once.
 const echoing = "LOCKCHECK_TEST_ECHO"
 
+// roles are what the test's program does when its environment names one; the tests beside a server of PostgreSQL add theirs.
+var roles = map[string]func(string) error{
+	echoing: func(string) error { return echo() },
+	serving: func(string) error {
+		return client.Serve(context.Background(), os.Stdin, os.Stdout, etcd.Concurrency)
+	},
+	serverOf: beEtcd,
+	looping:  beLooper,
+}
+
 func TestMain(m *testing.M) {
 	localtest.Begin(helpers)
-	for role, play := range map[string]func(string) error{
-		echoing: func(string) error { return echo() },
-		serving: func(string) error {
-			return client.Serve(context.Background(), os.Stdin, os.Stdout, etcd.Concurrency)
-		},
-		granted: func(string) error {
-			return client.Serve(context.Background(), os.Stdin, os.Stdout, beGranted)
-		},
-		serverOf: beEtcd,
-		looping:  beLooper,
-		keeping:  beKeeper,
-		holding:  beHolder,
-	} {
+	for role, play := range roles {
 		if value := os.Getenv(role); value != "" {
 			if err := play(value); err != nil {
 				fmt.Fprintln(os.Stderr, err)

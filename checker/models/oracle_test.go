@@ -246,17 +246,14 @@ func random(r *rand.Rand, model string, again bool, initial string) []jepsen.Ope
 	return ops
 }
 
-// histories is how many random histories a model is tried with.
+// histories is how many random histories a model is tried with: LOCKCHECK_HISTORIES, or else few of them, and fewer under the race detector.
 func histories(t *testing.T) int {
-	n, err := strconv.Atoi(cmp.Or(os.Getenv("LOCKCHECK_HISTORIES"), "4000"))
+	n, err := strconv.Atoi(cmp.Or(os.Getenv("LOCKCHECK_HISTORIES"), "400"))
 	if err != nil || n < 1 {
 		t.Fatalf("LOCKCHECK_HISTORIES has to be a positive number: %v", err)
 	}
-	switch {
-	case raceDetector:
-		n = min(n, 400)
-	case testing.Short():
-		n = min(n, 2000)
+	if raceDetector {
+		n = min(n, 40)
 	}
 	return n
 }

@@ -5,24 +5,10 @@ import (
 	"strconv"
 	"testing"
 	"time"
-
-	"lockcheck/nemesis/clocktest"
 )
 
 // changes is how often a busy process is changed.
 const changes = 200
-
-// patchManyTimes changes a process's wall clock, half of the time from its original code: the functions' first bytes
-// are put back in between.
-func patchManyTimes(t *testing.T, pid int) {
-	t.Helper()
-	for i := range changes {
-		if i%2 == 1 {
-			unpatch(t, pid)
-		}
-		apply(t, pid, Skew{Wall: Shift{Offset: time.Duration(i) * time.Second, Drift: 0.05}})
-	}
-}
 
 // unpatch puts a process's functions back as they were. Every process of a kernel has the same vDSO, and that of this one
 // was never changed.
@@ -129,14 +115,5 @@ func TestManyBusyProgramsSurviveTheirFirstPatch(t *testing.T) {
 		apply(t, p.pid(), Skew{Monotonic: Shift{time.Second, 0.05}})
 		p.wantMoreThan(before)
 		p.end()
-	}
-}
-
-func TestABusyJVMSurvivesChanges(t *testing.T) {
-	p := startJava(t, 4)
-	patchManyTimes(t, p.pid())
-	heal(t, p.pid())
-	if off := p.seesJava(); !clocktest.Near(off, 0) {
-		t.Errorf("it sees its wall clock off by %v after healing", off)
 	}
 }

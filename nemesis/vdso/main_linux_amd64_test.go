@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/clusters/hosttest/missing"
 	"lockcheck/nemesis/clocktest"
 )
 
@@ -39,16 +38,6 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
-}
-
-// need skips a test for want of a program, or fails it where everything has to be there.
-func need(t *testing.T, program string) string {
-	t.Helper()
-	path, err := exec.LookPath(program)
-	if err != nil {
-		missing.Skip(t, err)
-	}
-	return path
 }
 
 // process is a target, or a helper, that is asked and answers in lines.

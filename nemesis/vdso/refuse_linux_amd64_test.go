@@ -64,26 +64,6 @@ func TestTheProcessItselfIsRefused(t *testing.T) {
 	wantRefused(t, os.Getpid(), ErrUnsupported, "its own threads")
 }
 
-func TestAProcessWithoutVDSOIsRefused(t *testing.T) {
-	p := startEyes(t)
-	p.ask("unmap")
-	for deadline := time.Now().Add(5 * time.Second); mapsVDSO(t, p.pid()); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it still has its vDSO")
-		}
-	}
-	wantRefused(t, p.pid(), ErrUnsupported, "no vDSO")
-}
-
-func mapsVDSO(t *testing.T, pid int) bool {
-	t.Helper()
-	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
-	if err != nil || len(maps) == 0 {
-		t.Fatalf("its mappings: %q, %v", maps, err)
-	}
-	return strings.Contains(string(maps), "[vdso]")
-}
-
 // pause32 is an i386 program that does nothing for ever.
 var pause32 = []byte("\x7fELF\x01\x01\x01\x00" + strings.Repeat("\x00", 8) + // ELF32, little endian
 	"\x02\x00\x03\x00\x01\x00\x00\x00" + "\x54\x80\x04\x08" + // executable, EM_386, version, entry 0x08048054
@@ -108,18 +88,6 @@ func TestA32BitProcessIsRefused(t *testing.T) {
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	wantRefused(t, cmd.Process.Pid, ErrUnsupported, "64-bit")
-}
-
-func TestAProcessInAnotherTimeNamespaceIsRefused(t *testing.T) {
-	if _, err := os.Stat("/proc/self/ns/time"); err != nil {
-		missing.Skip(t, err)
-	}
-	path, _ := os.Executable()
-	p := start(t, exec.Command(need(t, "unshare"), "--user", "--map-root-user", "--time", "--monotonic", "1000", path, "sleep"))
-	if p.read() != "ready" {
-		missing.Skip(t, "no time namespace can be made here")
-	}
-	wantRefused(t, p.pid(), ErrUnsupported, "time namespace")
 }
 
 func TestAProcessThatIsTracedIsRefused(t *testing.T) {

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package vdso
 
 import (
@@ -12,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"lockcheck/clusters/hosttest/missing"
 	"lockcheck/nemesis/clocktest"
 )
 
@@ -157,6 +160,37 @@ func TestAJVMsWallClockIsSkewedAndItsMonotonicClockRefused(t *testing.T) {
 	if off := p.seesJava(); !clocktest.Near(off, time.Hour) {
 		t.Errorf("it sees its wall clock off by %v, want 1h", off)
 	}
+	heal(t, p.pid())
+	if off := p.seesJava(); !clocktest.Near(off, 0) {
+		t.Errorf("it sees its wall clock off by %v after healing", off)
+	}
+}
+
+// need skips a test for want of a program, or fails it where everything has to be there.
+func need(t *testing.T, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		missing.Skip(t, err)
+	}
+	return path
+}
+
+// patchManyTimes changes a process's wall clock, half of the time from its original code: the functions' first bytes
+// are put back in between.
+func patchManyTimes(t *testing.T, pid int) {
+	t.Helper()
+	for i := range changes {
+		if i%2 == 1 {
+			unpatch(t, pid)
+		}
+		apply(t, pid, Skew{Wall: Shift{Offset: time.Duration(i) * time.Second, Drift: 0.05}})
+	}
+}
+
+func TestABusyJVMSurvivesChanges(t *testing.T) {
+	p := startJava(t, 4)
+	patchManyTimes(t, p.pid())
 	heal(t, p.pid())
 	if off := p.seesJava(); !clocktest.Near(off, 0) {
 		t.Errorf("it sees its wall clock off by %v after healing", off)

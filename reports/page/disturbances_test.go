@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"lockcheck/checker"
-	"lockcheck/reports/browsertest"
 	"lockcheck/reports/internal/dom"
 	"lockcheck/reports/internal/madeup"
 	"lockcheck/reports/rundir"
@@ -63,26 +62,4 @@ func TestStallsAndClockStepsAreInEveryPictureAndTable(t *testing.T) {
 func calmly(j rundir.Judgement) rundir.Judgement {
 	j.Model.Steps, j.Model.Stalls = nil, nil
 	return j
-}
-
-func TestStallsAndClockStepsInABrowser(t *testing.T) {
-	b := browsertest.Start(t)
-	p := opened(t, b, written(t, disturbedRun()), browsertest.View{Hash: "#t=1.9-2.9"})
-	p.Click("#inview > summary")
-	p.Until(`document.querySelectorAll("#inviewrows tr").length > 2`)
-	for _, want := range []string{"stall\tthe harness or the machine stalled for 150 ms", "clock set\tthe machine's wall clock was set forward by 3.00 s"} {
-		if rows := p.Text("#inviewrows"); !strings.Contains(rows, want) {
-			t.Errorf("the table lacks %q:\n%s", want, rows)
-		}
-	}
-	browsertest.Eval[bool](p, `(document.getElementById("canvas").focus(), true)`)
-	for range 12 {
-		if p.Press("."); strings.HasPrefix(p.Text("#said"), "the machine's wall clock was set forward") {
-			break
-		}
-	}
-	if said := p.Text("#said"); !strings.Contains(said, "2.500 s to 2.510 s") {
-		t.Errorf("step by step the timeline comes to %q", said)
-	}
-	p.ShotOf("timeline-clock-set", "#live")
 }

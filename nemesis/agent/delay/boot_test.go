@@ -1,4 +1,4 @@
-//go:build linux
+//go:build e2e && linux
 
 package delay
 
@@ -79,7 +79,7 @@ func onOtherKernel(t *testing.T, tests string, modules ...string) string {
 	bounded, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	first := filepath.Join(t.TempDir(), "delay.test") // without the race detector, which needs more memory than that kernel gives it
-	build := exec.CommandContext(bounded, "go", "test", "-c", "-vet=off", "-o", first, ".")
+	build := exec.CommandContext(bounded, "go", "test", "-c", "-tags=e2e", "-vet=off", "-o", first, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // a C library chooses its AVX by itself: see withoutAVX
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go test -c: %v\n%s", err, out)

@@ -1,0 +1,42 @@
+//go:build e2e && linux
+
+package agent_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/hosttest"
+	"lockcheck/nemesis/agent"
+	"lockcheck/nemesis/clocktest"
+)
+
+// A server of its own, asked what time it is.
+func TestRedisSeesTheClockThatWasAskedFor(t *testing.T) {
+	program := hosttest.Need(t, "redis-server")
+	onHosts(t, func(t *testing.T, site clusters.Site) {
+		b := newBox(t, site, "n1")
+		dir := t.TempDir()
+		socket := filepath.Join(dir, "socket")
+		server, err := b.Start(t.Context(), clusters.Command{
+			Program: program, Log: "redis",
+			Args: []string{"--port", "0", "--unixsocket", socket, "--dir", dir, "--save", ""},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, offset := range []time.Duration{90 * time.Second, -90 * time.Second, 5 * time.Second} {
+			var seen agent.ClockSeen
+			b.do(t, agent.ClockSet, skew(server, offset, 0, time.Minute), &seen)
+			if off := clocktest.Redis(t, socket); !clocktest.Near(off, offset) || !clocktest.Near(seen.Wall, offset) {
+				t.Errorf("TIME is off by %v, the agent says %v, want %v", off, seen.Wall, offset)
+			}
+		}
+		b.do(t, agent.ClockReset, clusters.TargetOf(server), nil)
+		if off := clocktest.Redis(t, socket); !clocktest.Near(off, 0) {
+			t.Errorf("TIME is off by %v after healing", off)
+		}
+	})
+}
