@@ -51,8 +51,10 @@ func noRoom(text string) bool {
 // A run whose recording has no room ends with the reason and without a verdict, above all without a pass: what is missing
 // from the recording may be the violation. Room is something that is needed, like a server's program.
 func TestRunOnADiskThatFillsUp(t *testing.T) {
+	t.Parallel()
 	for name, size := range map[string]int{"before the first operation": 4 << 10, "while it runs": 8 << 20} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := onDisk(t, size, "", "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--time-limit=30s", "--seed=1")
 			if o.code != 69 || !noRoom(o.stderr) {
 				t.Errorf("exit %d, want 69 and why", o.code)
@@ -78,6 +80,7 @@ func TestRunOnADiskThatFillsUp(t *testing.T) {
 
 // A comparison whose runs have no room says so of the cell; that its own files have none either changes nothing.
 func TestComparisonOnADiskThatFillsUp(t *testing.T) {
+	t.Parallel()
 	o := onDisk(t, 8<<20, filepath.Join("compare-*", compare.RunsDir, "cell-*"), "compare", "--backends=etcd", "--nemeses=none", "--workloads=lock", "--provider=local", "--time-limit=30s", "--seed=1")
 	if o.code != 69 || !noRoom(o.stdout) || !strings.Contains(o.stdout, "? 1 cell, 1 could not be run") || strings.Count(o.stderr, "lockcheck: cannot write ") != 4 ||
 		strings.Count(o.stderr, "warning: cannot write the index of runs") != 1 {
@@ -87,6 +90,7 @@ func TestComparisonOnADiskThatFillsUp(t *testing.T) {
 
 // A read-only directory for runs is refused before anything is started.
 func TestRunWhereNothingCanBeWritten(t *testing.T) {
+	t.Parallel()
 	dir := disktest.Small(t, 64<<10)
 	disktest.ReadOnly(t, dir)
 	for _, args := range [][]string{{"run", "--backend=etcd", "--provider=local"}, {"compare", "--backends=etcd", "--nemeses=none"}} {

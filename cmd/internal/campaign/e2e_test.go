@@ -200,7 +200,7 @@ func nothingLeft(t *testing.T, api *API, namespace string) {
 
 var adminConfig = os.Getenv("KUBECONFIG")
 
-// size is that of a comparison: the whole with LOCKCHECK_WHOLE=1, else what tells something in a few minutes.
+// size is that of a comparison: the whole with LOCKCHECK_SOAK=1, else what tells something in a few minutes.
 type size struct {
 	backends, nemeses string
 	repeat, kills     int
@@ -216,7 +216,7 @@ var (
 )
 
 func asked() size {
-	if os.Getenv("LOCKCHECK_WHOLE") != "" {
+	if os.Getenv("LOCKCHECK_SOAK") != "" {
 		return whole
 	}
 	return small
