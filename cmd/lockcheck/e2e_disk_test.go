@@ -22,6 +22,8 @@ func onDisk(t *testing.T, size int, recordings string, args ...string) outcome {
 	t.Helper()
 	disk := disktest.Small(t, size)
 	o := outcome{out: filepath.Join(disk, "out")}
+	cmd := exec.Command(program, append(args, "--out="+o.out)...)
+	defer placeFor(cmd)()
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	filled := make(chan struct{})
 	go func() {
@@ -37,7 +39,7 @@ func onDisk(t *testing.T, size int, recordings string, args ...string) outcome {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}()
-	o = finish(t, exec.Command(program, append(args, "--out="+o.out)...), o)
+	o = finishAtOnce(t, cmd, o)
 	stop()
 	<-filled
 	return o
