@@ -34,6 +34,7 @@ func TestAimedFaults(t *testing.T) {
 				for _, seed := range seeds() {
 					t.Run(fmt.Sprintf("%s/%s/%d", row.backend, row.name, seed), func(t *testing.T) {
 						t.Parallel() // a run waits most of its time
+						leftTo(t, row.shownBy)
 						on := []string{"run", "--workload=lock", "--backend=" + row.backend, "--provider=" + provider, fmt.Sprintf("--seed=%d", seed)}
 						args := slices.Concat(on, row.args)
 						if row.with != nil {
@@ -94,21 +95,26 @@ func (row aimed) judge(t *testing.T, o outcome) {
 	}
 }
 
-// How much harm each guard lets through when a holder is paused at work.
+// How much harm a guard lets through when a holder is paused at work.
 func TestStaleWritesPerOutlivedLease(t *testing.T) {
 	t.Parallel()
-	for _, guard := range []string{"none", "before-work", "before-write"} {
+	for _, row := range []struct{ guard, shownBy string }{
+		{guard: "none"},
+		{guard: "before-work", shownBy: "TestPauseBreaksThePlainLock"},
+		{guard: "before-write", shownBy: "TestAimedFaults: the late write"},
+	} {
 		for _, seed := range seeds() {
-			t.Run(fmt.Sprintf("%s/%d", guard, seed), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/%d", row.guard, seed), func(t *testing.T) {
 				t.Parallel()
-				args := []string{"run", "--backend=etcd", "--workload=lock", "--nemesis=pause:holder@work", "--guard=" + guard,
+				leftTo(t, row.shownBy)
+				args := []string{"run", "--backend=etcd", "--workload=lock", "--nemesis=pause:holder@work", "--guard=" + row.guard,
 					"--provider=local", lateLimit, fmt.Sprintf("--seed=%d", seed)}
-				if guard != "before-write" {
+				if row.guard != "before-write" {
 					args = endingAt([]checker.Name{checker.StaleWrite}, args...)
 				}
 				o := lockcheck(t, program, args...)
 				staleWritesPerLease(t, o)
-				if guard != "before-write" && o.results.Stats.StaleAccepted == 0 {
+				if row.guard != "before-write" && o.results.Stats.StaleAccepted == 0 {
 					t.Error("no client looks after the work, and no stale write was accepted")
 				}
 			})

@@ -142,7 +142,7 @@ func TestAttachedToConsulWithACLsAndTLS(t *testing.T) {
 	app := agent.use(t)
 	sessions := agent.sessions(t)
 	access := agent.access(t, secret)
-	for _, d := range []disturbance{pauseHolder, cutOffHolder} {
+	for _, d := range whatHoldersMeet() {
 		o := disturbedRun(t, secret, d, "--backend=consul", "--attach="+agent.endpoint, "--attach-config="+access, "--set=lock-delay=0s", "--time-limit=15s")
 		endsWith(t, o, o.code, "attached to consul at "+agent.endpoint, "keys below lockcheck/")
 		mustPass(t, o, checker.LockLinearizability, checker.TokenMonotonicity)

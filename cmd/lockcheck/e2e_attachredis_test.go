@@ -135,7 +135,7 @@ func TestAttachedToRedisOverTLS(t *testing.T) {
 	words := map[string]string{"ca": server.ca, "cert": server.cert, "key": server.key, "username": "locker"}
 	access := writeAccess(t, secret, words)
 	before := server.dump(t)
-	for _, d := range []disturbance{pauseHolder, cutOffHolder} {
+	for _, d := range whatHoldersMeet() {
 		disturbedRun(t, secret, d, "--backend=redis", "--attach="+server.endpoint, "--attach-config="+access, "--time-limit=7s")
 		if after := server.dump(t); after != before {
 			t.Errorf("what another program has there was\n%s\nand is\n%s", before, after)
@@ -226,7 +226,7 @@ func TestAttachedToRedisWithSentinels(t *testing.T) {
 	theirs := startSentinels(t, hosttest.OwnAddress(t), secret)
 	app := theirs.primary.use(t)
 	access := writeAccess(t, secret, map[string]string{"username": "locker", "master": "theirs"})
-	for _, d := range []disturbance{pauseHolder, cutOffHolder} {
+	for _, d := range whatHoldersMeet() {
 		o := disturbedRun(t, secret, d, "--backend=redis", "--client=setnx-incr", "--attach="+theirs.all(), "--attach-config="+access, "--time-limit=7s")
 		endsWith(t, o, o.code, "keys that begin with lockcheck:")
 		mustPass(t, o, checker.TokenMonotonicity)

@@ -38,6 +38,15 @@ var (
 	cutOffFromServers = disturbance{"partition:holder-servers@work,1.5ttl", "partitions", []int{0, 1, 2}} // in time for a hold or not
 )
 
+// whatHoldersMeet is the disturbances of a service that is attached to. What cuts a client off is the provider's, the same for every service:
+// TestAttachedToEtcdUnderPausesAndPartitions shows it.
+func whatHoldersMeet() []disturbance {
+	if soaking() {
+		return []disturbance{pauseHolder, cutOffHolder}
+	}
+	return []disturbance{pauseHolder}
+}
+
 // neverPastTheLease is the only thing that such a run may not have shown: its cuts took effect, each after the hold that it was to meet.
 const neverPastTheLease = "no partition of a holder outlived its lease"
 

@@ -41,7 +41,7 @@ func TestCompare(t *testing.T) {
 	if out, err := exec.Command(program, "init", file).CombinedOutput(); err != nil {
 		t.Fatalf("init: %v\n%s", err, out)
 	}
-	o := lockcheck(t, program, "compare", "--file="+file, "--provider=local", lateLimit, "--seed=1")
+	o := lockcheck(t, program, "compare", "--file="+file, "--provider=local", "--seed=1", "--repeat=1", "--jobs=2", untilHarm, lateLimit)
 	if o.code != 0 {
 		t.Fatalf("exit %d, want 0\n%s%s", o.code, o.stdout, o.stderr)
 	}

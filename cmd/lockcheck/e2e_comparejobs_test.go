@@ -34,7 +34,7 @@ expectations:
 
 func TestCompareJobs(t *testing.T) {
 	t.Parallel()
-	o := lockcheck(t, program, "compare", "--file="+writeFile(t, "jobs.yaml", jobsCompared), "--provider=local", "--seed=1", "--until=violation")
+	o := lockcheck(t, program, "compare", "--file="+writeFile(t, "jobs.yaml", jobsCompared), "--provider=local", "--seed=1", "--until=violation", "--jobs=2")
 	if o.code != 0 {
 		t.Fatalf("exit %d, want 0\n%s%s", o.code, o.stdout, o.stderr)
 	}

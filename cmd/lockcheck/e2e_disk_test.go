@@ -22,6 +22,8 @@ func onDisk(t *testing.T, size int, recordings string, args ...string) outcome {
 	t.Helper()
 	disk := disktest.Small(t, size)
 	o := outcome{out: filepath.Join(disk, "out")}
+	cmd := exec.Command(program, append(args, "--out="+o.out)...)
+	defer placeFor(cmd)()
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	filled := make(chan struct{})
 	go func() {
@@ -37,7 +39,7 @@ func onDisk(t *testing.T, size int, recordings string, args ...string) outcome {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}()
-	o = finish(t, exec.Command(program, append(args, "--out="+o.out)...), o)
+	o = finishAtOnce(t, cmd, o)
 	stop()
 	<-filled
 	return o
@@ -51,8 +53,10 @@ func noRoom(text string) bool {
 // A run whose recording has no room ends with the reason and without a verdict, above all without a pass: what is missing
 // from the recording may be the violation. Room is something that is needed, like a server's program.
 func TestRunOnADiskThatFillsUp(t *testing.T) {
+	t.Parallel()
 	for name, size := range map[string]int{"before the first operation": 4 << 10, "while it runs": 8 << 20} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := onDisk(t, size, "", "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--time-limit=30s", "--seed=1")
 			if o.code != 69 || !noRoom(o.stderr) {
 				t.Errorf("exit %d, want 69 and why", o.code)
@@ -78,6 +82,7 @@ func TestRunOnADiskThatFillsUp(t *testing.T) {
 
 // A comparison whose runs have no room says so of the cell; that its own files have none either changes nothing.
 func TestComparisonOnADiskThatFillsUp(t *testing.T) {
+	t.Parallel()
 	o := onDisk(t, 8<<20, filepath.Join("compare-*", compare.RunsDir, "cell-*"), "compare", "--backends=etcd", "--nemeses=none", "--workloads=lock", "--provider=local", "--time-limit=30s", "--seed=1")
 	if o.code != 69 || !noRoom(o.stdout) || !strings.Contains(o.stdout, "? 1 cell, 1 could not be run") || strings.Count(o.stderr, "lockcheck: cannot write ") != 4 ||
 		strings.Count(o.stderr, "warning: cannot write the index of runs") != 1 {
@@ -87,6 +92,7 @@ func TestComparisonOnADiskThatFillsUp(t *testing.T) {
 
 // A read-only directory for runs is refused before anything is started.
 func TestRunWhereNothingCanBeWritten(t *testing.T) {
+	t.Parallel()
 	dir := disktest.Small(t, 64<<10)
 	disktest.ReadOnly(t, dir)
 	for _, args := range [][]string{{"run", "--backend=etcd", "--provider=local"}, {"compare", "--backends=etcd", "--nemeses=none"}} {

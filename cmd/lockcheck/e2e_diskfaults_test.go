@@ -19,6 +19,7 @@ var diskRows = []aimed{
 	{
 		name: "the disk of the leader stands still", backend: "etcd", args: []string{"--nemesis=disk:leader@work,stall,1.5..2ttl", "--time-limit=12s"},
 		why:     "a leader that cannot write is replaced; what was acknowledged is on a majority's disks",
+		shownBy: "TestAimedFaults: an old leader does not revoke",
 		exposed: history.OfServers("disk-faults"), may: belief, local: true, also: allHeal,
 	},
 	{

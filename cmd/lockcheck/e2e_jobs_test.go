@@ -21,6 +21,7 @@ type jobsRow struct {
 	args                    []string
 	double                  checker.Verdict
 	judge                   func(*testing.T, outcome)
+	shownBy                 string
 }
 
 const (
@@ -37,17 +38,22 @@ func jobsRows() (rows []jobsRow) {
 		case !hasLease[backend]:
 			row.args, row.double, row.judge = []string{paused, "--time-limit=9s"}, checker.Pass, ranOnce
 		}
+		if !slices.Contains([]string{"etcd", "redis", "postgres"}, backend) { // a lease with tokens, one without, and no lease
+			row = row.shown("TestJobs: plain, behind etcd, redis and postgres")
+		}
 		rows = append(rows, row)
 	}
-	for _, backend := range []string{"etcd", "zookeeper"} { // kubernetes' lock is an election anyway
-		rows = append(rows, jobsRow{name: "by its leader", backend: backend, args: []string{"--client=election", paused, found, atMost}, double: checker.Violation, judge: sentTwice})
+	leader := func(backend string) jobsRow { // kubernetes' lock is an election anyway
+		return jobsRow{name: "by its leader", backend: backend, args: []string{"--client=election", paused, found, atMost}, double: checker.Violation, judge: sentTwice}
 	}
 	return append(rows,
-		jobsRow{name: "led and fenced", backend: "etcd", args: []string{"--client=election", paused, "--resource=fenced", "--time-limit=9s"}, double: checker.Pass, judge: fencedOff},
+		leader("etcd"), leader("zookeeper").shown("TestJobs: by its leader, behind etcd"),
+		jobsRow{name: "led and fenced", backend: "etcd", args: []string{"--client=election", paused, "--resource=fenced", "--time-limit=9s"}, double: checker.Pass, judge: fencedOff}.shown("TestJobs: fenced, by its leader"),
 		jobsRow{name: "fenced", backend: "etcd", args: []string{paused, "--resource=fenced", "--time-limit=9s"}, double: checker.Pass, judge: fencedOff},
 		jobsRow{name: "compare-and-set", backend: "redis", args: []string{paused, "--resource=cas", "--time-limit=9s"}, double: checker.Pass, judge: fencedOff},
 		jobsRow{name: "idempotent", backend: "redis", args: []string{paused, "--execution=idempotent", "--time-limit=9s"}, double: checker.Masked, judge: toldApart},
-		jobsRow{name: "idempotent", backend: "etcd", provider: "docker", args: []string{paused, "--execution=idempotent", "--time-limit=9s"}, double: checker.Masked, judge: toldApart},
+		jobsRow{name: "idempotent", backend: "etcd", provider: "docker", args: []string{paused, "--execution=idempotent", "--time-limit=9s"}, double: checker.Masked, judge: toldApart}.
+			shown("TestJobs: idempotent, behind redis"),
 		// Without tokens the resource has nothing else to tell the second record by.
 		jobsRow{name: "idempotent, under test", backend: "redis", args: []string{paused, "--execution=idempotent", "--resource=postgres", "--time-limit=9s"}, double: checker.Masked, judge: toldApartUnderTest},
 		jobsRow{name: "marked before the work", backend: "etcd", args: []string{paused, "--execution=at-most-once", found, atMost}, double: checker.Violation, judge: sentTwice},
@@ -56,6 +62,12 @@ func jobsRows() (rows []jobsRow) {
 		// A job takes 20 to 120 ms: the schedule is behind from its first slots on, and no slot is missed.
 		jobsRow{name: "calm, jobs longer than their slots", backend: "etcd", args: []string{"--nemesis=none", "--slot=50ms", "--time-limit=4s"}, double: checker.Pass, judge: ranOnce},
 	)
+}
+
+// shown leaves the row to the soak.
+func (row jobsRow) shown(by string) jobsRow {
+	row.shownBy = by
+	return row
 }
 
 func TestJobs(t *testing.T) {
@@ -68,6 +80,7 @@ func TestJobs(t *testing.T) {
 		for _, seed := range seeds() {
 			t.Run(fmt.Sprintf("%s/%s/%s/%d", provider, row.backend, row.name, seed), func(t *testing.T) {
 				t.Parallel()
+				leftTo(t, row.shownBy)
 				if provider == "docker" {
 					needDocker(t)
 				}
@@ -142,6 +155,9 @@ func TestJobsOnEveryResource(t *testing.T) {
 		for _, seed := range seeds() {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
 				t.Parallel()
+				if slices.Contains(history.OwnResourceNames(), name) {
+					left(t, "TestJobs: plain, fenced, compare-and-set")
+				}
 				args := []string{"run", "--backend=etcd", "--provider=local", "--workload=jobs", paused, fmt.Sprintf("--seed=%d", seed)}
 				kind, known := history.ResourceNamed(history.Resource(name))
 				switch {
@@ -240,12 +256,14 @@ func TestJobsAtAServiceThatOthersRun(t *testing.T) {
 	member := startEtcd(t, hosttest.OwnAddress(t), "")
 	for _, row := range []jobsRow{
 		{name: "plain", args: []string{found, atMost}, double: checker.Violation, judge: sentTwice},
-		{name: "idempotent", args: []string{"--execution=idempotent", "--time-limit=9s"}, double: checker.Masked, judge: toldApart},
+		jobsRow{name: "idempotent", args: []string{"--execution=idempotent", "--time-limit=9s"}, double: checker.Masked, judge: toldApart}.
+			shown("TestJobs: idempotent, behind redis"),
 		{name: "by its leader, for longer than a slot may be late", args: []string{"--client=election", "--nemesis=none", "--slot=1s", "--time-limit=32s"}, double: checker.Pass, judge: ranOnce},
 	} {
 		for _, seed := range seeds() {
 			t.Run(fmt.Sprintf("%s/%d", row.name, seed), func(t *testing.T) {
 				t.Parallel()
+				leftTo(t, row.shownBy)
 				args := []string{"run", "--backend=etcd", "--attach=" + member.endpoint, "--workload=jobs", paused, fmt.Sprintf("--seed=%d", seed)}
 				o := lockcheck(t, program, append(args, row.args...)...)
 				if p := o.of(t, checker.DoubleExecution); p.Verdict != row.double {

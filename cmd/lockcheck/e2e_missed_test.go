@@ -84,7 +84,7 @@ func TestJobsThatNoClientRuns(t *testing.T) {
 		cause   string
 	}{
 		{"a lock without expiry, its holder killed", nil, "kill:holder@work", "90s", checker.Violation, `although c\d+(-\d+)? waited for the lock`, "kill of holder"},
-		{"a lock without expiry", nil, "none", "60s", checker.Pass, "", ""},
+		{"a lock without expiry", nil, "none", "45s", checker.Pass, "", ""},
 		{"granted, and never run", []string{`if c["guard"] != "none": look(c)`, `raise Definite("guard", "it is never sure enough")`}, "none", "90s",
 			checker.Violation, `although the lock was granted [\d,]+ times`, "unexplained"},
 	} {

@@ -26,7 +26,14 @@ type aimed struct {
 	forgets  func(outcome) []string // what the servers' own logs say of acknowledged data that they lost: with that, any property may be violated
 	lasts    bool                   // the load has its whole time, because more is looked for than what is violated
 	also     func(*testing.T, outcome)
-	local    bool // the provider local alone can do it
+	local    bool   // the provider local alone can do it
+	shownBy  string // the test that shows its subject where the row is left to the soak
+}
+
+// shown leaves the row to the soak.
+func (row aimed) shown(by string) aimed {
+	row.shownBy = by
+	return row
 }
 
 // What a client that cannot be reached cannot help: it believes in its lock until it hears otherwise, and writes.
@@ -65,12 +72,14 @@ var aimedRows = []aimed{
 	{
 		name: "a lease outlived, compare-and-set", backend: "redis", args: []string{"--resource=cas", "--nemesis=pause", "--time-limit=12s"},
 		why:     "a late write was built on a value that is not there any more: the resource rejects it, without any token",
+		shownBy: "TestCompareResources",
 		exposed: history.PastLease("pauses"), also: masksByComparing,
 	},
 	{
 		name: "a lease outlived, tokens that a plain resource ignores", backend: "etcd",
 		args:    []string{"--workload=fencing", "--resource=plain", "--nemesis=pause", "--time-limit=12s"},
 		why:     "the tokens grow, and the resource takes every write",
+		shownBy: "TestCompareResources",
 		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: belief,
 	},
 	{
@@ -84,6 +93,7 @@ var aimedRows = []aimed{
 		name: "one server restarts without its data", backend: "redlock",
 		args:    []string{"--ttl=5s", "--clients=2", "--nemesis=" + halves + ";kill:node(3),empty,at-once,0.5..0.8ttl", "--time-limit=26s"},
 		why:     "the same, with server 3 forgetting c1's key",
+		shownBy: "TestAimedFaults: a majority restarts without its data, the clock of one server jumps",
 		exposed: history.OfServers("kills"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: anything,
 	},
 	{
@@ -127,6 +137,7 @@ var aimedRows = []aimed{
 	{
 		name: "servers are cut off from each other", backend: "zookeeper", args: []string{"--nemesis=" + splits, "--time-limit=12s"},
 		why:     "the same, unless the servers' logs show that they lost what they had acknowledged (ZOOKEEPER-4643, which 3.8.0 has)",
+		shownBy: "TestAimedFaults: those of etcd are cut off, those of zookeeper crash",
 		exposed: history.OfServers("partitions"), may: belief, forgets: zooKeeperForgets,
 	},
 	{
@@ -158,6 +169,7 @@ var aimedRows = []aimed{
 	{
 		name: "the server's clock jumps", backend: "postgres", args: []string{"--nemesis=" + clockJumps, "--time-limit=8s"},
 		why:     "a session lock has no time to live",
+		shownBy: "TestAimedFaults: the server's clock jumps past the lease",
 		exposed: history.OfServers("clock-skews"), also: seenWithin10MS,
 	},
 	{
@@ -212,16 +224,18 @@ var aimedRows = []aimed{
 		name: "a lease and a lock delay outlived", backend: "consul",
 		args:    []string{"--ttl=1s", "--set=lock-delay=3s", "--nemesis=pause:holder@work,6..6.5ttl", "--time-limit=16s"},
 		why:     "a lock delay moves the moment at which another has the lock, and a pause can last longer",
+		shownBy: "TestAimedFaults: a lease outlived without a lock delay, a holder dies",
 		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: belief,
 	},
 	{
-		name: "a holder dies", backend: "consul", args: []string{"--nemesis=kill:holder@work", "--time-limit=24s"},
-		why:     "the price of the lock delay: the next client has the lock once the session has ended and 15 s more are over",
-		exposed: history.OfHolders("kills"), also: takenOverAfter(15 * time.Second),
+		name: "a holder dies", backend: "consul", args: []string{"--set=lock-delay=5s", "--nemesis=kill:holder@work", "--time-limit=14s"},
+		why:     "the price of the lock delay: the next client has the lock once the session has ended and the delay is over, too",
+		exposed: history.OfHolders("kills"), also: takenOverAfter(5 * time.Second),
 	},
 	{
 		name: "clocks of servers jump", backend: "consul", args: []string{"--set=lock-delay=0s", "--nemesis=" + clockJumps, "--time-limit=8s"},
 		why:     "sessions count on the leader's monotonic clock",
+		shownBy: "TestFaultsAsAnUnprivilegedUser/consul",
 		exposed: history.OfServers("clock-skews"), also: seenWithin10MS,
 	},
 	{
@@ -233,11 +247,12 @@ var aimedRows = []aimed{
 		name: "servers are cut off from each other", backend: "consul", args: []string{"--set=lock-delay=0s", "--nemesis=" + splits, "--time-limit=12s"},
 		why: "a minority grants nothing; a holder connected to it may believe too long. A server that was cut off for some 4 s may be taken for failed " +
 			"just when it is connected again (serfHealth), and the sessions made there end, also those whose lease was acknowledged since",
+		shownBy: "TestAimedFaults: those of etcd are cut off, those of consul crash",
 		exposed: history.OfServers("partitions"), may: slices.Concat(belief, []checker.Name{checker.EarlyExpiry}),
 	},
 	lateWithoutDelay(),
 	lateOnItsWay(nil, checker.StaleWrite),
-	lateOnItsWay([]string{"--workload=fencing"}),
+	lateOnItsWay([]string{"--workload=fencing"}).shown("TestAimedFaults: a write on its way, the late write, fenced"),
 	{
 		name: "a release frees another's lock", backend: "kubernetes",
 		// The next holder's write is held back until just before the paused one wakes up, so that the lock is another's then.
@@ -255,6 +270,7 @@ var aimedRows = []aimed{
 		name: "a leader that is cut off, and releases nothing, is told in time", backend: "kubernetes",
 		args:    []string{"--client=no-release", "--guard=before-write", "--nemesis=" + lateWrite, "--time-limit=20s"},
 		why:     "it gives up two thirds of the lease after it began to fail; what it had sent before that lands late all the same",
+		shownBy: "TestAimedFaults: the late write of etcd",
 		exposed: history.PastLease("partitions"), violates: []checker.Name{checker.StaleWrite}, may: []checker.Name{checker.LostUpdate, checker.ResourceLinearizability},
 	},
 	{
@@ -267,11 +283,13 @@ var aimedRows = []aimed{
 		name: "the wall clock of a waiter jumps", backend: "kubernetes",
 		args:    []string{"--client=no-release", "--nemesis=pause:holder@work;clock:waiter+1.5..2.5ttl,0.7..0.9ttl", "--time-limit=20s"},
 		why:     "the times in a Lease are for people: no elector compares them with its wall clock",
+		shownBy: "TestLockClientsOfImages: under every fault of clients",
 		exposed: "clock-skews", also: seenWithin10MS,
 	},
 	{
 		name: "clocks of servers jump", backend: "kubernetes", args: []string{"--nemesis=" + clockJumps + ",clock:apiserver+90s", "--time-limit=12s"},
 		why:     "no server counts a Lease's time",
+		shownBy: "TestFaultsAsAnUnprivilegedUser/kubernetes",
 		exposed: history.OfServers("clock-skews"), also: seenWithin10MS,
 	},
 	{
@@ -282,13 +300,16 @@ var aimedRows = []aimed{
 	{
 		name: "an API server stands still", backend: "kubernetes", args: []string{"--client=no-release", "--nemesis=pause:apiserver,1.5..2.2ttl", "--time-limit=16s"},
 		why:     "its clients cannot renew, and give up at the renew deadline, before the lease has run out for the others",
+		shownBy: "TestAimedFaults: servers of kubernetes crash",
 		exposed: history.OfServers("pauses"),
 	},
 	staleLook(history.GuardAsk), staleLook(history.GuardAskStale, checker.StaleWrite),
 	// An etcd client is told by its own clock, some time before or after the server grants the lock to the next; one of
 	// ZooKeeper is told once it is connected again, which is always too late. client-go tries to release before it tells its user.
-	late("etcd"), late("zookeeper", checker.MutualExclusion), lateAtTheFence("etcd"), lateAtTheFence("zookeeper"),
-	late("kubernetes", checker.MutualExclusion), lateAtTheFence("kubernetes"),
+	late("etcd"), late("zookeeper", checker.MutualExclusion), lateAtTheFence("etcd"),
+	late("kubernetes", checker.MutualExclusion),
+	lateAtTheFence("zookeeper").shown("TestAimedFaults: the late write of zookeeper"), // its tokens at the fence are the smoke's
+	lateAtTheFence("kubernetes").shown("TestAimedFaults: the late write, and two leaders, fenced"),
 }
 
 // late is the write that no care of the client's could have held back: cut off from everything while it works, it looks

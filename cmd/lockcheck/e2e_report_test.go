@@ -17,17 +17,20 @@ import (
 // the test otherwise), and used as the engineer at two in the morning uses them.
 func TestReportsOfRealRunsInABrowser(t *testing.T) {
 	for name, c := range map[string]struct {
-		args []string
-		code int
-		says []string // on the page
+		args    []string
+		code    int
+		says    []string // on the page
+		shownBy string
 	}{
-		"etcd pause": {[]string{"--backend=etcd", "--nemesis=pause", "--workload=lock"}, 1, []string{"UNSAFE: etcd under pause", "stale-write-1"}},
-		"etcd fencing": {[]string{"--backend=etcd", "--nemesis=pause:holder,kill:leader", "--workload=fencing"}, 0,
-			[]string{"PASS: etcd under pause:holder", "mutual-exclusion-1", "masked"}},
-		"redis pause": {[]string{"--backend=redis", "--nemesis=pause", "--workload=lock"}, 1, []string{"UNSAFE: redis under pause", "stale-write-1"}},
+		"etcd pause": {args: []string{"--backend=etcd", "--nemesis=pause", "--workload=lock"}, code: 1, says: []string{"UNSAFE: etcd under pause", "stale-write-1"}},
+		"etcd fencing": {args: []string{"--backend=etcd", "--nemesis=pause:holder,kill:leader", "--workload=fencing"},
+			says: []string{"PASS: etcd under pause:holder", "mutual-exclusion-1", "masked"}},
+		"redis pause": {args: []string{"--backend=redis", "--nemesis=pause", "--workload=lock"}, code: 1, says: []string{"UNSAFE: redis under pause", "stale-write-1"},
+			shownBy: "TestReportsOfRealRunsInABrowser/etcd pause"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			leftTo(t, c.shownBy)
 			args := append([]string{"run", "--time-limit=12s", "--seed=7"}, c.args...)
 			if c.code == 1 {
 				args = endingAt(harmed, args...)

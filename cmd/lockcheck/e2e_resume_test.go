@@ -18,7 +18,7 @@ import (
 func TestAKilledComparisonGoesOn(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	args := []string{"compare", "--backends=etcd", "--nemeses=none", "--provider=local", "--time-limit=5s", "--jobs=1", "--seed=1", "--repeat=2", "--out=" + out}
+	args := []string{"compare", "--backends=etcd", "--nemeses=none", "--provider=local", "--time-limit=3s", "--jobs=1", "--seed=1", "--repeat=2", "--out=" + out}
 	cmd := exec.Command(program, args...)
 	over := sync.OnceFunc(placeFor(cmd))
 	defer over()

@@ -64,19 +64,20 @@ func TestStoragesUnderTest(t *testing.T) {
 		changes  []string
 		scenario []string
 		may      []checker.Name // be violated beside resource-integrity
+		shownBy  string
 	}{
-		{"", nil, heldUpWrite, nil},
-		{"", nil, heldUpRead, nil},
-		{"", nil, killedStorage, nil},
-		{"", nil, restarted, nil},
-		{"tokens compared as text", nil, undisturbed, nil},
-		{"equal tokens rejected", nil, undisturbed, nil},
-		{"one mark for all keys", nil, append([]string{"--keys=2"}, undisturbed...), nil},
-		{"an empty log", nil, undisturbed, nil},
-		{"only writes checked", nil, heldUpRead, nil},
-		{"a rejected request raises", []string{"int(mark) + 1)", "int(mark) + 1000)"}, heldUpWrite, nil},
-		{"check, then write", []string{"WINDOW = 0.02", "WINDOW = 4"}, slowWrite, storageHarm},
-		{"a mark in memory", nil, restarted, storageHarm},
+		{scenario: heldUpWrite, shownBy: "TestStoragesUnderTest: right under a held-up read; the example of TestJobsOnEveryResource"},
+		{scenario: heldUpRead},
+		{scenario: killedStorage, shownBy: "TestStoragesUnderTest: right under a restart"},
+		{scenario: restarted},
+		{mutant: "tokens compared as text", scenario: undisturbed},
+		{mutant: "equal tokens rejected", scenario: undisturbed},
+		{mutant: "one mark for all keys", scenario: append([]string{"--keys=2"}, undisturbed...)},
+		{mutant: "an empty log", scenario: undisturbed},
+		{mutant: "only writes checked", scenario: heldUpRead},
+		{mutant: "a rejected request raises", changes: []string{"int(mark) + 1)", "int(mark) + 1000)"}, scenario: heldUpWrite},
+		{mutant: "check, then write", changes: []string{"WINDOW = 0.02", "WINDOW = 4"}, scenario: slowWrite, may: storageHarm},
+		{mutant: "a mark in memory", scenario: restarted, may: storageHarm},
 	} {
 		for _, seed := range seeds() {
 			name := row.mutant
@@ -85,6 +86,7 @@ func TestStoragesUnderTest(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
 				t.Parallel()
+				leftTo(t, row.shownBy)
 				args := []string{"run", "--backend=etcd", "--workload=fencing", "--provider=local", fmt.Sprintf("--seed=%d", seed), storage(t, row.mutant, row.changes...)}
 				o := lockcheck(t, program, append(args, row.scenario...)...)
 				judgeStorage(t, o, row.mutant != "", row.may)
@@ -117,18 +119,20 @@ func TestStorageServersUnderTest(t *testing.T) {
 		args          []string
 		code          int
 		violates      []checker.Name
+		shownBy       string
 	}{
-		{"etcd", "postgres", heldUpWrite, 0, nil},
-		{"etcd", "redis", heldUpWrite, 0, nil},
-		{"etcd", "etcd", heldUpWrite, 0, nil},
-		{"etcd", "postgres", killedStorage, 0, nil},
-		{"etcd", "redis", killedStorage, 0, nil},
-		{"etcd", "etcd", killedStorage, 0, nil},
-		{"redis", "postgres", heldUpWrite, 1, []checker.Name{checker.StaleWrite}}, // its default client has no tokens
+		{lock: "etcd", storage: "postgres", args: heldUpWrite},
+		{lock: "etcd", storage: "redis", args: heldUpWrite, shownBy: "TestJobsOnEveryResource/redis"},
+		{lock: "etcd", storage: "etcd", args: heldUpWrite, shownBy: "TestJobsOnEveryResource/etcd"},
+		{lock: "etcd", storage: "postgres", args: killedStorage},
+		{lock: "etcd", storage: "redis", args: killedStorage},
+		{lock: "etcd", storage: "etcd", args: killedStorage},
+		{lock: "redis", storage: "postgres", args: heldUpWrite, code: 1, violates: []checker.Name{checker.StaleWrite}}, // its default client has no tokens
 	} {
 		for _, seed := range seeds() {
 			t.Run(fmt.Sprintf("%s behind %s/%s/%d", row.storage, row.lock, strings.TrimPrefix(row.args[0], "--nemesis="), seed), func(t *testing.T) {
 				t.Parallel()
+				leftTo(t, row.shownBy)
 				o := lockcheck(t, program, append([]string{"run", "--backend=" + row.lock, "--resource=" + row.storage, "--workload=fencing",
 					"--provider=local", fmt.Sprintf("--seed=%d", seed)}, row.args...)...)
 				if o.code != row.code {
@@ -153,20 +157,19 @@ func TestStorageServersInContainers(t *testing.T) {
 	for _, row := range []struct {
 		lock, storage string
 		args          []string
+		shownBy       string
 	}{
-		{"redis", "etcd", killedStorage},
-		{"etcd", "postgres", paused},
-		{"etcd", "redis", paused},
-		{"etcd", "etcd", paused},
-		{"etcd", "postgres", killedStorage},
-		{"etcd", "redis", killedStorage},
+		{lock: "redis", storage: "etcd", args: killedStorage},
+		{lock: "etcd", storage: "postgres", args: paused},
+		{lock: "etcd", storage: "redis", args: paused},
+		{lock: "etcd", storage: "etcd", args: paused, shownBy: "TestStorageServersInContainers/etcd behind redis"},
+		{lock: "etcd", storage: "postgres", args: killedStorage, shownBy: "TestStorageServersUnderTest"},
+		{lock: "etcd", storage: "redis", args: killedStorage, shownBy: "TestStorageServersUnderTest"},
 	} {
-		if !whole() && row.lock == "etcd" && slices.Equal(row.args, killedStorage) {
-			continue // TestStorageServersUnderTest kills these, too
-		}
 		for _, seed := range seeds() {
 			t.Run(fmt.Sprintf("%s behind %s/%s/%d", row.storage, row.lock, strings.TrimPrefix(row.args[0], "--nemesis="), seed), func(t *testing.T) {
 				t.Parallel()
+				leftTo(t, row.shownBy)
 				needDocker(t)
 				o := lockcheck(t, program, append([]string{"run", "--backend=" + row.lock, "--resource=" + row.storage, "--workload=fencing",
 					"--provider=docker", fmt.Sprintf("--seed=%d", seed)}, row.args...)...)

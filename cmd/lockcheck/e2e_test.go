@@ -265,47 +265,6 @@ func withoutTime(t *testing.T, path string) string {
 	return strings.Join(lines, "\n")
 }
 
-// On a resource that checks tokens the same pauses do no harm: the overlap is counted as masked, the stale writes are
-// rejected.
-func TestFencingMasksPauses(t *testing.T) {
-	t.Parallel()
-	for _, seed := range seeds() {
-		t.Run(strconv.Itoa(seed), func(t *testing.T) {
-			t.Parallel()
-			o := lockcheck(t, program, slices.Concat(pauseRun, []string{"--workload=fencing", fmt.Sprintf("--seed=%d", seed)})...)
-			if o.code != 0 {
-				t.Errorf("exit %d, want 0", o.code)
-			}
-			if p := o.of(t, checker.MutualExclusion); p.Verdict != checker.Masked || p.Count == 0 {
-				t.Errorf("mutual-exclusion is %s with %d, want masked", p.Verdict, p.Count)
-			}
-			if o.results.Stats.Rejected == 0 {
-				t.Error("no stale write was rejected")
-			}
-			mustPass(t, o, slices.Concat(serviceProperties, []checker.Name{
-				checker.StaleWrite, checker.LostUpdate, checker.ResourceLinearizability,
-			})...)
-		})
-	}
-}
-
-// Without a fault there is never a finding.
-func TestCalmRunsPass(t *testing.T) {
-	t.Parallel()
-	for _, workload := range []string{"lock", "fencing"} {
-		for _, seed := range seeds() {
-			t.Run(fmt.Sprintf("%s/%d", workload, seed), func(t *testing.T) {
-				t.Parallel()
-				o := lockcheck(t, program, "run", "--backend=etcd", "--nemesis=none", "--workload="+workload, "--time-limit=5s",
-					fmt.Sprintf("--seed=%d", seed))
-				if o.code != 0 || len(o.violated()) > 0 {
-					t.Errorf("exit %d, violated %v; want a pass", o.code, o.violated())
-				}
-			})
-		}
-	}
-}
-
 // With a second program busy on every core the service may lose a lease and say so; what it may not lose is a promise, and what
 // was not lost must not be found.
 func TestCalmRunsOnABusyMachine(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 // On a terminal Ctrl-C asks: first the campaign is waited for, then it is deleted.
 func TestCtrlCAsksWhatIsToBecomeOfTheJob(t *testing.T) {
+	t.Parallel()
 	api := admin(t)
 	n := namespace(t, api, "asked", nil)
 	terminal, user := terminaltest.Pseudo(t, unix.Winsize{Col: 200, Row: 50})

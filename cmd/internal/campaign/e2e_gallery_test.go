@@ -13,6 +13,7 @@ import (
 
 // A gallery is run in pods, left by Ctrl-C and come back to: both halves of a scenario, and one whose lock client no pod has.
 func TestAGalleryIsRunInPods(t *testing.T) {
+	t.Parallel()
 	api := admin(t)
 	n := namespace(t, api, "gallery", nil)
 	out := t.TempDir()

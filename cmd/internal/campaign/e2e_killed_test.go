@@ -57,7 +57,30 @@ func fetched(said *written) (n int) {
 	return n
 }
 
-// Pods are killed while they work and while they serve, kubelet stands still for a minute, the API server and the submitting program are killed,
+// ready reports whether the control plane takes the node to be there.
+func ready(t *testing.T, api *API) bool {
+	t.Helper()
+	var nodes struct {
+		Items []struct {
+			Status struct {
+				Conditions []struct{ Type, Status string }
+			}
+		}
+	}
+	if err := api.call(t.Context(), http.MethodGet, "/api/v1/nodes", nil, nil, &nodes); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range nodes.Items {
+		for _, c := range n.Status.Conditions {
+			if c.Type == "Ready" && c.Status != "True" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Pods are killed while they work and while they serve, kubelet stands still until its node is taken for lost, the API server and the submitting program are killed,
 // in the whole size the API server also answers nothing for minutes:
 // the comparison is complete, and nothing in it is there twice.
 func TestWhateverIsKilledTheComparisonIsComplete(t *testing.T) {
@@ -75,7 +98,7 @@ func TestWhateverIsKilledTheComparisonIsComplete(t *testing.T) {
 
 	until(t, "a shard", func() bool { return fetched(said) >= 1 })
 	node(t, "signal", "kubelet", "STOP")
-	time.Sleep(60 * time.Second)
+	until(t, "the node is taken for lost, and its pods for unready", func() bool { return !ready(t, api) })
 	node(t, "signal", "kubelet", "CONT")
 	before := fetched(said)
 	_ = cmd.Process.Kill()

@@ -31,6 +31,7 @@ func grant(t *testing.T, api *API, namespace string, subject object) {
 
 // The Role of role.yaml, with which a whole campaign is made, left and come back to.
 func TestTheRoleIsEnough(t *testing.T) {
+	t.Parallel()
 	api := admin(t)
 	n := namespace(t, api, "role", nil)
 	asUser := strings.Replace(adminConfig, "admin", "campaigner", 1)
@@ -49,14 +50,14 @@ func TestTheRoleIsEnough(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 130 || job == "" {
 		t.Fatalf("left by Ctrl-C: exit %d, Job %q", code, job)
 	}
-	if code, _ = run(t, asUser, out, "--attach-job="+job, "--namespace="+n); code != 0 {
-		t.Errorf("come back to: exit %d, want 0", code)
-	}
+	code, _ = run(t, asUser, out, "--attach-job="+job, "--namespace="+n)
+	passed(t, code, runs(t, out))
 	nothingLeft(t, api, n)
 }
 
 // What still works where no privileges are given: pods on loopback. That is said.
 func TestARestrictedNamespaceHasPodsOnLoopback(t *testing.T) {
+	t.Parallel()
 	api := admin(t)
 	n := namespace(t, api, "restricted", object{"pod-security.kubernetes.io/enforce": "restricted"})
 	out := t.TempDir()
@@ -78,6 +79,7 @@ func TestARestrictedNamespaceHasPodsOnLoopback(t *testing.T) {
 const unprivilegedWords = "the namespace forbids the privileges that network namespaces need"
 
 func TestWhatCannotBeIsSaidAndLeavesNothing(t *testing.T) {
+	t.Parallel()
 	api := admin(t)
 	n := namespace(t, api, "bad", nil)
 	small := namespace(t, api, "quota", nil)
@@ -87,7 +89,7 @@ func TestWhatCannotBeIsSaidAndLeavesNothing(t *testing.T) {
 	if err := os.WriteFile(nowhere, bytes.Replace(text, []byte(":6443"), []byte(":6444"), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		kubeconfig, namespace string
 		more                  []string
 		code                  int
@@ -100,17 +102,23 @@ func TestWhatCannotBeIsSaidAndLeavesNothing(t *testing.T) {
 		"a quota":            {adminConfig, small, []string{"--start-timeout=10s"}, 69, "exceeded quota"},
 		"no image at all":    {adminConfig, n, []string{"--image="}, 64, "--image is needed"},
 		"a Job that is none": {adminConfig, n, nil, 69, "there is no Job"},
-	} {
-		args := append(append(matrix("none"), onCluster(c.namespace)...), c.more...)
-		if name == "a Job that is none" {
-			args = []string{"--attach-job=none", "--namespace=" + n}
-		}
-		code, said := run(t, c.kubeconfig, t.TempDir(), args...)
-		if code != c.code || !strings.Contains(said, c.want) {
-			t.Errorf("%s: exit %d, want %d and %q:\n%s", name, code, c.code, c.want, said)
-		}
-		t.Logf("%s: %s", name, said)
 	}
+	t.Run("each", func(t *testing.T) {
+		for name, c := range cases {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				args := append(append(matrix("none"), onCluster(c.namespace)...), c.more...)
+				if name == "a Job that is none" {
+					args = []string{"--attach-job=none", "--namespace=" + n}
+				}
+				code, said := run(t, c.kubeconfig, t.TempDir(), args...)
+				if code != c.code || !strings.Contains(said, c.want) {
+					t.Errorf("exit %d, want %d and %q:\n%s", code, c.code, c.want, said)
+				}
+				t.Log(said)
+			})
+		}
+	})
 	nothingLeft(t, api, n)
 	nothingLeft(t, api, small)
 }

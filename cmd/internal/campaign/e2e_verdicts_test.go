@@ -13,12 +13,17 @@ import (
 
 func TestACampaignComesToTheVerdictsOfThisMachine(t *testing.T) {
 	api, s := admin(t), asked()
+	ownArgs := []string{"--provider=local"}
+	if !soaking() {
+		s.nemeses = "pause" // that runs without faults pass in pods is what the other tests see
+		ownArgs = append(ownArgs, "--jobs=2")
+	}
 	n := namespace(t, api, "verdicts", nil)
 	there, here := t.TempDir(), t.TempDir()
 	var code, want int
 	rest := costOf(t, func() { time.Sleep(s.rest) }) // the node's own programs run all the time, also while the same cells are run here
 	campaign := costOf(t, func() { code, _ = run(t, adminConfig, there, s.matrix(onCluster(n)...)...) })
-	own := costOf(t, func() { want, _ = run(t, adminConfig, here, s.matrix("--provider=local")...) })
+	own := costOf(t, func() { want, _ = run(t, adminConfig, here, s.matrix(ownArgs...)...) })
 	t.Logf("processor time of the whole machine: %v for the campaign, %v for the same cells run here; of the node at rest: %v", campaign, own, rest)
 	if s.rest > 0 {
 		t.Logf("without what the node at rest takes in as much time: %v and %v, %+.0f %%", rest.without(campaign), rest.without(own),
