@@ -49,7 +49,7 @@ func TestACampaignOfAPodIsComeBackToFromElsewhere(t *testing.T) {
 	code, said := run(t, adminConfig, out, "--attach-job="+jobs.Items[0].Metadata.Name, "--namespace="+n)
 	t.Log(said)
 	all := runs(t, out)
-	passed(t, code, all)
+	allPassed(t, code, all)
 	complete(t, all, 1, 1)
 	nothingLeft(t, api, n)
 }

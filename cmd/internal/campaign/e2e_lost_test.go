@@ -48,7 +48,7 @@ func TestThePodOfALostNodeIsMadeAnew(t *testing.T) {
 	_ = cmd.Wait()
 	t.Log(said)
 	all := runs(t, out)
-	passed(t, cmd.ProcessState.ExitCode(), all)
+	allPassed(t, cmd.ProcessState.ExitCode(), all)
 	complete(t, all, 1, 1)
 	nothingLeft(t, api, n)
 }

@@ -51,7 +51,7 @@ func TestTheRoleIsEnough(t *testing.T) {
 		t.Fatalf("left by Ctrl-C: exit %d, Job %q", code, job)
 	}
 	code, _ = run(t, asUser, out, "--attach-job="+job, "--namespace="+n)
-	passed(t, code, runs(t, out))
+	allPassed(t, code, runs(t, out))
 	nothingLeft(t, api, n)
 }
 

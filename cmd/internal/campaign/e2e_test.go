@@ -241,8 +241,8 @@ func matrix(nemeses string) []string {
 	return size{backends: "etcd", nemeses: nemeses, repeat: 1}.matrix(more...)
 }
 
-// passed wants every run to have passed, but for those in which this machine was too busy: they are inconclusive.
-func passed(t *testing.T, code int, all map[string][]made) {
+// allPassed wants every run to have passed, but for those in which this machine was too busy: they are inconclusive.
+func allPassed(t *testing.T, code int, all map[string][]made) {
 	t.Helper()
 	want := 0
 	for name, runs := range all {
