@@ -11,10 +11,13 @@ import (
 	"lockcheck/clusters/client/clienttest"
 )
 
-// each runs a test for every recipe, on an etcd of its own.
+// each runs a test for every recipe, on an etcd of its own. They wait most of their time, so they run beside each other.
 func each(t *testing.T, test func(t *testing.T, r recipe, endpoint string)) {
 	for _, r := range recipes {
-		t.Run(r.name, func(t *testing.T) { test(t, r, startEtcd(t)) })
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, r, startEtcd(t))
+		})
 	}
 }
 
