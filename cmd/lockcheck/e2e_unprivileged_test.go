@@ -117,8 +117,8 @@ func TestFaultsThatStopNothingInContainers(t *testing.T) {
 	nothingLeft(t, o)
 }
 
-// faultsThatStopNothing come one after another, so that each is met by itself.
-const faultsThatStopNothing = "--nemesis=delay:holder-servers@work,50ms±10ms,0.5..1ttl;rate:leader,64kbit,0.5..1ttl;slow:holder,20%,1..1.5ttl;restart:one,0.1..0.3ttl"
+// faultsThatStopNothing come one at a time. The load lasts until each has come.
+const faultsThatStopNothing = "--nemesis=delay:holder-servers@work,50ms±10ms,0.5..1ttl,rate:leader,64kbit,0.5..1ttl,slow:holder,20%,1..1.5ttl,restart:one,0.1..0.3ttl"
 
 func tookAndHealed(t *testing.T, o outcome) {
 	t.Helper()
