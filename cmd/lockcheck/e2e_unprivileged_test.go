@@ -118,7 +118,8 @@ func TestFaultsThatStopNothingInContainers(t *testing.T) {
 }
 
 // faultsThatStopNothing come one at a time. The load lasts until each has come.
-const faultsThatStopNothing = "--nemesis=delay:holder-servers@work,50ms±10ms,0.5..1ttl,rate:leader,64kbit,0.5..1ttl,slow:holder,20%,1..1.5ttl,restart:one,0.1..0.3ttl"
+const faultsThatStopNothing = "--nemesis=delay:holder-servers@work,50ms±10ms,0.5..1ttl,rate:leader,64kbit,0.5..1ttl," +
+	"slow:holder,20%,1..1.5ttl,restart:one,0.1..0.3ttl"
 
 func tookAndHealed(t *testing.T, o outcome) {
 	t.Helper()
