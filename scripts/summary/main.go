@@ -99,9 +99,14 @@ func summarize(dir, notes string, out io.Writer) error {
 	} else if notes != "" && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
+	all := len(r.skipped)
+	r.skipped = slices.DeleteFunc(r.skipped, func(line string) bool { return strings.Contains(line, "left to the soak") })
 	slowest(out, "packages", r.packages)
 	slowest(out, "tests", r.tests)
 	list(out, "skipped", r.skipped)
+	if left := all - len(r.skipped); left > 0 {
+		fmt.Fprintf(out, "left to scripts/soak, because another test shows the same: %d\n", left)
+	}
 	list(out, "failed", r.failed)
 	return nil
 }

@@ -25,6 +25,9 @@ func TestSummary(t *testing.T) {
 {"Action":"skip","Package":"lockcheck/checker","Test":"TestB","Elapsed":0}
 {"Action":"run","Package":"lockcheck/checker","Test":"TestC"}
 {"Action":"output","Package":"lockcheck/checker","Test":"TestC","Output":"panic: boom\n"}
+{"Action":"run","Package":"lockcheck/checker","Test":"TestD/row"}
+{"Action":"output","Package":"lockcheck/checker","Test":"TestD/row","Output":"    d_test.go:9: left to the soak: shown by TestA\n"}
+{"Action":"skip","Package":"lockcheck/checker","Test":"TestD/row","Elapsed":0}
 {"Action":"output","Package":"lockcheck/checker","Output":"FAIL\tlockcheck/checker\t3s\n"}
 {"Action":"fail","Package":"lockcheck/checker","Elapsed":3}
 {"Action":"build-output","ImportPath":"lockcheck/nemesis","Output":"nemesis/kind.go:3: undefined: x\n"}
@@ -42,6 +45,7 @@ slowest tests
 skipped: 2
   smoke in Docker: no image
   unit: checker TestB: b_test.go:9: no namespaces
+left to scripts/soak, because another test shows the same: 1
 failed: 4
   unit: checker TestA: a_test.go:3: two holders
   unit: checker TestC: did not end: panic: boom
