@@ -242,7 +242,7 @@ func TestFlagsGoBeforeTheFile(t *testing.T) {
 	}
 	for _, task := range tasks {
 		args := arguments(task.Flags)
-		limit := "--time-limit=15s"
+		limit := "--time-limit=12s"
 		if slices.Contains(args, "--backend=consul") {
 			limit = "--time-limit=36s" // of its own
 		}
