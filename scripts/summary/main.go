@@ -1,5 +1,6 @@
-// Command summary says what the tests of scripts/test took, and which were skipped or failed, from the events that `go test -json`
-// left in a directory. With -servers it reads `lockcheck doctor --json` and prints the backends whose server this machine has.
+// Command summary lists the slowest tests of scripts/test, and those that were skipped or failed, from the events that `go test -json`
+// left in a directory. With -servers it reads `lockcheck doctor --json` and prints the backends whose server this machine has; a second line
+// has those whose server it lacks.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,7 +55,11 @@ func printServers(doctor io.Reader, out io.Writer) error {
 		}
 	}
 	backends = slices.DeleteFunc(backends, func(b string) bool { return missing[b] })
-	_, err := fmt.Fprintln(out, strings.Join(backends, ","))
+	lines := strings.Join(backends, ",") + "\n"
+	if len(missing) > 0 {
+		lines += strings.Join(slices.Sorted(maps.Keys(missing)), ", ") + "\n"
+	}
+	_, err := io.WriteString(out, lines)
 	return err
 }
 
