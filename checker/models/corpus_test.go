@@ -14,7 +14,7 @@ import (
 
 // The 102 logs of Jepsen's tests of etcd that come with Porcupine, each with the answer that Porcupine's own tests know.
 // Theirs is a stricter model (a failed swap and a read of nil are evidence), and its answers are the same. Under the race detector, with
-// which they take minutes, every tenth is judged: scripts/test runs this package without, too.
+// which they take minutes, every tenth is judged.
 func TestLogsOfEtcdThatComeWithPorcupine(t *testing.T) {
 	found, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/anishathalye/porcupine").Output()
 	if err != nil {
