@@ -137,7 +137,6 @@ var aimedRows = []aimed{
 	{
 		name: "servers are cut off from each other", backend: "zookeeper", args: []string{"--nemesis=" + splits, "--time-limit=12s"},
 		why:     "the same, unless the servers' logs show that they lost what they had acknowledged (ZOOKEEPER-4643, which 3.8.0 has)",
-		shownBy: "TestAimedFaults: those of etcd are cut off, those of zookeeper crash",
 		exposed: history.OfServers("partitions"), may: belief, forgets: zooKeeperForgets,
 	},
 	{
@@ -235,7 +234,6 @@ var aimedRows = []aimed{
 	{
 		name: "clocks of servers jump", backend: "consul", args: []string{"--set=lock-delay=0s", "--nemesis=" + clockJumps, "--time-limit=8s"},
 		why:     "sessions count on the leader's monotonic clock",
-		shownBy: "TestFaultsAsAnUnprivilegedUser/consul",
 		exposed: history.OfServers("clock-skews"), also: seenWithin10MS,
 	},
 	{
@@ -247,7 +245,6 @@ var aimedRows = []aimed{
 		name: "servers are cut off from each other", backend: "consul", args: []string{"--set=lock-delay=0s", "--nemesis=" + splits, "--time-limit=12s"},
 		why: "a minority grants nothing; a holder connected to it may believe too long. A server that was cut off for some 4 s may be taken for failed " +
 			"just when it is connected again (serfHealth), and the sessions made there end, also those whose lease was acknowledged since",
-		shownBy: "TestAimedFaults: those of etcd are cut off, those of consul crash",
 		exposed: history.OfServers("partitions"), may: slices.Concat(belief, []checker.Name{checker.EarlyExpiry}),
 	},
 	lateWithoutDelay(),
@@ -289,7 +286,6 @@ var aimedRows = []aimed{
 	{
 		name: "clocks of servers jump", backend: "kubernetes", args: []string{"--nemesis=" + clockJumps + ",clock:apiserver+90s", "--time-limit=12s"},
 		why:     "no server counts a Lease's time",
-		shownBy: "TestFaultsAsAnUnprivilegedUser/kubernetes",
 		exposed: history.OfServers("clock-skews"), also: seenWithin10MS,
 	},
 	{
@@ -300,7 +296,6 @@ var aimedRows = []aimed{
 	{
 		name: "an API server stands still", backend: "kubernetes", args: []string{"--client=no-release", "--nemesis=pause:apiserver,1.5..2.2ttl", "--time-limit=16s"},
 		why:     "its clients cannot renew, and give up at the renew deadline, before the lease has run out for the others",
-		shownBy: "TestAimedFaults: servers of kubernetes crash",
 		exposed: history.OfServers("pauses"),
 	},
 	staleLook(history.GuardAsk), staleLook(history.GuardAskStale, checker.StaleWrite),

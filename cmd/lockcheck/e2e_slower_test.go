@@ -27,7 +27,6 @@ func init() {
 		aimed{
 			name: "the leader sends slowly", backend: "etcd", args: []string{"--nemesis=rate:leader,64kbit,0.5..1ttl", untilExposed, atMost},
 			why:     "what is acknowledged late is on a majority's disks; a holder that cannot reach the service in time may believe too long",
-			shownBy: "TestFaultsThatStopNothingAsAnUnprivilegedUser",
 			exposed: history.OfServers("rate-limits"), may: belief, also: allHeal,
 		},
 		aimed{
