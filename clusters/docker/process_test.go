@@ -73,7 +73,7 @@ func TestAPausedClientConnectsButDoesNotAnswer(t *testing.T) {
 func pausesAndResumes(t *testing.T, s clusters.Site, p clusters.Process, addr string) {
 	t.Helper()
 	hosttest.AnswersAtLast(t, s, addr)
-	t.Logf("a pause or its end took %v at most", hosttest.Pauses(t, s, p, addr, func() {}))
+	t.Logf("a pause or its end took %v", hosttest.Pauses(t, s, p, addr, func() {}))
 }
 
 // After Pause, nothing arrives any more: everything that the process had printed has arrived before. That is what lets

@@ -21,7 +21,7 @@ func TestAPausedProcessConnectsButDoesNotAnswer(t *testing.T) {
 		p := hosttest.Start(t, h, "echo", addr)
 		hosttest.ReadLine(t, p.Stdout())
 		hosttest.Answers(t, s, addr)
-		longest := hosttest.Pauses(t, s, p, addr, func() {
+		median := hosttest.Pauses(t, s, p, addr, func() {
 			threads, err := procs.Threads(procs.Descent(p.PID()))
 			if err != nil || len(threads) == 0 {
 				t.Fatalf("threads: %v, %v", threads, err)
@@ -32,8 +32,8 @@ func TestAPausedProcessConnectsButDoesNotAnswer(t *testing.T) {
 				}
 			}
 		})
-		if longest > time.Second {
-			t.Errorf("a pause or its end took %v", longest)
+		if median > time.Second {
+			t.Errorf("a pause or its end took %v", median)
 		}
 	})
 }
