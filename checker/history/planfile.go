@@ -65,9 +65,9 @@ func (p *Plan) Validate() error {
 		return mistakef("the plan's release is %q; known are %s, %s", p.Release, ReleaseChecked, ReleaseUnchecked)
 	case p.LeaseClock != "" && !slices.Contains(leaseClocks, p.LeaseClock):
 		return mistakef("the plan's lease_clock is %q; known are %s", p.LeaseClock, list(leaseClocks))
-	case min(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.GraceMS, p.LockDelayMS, p.DriftMS) < 0:
+	case min(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.GraceMS, p.LockDelayMS, p.DriftMS, p.RetryMS) < 0:
 		return mistakef("a time in the plan is negative")
-	case max(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.GraceMS, p.LockDelayMS, p.DriftMS) > maxPlanMS:
+	case max(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.GraceMS, p.LockDelayMS, p.DriftMS, p.RetryMS) > maxPlanMS:
 		return mistakef("a time in the plan is longer than %d ms", int64(maxPlanMS))
 	}
 	for _, r := range p.Exposure {
