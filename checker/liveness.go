@@ -19,6 +19,7 @@ func (j *judge) liveness() outcome {
 		o.inconclusive = "the run never reached its final phase"
 	}
 	disturbed := j.m.disturbed()
+	ended := j.m.sessionsEnded()
 	for _, k := range j.keys {
 		var fresh freshSessions
 		if final != 0 {
@@ -28,7 +29,9 @@ func (j *judge) liveness() outcome {
 		if !fresh.hung {
 			j.oldWaiters(k, fresh.granted, disturbed, &o)
 		}
-		j.zombies(k, disturbed, &o)
+		if ended {
+			j.zombies(k, disturbed, &o)
+		}
 		if hung := j.freeWhileWanted().hung[k]; hung.waiter != nil && !fresh.hung && len(o.hits) == before {
 			o.hits = append(o.hits, hit{k.name, hung.FromNS + hung.bound.NS(), incidentOn(k), func() Finding { return j.freeFinding(k, hung) }})
 		}
@@ -151,13 +154,6 @@ func (m *Model) faulty() (spans []Span) {
 // can ever be granted under it. Only clients with no later session count (with one, the acquire may be under that), and
 // only time in which no fault was active.
 func (j *judge) zombies(k *keyView, disturbed []Span, o *outcome) {
-	ended := false
-	for _, s := range j.m.Sessions {
-		ended = ended || s.EndedNS != 0
-	}
-	if !ended {
-		return
-	}
 	for _, h := range k.acquires {
 		s := j.sessionOf(h)
 		if s == nil || s.EndedNS == 0 || s.EndedNS < h.InvokeNS {
@@ -169,6 +165,16 @@ func (j *judge) zombies(k *keyView, disturbed []Span, o *outcome) {
 			o.hits = append(o.hits, hit{k.name, s.EndedNS + w.bound.NS(), incidentOn(k), func() Finding { return j.zombieFinding(h, s, w) }})
 		}
 	}
+}
+
+// sessionsEnded reports whether the service confirmed the end of any session.
+func (m *Model) sessionsEnded() bool {
+	for _, s := range m.Sessions {
+		if s.EndedNS != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // waitedUntil is when an acquire was answered, or its client ended or was asked to.
