@@ -136,6 +136,7 @@ func (r *results) add(step string, e event) {
 			r.packages = append(r.packages, took{name, e.Elapsed})
 		}
 		switch {
+		case e.Action == "skip" && strings.Contains(said, ": a part of Test"): // another test runs it
 		case e.Action == "skip" && e.Test != "":
 			r.skipped = append(r.skipped, name+": "+said)
 		case strings.HasSuffix(e.Action, "fail"):

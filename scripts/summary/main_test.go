@@ -25,6 +25,8 @@ func TestSummary(t *testing.T) {
 {"Action":"skip","Package":"lockcheck/checker","Test":"TestB","Elapsed":0}
 {"Action":"run","Package":"lockcheck/checker","Test":"TestC"}
 {"Action":"output","Package":"lockcheck/checker","Test":"TestC","Output":"panic: boom\n"}
+{"Action":"output","Package":"lockcheck/checker","Test":"TestInner","Output":"    e_test.go:9: a part of TestOuter\n"}
+{"Action":"skip","Package":"lockcheck/checker","Test":"TestInner","Elapsed":0}
 {"Action":"run","Package":"lockcheck/checker","Test":"TestD/row"}
 {"Action":"output","Package":"lockcheck/checker","Test":"TestD/row","Output":"    d_test.go:9: left to the soak: shown by TestA\n"}
 {"Action":"skip","Package":"lockcheck/checker","Test":"TestD/row","Elapsed":0}
@@ -42,6 +44,7 @@ func TestSummary(t *testing.T) {
 slowest tests
      2.5 s  unit: checker TestA
      0.0 s  unit: checker TestB
+     0.0 s  unit: checker TestInner
 skipped: 2
   smoke in Docker: no image
   unit: checker TestB: b_test.go:9: no namespaces
