@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
 )
 
 // Helpers are what a test binary does when it is started as a process of a run, by its first argument.
@@ -31,7 +32,11 @@ func (h Helpers) Play(exit func(code int)) {
 }
 
 // Sleep is a helper that does nothing.
-func Sleep([]string) error { select {} }
+func Sleep([]string) error {
+	for { // select {} is a deadlock to a program without C, which has one thread less
+		time.Sleep(time.Hour)
+	}
+}
 
 // Talk is a helper that says what it hears.
 func Talk([]string) error {

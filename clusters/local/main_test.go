@@ -95,7 +95,7 @@ func fork([]string) error {
 		return err
 	}
 	fmt.Println(cmd.Process.Pid)
-	select {}
+	return hosttest.Sleep(nil)
 }
 
 // abandon leaves a process in a session of its own behind, and names it.
@@ -146,5 +146,5 @@ func harness([]string) error {
 		return err
 	}
 	fmt.Println(s.(*site).mark, s.(*site).data, logs)
-	select {}
+	return hosttest.Sleep(nil)
 }

@@ -35,7 +35,7 @@ func share(args []string) error {
 		return err
 	}
 	fmt.Println("ready")
-	select {}
+	return hosttest.Sleep(nil)
 }
 
 // startOther starts a helper with pipes that refuses to run as user id 0.

@@ -33,7 +33,7 @@ func tree(args []string) error {
 		}
 	}
 	fmt.Println("ready")
-	select {}
+	return hosttest.Sleep(nil)
 }
 
 // multiply starts processes in sessions of their own without end, and ends the oldest: some are born at any moment.
