@@ -65,8 +65,8 @@ func printServers(doctor io.Reader, out io.Writer) error {
 
 // event is one of `go test -json` (go doc test2json).
 type event struct {
-	Action, Package, Test, Output, ImportPath, FailedBuild string
-	Elapsed                                                float64 // seconds
+	Action, Package, Test, Output, ImportPath string
+	Elapsed                                   float64 // seconds
 }
 
 type took struct {
