@@ -32,7 +32,15 @@ func TestAnErrorOfTheLibraryLeavesItsNode(t *testing.T) {
 			}
 			clienttest.WantCode(t, failed, history.CodeRefused)
 			again := clienttest.Acquiring(t.Context(), lock, key)
-			s.queued(t, key, 2) // behind its own
+			clienttest.Eventually(t, "it waits behind its own node", func() bool {
+				select {
+				case got := <-again: // nothing is sent before the connection is there again
+					clienttest.WantCode(t, got.Err, history.CodeRefused)
+					again = clienttest.Acquiring(t.Context(), lock, key)
+				default:
+				}
+				return len(s.queue(t, key)) == 2
+			})
 			if _, stat := s.first(t, key); sessionName(stat.EphemeralOwner) != g.Session() {
 				t.Errorf("the first node is of session %x, want that of the client, %s", stat.EphemeralOwner, g.Session())
 			}
