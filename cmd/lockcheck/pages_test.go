@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"lockcheck/checker"
 	"lockcheck/cmd/internal/harness"
@@ -103,10 +104,53 @@ func declares(t *testing.T, folder, name string) bool {
 	})
 }
 
-// The README holds what the first day needs.
-func TestTheReadmeStaysShort(t *testing.T) {
-	if lines := strings.Count(pages(t, "../..")["README.md"], "\n"); lines > 200 {
-		t.Errorf("README.md has %d lines, want at most 200: what is about one folder belongs in the README there", lines)
+// prose is a page without its code and tables, a paragraph or an item of a list each.
+func prose(page string) (parts []string) {
+	page = regexp.MustCompile("(?s)```.*?```").ReplaceAllString(page, "")
+	var part []string
+	for _, line := range append(strings.Split(page, "\n"), "") {
+		aside := line == "" || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "#")
+		if aside || strings.HasPrefix(line, "- ") {
+			parts, part = append(parts, strings.Join(part, " ")), nil
+		}
+		if !aside {
+			part = append(part, line)
+		}
+	}
+	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+}
+
+// sentenceEnd is where one sentence ends and the next begins.
+var sentenceEnd = regexp.MustCompile(`[.:?!]\)?\s+`)
+
+// The pages that every user reads first are short, and so are their sentences and lines.
+func TestFirstPagesAreShort(t *testing.T) {
+	all := pages(t, "../..")
+	for page, most := range map[string]int{"README.md": 1200, "cmd/lockcheck/README.md": 1000, "scripts/README.md": 1000} {
+		if words := len(strings.Fields(all[page])); words > most {
+			t.Errorf("%s has %d words, want at most %d: what is about one folder belongs in the README there", page, words, most)
+		}
+		sentences := 0
+		for _, part := range prose(all[page]) {
+			for _, sentence := range sentenceEnd.Split(part, -1) {
+				sentences++
+				if words := len(strings.Fields(sentence)); words > 30 {
+					t.Errorf("%s: a sentence of %d words: %s", page, words, sentence)
+				}
+			}
+		}
+		if sentences < 20 {
+			t.Errorf("%s has %d sentences: nothing was looked at", page, sentences)
+		}
+		code := false
+		for i, line := range strings.Split(all[page], "\n") {
+			if strings.HasPrefix(line, "```") {
+				code = !code
+			}
+			if !code && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "    ") && utf8.RuneCountInString(line) > 100 {
+				t.Errorf("%s:%d: a line of %d characters, want at most 100", page, i+1, utf8.RuneCountInString(line))
+			}
+		}
 	}
 }
 
@@ -136,12 +180,12 @@ func TestPagesDescribeTheFaultsThereAre(t *testing.T) {
 	}
 }
 
-// The README says of every property what a violation means.
+// The reference says of every property what a violation means.
 func TestPagesDescribeThePropertiesThereAre(t *testing.T) {
-	page := pages(t, "../..")["README.md"]
+	page := pages(t, "../..")["cmd/lockcheck/README.md"]
 	for _, name := range checker.Names() {
-		if !strings.Contains(page, "`"+string(name)+"`") {
-			t.Errorf("README.md does not name the property %s", name)
+		if !strings.Contains(page, "| `"+string(name)+"` |") {
+			t.Errorf("cmd/lockcheck/README.md has no row for the property %s", name)
 		}
 	}
 }
