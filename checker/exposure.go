@@ -64,6 +64,9 @@ func (j *judge) exposure() []Exposure {
 		add(history.ExposureRecorders, recorders, "client", "clients", "whose record of a slot the resource applied", "no record of a slot was applied")
 		add(history.ExposureSlots, slots, "slot", "slots", "recorded as run", "no slot was recorded as run")
 	}
+	if required[history.ExposureRenewed] > 0 {
+		add(history.ExposureRenewed, j.m.renewed(), "hold", "holds", "renewed past the end of the first lease", "no hold was renewed past the end of its first lease")
+	}
 	for _, kind := range history.Faults() {
 		for _, n := range narrowings {
 			name, count := n.name(kind.Exposures), int64(0)
@@ -84,6 +87,26 @@ func (j *judge) exposure() []Exposure {
 		out = append(out, Exposure{Name: name, Min: max(required[name], 1), Text: fmt.Sprintf("this lockcheck cannot count %q, which the plan requires", name)})
 	}
 	return out
+}
+
+// renewed counts the holds that their clients believed in after their first lease had run out at the latest, and whose lease had been
+// extended before that.
+func (m *Model) renewed() (n int64) {
+	for _, h := range m.Holds {
+		leases := h.Leases()
+		if s := m.Sessions[h.Session]; len(leases) == 0 && s != nil {
+			leases = s.Leases
+		}
+		next, _ := slices.BinarySearchFunc(leases, h.DoneNS+1, func(l Lease, ns int64) int { return cmp.Compare(l.TimeNS, ns) })
+		next = max(next, 1) // the first is the last that was acknowledged before the grant was read, or else the one after it
+		if h.Outcome != history.OK || next >= len(leases) {
+			continue
+		}
+		if end := leases[next-1].TimeNS + leases[next-1].TTLNS; leases[next].TimeNS <= end && h.BelievedNS > end {
+			n++
+		}
+	}
+	return n
 }
 
 // writers counts the clients of which a write was handled by the resource, and answered, rejected ones included.

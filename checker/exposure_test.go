@@ -306,3 +306,43 @@ func TestAKillOfAHolderHitsItsOwnHold(t *testing.T) {
 		}
 	}
 }
+
+func TestHoldsRenewedPastTheirFirstLease(t *testing.T) {
+	for name, test := range map[string]struct {
+		text string
+		want int64
+	}{
+		"renewed, and held on": {`
+			1.0 a acquire h1
+			1.1 a lease:ok session=s1 ttl=2 seen=1.0
+			1.2 a acquire:ok h1 token=1 session=s1
+			2.5 a lease:ok session=s1 ttl=2 seen=2.4
+			3.5 a release h1
+			3.6 a release:ok h1 held=3.4`, 1},
+		"renewed, and given back before": {`
+			1.0 a acquire h1
+			1.1 a lease:ok session=s1 ttl=2 seen=1.0
+			1.2 a acquire:ok h1 token=1 session=s1
+			2.5 a lease:ok session=s1 ttl=2 seen=2.4
+			2.9 a release h1
+			3.0 a release:ok h1 held=2.8`, 0},
+		"held on, and not renewed": {`
+			1.0 a acquire h1
+			1.1 a lease:ok session=s1 ttl=2 seen=1.0
+			1.2 a acquire:ok h1 token=1 session=s1
+			3.5 a release h1
+			3.6 a release:ok h1 held=3.4`, 0},
+	} {
+		plan := plainPlan()
+		plan.Exposure = []history.Requirement{{Name: history.ExposureRenewed, Min: 1}}
+		result, _, err := Check(record(t, plan, test.text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range result.Exposure {
+			if e.Name == history.ExposureRenewed && e.Count != test.want {
+				t.Errorf("%s: %d, want %d", name, e.Count, test.want)
+			}
+		}
+	}
+}

@@ -44,6 +44,8 @@ type Run struct {
 	hidden  *hidden // what nothing that is said or kept may show
 	// schedule is that of the jobs; nil where the workload has none.
 	schedule *schedule
+	// long are the holds that outlast a lease; nil where the plan has none.
+	long *longHolds
 
 	recorder *Recorder
 	timeouts *timeouts

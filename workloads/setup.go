@@ -73,6 +73,9 @@ func (r *Run) setUp(ctx context.Context) (err error) {
 	r.timeouts = newTimeouts(r.plan, append(servers, history.ResourceTarget))
 	r.recorder.Watch(r.monitor.watch)
 	r.recorder.Watch(r.timeouts.watch)
+	if r.long = newLongHolds(r); r.long != nil {
+		r.recorder.Watch(r.long.watch)
+	}
 	if err := r.makeResource(ctx); err != nil {
 		return err
 	}

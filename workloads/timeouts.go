@@ -27,13 +27,22 @@ type timeouts struct {
 func newTimeouts(plan history.Plan, servers []string) *timeouts {
 	ttl := time.Duration(plan.EffectiveMS+plan.GraceMS) * time.Millisecond
 	p := &timeouts{
-		patient: plan.Jobs(), limit: max(10*time.Second, 5*ttl), queue: time.Duration(plan.Clients)*2*longestWork + time.Duration(plan.LockDelayMS)*time.Millisecond,
+		patient: plan.Jobs(), limit: max(10*time.Second, 5*ttl), queue: time.Duration(plan.Clients)*2*longestHold(plan) + time.Duration(plan.LockDelayMS)*time.Millisecond,
 		active: map[int64]string{}, touched: map[string]int64{}, servers: map[string]bool{},
 	}
 	for _, name := range append([]string{nemesis.Service}, servers...) {
 		p.servers[name] = true
 	}
 	return p
+}
+
+// longestHold is how long a holder may work.
+func longestHold(plan history.Plan) time.Duration {
+	longest := plan.Works().ToMS
+	if plan.Works().Long {
+		longest = max(longest, 3*plan.EffectiveMS)
+	}
+	return time.Duration(longest) * time.Millisecond
 }
 
 // watch follows the faults in the history.

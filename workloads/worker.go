@@ -20,6 +20,7 @@ type worker struct {
 	host      string
 	random    *rand.Rand   // of the turns: what it is asked for does not depend on what happens
 	crashRand *rand.Rand   // of what follows an unknown outcome
+	longRand  *rand.Rand   // of long holds
 	tick      *time.Ticker // looks at how long an operation has been waited for; one for all of them
 	client    *member
 	recorded  map[string]int64 // of jobs, by key: the last slot that is known to be recorded
@@ -36,6 +37,7 @@ func newWorker(run *Run, number int, first *member) *worker {
 		run: run, host: first.name, client: first, recorded: map[string]int64{}, starts: 1, tick: time.NewTicker(100 * time.Millisecond), backoff: deathBackoff, limits: clientStartTimeouts,
 		random:    rand.New(rand.NewPCG(uint64(run.plan.Seed), uint64(number))),
 		crashRand: rand.New(rand.NewPCG(uint64(run.plan.Seed), 1<<32+uint64(number))),
+		longRand:  rand.New(rand.NewPCG(uint64(run.plan.Seed), 2<<32+uint64(number))),
 	}
 }
 
@@ -66,7 +68,8 @@ func (w *worker) releaseOrphans(ctx context.Context) {
 // hold is one turn under the lock. One seed gives one sequence of turns.
 func (w *worker) hold(ctx context.Context) {
 	key := w.run.key(w.random.IntN(w.run.plan.Keys))
-	work := between(w.random, shortestWork, longestWork)
+	works := w.run.plan.Works()
+	work := between(w.random, time.Duration(works.FromMS)*time.Millisecond, time.Duration(works.ToMS)*time.Millisecond)
 	releaseLost := w.random.IntN(2) == 0
 	if w.run.schedule != nil && !w.awaitSlot(ctx, key) || !w.run.pace.wait(ctx, w.run.stopping) {
 		return
@@ -87,7 +90,7 @@ func (w *worker) hold(ctx context.Context) {
 	case w.run.schedule != nil:
 		w.job(ctx, hold, key, read, work)
 	default:
-		w.update(ctx, hold, key, read, work)
+		w.update(ctx, hold, key, read, w.run.long.work(w.longRand, key, work))
 	}
 	if w.client.driver.Err() != nil {
 		return // killed after an unknown outcome, or ended on its own: there is no client to release
@@ -119,7 +122,7 @@ func (w *worker) do(ctx context.Context, command client.Command) driver.Completi
 		command.Op = w.run.ops.Add(1)
 	}
 	driver := w.client.driver
-	invoked := w.run.recorder.Now()
+	invoked := w.run.recorder.Now() + command.WorkMS*1e6 // the work that it was asked for is no waiting
 	done := driver.Begin(command)
 	stopping, waited := w.run.stopping, (chan struct{})(nil)
 	waits := command.Cmd == client.CmdAcquire
@@ -179,5 +182,5 @@ func (w *worker) pause(ctx context.Context, d time.Duration) bool {
 }
 
 func between(r *rand.Rand, low, high time.Duration) time.Duration {
-	return low + time.Duration(r.Int64N(int64(high-low)))
+	return low + time.Duration(r.Int64N(max(1, int64(high-low))))
 }

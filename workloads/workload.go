@@ -79,12 +79,9 @@ func DefaultResources() string {
 	return strings.Join(words, ", ")
 }
 
-// How long a holder works and how long it rests between two holds. The work is where faults are aimed at, so it is most
-// of a hold; the rest is short, so that there is always a client that waits.
-const (
-	shortestWork, longestWork = 20 * time.Millisecond, 120 * time.Millisecond
-	shortestRest, longestRest = 1 * time.Millisecond, 40 * time.Millisecond
-)
+// How long a client rests between two holds. The work is where faults are aimed at, so it is most of a hold; the rest is short, so
+// that there is always a client that waits.
+const shortestRest, longestRest = 1 * time.Millisecond, 40 * time.Millisecond
 
 // pingEvery is the pace of pings (rule R2): what a client believes is known to this grain.
 const pingEvery = 20 * time.Millisecond

@@ -31,6 +31,8 @@ type Plan struct {
 	// SlotMS and Execution are of a run of jobs: how long a slot of the schedule lasts, and a name of Executions. Zero and "" in others.
 	SlotMS    int64     `json:"slot_ms,omitempty"`
 	Execution Execution `json:"execution,omitempty"`
+	// Work is how long holders work; nil where nothing was said: see Works.
+	Work *Work `json:"work,omitempty"`
 	// UnderTest is there if the resource is not lockcheck's own: a program, a URL or a database server, which is judged, too.
 	UnderTest *UnderTest `json:"resource_under_test,omitempty"`
 
@@ -176,6 +178,9 @@ const (
 	// recorded. Plans of jobs require two of each.
 	ExposureRecorders = "clients-that-recorded"
 	ExposureSlots     = "recorded-slots"
+	// ExposureRenewed counts the holds that lasted past the end of their first lease because it was renewed. Plans with long holds
+	// require one.
+	ExposureRenewed = "holds-renewed-past-their-first-lease"
 )
 
 // Exposures are counted for every kind of fault by the plural of its noun ("partitions"): those that were seen to take

@@ -88,6 +88,9 @@ func (p *Plan) Validate() error {
 	if err := p.validateJobs(); err != nil {
 		return err
 	}
+	if err := p.Work.validate(); err != nil {
+		return err
+	}
 	return p.Excerpt.validate()
 }
 

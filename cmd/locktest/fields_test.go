@@ -34,6 +34,7 @@ func TestNoErrorOfAPlanNamesAFlag(t *testing.T) {
 		"Guard":     {Backend: "etcd", Guard: "luck"},
 		"Slot":      {Backend: "etcd", Slot: time.Second},
 		"Execution": {Backend: "etcd", Workload: "jobs", Execution: "twice"},
+		"Work":      {Backend: "etcd", Work: "2s..1s"},
 		"Backend":   {},
 		"Workload":  {Backend: "etcd", Workload: "rest"},
 		"Nemesis":   {Backend: "etcd", Nemesis: "fate"},

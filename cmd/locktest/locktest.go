@@ -86,6 +86,7 @@ type Plan struct {
 	Nodes     int               // servers; default: the backend's default number
 	TTL       time.Duration     // of a lease; default 2 s
 	TimeLimit time.Duration     // how long clients work, 1 s to 24 h; default 30 s. Starting and finishing takes 20 s more at most, as a rule
+	Work      string            // how long holders work: shortest..longest, and ,long behind it for holds beyond a lease; default 20ms..120ms
 	Until     string            // ends the load once it was found: violation, exposed, or properties joined by commas; default: never
 	Seed      int64             // default: $LOCKCHECK_SEED, else drawn
 	Set       map[string]string // server settings

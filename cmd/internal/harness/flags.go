@@ -131,6 +131,11 @@ var Flags = []Flag{
 		Rule: span(time.Second, 24*time.Hour),
 	},
 	{
+		Name: "work", At: func(o *Options) any { return &o.Work }, Where: InFile | InCompare,
+		Help: "how long holders work, as `shortest..longest`; with ," + history.LongWork + " behind it some holds last for 1.2 to 2.5 leases, of clients that renew them (default: " + history.DefaultWork.String() + ")",
+		Rule: workRule,
+	},
+	{
 		Name: compare.FlagUntil, At: func(o *Options) any { return &o.Until }, Where: InFile | InCompare,
 		Help: "end the load once this was found: violation (of any property), exposed (all that the run requires has happened), or properties, all of them: " + strings.Join(FoundEarly(), ","),
 		Rule: untilFound,

@@ -7,6 +7,7 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
+	"lockcheck/workloads"
 )
 
 // Options is what a user asks of a run: the values of Flags, which say what they may be.
@@ -21,6 +22,7 @@ type Options struct {
 	Nodes                                     int           // 0: the backend's default number
 	Slot                                      time.Duration // of workload jobs; 0: the default
 	Execution                                 string        // of workload jobs; "": the default
+	Work                                      string        // see history.ParseWork; "": the default
 	TTL                                       time.Duration
 	TimeLimit                                 time.Duration // 1 s to 24 h; the final phase comes on top
 	ClientArgs                                []string      // of the client's image
@@ -56,7 +58,7 @@ func (o *Options) Check() error {
 			}
 		}
 	}
-	for _, check := range []func() error{o.checkWorkload, o.checkSlot, o.checkUntil, o.checkAttach, o.checkClient} {
+	for _, check := range []func() error{o.checkWorkload, o.checkSlot, o.checkWork, o.checkUntil, o.checkAttach, o.checkClient} {
 		if err := check(); err != nil {
 			return Usage(err)
 		}
@@ -72,6 +74,23 @@ func (o *Options) checkWorkload() error {
 				return fmt.Errorf("--%s=%s: only workload %s understands it, and this is %s: add --workload=%s, or leave it out", f.Name, value, f.Workload, o.Workload, f.Workload)
 			}
 		}
+	}
+	return nil
+}
+
+// work is how long holders work; nil where nothing is said.
+func (o *Options) work() *history.Work {
+	if o.Work == "" {
+		return nil
+	}
+	work, _ := history.ParseWork(o.Work) // checked with the flags
+	return &work
+}
+
+// checkWork refuses long holds where a hold lasts as long as its job.
+func (o *Options) checkWork() error {
+	if work := o.work(); work != nil && work.Long && o.Workload == workloads.Jobs {
+		return fmt.Errorf("--work=%s: workload %s has no long holds: leave out ,%s", o.Work, workloads.Jobs, history.LongWork)
 	}
 	return nil
 }

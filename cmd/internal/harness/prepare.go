@@ -58,7 +58,7 @@ func Prepare(o Options) (workloads.Config, error) {
 	plan := history.Plan{
 		Version: history.FormatVersion, Run: runID(o.Seed), Command: o.ReproduceCommand(lockClient),
 		Backend: o.Backend, LockClient: lockClient, Workload: o.Workload, Nemesis: o.Nemesis, Guard: o.Guard,
-		SlotMS: slotMS, Execution: execution,
+		SlotMS: slotMS, Execution: execution, Work: o.work(),
 		Seed: o.Seed, Nodes: len(layout.Nodes) + len(layout.Fronts), Clients: o.Clients, Keys: o.Keys,
 		TimeLimitMS: o.TimeLimit.Milliseconds(), TTLMS: o.TTL.Milliseconds(), EffectiveMS: layout.EffectiveTTL.Milliseconds(),
 		GraceMS: layout.Grace.Milliseconds(), LockDelayMS: layout.LockDelay.Milliseconds(), ElectionMS: layout.Election.Milliseconds(), LeaseClock: layout.LeaseClock,
@@ -66,6 +66,9 @@ func Prepare(o Options) (workloads.Config, error) {
 		Versions: map[string]string{"lockcheck": Version(), "go": strings.TrimPrefix(runtime.Version(), "go")},
 		Host:     HostFacts(),
 		Attached: asked(attach),
+	}
+	if plan.Works().Long {
+		plan.Exposure = append(plan.Exposure, history.Requirement{Name: history.ExposureRenewed, Min: 1})
 	}
 	resource.into(&plan, workload)
 	return workloads.Config{

@@ -67,6 +67,14 @@ func span(shortest, longest time.Duration) Rule {
 	return Rule{check, nil, map[string]any{"type": "string", "pattern": durationPattern, "examples": []string{"2s", "500ms", "1m30s"}}}
 }
 
+// workRule is a rule for how long holders work.
+var workRule = Rule{Check: func(name, value string) error {
+	if _, err := history.ParseWork(value); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}, Schema: map[string]any{"type": "string", "examples": []string{history.DefaultWork.String()}}}
+
 // durationPattern has all that time.ParseDuration takes, but for what is not above zero.
 const durationPattern = `^[+]?(([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
 

@@ -125,7 +125,7 @@ func (f *File) Differences(made history.Plan) config.Mistakes {
 
 // fromCommand are fields that follow from the command: to change one alone would change nothing.
 var fromCommand = []string{
-	"backend", "client", "workload", "nemesis", "guard", "seed", "nodes", "clients", "keys", "time_limit_ms", "ttl_ms", "resource", "slot_ms", "execution", "until",
+	"backend", "client", "workload", "nemesis", "guard", "seed", "nodes", "clients", "keys", "time_limit_ms", "ttl_ms", "resource", "slot_ms", "execution", "work", "until",
 	"settings", "effective_ttl_ms", "election_ms", "grace_ms", "lock_delay_ms", "drift_ms", "fenced", "lease_clock",
 }
 
