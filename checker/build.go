@@ -68,6 +68,12 @@ func (b *builder) event(e *history.Event) error {
 		return b.fault(e)
 	case e.Process == history.HarnessProcess:
 		return b.mark(e)
+	}
+	if ns := max(e.HeldNS, e.SeenNS); ns != 0 {
+		c := b.client(e.Client)
+		c.aliveNS = max(c.aliveNS, ns)
+	}
+	switch {
 	case e.Op == 0:
 		return b.signal(e)
 	case e.Type == history.Invoke:
@@ -171,13 +177,17 @@ func (b *builder) complete(e *history.Event) error {
 		a.DoneNS, a.opResult, a.Owned, a.Removed, a.SeenNS, a.DoneEvent = e.TimeNS, b.sayings.of(e.F, e.Type, e.Code), e.Owned, e.Removed, e.SeenNS, e.Index
 		b.renewed(h, a, e)
 	default:
-		h.DoneNS, h.Outcome, h.Code, h.Token, h.SeenNS, h.DoneEvent = e.TimeNS, e.Type, e.Code, e.Token, e.SeenNS, e.Index
+		h.DoneNS, h.Outcome, h.Code, h.GaveBack, h.Token, h.SeenNS, h.DoneEvent = e.TimeNS, e.Type, e.Code, e.GaveBack, e.Token, e.SeenNS, e.Index
 		h.QueuedNS, h.SentAttempts = e.QueuedNS, e.Attempts
 		switch e.Type {
 		case history.OK:
 			h.Session, h.ValidNS = e.Session, e.ValidNS
 			if e.Session != "" {
-				h.Session = b.session(e).ID
+				s, err := b.session(e)
+				if err != nil {
+					return err
+				}
+				h.Session = s.ID
 			}
 			b.client(e.Client).latest = h
 		case history.Info:
@@ -210,13 +220,17 @@ func (b *builder) client(name string) *Client {
 	return c
 }
 
-func (b *builder) session(e *history.Event) *Session {
+// session is the one that an event names. A session is one client's: what a lease of it protects would be another's, too.
+func (b *builder) session(e *history.Event) (*Session, error) {
 	s := b.m.Sessions[e.Session]
 	if s == nil {
 		s = &Session{ID: e.Session, Client: e.Client, BeganNS: e.TimeNS}
 		b.m.Sessions[e.Session] = s
 	}
-	return s
+	if s.Client != e.Client {
+		return nil, fmt.Errorf("%w: event %d: client %s names session %q, which is client %s's", history.ErrMalformed, e.Index, e.Client, e.Session, s.Client)
+	}
+	return s, nil
 }
 
 // signal takes what clients say unasked, and what the harness knows of their ends.
@@ -232,10 +246,14 @@ func (b *builder) signal(e *history.Event) error {
 	}
 	switch e.F {
 	case history.Renew:
-		b.lease(e, h)
+		return b.lease(e, h)
 	case history.Lost:
 		if e.Session != "" {
-			if s := b.session(e); s.LostNS == 0 {
+			s, err := b.session(e)
+			if err != nil {
+				return err
+			}
+			if s.LostNS == 0 {
 				s.LostNS = e.TimeNS
 			}
 		}
@@ -272,13 +290,16 @@ func (b *builder) cleanup(e *history.Event, h *Hold) {
 }
 
 // lease takes a lease report (rules R5 and R6). One that names a hold is about that grant alone.
-func (b *builder) lease(e *history.Event, h *Hold) {
+func (b *builder) lease(e *history.Event, h *Hold) error {
 	var leases *[]Lease
 	var ended *int64
 	if h != nil {
 		leases, ended = &h.extra().leases, &h.EndedNS
 	} else {
-		s := b.session(e)
+		s, err := b.session(e)
+		if err != nil {
+			return err
+		}
 		leases, ended = &s.Leases, &s.EndedNS
 	}
 	if e.Type == history.OK {
@@ -287,6 +308,7 @@ func (b *builder) lease(e *history.Event, h *Hold) {
 	} else if *ended == 0 {
 		*ended = e.TimeNS
 	}
+	return nil
 }
 
 func (b *builder) mark(e *history.Event) error {

@@ -200,7 +200,7 @@ func boundsAreTrue(m *Model, truth *simulated.Truth, seen *tally) error {
 		case h.EndedNS != 0 && h.EndedNS < end && end != never:
 			return fmt.Errorf("%s is taken for gone by %d, and truly %+v", h.ID, h.EndedNS, is)
 		}
-		if min(unset.lastEnd(h.Leases()), m.protectionStop(h, nil), lossStop(h)) > end {
+		if slices.ContainsFunc(h.Leases(), func(l Lease) bool { return min(unset.leaseUntil(l), m.protectionStop(h, nil), lossStop(h)) > end }) {
 			seen.add("ended by a clock step", 1)
 		}
 		for what, is := range map[string]bool{"protected": h.LeaseNS != 0, "proven": h.ProvenNS != 0, "voided": h.Voided} {

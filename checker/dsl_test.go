@@ -47,7 +47,7 @@ func ns(seconds string) int64 {
 }
 
 func plainPlan() history.Plan {
-	return history.Plan{Version: history.FormatVersion, Backend: "etcd", Workload: "lock", Nemesis: "pause", TTLMS: 2000, EffectiveMS: 2000,
+	return history.Plan{Version: history.FormatVersion, Backend: "etcd", Workload: "lock", Nemesis: "pause", Nodes: 1, TTLMS: 2000, EffectiveMS: 2000,
 		Tokens: history.TokensOrdered, SameKernel: true}
 }
 
@@ -225,6 +225,8 @@ func (s *script) client(at int64, who, f, kind string, args []string, fields map
 			e.Owned = &owned
 		case "removed":
 			e.Removed = value == "true"
+		case "gave_back":
+			e.GaveBack = value == "true"
 		case "attempts":
 			e.Attempts, _ = strconv.ParseInt(value, 10, 64)
 		case "queued":

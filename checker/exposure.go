@@ -326,18 +326,14 @@ func (m *Model) extendedUnder(f *Fault, h *Hold) bool {
 // leaseAt is when the lease of a hold, as acknowledged up to t, can have run out at the earliest and at the latest; zeros
 // if none was.
 func (m *Model) leaseAt(h *Hold, t int64) (earliest, latest int64) {
-	take := func(leases []Lease) {
-		for _, l := range leases {
+	m.eachLeaseOf(h, func(a acknowledged) {
+		for _, l := range a.leases[:a.countFor(h)] {
 			if l.TimeNS > t {
 				break
 			}
 			earliest, latest = max(earliest, l.SeenNS+l.TTLNS-m.Plan.DriftMS*1e6), max(latest, l.TimeNS+l.TTLNS+m.Plan.GraceMS*1e6)
 		}
-	}
-	take(h.Leases())
-	if s := m.Sessions[h.Session]; s != nil {
-		take(s.Leases)
-	}
+	})
 	return earliest, latest
 }
 

@@ -105,7 +105,7 @@ func (j *judge) tokensProve(k *keyView) bool {
 		return false
 	}
 	order := k.tokens()
-	return len(order.repeated) == 0 && len(order.fallen) == 0
+	return len(order.repeated) == 0 && len(order.fallen) == 0 && len(order.contradicted) == 0
 }
 
 // nextOther is the first grant after the i-th that went to another client.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"lockcheck/checker/history"
 )
@@ -19,7 +20,7 @@ func (m *Model) settle() {
 		f.Momentary = f.Restarted || f.EffectiveNS != 0 && (f.words().OfService || f.Name == history.KillFault && m.ofClient(f))
 	}
 	for _, s := range m.Sessions {
-		s.leaseEndNS = m.lastEnd(s.Leases)
+		s.acknowledged = m.acknowledged(s.Leases)
 	}
 	for _, h := range m.Holds {
 		m.settleEnds(h)
@@ -27,13 +28,14 @@ func (m *Model) settle() {
 	}
 	for _, k := range m.keys {
 		k.relate()
+		k.losses()
 	}
 	for _, h := range m.Holds {
+		h.ProvenNS = m.provenUntil(h)
 		h.LeaseNS = min(m.leaseEnd(h), m.protectionStop(h, nil), lossStop(h))
 		if h.LeaseNS <= h.DoneNS {
 			h.LeaseNS = 0
 		}
-		h.ProvenNS = m.provenUntil(h)
 	}
 }
 
@@ -76,19 +78,86 @@ func (m *Model) leaseEnd(h *Hold) int64 {
 	if !m.Plan.SameKernel || h.Outcome != history.OK {
 		return 0 // R10: the server's clock is another one
 	}
-	end := m.lastEnd(h.Leases())
-	if s := m.Sessions[h.Session]; s != nil {
-		end = max(end, s.leaseEndNS)
+	end := int64(0)
+	m.eachLeaseOf(h, func(l acknowledged) {
+		if n := l.countFor(h); n > 0 {
+			end = max(end, l.reach[n-1])
+		}
+	})
+	return end
+}
+
+// acknowledged are the requests for one lease, in the order of their acknowledgements.
+type acknowledged struct {
+	leases []Lease
+	reach  []int64 // until when the lease runs at least, as acknowledged up to each
+	gaps   []int   // those that were acknowledged when the lease, as acknowledged before, may have been over
+}
+
+func (m *Model) acknowledged(leases []Lease) (a acknowledged) {
+	a.leases, a.reach = leases, make([]int64, len(leases))
+	end := int64(0)
+	for i, l := range leases {
+		if l.TimeNS > end {
+			a.gaps = append(a.gaps, i)
+		}
+		end = max(end, m.leaseUntil(l))
+		a.reach[i] = end
+	}
+	return a
+}
+
+// eachLeaseOf calls take with the leases that a hold has: its own, and its session's.
+func (m *Model) eachLeaseOf(h *Hold, take func(acknowledged)) {
+	if own := h.Leases(); len(own) > 0 {
+		take(m.acknowledged(own))
+	}
+	if s := m.Sessions[h.Session]; s != nil && len(s.Leases) > 0 {
+		take(s.acknowledged)
+	}
+}
+
+// countFor is how many of the acknowledgements are about a grant (R5). The first that came when its lease may have been over is not, and
+// none after it: the record may have been lost, and what was extended may be another's. Unless the grant is proven to have lasted until
+// that request was sent, or the lease is new, asked for with the grant and acknowledged after it. Nor is one that came after the grant's
+// proven loss.
+func (a *acknowledged) countFor(h *Hold) int {
+	by := func(ns int64) int {
+		return sort.Search(len(a.leases), func(i int) bool { return a.leases[i].TimeNS > ns })
+	}
+	end := len(a.leases)
+	next, _ := slices.BinarySearch(a.gaps, by(h.DoneNS))
+	for _, at := range a.gaps[next:] {
+		if seen := a.leases[at].SeenNS; seen > h.ProvenNS && (at > 0 || seen > h.DoneNS) {
+			end = at
+			break
+		}
+	}
+	if h.lossNS != 0 {
+		end = min(end, by(h.lossNS))
 	}
 	return end
 }
 
-func (m *Model) lastEnd(leases []Lease) int64 {
-	end := int64(0)
-	for _, l := range leases {
-		end = max(end, m.leaseUntil(l))
+// losses finds for each grant by when it is proven to have been lost: another client's, certainly asked for after it had been read, was
+// granted. The service's own word is saidGoneNS.
+func (k *keyView) losses() {
+	others := make([]int, len(k.grants)) // the first grant after each that is another client's
+	for i := len(k.grants) - 1; i >= 0; i-- {
+		if others[i] = i + 1; i+1 < len(k.grants) && k.grants[i+1].client == k.grants[i].client {
+			others[i] = others[i+1]
+		}
 	}
-	return end
+	for i, h := range k.grants {
+		for n := others[i]; n < len(k.grants); n++ {
+			if g := k.grants[n]; g.client == h.client {
+				n = others[n] - 1
+			} else if h.followedBy(g) {
+				h.lossNS = g.DoneNS
+				break
+			}
+		}
+	}
 }
 
 // leaseUntil is stamp(seen) + TTL less the allowed drift. A stall ends the promise where it begins: what let the machine stand
@@ -127,8 +196,9 @@ func firstAfter[T any](things []T, ns int64, end func(T) int64) int {
 
 // protectionStop is when the service may take the grant back although its lease runs: any invoked release that may have
 // been sent (with any outcome), one of another hold that may be the same record, the asking to close, the end of the
-// client. A client that ends by itself may tidy up on its way out at any time after it last confirmed its hold, so
-// without a request to close the protection stops there. The release except does not count: its own "not owned" proves
+// client. A client that ends by itself may tidy up on its way out at any time after it last confirmed its hold, so without a request to
+// close the protection stops there. Where there was one its end may have come before it, and is read after it: it may have happened at any
+// time after its last sign of life. The release except does not count: its own "not owned" proves
 // that it did nothing. 0 if a request of the same client may have removed the record at any time (clouded).
 func (m *Model) protectionStop(h *Hold, except *Attempt) int64 {
 	shared := h.shared()
@@ -149,6 +219,8 @@ func (m *Model) protectionStop(h *Hold, except *Attempt) int64 {
 	}
 	c := m.Clients[h.Client]
 	switch {
+	case c.CloseNS != 0 && c.ExitNS != 0:
+		stop = min(stop, c.CloseNS, max(c.aliveNS, h.BelievedNS, h.DoneNS))
 	case c.CloseNS != 0:
 		stop = min(stop, c.CloseNS)
 	case c.ExitNS != 0:
@@ -180,7 +252,7 @@ func (m *Model) ownProtection(h *Hold, except *Attempt, atNS int64) int64 {
 // request was sent. 0 if nothing is proven.
 //
 // A client that does not look whose record it acts on may say so of another's. That it says so after the service had said
-// that its own record is gone shows that it does. Where its own requests may have removed and made records (clouded) the
+// that its own record is gone, or after another client was certainly granted the lock, shows that it does, unless it declares that it looks. Where its own requests may have removed and made records (clouded) the
 // answers prove nothing of the time between them; from where it asked again, nothing of this grant alone.
 func (m *Model) provenUntil(h *Hold) int64 {
 	shared := h.shared()
@@ -189,7 +261,9 @@ func (m *Model) provenUntil(h *Hold) int64 {
 	}
 	gone := int64(never)
 	if m.Plan.Release != history.ReleaseChecked {
-		gone = h.saidGoneNS()
+		if gone = h.saidGoneNS(); h.lossNS != 0 {
+			gone = min(gone, h.lossNS)
+		}
 	}
 	proven := int64(0)
 	for _, a := range h.Attempts {

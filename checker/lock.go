@@ -181,6 +181,11 @@ func (j *judge) lockLinearizability() outcome {
 	for _, k := range j.keys {
 		tenures := inTurn(j.tenuresOf(k))
 		conflicts := lockOrder(tenures)
+		if j.ordered() {
+			for _, c := range k.tokens().contradicted {
+				o.hits = append(o.hits, hit{k.name, c.then.DoneNS, c.first.ID, func() Finding { return j.contradictionFinding(k, c) }})
+			}
+		}
 		if len(conflicts) == 0 {
 			j.confirmLock(k, tenures, &o)
 			continue

@@ -69,6 +69,9 @@ func (j *judge) masked(hits []hit) (Verdict, string) {
 		if overlapped[k.name] && !k.compared.several() {
 			return Violation, fmt.Sprintf(by.untested, history.Counted(k.compared.count(), "client", "clients"), k.name)
 		}
+		if overlapped[k.name] && by == maskings[history.CompareTokens] && !j.tokensProve(k) {
+			return Violation, fmt.Sprintf("not masked: the tokens of %s prove no order", k.name)
+		}
 	}
 	for _, name := range j.maskingNeeds(by) {
 		o := j.outcome(name)

@@ -96,6 +96,7 @@ type Hold struct {
 	Outcome  history.Type // of the acquire; history.Invoke while it is open
 	Code     string
 	Try      bool // it did not wait
+	GaveBack bool // it failed, and had been granted: its client gave the grant back
 	// QueuedNS is by when its request was in the queue of a lock that another held; 0 if that was not reported.
 	QueuedNS int64
 	// SentAttempts is how many requests for the lock its client sent to the service; 0 if that was not reported.
@@ -128,6 +129,7 @@ type Hold struct {
 	Event     int64 // index of the acquire's invocation
 	DoneEvent int64 // index of the acquire's completion; 0 while it is open
 
+	lossNS int64      // another client was certainly granted the lock later, and had been by then; 0 if none was
 	more   *holdExtra // nil if there is nothing
 	at     int32      // among the acquires of its key
 	client int32      // which of the clients it is of
@@ -278,6 +280,7 @@ type Client struct {
 	CloseNS int64 // it was asked to close its session; 0 if never
 	ExitNS  int64 // it had ended by then; 0 if it never was seen to
 	Died    bool  // it ended by itself
+	aliveNS int64 // it read a ping that was sent then, at least
 
 	latest *Hold // that it was granted: most events are about that one
 	number int32
@@ -299,7 +302,7 @@ type Session struct {
 	LostNS  int64 // the library had told its user by then; 0 if never
 	Leases  []Lease
 
-	leaseEndNS int64 // when the last of its leases can have run out at the earliest
+	acknowledged acknowledged
 }
 
 // Fault is one fault of the nemesis: planned, effective and healed.

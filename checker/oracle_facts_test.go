@@ -16,7 +16,7 @@ type fact struct {
 	invoke, done, seen              int64
 	outcome                         history.Type // Invoke while it is open
 	code                            string
-	try                             bool
+	try, gaveBack                   bool
 	attempts                        []attemptFact
 	accesses                        []accessFact
 }
@@ -47,7 +47,7 @@ func facts(events []history.Event, requests []history.Request) (all []*fact) {
 			for _, c := range events {
 				if c.Op == e.Op && c.Type != history.Invoke && c.Process != history.HarnessProcess {
 					h.done, h.outcome, h.code, h.seen = c.TimeNS, c.Type, c.Code, c.SeenNS
-					h.token = c.Token
+					h.token, h.gaveBack = c.Token, c.GaveBack
 					if c.Type == history.OK || c.Type == history.Info {
 						h.session = c.Session
 					}
@@ -181,7 +181,7 @@ func (o *oracle) seenGone(h *fact) int64 {
 
 // certainlyRefused: the acquire neither was granted nor left anything behind.
 func (h *fact) certainlyRefused() bool {
-	return h.outcome == history.Fail && (h.code == history.CodeBusy || h.code == history.CodeRefused)
+	return h.outcome == history.Fail && (h.code == history.CodeBusy || h.code == history.CodeRefused && !h.gaveBack)
 }
 
 // inDoubt is R5: an earlier release or cancel of the same client on that lock, in the same or an unknown session, had no
@@ -252,7 +252,7 @@ func (o *oracle) proves(h *fact, a *attemptFact) bool {
 	if o.plan.Release == history.ReleaseChecked {
 		return true
 	}
-	if e := o.ended(h); e != 0 && e <= a.done {
+	if e := o.ended(h); e != 0 && e <= a.done || o.loss(h) <= a.done {
 		return false
 	}
 	for _, b := range h.attempts {

@@ -5,18 +5,26 @@ import (
 )
 
 // promised is R5: the maximum over acknowledged requests of stamp(seen) + TTL less drift, less what the wall clock was set
-// forward by until then, as far as no stall ends it.
+// forward by until then, as far as no stall ends it. Of a lease that may have been over nothing counts that was acknowledged later, nor what
+// was acknowledged after a proven loss.
 func (o *oracle) promised(h *fact) int64 {
 	if !o.plan.SameKernel || h.outcome != history.OK {
 		return 0
 	}
-	until := int64(0)
+	own := o.reach(h, func(e *history.Event) bool { return e.Hold == h.id })
+	return max(own, o.reach(h, func(e *history.Event) bool { return e.Hold == "" && h.session != "" && e.Session == h.session }))
+}
+
+func (o *oracle) reach(h *fact, about func(*history.Event) bool) int64 {
+	until, first := int64(0), true
 	for _, l := range o.events {
-		if l.F != history.Renew || l.Op != 0 || l.Type != history.OK {
+		if l.F != history.Renew || l.Op != 0 || l.Type != history.OK || !about(&l) {
 			continue
 		}
-		if l.Hold != h.id && (l.Hold != "" || h.session == "" || l.Session != h.session) {
-			continue
+		fresh := first && l.SeenNS <= h.done
+		first = false
+		if l.TimeNS > h.done && l.TimeNS > until && l.SeenNS > o.provenUntil(h) && !fresh || l.TimeNS > o.loss(h) {
+			break
 		}
 		end := l.SeenNS + l.TTLNS - o.plan.DriftMS*1e6
 		for _, s := range o.events {
@@ -32,6 +40,28 @@ func (o *oracle) promised(h *fact) int64 {
 		until = max(until, end)
 	}
 	return until
+}
+
+// loss is when another client was first granted the lock by a request that was certainly made later; never if none was.
+func (o *oracle) loss(h *fact) int64 {
+	at := int64(never)
+	for _, g := range o.holds {
+		if g.key == h.key && g.client != h.client && g.outcome == history.OK && h.before(g) {
+			at = min(at, g.done)
+		}
+	}
+	return at
+}
+
+// provenUntil is R6; 0 if nothing is proven.
+func (o *oracle) provenUntil(h *fact) int64 {
+	until := int64(0)
+	for _, a := range h.attempts {
+		if o.proves(h, &a) && a.sent() >= h.done {
+			until = max(until, a.sent())
+		}
+	}
+	return min(until, o.askedAgain(h))
 }
 
 // stallBegan is when the stall that a moment of one belongs to began: stalls that touch are one.
@@ -61,9 +91,18 @@ func (o *oracle) stopped(h *fact, except int) int64 {
 		}
 	}
 	lastWord := max(o.believed(h), h.done)
-	if c := o.asksToClose(h.client); c != 0 {
+	c, x := o.asksToClose(h.client), o.exits(h.client)
+	switch {
+	case c != 0 && x != 0: // it may have ended at any time after its last sign of life
+		for _, e := range o.events {
+			if e.Client == h.client {
+				lastWord = max(lastWord, e.HeldNS, e.SeenNS)
+			}
+		}
+		at = min(at, c, lastWord)
+	case c != 0:
 		at = min(at, c)
-	} else if x := o.exits(h.client); x != 0 {
+	case x != 0:
 		at = min(at, x, lastWord)
 	}
 	return at

@@ -53,6 +53,9 @@ func (o *oracle) explains(model porcupine.Model, byKey map[string][]porcupine.Op
 
 // lockExplained asks whether an order explains all lock operations of the recording, on every key.
 func (o *oracle) lockExplained() answer {
+	if len(o.contradicted()) > 0 {
+		return illegal
+	}
 	byKey := map[string][]*fact{}
 	for _, h := range o.holds {
 		byKey[h.key] = append(byKey[h.key], h)
@@ -91,7 +94,7 @@ func (o *oracle) lockOperations(holds []*fact) (ops []porcupine.Operation) {
 			if until := o.protected(h); until != 0 {
 				add("protected "+h.id, until, until, has)
 			}
-		case h.outcome == history.Info || h.outcome == history.Invoke, h.outcome == history.Fail && h.code == history.CodeCancelled:
+		case h.outcome == history.Info || h.outcome == history.Invoke, h.outcome == history.Fail && (h.code == history.CodeCancelled || h.gaveBack):
 			over := int64(end)
 			if h.outcome == history.Fail { // given up
 				over = h.done

@@ -31,14 +31,64 @@ func pairName(a, b string) string { return min(a, b) + "+" + max(a, b) }
 // record, and its token.
 func (o *oracle) tokenMonotonicity() map[string]bool {
 	found := map[string]bool{}
-	if len(o.disordered()) > 0 {
+	if len(o.misordered()) > 0 {
 		found["violated"] = true
+	}
+	for _, c := range o.contradicted() {
+		if o.provenOrder(c[0], c[1]) {
+			found["violated"] = true
+		}
 	}
 	return found
 }
 
-// disordered are the keys whose tokens were seen not to grow.
+// contradicted are pairs of which the first has the greater token, and would have been granted while the second is proven to have held.
+func (o *oracle) contradicted() (found [][2]*fact) {
+	for _, f := range o.holds {
+		for _, g := range o.holds {
+			if o.plan.Tokens == history.TokensOrdered && f.key == g.key && f.client != g.client && f.outcome == history.OK && g.outcome == history.OK &&
+				higher(f.token, g.token) && !f.before(g) && !g.before(f) && f.done < o.provenUntil(g) &&
+				max(f.done, g.done) >= min(max(o.protected(f), o.provenUntil(f)), max(o.protected(g), o.provenUntil(g))) {
+				found = append(found, [2]*fact{f, g})
+			}
+		}
+	}
+	return found
+}
+
+func (o *oracle) provenOrder(f, g *fact) bool {
+	answered := int64(never)
+	for _, a := range g.attempts {
+		if o.proves(g, &a) && a.sent() > f.done && a.sent() <= o.provenUntil(g) {
+			answered = min(answered, a.done)
+		}
+	}
+	for _, h := range o.holds {
+		if h != g && h.key == g.key && h.client == g.client && h.invoke < answered && mayBeOne(h.session, g.session) && h.outcome != history.Fail {
+			return false
+		}
+	}
+	return answered < never && o.plan.Release == history.ReleaseChecked && !o.mayHaveTwo(f.invoke, answered)
+}
+
+func (o *oracle) mayHaveTwo(from, to int64) bool {
+	if o.plan.Nodes != 1 {
+		from = 0
+	}
+	return o.serviceDisturbed(from, to)
+}
+
+// disordered are the keys whose tokens prove no order.
 func (o *oracle) disordered() map[string]bool {
+	found := o.misordered()
+	for _, c := range o.contradicted() {
+		found[c[0].key] = true
+	}
+	return found
+}
+
+// misordered are the keys whose tokens were seen not to grow.
+func (o *oracle) misordered() map[string]bool {
 	found := map[string]bool{}
 	for _, f := range o.holds {
 		for _, g := range o.holds {
@@ -240,17 +290,44 @@ func (o *oracle) removedByAnother(h *fact, at int64) bool {
 		}
 		for i, r := range q.attempts {
 			removed := r.answered() && (r.removed || r.owned != nil && *r.owned)
-			if r.f == history.Release && removed && r.sent() > h.done && r.sent() < at && o.unprotected(q, i) &&
-				(o.plan.Release == history.ReleaseUnchecked || !o.serviceDisturbed(q.done, r.done)) {
+			if r.f == history.Release && removed && r.sent() > h.done && r.sent() < at && o.unprotected(q, i) && o.provenRemoval(q, h, r.sent(), r.done) {
 				return true
 			}
 		}
-		if sent, told := o.tidied(q); sent >= q.done && sent > h.done && sent < at && o.unprotectedAt(q, -1, sent) &&
-			(o.plan.Release == history.ReleaseUnchecked || !o.serviceDisturbed(q.done, told)) {
+		if sent, told := o.tidied(q); sent >= q.done && sent > h.done && sent < at && o.unprotectedAt(q, -1, sent) && o.provenRemoval(q, h, sent, told) {
 			return true
 		}
 	}
 	return false
+}
+
+// provenRemoval: nothing else can have been there than the record of h that a release of q, sent and answered, removed.
+func (o *oracle) provenRemoval(q, h *fact, sent, done int64) bool {
+	from := h.start()
+	if o.plan.Release == "" {
+		if from = q.start(); o.plan.Nodes != 1 {
+			return false
+		}
+	}
+	for _, x := range o.holds {
+		if x == h || x == q || x.key != h.key || x.certainlyRefused() || x.start() >= done || x.before(h) {
+			continue
+		}
+		over := int64(never) // its record
+		if exit := o.exits(x.client); exit != 0 {
+			over = exit + (o.plan.EffectiveMS+o.plan.GraceMS)*1e6
+		}
+		switch x.outcome {
+		case history.Fail:
+			over = x.done
+		case history.OK:
+			over = min(over, o.seenGone(x))
+		}
+		if over > sent {
+			return false
+		}
+	}
+	return !o.mayHaveTwo(from, done)
 }
 
 // tidied is when the library of a hold, unasked, sent the request that removed something, and when it told of that; 0 if never.
@@ -281,6 +358,9 @@ func (o *oracle) unprotectedAt(q *fact, release int, sent int64) bool {
 	}
 	if e := o.ended(q); e != 0 && e <= sent {
 		until = min(until, e)
+	}
+	if l := o.loss(q); l <= sent {
+		until = min(until, l)
 	}
 	return until <= sent
 }

@@ -17,6 +17,7 @@ type premature struct {
 	by      *Hold    // another client's grant that proves it; nil if the service said so itself
 	answer  string   // the service's own, in words; "" if by proves it
 	removed *removal // the release of another hold that is proven to have removed it; nil if none is
+	perhaps *removal // one that may have, where none is proven to
 }
 
 type prematureOutcome struct {
@@ -26,7 +27,14 @@ type prematureOutcome struct {
 }
 
 func (j *judge) earlyExpiry() outcome {
-	return j.prematureOutcome(func(p premature) bool { return p.removed == nil })
+	o := j.prematureOutcome(func(p premature) bool { return p.removed == nil })
+	for _, k := range j.keys {
+		if j.ordered() && len(k.tokens().contradicted) > 0 {
+			g := k.tokens().contradicted[0].then
+			o.inconclusive = fmt.Sprintf("whether %s lost %s%s early is not known: by the tokens it did, and by an answer of the service it did not", g.Client, k.name, withToken(g))
+		}
+	}
+	return o
 }
 
 func (j *judge) releaseByOwner() outcome {
@@ -179,7 +187,17 @@ func (j *judge) prematureFinding(p premature) Finding {
 	if r := p.removed; r != nil {
 		f.Summary += "; " + r.words("it")
 		s.removal(r)
+	} else if r := p.perhaps; r != nil {
+		may := fmt.Sprintf("the %s of %s may be why", r.noun(), r.hold.Client)
+		f.Summary += "; " + may
+		if f.Cause.Unexplained() {
+			f.Cause = Cause{Kind: "release that may be why", Text: may}
+		} else {
+			f.Cause.Text += "; " + may
+		}
+		s.removal(r)
 	}
+	s.answers(h)
 	s.finish()
 	return f
 }

@@ -73,7 +73,7 @@ func randomHistory(seed uint64, t taste) *scribe {
 
 func historyFrom(source rand.Source, t taste) *scribe {
 	s := &scribe{taste: t, r: rand.New(source), now: tick, values: []string{""}}
-	s.plan = history.Plan{Version: history.FormatVersion, TTLMS: tickTTL / 1e6, EffectiveMS: tickTTL / 1e6, Tokens: history.TokensOrdered, SameKernel: true, TryAtomic: t.try}
+	s.plan = history.Plan{Version: history.FormatVersion, Nodes: 1, TTLMS: tickTTL / 1e6, EffectiveMS: tickTTL / 1e6, Tokens: history.TokensOrdered, SameKernel: true, TryAtomic: t.try}
 	if t.plain {
 		s.plan.Tokens = history.TokensNone
 	}

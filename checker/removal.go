@@ -50,11 +50,64 @@ func (j *judge) removals(k *keyView, lost []premature) {
 		p := &lost[i]
 		from, _ := slices.BinarySearchFunc(all, p.hold.DoneNS+1, func(r removal, ns int64) int { return cmp.Compare(r.sentNS, ns) })
 		for at := from; at < len(all) && all[at].sentNS < p.atNS && p.removed == nil; at++ {
-			if j.certainlyLater(k, all[at].hold, p.hold) {
-				p.removed = &all[at]
+			r := &all[at]
+			switch {
+			case !j.certainlyLater(k, r.hold, p.hold):
+			case j.provenOf(k, r, p.hold):
+				p.removed = r
+			case p.perhaps == nil:
+				p.perhaps = r
 			}
 		}
 	}
+}
+
+// provenOf reports whether what a release removed can only have been the record of a lost grant: a server that has no other record, and
+// nothing else that can have been there. Of a client that does not declare how it releases it has to be one server that served both.
+func (j *judge) provenOf(k *keyView, r *removal, lost *Hold) bool {
+	from := lost.startNS()
+	if r.kind == "" {
+		if !j.m.oneServer() {
+			return false
+		}
+		from = r.hold.startNS()
+	}
+	return !j.m.mayHaveTwo(from, r.attempt.DoneNS) && !slices.ContainsFunc(k.acquires, func(h *Hold) bool {
+		return h != lost && h != r.hold && j.mayHaveHad(h, lost, r)
+	})
+}
+
+// mayHaveHad reports whether another hold may have had a record when a release removed one, after the service had lost the grant that is
+// said to have been removed: its winning request may have come before the delete was answered, and its record may still have been there.
+func (j *judge) mayHaveHad(h, lost *Hold, r *removal) bool {
+	if h.startNS() >= r.attempt.DoneNS || h.followedBy(lost) {
+		return false
+	}
+	lasts := (j.m.Plan.EffectiveMS + j.m.Plan.GraceMS) * 1e6 // after its client's end
+	switch {
+	case h.gaveUp():
+		return h.DoneNS > r.sentNS
+	case h.Outcome == history.Fail:
+		return false
+	case h.Outcome == history.OK && h.goneNS() <= r.sentNS:
+		return false
+	}
+	exit := j.m.Clients[h.Client].ExitNS
+	return exit == 0 || exit+lasts > r.sentNS
+}
+
+// oneServer reports whether a single server is known to have served all requests.
+func (m *Model) oneServer() bool { return m.Plan.Nodes == 1 && m.Plan.Attached == nil }
+
+// mayHaveTwo reports whether the service may have had two records of one lock, or one that had been gone, at some time of a stretch: a
+// server that was disturbed in it may have brought one back, and of several two may serve at once for long after a fault.
+func (m *Model) mayHaveTwo(fromNS, toNS int64) bool {
+	if !m.oneServer() {
+		fromNS = 0
+	}
+	return touched(m.serviceDisturbed, fromNS, toNS) || !m.oneServer() && slices.ContainsFunc(m.Faults, func(f *Fault) bool {
+		return f.Name == history.PartitionFault && f.BeginNS <= toNS
+	})
 }
 
 // certainlyLater reports whether g was certainly granted after h had been: it was asked for after h had been read, or its
@@ -63,9 +116,7 @@ func (j *judge) certainlyLater(k *keyView, h, g *Hold) bool {
 	return h.followedBy(g) || j.tokensProve(k) && g.Token != "" && h.Token != "" && compareTokens(g.Token, h.Token) > 0
 }
 
-// removalBy reports whether a release proves that it removed another's record, whichever that was. A client that does
-// not declare how it releases may have checked: a fault of the service can bring a record of its own back that had been
-// gone, so nothing is proven where there was one since its hold was granted.
+// removalBy reports whether a release says that it removed a record which its own hold had no claim to any more, whichever that was.
 func (j *judge) removalBy(h *Hold, a *Attempt) (r removal, ok bool) {
 	if a.F != history.Release || !a.removedRecord() {
 		return r, false
@@ -74,13 +125,7 @@ func (j *judge) removalBy(h *Hold, a *Attempt) (r removal, ok bool) {
 	if lease := j.m.leaseEnd(h); lease != 0 {
 		r.leaseOver = lease <= r.sentNS
 	}
-	switch {
-	case j.m.protectedWithout(h, a) > r.sentNS:
-		return r, false
-	case r.kind == "" && touched(j.m.serviceDisturbed, h.DoneNS, a.DoneNS):
-		return r, false
-	}
-	return r, true
+	return r, j.m.protectedWithout(h, a) <= r.sentNS
 }
 
 // removedRecord reports whether the answer says that the release removed a record.
@@ -95,8 +140,10 @@ func (m *Model) protectedWithout(h *Hold, release *Attempt) int64 {
 	if h.LostNS != 0 && h.LostNS <= release.SentNS() {
 		until = min(until, lossStop(h))
 	}
-	if h.EndedNS != 0 && h.EndedNS <= release.SentNS() {
-		until = min(until, h.EndedNS)
+	for _, ns := range [2]int64{h.EndedNS, h.lossNS} {
+		if ns != 0 && ns <= release.SentNS() {
+			until = min(until, ns)
+		}
 	}
 	return until
 }
@@ -150,6 +197,18 @@ func (j *judge) removalCause(p *premature) Cause {
 	return Cause{Fault: led.Fault, Others: led.Others, Kind: releaseBy + whose, Text: r.words("the grant of "+p.hold.Client) + "; " + led.Text}
 }
 
+// noun is what a release that may have removed something is called.
+func (r *removal) noun() string {
+	what := "release"
+	if r.unasked {
+		what = "tidying up"
+	}
+	if r.kind == "" {
+		return "undeclared " + what
+	}
+	return string(r.kind) + " " + what
+}
+
 // words say what is proven of the release that removed something.
 func (r *removal) words(removed string) string {
 	how := "does not look whose record it deletes"
@@ -170,6 +229,8 @@ func (r *removal) own() string {
 		return "it had already asked to release its own"
 	case r.leaseOver:
 		return "its own lease was over"
+	case r.hold.lossNS != 0 && r.hold.lossNS <= r.sentNS:
+		return "it had provably lost its own"
 	}
 	return "nothing protected its own grant any more"
 }

@@ -12,6 +12,12 @@ func untokened() history.Plan {
 	return p
 }
 
+func checkedPlan() history.Plan {
+	p := plainPlan()
+	p.Release = history.ReleaseChecked
+	return p
+}
+
 // verdicts runs a history and compares what is violated.
 func verdicts(t *testing.T, plan history.Plan, text, want string) *Result {
 	t.Helper()
@@ -280,7 +286,7 @@ func TestHistoriesThatBrokeSimplerRules(t *testing.T) {
 			2.00 a lease:ok session=sa ttl=3 seen=1.98
 			2.00 a acquire:ok h1 token=5 session=sa
 			2.05 a release h1
-			2.10 a release:ok h1 owned=true`, "early-expiry:1"},
+			2.10 a release:ok h1 owned=true`, "lock-linearizability:1"},
 		"the same by tokens that prove nothing": {untokened(), `
 			1.00 a acquire h1
 			1.10 b acquire h2
@@ -291,7 +297,7 @@ func TestHistoriesThatBrokeSimplerRules(t *testing.T) {
 			2.00 a acquire:ok h1 session=sa
 			2.05 a release h1
 			2.10 a release:ok h1 owned=true`, ""},
-		"a refused try of the same client takes no proof away": {plainPlan(), `
+		"a refused try of the same client takes no proof away": {checkedPlan(), `
 			1.00 a acquire h1
 			1.10 a acquire:ok h1 token=1 session=sa
 			1.20 a.2 acquire h2 try=true

@@ -3,6 +3,8 @@ package checker
 import (
 	"strings"
 	"testing"
+
+	"lockcheck/checker/history"
 )
 
 func TestPrematureLoss(t *testing.T) {
@@ -48,6 +50,11 @@ func TestPrematureLoss(t *testing.T) {
 		"by a client that ended by itself and may have tidied up": {grant + `
 			1.5 b acquire h2
 			2.5 b acquire:ok h2 token=2 session=sb
+			2.6 a exit h1 held=1.6`, ""},
+		"by a client that died and tidied up, its end read after it was asked to close": {grant + `
+			1.5 b acquire h2
+			2.5 b acquire:ok h2 token=2 session=sb
+			2.55 a close
 			2.6 a exit h1 held=1.6`, ""},
 		"after it was told and may have tidied up": {grant + `
 			1.5 b acquire h2
@@ -131,13 +138,21 @@ func TestUnprotectedGrantsAreNotJudged(t *testing.T) {
 
 func TestLockLinearizability(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"granted while another was proven to hold it": {`
+		"granted while another was proven to hold it, checked": {`
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1
 			1.2 b acquire h2
 			1.3 b acquire:ok h2 token=2
 			1.4 a release h1
 			1.5 a release:ok h1 owned=true`, "lock-linearizability:1"},
+		"granted while another's client, which does not declare that it looks, says that it held it": {`
+			1.0 a acquire h1
+			1.1 a acquire:ok h1 token=1
+			1.15 b lease:ok session=sb ttl=2 seen=1.15
+			1.2 b acquire h2
+			1.3 b acquire:ok h2 token=2 session=sb
+			1.4 a release h1
+			1.5 a release:ok h1 owned=true`, ""},
 		"granted before, read late": {`
 			1.0 b acquire h2
 			1.0 a acquire h1
@@ -192,7 +207,11 @@ func TestLockLinearizability(t *testing.T) {
 			1.7 a release:info h1`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			result := verdicts(t, plainPlan(), test.text, test.want)
+			plan := plainPlan()
+			if strings.HasSuffix(name, "checked") {
+				plan.Release = history.ReleaseChecked
+			}
+			result := verdicts(t, plan, test.text, test.want)
 			if p := result.of(LockLinearizability); p.ConfirmedBy != "porcupine" {
 				t.Errorf("confirmed by %q", p.ConfirmedBy)
 			}

@@ -106,20 +106,6 @@ var excuses = []struct {
 		3.99 harness leader n2
 		!5.00 c lost h0 removed=true seen=1.9`, `
 		5.00 c lost h0`},
-	{"a lease turns out to have protected the hold whose release removed it", plainPlan, "release-by-owner h0 h1 h2", `
-		0.50 c acquire h0
-		0.60 c acquire:ok h0 token=1
-		1.00 a acquire h1
-		1.01 a lease:ok h1 ttl=2 seen=1.00
-		1.02 a acquire:ok h1 token=2 seen=1.00
-		1.50 b acquire h2
-		1.80 c release h0
-		1.90 c release:ok h0 owned=true seen=1.85
-		2.00 b acquire:ok h2 token=3
-		2.60 a renew h1 held=2.5
-		2.98 harness leader n1
-		3.99 harness leader n2
-		!5.00 c lease:ok h0 ttl=2 seen=0.5`, ""},
 	{"tokens turn out not to grow", plainPlan, "stale-write h1 h2", `
 		1.00 a acquire h1
 		1.00 b acquire h2
@@ -154,7 +140,7 @@ var excuses = []struct {
 		2.90 b release:ok h2 owned=true
 		3.00 a acquire h3
 		3.10 b acquire h4`},
-	{"a third was held for longer", plainPlan, "lock-linearizability h1 h2", `
+	{"a third was held for longer", checkedPlan, "lock-linearizability h1 h2", `
 		0.50 d acquire h0
 		0.60 d acquire:ok h0 token=1
 		1.00 a acquire h1

@@ -13,11 +13,11 @@ func (j *judge) stableEarlyExpiry() func(*Finding) bool {
 	releases, cleanups := map[string]releaseLog{}, map[string][]*Hold{}
 	return func(f *Finding) bool {
 		holds := j.soFar.named(j.m, f)
-		h, c := holds[0], j.m.Clients[holds[0].Client]
+		h := holds[0]
 		switch confirmed := max(h.BelievedNS, h.DoneNS) > f.AtNS; {
 		case len(holds) == 2 && !(confirmed && h.followedBy(holds[1])):
 			return false
-		case len(holds) == 1 && (h.LostNS != 0 || c.CloseNS == 0 && !confirmed):
+		case len(holds) == 1 && (h.LostNS != 0 || !confirmed):
 			return false
 		case j.m.Plan.Release == history.ReleaseChecked:
 			return true

@@ -66,6 +66,25 @@ func (s *storyteller) hold(h *Hold) {
 	}
 }
 
+// answers adds what the service said of a hold's own record.
+func (s *storyteller) answers(h *Hold) {
+	for _, a := range h.Attempts {
+		said := ""
+		switch {
+		case a.DoneNS == 0 || a.Outcome == history.Info:
+		case a.Acted():
+			said = "that it had acted on its own record"
+		case a.Removed:
+			said = "that it had removed a record"
+		case a.NotOwned() && a.F == history.Renew:
+			said = "\"not owned\""
+		}
+		if said != "" {
+			s.add(a.DoneNS, &a.DoneEvent, 0, "the answer to the %s of %s said %s", a.F, h.Client, said)
+		}
+	}
+}
+
 // releaseWords say what is known of a release: one that was certainly not sent released nothing, and one without an
 // answer may not have been sent.
 func releaseWords(h *Hold, a *Attempt) string {

@@ -31,6 +31,11 @@ func (j *judge) tokenMonotonicity() outcome {
 				return j.tokenFinding(f, g, fmt.Sprintf("%s was granted %s with token %s, which %s had been given before", g.Client, g.Key, g.Token, f.Client))
 			}})
 		}
+		for _, c := range order.contradicted {
+			if j.provenOrder(k, c) {
+				o.hits = append(o.hits, hit{k.name, c.then.DoneNS, c.first.ID, func() Finding { return j.contradictionFinding(k, c) }})
+			}
+		}
 		for _, c := range order.fallen {
 			o.hits = append(o.hits, hit{k.name, c.then.DoneNS, c.first.ID, func() Finding {
 				f, g := c.first, c.then
@@ -47,10 +52,12 @@ func (j *judge) tokenMonotonicity() outcome {
 
 // tokenOrder is what is wrong with the tokens of a key. A grant is reported once.
 type tokenOrder struct {
-	repeated  []tokenConflict // the same token was given before
-	fallen    []tokenConflict // a greater token had been given before this grant was asked for
-	tokenless int
-	behind    behind
+	repeated []tokenConflict // the same token was given before
+	fallen   []tokenConflict // a greater token had been given before this grant was asked for
+	// contradicted: the first has the greater token, and was granted while the other is proven to have held the lock, or before it.
+	contradicted []tokenConflict
+	tokenless    int
+	behind       behind
 }
 
 type tokenConflict struct{ first, then *Hold }
@@ -105,9 +112,77 @@ func orderTokens(grants []*Hold) (o tokenOrder) {
 			o.fallen = append(o.fallen, tokenConflict{grants[at], g})
 		}
 	}
+	o.contradicted = contradicted(grants)
 	slices.SortStableFunc(o.repeated, func(a, b tokenConflict) int { return compareTokens(a.then.Token, b.then.Token) })
 	slices.SortStableFunc(o.fallen, func(a, b tokenConflict) int { return cmp.Compare(a.then.startNS(), b.then.startNS()) })
 	return o
+}
+
+// contradicted are grants that are proven to have lasted (R6), each with one that was read before the end of that, and would have been
+// made in that time if the greater of their tokens were the later grant's. Where their times order the two, no token is asked.
+func contradicted(grants []*Hold) (found []tokenConflict) {
+	for _, g := range grants {
+		if g.ProvenNS == 0 || g.Token == "" {
+			continue
+		}
+		from, _ := slices.BinarySearchFunc(grants, g.startNS(), func(h *Hold, ns int64) int { return cmp.Compare(h.DoneNS, ns) })
+		for _, f := range grants[from:] {
+			if f.DoneNS >= g.ProvenNS {
+				break
+			}
+			if f.client != g.client && f.Token != "" && !g.followedBy(f) && compareTokens(f.Token, g.Token) > 0 && !heldAtOnce(f, g) {
+				found = append(found, tokenConflict{f, g})
+				break
+			}
+		}
+	}
+	return found
+}
+
+// heldAtOnce reports whether the service had promised, or is proven, to hold two grants at one moment: then no order fits them, whatever
+// their tokens are.
+func heldAtOnce(f, g *Hold) bool {
+	return max(f.DoneNS, g.DoneNS) < min(max(f.LeaseNS, f.ProvenNS), max(g.LeaseNS, g.ProvenNS))
+}
+
+// provenOrder reports whether it is proven without tokens that the first of two grants is the older: an answer that only the other's own
+// record can have brought shows that the service had the other when the first had been read, and no other server, nor a record that came
+// back, can have given that answer.
+func (j *judge) provenOrder(k *keyView, c tokenConflict) bool {
+	answered := int64(never)
+	for _, a := range c.then.Attempts {
+		if j.m.ownRecord(a) && a.SentNS() > c.first.DoneNS && a.SentNS() <= c.then.ProvenNS {
+			answered = min(answered, a.DoneNS)
+		}
+	}
+	shared := slices.ContainsFunc(k.acquires, func(h *Hold) bool { // what was asked for after the answer proves nothing against it
+		return h != c.then && h.client == c.then.client && h.InvokeNS < answered && sessionsMayAgree(h.Session, c.then.Session) && h.Outcome != history.Fail
+	})
+	return !shared && j.m.Plan.Release == history.ReleaseChecked && answered < never && !j.m.mayHaveTwo(c.first.InvokeNS, answered)
+}
+
+// contradictionFinding is that of tokens which say another order than what is proven of one of two grants.
+func (j *judge) contradictionFinding(k *keyView, c tokenConflict) Finding {
+	f, g := c.first, c.then
+	summary := fmt.Sprintf("%s was granted %s%s and %s%s, and no order fits both: %s is proven to have held it until %s", f.Client, g.Key, withToken(f), g.Client, withToken(g),
+		g.Client, history.Moment(g.ProvenNS))
+	if j.provenOrder(k, c) {
+		summary += fmt.Sprintf(", so %s has the older grant and the greater token", f.Client)
+	} else {
+		summary += fmt.Sprintf(", so either %s has the older grant and the greater token, or the service granted it to both", f.Client)
+	}
+	for _, a := range g.Accesses {
+		if a.F == history.Write && a.Code == history.CodeRejected && a.InvokeNS < g.ProvenNS {
+			summary += fmt.Sprintf("; the resource rejected the write of %s, which held it", g.Client)
+			break
+		}
+	}
+	finding := j.tokenFinding(f, g, summary)
+	s := &storyteller{j: j, f: &finding, lines: finding.Story}
+	s.add(g.ProvenNS, nil, 0, "until here the service had the grant of %s: its answer proves it", g.Client)
+	s.answers(g)
+	s.finish()
+	return finding
 }
 
 // behind are the stretches of a list of grants that do not lead.

@@ -83,9 +83,10 @@ func refusedInVain(acquires []*Hold, tenures iter.Seq[tenure]) map[*Hold]bool {
 }
 
 // gaveUp reports whether an acquire failed in a way that lets the service have granted it for a while: given up, it is a
-// failure once the removal of its request is acknowledged, and that request may have been granted before (R8).
+// failure once the removal of its request is acknowledged, and that request may have been granted before (R8). So was one whose grant
+// its client gave back, as it could not read the token.
 func (h *Hold) gaveUp() bool {
-	return h.Outcome == history.Fail && h.Code != history.CodeBusy && h.Code != history.CodeRefused
+	return h.Outcome == history.Fail && h.Code != history.CodeBusy && (h.Code != history.CodeRefused || h.GaveBack)
 }
 
 func (j *judge) busyFinding(k *keyView) Finding {

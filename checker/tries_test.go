@@ -26,6 +26,11 @@ func TestAnAcquireGivenUpExplainsARefusedTry(t *testing.T) {
 			1.2 b acquire h2 try=true
 			1.3 b acquire:fail h2 code=busy
 			1.4 a acquire:fail h1 code=refused`, "lock-linearizability:1"},
+		"given back, because its token could not be read": {`
+			1.0 a acquire h1
+			1.2 b acquire h2 try=true
+			1.3 b acquire:fail h2 code=busy
+			1.4 a acquire:fail h1 code=refused gave_back=true`, ""},
 		"not by another refused try": {`
 			1.0 a acquire h1 try=true
 			1.2 b acquire h2 try=true

@@ -136,7 +136,7 @@ func Simulate(o Options) *Run {
 	w := &world{Options: o, r: rand.New(rand.NewPCG(o.Seed, 77)), ops: map[int64]*op{}, loading: true}
 	w.Plan = history.Plan{
 		Version: history.FormatVersion, Run: fmt.Sprint("simulated-", o.Seed), Backend: "simulated", Workload: "lock", Nemesis: "all",
-		Seed: int64(o.Seed), Clients: o.Clients, Keys: o.Keys, TTLMS: TTL / ms, EffectiveMS: TTL / ms, ElectionMS: 1000, DriftMS: drift / ms,
+		Seed: int64(o.Seed), Nodes: 1, Clients: o.Clients, Keys: o.Keys, TTLMS: TTL / ms, EffectiveMS: TTL / ms, ElectionMS: 1000, DriftMS: drift / ms,
 		Fenced: o.Fenced, Tokens: history.TokensNone, TokensReason: "the simulated lock gives none", SameKernel: true, TryAtomic: o.Service == Polling,
 	}
 	if o.Fenced {

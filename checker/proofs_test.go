@@ -1,0 +1,119 @@
+package checker
+
+import (
+	"strings"
+	"testing"
+
+	"lockcheck/checker/history"
+)
+
+// That tokens order grants is an inference. Where an answer of the service contradicts it, no order fits both; whose fault that is is said
+// only where the order is proven without tokens.
+func TestTokensAgainstOwnership(t *testing.T) {
+	// b asked first, was paused before it drew its token, and reads 2 after a was granted the lock with 1; a's own record is there still.
+	const text = `
+		1.00 b acquire h1
+		4.00 a acquire h2
+		4.01 a lease:ok session=sa ttl=2 seen=4.00
+		4.02 a acquire:ok h2 token=1 session=sa seen=4.00
+		4.10 b acquire:ok h1 token=2 session=sb seen=1.00
+		4.20 a release h2
+		4.30 a release:ok h2 owned=true`
+	kill := fault("1", "kill", "n1", "0.50", "0.60", "")
+	for name, test := range map[string]struct {
+		change     func(*history.Plan)
+		text, want string
+		early      Verdict
+	}{
+		"proven without tokens":       {nil, text, "lock-linearizability:1 token-monotonicity:1", Inconclusive},
+		"several servers, disturbed":  {func(p *history.Plan) { p.Nodes = 3 }, kill + text, "lock-linearizability:1", Inconclusive},
+		"one server, disturbed then":  {nil, text + fault("1", "kill", "n1", "4.12", "4.15", ""), "lock-linearizability:1", Inconclusive},
+		"a client that may not look":  {func(p *history.Plan) { p.Release = "" }, text, "lock-linearizability:1", Inconclusive},
+		"its session has another":     {nil, text + "\n0.10 a acquire h0\n0.20 a acquire:ok h0 token=0 session=sa\n0.30 a release h0\n0.40 a release:ok h0 owned=true", "lock-linearizability:1", Inconclusive},
+		"no answer of the service":    {nil, strings.Replace(text, "release:ok h2 owned=true", "release:info h2", 1), "early-expiry:1", Violation},
+		"answered before it was read": {nil, strings.NewReplacer("4.20", "4.05", "4.30", "4.06").Replace(text), "", Pass},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := plainPlan()
+			plan.Release = history.ReleaseChecked
+			if test.change != nil {
+				test.change(&plan)
+			}
+			result := verdicts(t, plan, scenario(test.text), test.want)
+			if p := result.of(EarlyExpiry); p.Verdict != test.early {
+				t.Errorf("early-expiry is %s: %s", p.Verdict, p.Reason)
+			}
+			if p := result.of(LockLinearizability); strings.Contains(test.want, "lock") {
+				either := !strings.Contains(test.want, "token")
+				if strings.Contains(p.Findings[0].Summary, "either b has the older grant and the greater token, or the service granted it to both") != either {
+					t.Errorf("%s", p.Findings[0].Summary)
+				}
+			}
+		})
+	}
+}
+
+// Protection ends where no acknowledged lease runs; what is acknowledged after that may be another's record.
+func TestProtectionIsAUnionOfIntervals(t *testing.T) {
+	const grant = `
+		1.00 a acquire h1
+		1.01 a lease:ok session=sa ttl=2 seen=1.00
+		1.02 a acquire:ok h1 token=1 session=sa seen=1.00
+		9.00 a exit h1 held=8.0`
+	const next = `
+		3.10 b acquire h2
+		3.20 b acquire:ok h2 token=2 session=sb seen=3.10`
+	for name, test := range map[string]struct{ text, want string }{
+		"extended after the lease, and after the next grant":    {grant + next + "\n4.0 a lease:ok session=sa ttl=2 seen=3.9", ""},
+		"extended after the lease, and another is granted then": {grant + next + "\n4.0 a lease:ok session=sa ttl=2 seen=3.9\n4.2 c acquire h3\n4.3 c acquire:ok h3 token=3 session=sc", ""},
+		"extended in time": {grant + next + "\n2.0 a lease:ok session=sa ttl=2 seen=1.9", "lock-linearizability:1 early-expiry:1"},
+		"asked for in time, and acknowledged after it":     {grant + next + "\n3.05 a lease:ok session=sa ttl=2 seen=2.9", ""},
+		"late, and proven to have been its own record":     {grant + "\n3.02 a renew h1\n3.08 a renew:ok h1 owned=true seen=3.02\n3.06 a lease:ok session=sa ttl=2 seen=3.02" + next, "lock-linearizability:1 early-expiry:1"},
+		"a lease that is acknowledged after its grant":     {strings.Replace(grant, "1.01 a lease", "1.03 a lease", 1) + strings.NewReplacer("3.10", "2.10", "3.20", "2.20").Replace(next), "lock-linearizability:1 early-expiry:1"},
+		"an extension after a proven loss extends nothing": {grant + strings.NewReplacer("3.10", "1.10", "3.20", "1.20").Replace(next) + "\n2.0 a lease:ok session=sa ttl=2 seen=1.9\n3.3 c acquire h3\n3.4 c acquire:ok h3 token=3 session=sc", "lock-linearizability:1 early-expiry:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := plainPlan()
+			plan.Release = history.ReleaseChecked
+			verdicts(t, plan, scenario(test.text), test.want)
+		})
+	}
+}
+
+// After a proven loss a release is not about the lost grant: what it removed was the next holder's.
+func TestAReleaseAfterAProvenLossRemovesAnothers(t *testing.T) {
+	const text = `
+		1.00 b acquire h1
+		1.01 b lease:ok session=sb ttl=4 seen=1.00
+		1.02 b acquire:ok h1 session=sb seen=1.00
+		1.10 c acquire h2
+		1.11 c lease:ok session=sc ttl=4 seen=1.10
+		1.12 c acquire:ok h2 session=sc seen=1.10
+		1.20 b release h1
+		1.30 b release:ok h1 removed=true seen=1.20
+		1.40 d acquire h3
+		1.50 d acquire:ok h3 session=sd
+		4.00 c exit h2 held=3.0`
+	for kind, want := range map[history.ReleaseKind]Name{
+		history.ReleaseUnchecked: EarlyExpiry + " " + ReleaseByOwner, // the service lost b's grant, and b's release removed c's
+		history.ReleaseChecked:   EarlyExpiry,
+	} {
+		plan := untokened()
+		plan.Release = kind
+		result, _ := judgeText(t, plan, scenario(text))
+		if got := serviceVerdicts(result); got != string(want) {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
+	}
+}
+
+// Where something else than the lost grant may have been removed, the release is named as what may be why, and no more.
+func TestAReleaseThatMayBeWhyIsSaidToBeThat(t *testing.T) {
+	plan := plainPlan()
+	plan.Release = history.ReleaseUnchecked
+	result, _ := judgeText(t, plan, scenario(victim+removes+"\n2.50 d acquire h8"))
+	f := result.of(EarlyExpiry).Findings[0]
+	if want := "the unchecked release of a may be why"; !strings.HasSuffix(f.Summary, want) || f.Cause.Text != want || f.Cause.IsRelease() || f.Cause.Unexplained() {
+		t.Errorf("%s: %+v", f.Summary, f.Cause)
+	}
+}
