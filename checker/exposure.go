@@ -327,7 +327,7 @@ func (m *Model) extendedUnder(f *Fault, h *Hold) bool {
 // if none was.
 func (m *Model) leaseAt(h *Hold, t int64) (earliest, latest int64) {
 	m.eachLeaseOf(h, func(a acknowledged) {
-		for _, l := range a.leases[:a.countFor(h)] {
+		for _, l := range a.leases[:a.countFor(h, m.looks())] {
 			if l.TimeNS > t {
 				break
 			}

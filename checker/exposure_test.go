@@ -186,11 +186,13 @@ func TestALockGivenBackUnderAPartitionIsNotOutlived(t *testing.T) {
 		"cut off from the servers, too":                 {1 * second, 4 * second, true},
 	} {
 		m := &Model{
-			Sessions: map[string]*Session{"s": {Leases: []Lease{{TimeNS: 3*second + second/10, SeenNS: test.seen, TTLNS: 2 * second}}}},
-			EndNS:    20 * second,
+			Sessions: map[string]*Session{"s": {Leases: []Lease{
+				{TimeNS: second + second/2, SeenNS: second + second/2, TTLNS: 2 * second}, {TimeNS: 3*second + second/10, SeenNS: test.seen, TTLNS: 2 * second}}}},
+			EndNS: 20 * second,
 		}
+		m.acknowledge()
 		f := &Fault{Name: "partition", BeginNS: 2 * second, EffectiveNS: 2 * second, HealNS: 9 * second}
-		h := &Hold{Session: "s", Attempts: []*Attempt{{InvokeNS: test.released, opResult: &opResult{F: history.Release, Outcome: history.OK}}}}
+		h := &Hold{Session: "s", DoneNS: 2 * second, Attempts: []*Attempt{{InvokeNS: test.released, opResult: &opResult{F: history.Release, Outcome: history.OK}}}}
 		if got := m.outlivesLease(f, h); got != test.outlives {
 			t.Errorf("%s: outlives is %t", name, got)
 		}
@@ -205,6 +207,7 @@ func TestAFaultOutlivesALeaseAndItsGrace(t *testing.T) {
 		outlives        bool
 	}{{0, 3, true}, {0, 2, false}, {2000, 3, false}, {2000, 5, true}} {
 		m := &Model{Plan: history.Plan{GraceMS: test.graceMS}, Sessions: map[string]*Session{"s": {Leases: []Lease{{TTLNS: 2 * second}}}}}
+		m.acknowledge()
 		f := &Fault{EffectiveNS: second, HealNS: test.healed * second}
 		if got := m.outlivesLease(f, &Hold{Session: "s"}); got != test.outlives {
 			t.Errorf("a lease of 2 s with a grace of %d ms, a fault until %d s: outlives is %t", test.graceMS, test.healed, got)

@@ -19,9 +19,7 @@ func (m *Model) settle() {
 	for _, f := range m.Faults {
 		f.Momentary = f.Restarted || f.EffectiveNS != 0 && (f.words().OfService || f.Name == history.KillFault && m.ofClient(f))
 	}
-	for _, s := range m.Sessions {
-		s.acknowledged = m.acknowledged(s.Leases)
-	}
+	m.acknowledge()
 	for _, h := range m.Holds {
 		m.settleEnds(h)
 		m.settleBelief(h)
@@ -80,7 +78,7 @@ func (m *Model) leaseEnd(h *Hold) int64 {
 	}
 	end := int64(0)
 	m.eachLeaseOf(h, func(l acknowledged) {
-		if n := l.countFor(h); n > 0 {
+		if n := l.countFor(h, m.looks()); n > 0 {
 			end = max(end, l.reach[n-1])
 		}
 	})
@@ -92,6 +90,13 @@ type acknowledged struct {
 	leases []Lease
 	reach  []int64 // until when the lease runs at least, as acknowledged up to each
 	gaps   []int   // those that were acknowledged when the lease, as acknowledged before, may have been over
+}
+
+// acknowledge orders the leases of each session.
+func (m *Model) acknowledge() {
+	for _, s := range m.Sessions {
+		s.acknowledged = m.acknowledged(s.Leases)
+	}
 }
 
 func (m *Model) acknowledged(leases []Lease) (a acknowledged) {
@@ -119,16 +124,16 @@ func (m *Model) eachLeaseOf(h *Hold, take func(acknowledged)) {
 
 // countFor is how many of the acknowledgements are about a grant (R5). The first that came when its lease may have been over is not, and
 // none after it: the record may have been lost, and what was extended may be another's. Unless the grant is proven to have lasted until
-// that request was sent, or the lease is new, asked for with the grant and acknowledged after it. Nor is one that came after the grant's
-// proven loss.
-func (a *acknowledged) countFor(h *Hold) int {
+// that request was sent, or the client declares that it looks whose record it extends, or the lease is new, asked for with the grant and
+// acknowledged after it. Nor is one that came after the grant's proven loss.
+func (a *acknowledged) countFor(h *Hold, checked bool) int {
 	by := func(ns int64) int {
 		return sort.Search(len(a.leases), func(i int) bool { return a.leases[i].TimeNS > ns })
 	}
 	end := len(a.leases)
 	next, _ := slices.BinarySearch(a.gaps, by(h.DoneNS))
 	for _, at := range a.gaps[next:] {
-		if seen := a.leases[at].SeenNS; seen > h.ProvenNS && (at > 0 || seen > h.DoneNS) {
+		if seen := a.leases[at].SeenNS; !checked && seen > h.ProvenNS && (at > 0 || seen > h.DoneNS) {
 			end = at
 			break
 		}
@@ -260,7 +265,7 @@ func (m *Model) provenUntil(h *Hold) int64 {
 		return 0
 	}
 	gone := int64(never)
-	if m.Plan.Release != history.ReleaseChecked {
+	if !m.looks() {
 		if gone = h.saidGoneNS(); h.lossNS != 0 {
 			gone = min(gone, h.lossNS)
 		}
@@ -276,6 +281,9 @@ func (m *Model) provenUntil(h *Hold) int64 {
 	}
 	return proven
 }
+
+// looks reports whether clients declare that they look whose record they release or extend.
+func (m *Model) looks() bool { return m.Plan.Release == history.ReleaseChecked }
 
 // ownRecord reports whether an answer shows that the service had this grant's own record. A release that removes any record, by
 // its client's own declaration, shows only that something was there: the same answer proves that it removed another's (see

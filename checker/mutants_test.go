@@ -133,7 +133,7 @@ var mutants = []struct {
 	{simulated.TokenRepeated, fenced(on(simulated.Queue, calm)), names(TokenMonotonicity), "the resource believes the tokens, and rejects"},
 	{simulated.TokenBack, on(simulated.Queue, calm), names(TokenMonotonicity), "tokens that go back prove no order, so no write is stale by them"},
 	{simulated.TokenOfLease, fenced(on(simulated.Queue, calm)), names(TokenMonotonicity), "unique is not ordered"},
-	{simulated.QueueJumped, on(simulated.Queue, calm), names(EarlyExpiry, StaleWrite), "the waiters overlap in time, so J2 sees no fall; by its token the lower one was granted first, so it was lost (J5), and a resource that served the greater must not apply the lower (J3 b)"},
+	{simulated.QueueJumped, on(simulated.Queue, calm), names(LockLinearizability, TokenMonotonicity), "the waiters overlap in time, so J2 sees no fall; by its token the lower one was granted first, and its own answers say that it had the lock after that: no order fits both, and where nothing else can have answered it is the tokens"},
 
 	// The resource.
 	{simulated.FenceIgnored, fenced(on(simulated.Queue, cuts)), harm, "as if it were plain"},

@@ -23,7 +23,8 @@ func (o *oracle) reach(h *fact, about func(*history.Event) bool) int64 {
 		}
 		fresh := first && l.SeenNS <= h.done
 		first = false
-		if l.TimeNS > h.done && l.TimeNS > until && l.SeenNS > o.provenUntil(h) && !fresh || l.TimeNS > o.loss(h) {
+		own := o.plan.Release == history.ReleaseChecked
+		if l.TimeNS > h.done && l.TimeNS > until && l.SeenNS > o.provenUntil(h) && !fresh && !own || l.TimeNS > o.loss(h) {
 			break
 		}
 		end := l.SeenNS + l.TTLNS - o.plan.DriftMS*1e6

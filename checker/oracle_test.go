@@ -42,11 +42,13 @@ func (o *oracle) tokenMonotonicity() map[string]bool {
 	return found
 }
 
-// contradicted are pairs of which the first has the greater token, and would have been granted while the second is proven to have held.
+// contradicted are pairs of which the first has the greater token, and would have been granted while the second is proven to have held. None
+// where tokens are known to prove no order.
 func (o *oracle) contradicted() (found [][2]*fact) {
+	misordered := o.misordered()
 	for _, f := range o.holds {
 		for _, g := range o.holds {
-			if o.plan.Tokens == history.TokensOrdered && f.key == g.key && f.client != g.client && f.outcome == history.OK && g.outcome == history.OK &&
+			if !misordered[f.key] && o.plan.Tokens == history.TokensOrdered && f.key == g.key && f.client != g.client && f.outcome == history.OK && g.outcome == history.OK &&
 				higher(f.token, g.token) && !f.before(g) && !g.before(f) && f.done < o.provenUntil(g) &&
 				max(f.done, g.done) >= min(max(o.protected(f), o.provenUntil(f)), max(o.protected(g), o.provenUntil(g))) {
 				found = append(found, [2]*fact{f, g})

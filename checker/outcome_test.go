@@ -207,7 +207,7 @@ func TestResultsAreTheSameBytesEveryTime(t *testing.T) {
 
 func TestPorcupineDrawsWhatItCouldNotOrder(t *testing.T) {
 	text := strings.Replace(strings.Replace(classic, "%s", "", 1), "write:%s", "write:ok h1", 1)
-	_, model := judgeText(t, plainPlan(), text+"\n50 x acquire x1\n50.1 x acquire:ok x1 token=9999999\n50.2 y acquire y1\n50.3 y acquire:ok y1 token=99999999\n50.4 x release x1\n50.5 x release:ok x1 owned=true")
+	_, model := judgeText(t, checkedPlan(), text+"\n50 x acquire x1\n50.1 x acquire:ok x1 token=9999999\n50.2 y acquire y1\n50.3 y acquire:ok y1 token=99999999\n50.4 x release x1\n50.5 x release:ok x1 owned=true")
 	if len(model.Windows) != 2 {
 		t.Fatalf("%d windows", len(model.Windows))
 	}

@@ -63,18 +63,26 @@ func TestProtectionIsAUnionOfIntervals(t *testing.T) {
 	const next = `
 		3.10 b acquire h2
 		3.20 b acquire:ok h2 token=2 session=sb seen=3.10`
+	const again = `
+		4.0 a lease:ok session=sa ttl=2 seen=3.9
+		4.2 c acquire h3
+		4.3 c acquire:ok h3 token=3 session=sc`
 	for name, test := range map[string]struct{ text, want string }{
-		"extended after the lease, and after the next grant":    {grant + next + "\n4.0 a lease:ok session=sa ttl=2 seen=3.9", ""},
-		"extended after the lease, and another is granted then": {grant + next + "\n4.0 a lease:ok session=sa ttl=2 seen=3.9\n4.2 c acquire h3\n4.3 c acquire:ok h3 token=3 session=sc", ""},
+		"extended after the lease, and after the next grant":      {grant + next + "\n4.0 a lease:ok session=sa ttl=2 seen=3.9", ""},
+		"extended after the lease, and another is granted then":   {grant + next + "\n4.0 a lease:ok session=sa ttl=2 seen=3.9\n4.2 c acquire h3\n4.3 c acquire:ok h3 token=3 session=sc", ""},
+		"extended late, and another is granted then":              {grant + again, "lock-linearizability:1 early-expiry:1"},
+		"the same, of clients that do not declare that they look": {grant + again, ""},
 		"extended in time": {grant + next + "\n2.0 a lease:ok session=sa ttl=2 seen=1.9", "lock-linearizability:1 early-expiry:1"},
-		"asked for in time, and acknowledged after it":     {grant + next + "\n3.05 a lease:ok session=sa ttl=2 seen=2.9", ""},
+		"asked for in time, and acknowledged after it":     {grant + next + "\n3.05 a lease:ok session=sa ttl=2 seen=2.9", "lock-linearizability:1 early-expiry:1"},
 		"late, and proven to have been its own record":     {grant + "\n3.02 a renew h1\n3.08 a renew:ok h1 owned=true seen=3.02\n3.06 a lease:ok session=sa ttl=2 seen=3.02" + next, "lock-linearizability:1 early-expiry:1"},
 		"a lease that is acknowledged after its grant":     {strings.Replace(grant, "1.01 a lease", "1.03 a lease", 1) + strings.NewReplacer("3.10", "2.10", "3.20", "2.20").Replace(next), "lock-linearizability:1 early-expiry:1"},
 		"an extension after a proven loss extends nothing": {grant + strings.NewReplacer("3.10", "1.10", "3.20", "1.20").Replace(next) + "\n2.0 a lease:ok session=sa ttl=2 seen=1.9\n3.3 c acquire h3\n3.4 c acquire:ok h3 token=3 session=sc", "lock-linearizability:1 early-expiry:1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			plan := plainPlan()
-			plan.Release = history.ReleaseChecked
+			plan := checkedPlan()
+			if strings.Contains(name, "do not declare") {
+				plan.Release = ""
+			}
 			verdicts(t, plan, scenario(test.text), test.want)
 		})
 	}

@@ -76,7 +76,7 @@ var properties = []property{
 		Name: TokenMonotonicity, Layer: LayerFencing, Harm: 10, Advice: AdviceTokens,
 		One: "token that did not grow", Many: "tokens that did not grow",
 		Meaning: "A later grant always carries a greater token.",
-	}, (*judge).tokenMonotonicity, always, nil},
+	}, (*judge).tokenMonotonicity, (*judge).stableTokens, nil},
 	{Description{
 		Name: StaleWrite, Layer: LayerFencing, Harm: 3, Advice: AdviceHarm,
 		One: "stale write accepted", Many: "stale writes accepted",

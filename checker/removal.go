@@ -28,7 +28,7 @@ type removal struct {
 // may have been made after the lost one, because the record that it removed is then its own, even if its lease is known to have
 // ended.
 func (j *judge) removals(k *keyView, lost []premature) {
-	if len(lost) == 0 || j.m.Plan.Release == history.ReleaseChecked {
+	if len(lost) == 0 || j.m.looks() {
 		return
 	}
 	var all []removal

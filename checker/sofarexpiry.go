@@ -19,7 +19,7 @@ func (j *judge) stableEarlyExpiry() func(*Finding) bool {
 			return false
 		case len(holds) == 1 && (h.LostNS != 0 || !confirmed):
 			return false
-		case j.m.Plan.Release == history.ReleaseChecked:
+		case j.m.looks():
 			return true
 		}
 		log, known := releases[f.Key]

@@ -8,8 +8,8 @@ func (j *judge) stableLockConflict() func(*Finding) bool {
 	keys := map[string]*tenuresSoFar{}
 	return func(f *Finding) bool {
 		holds := j.soFar.named(j.m, f)
-		if len(holds) == 0 {
-			return false // refused tries
+		if len(holds) == 0 || j.isContradiction(f) {
+			return false // refused tries; or tokens, which may turn out to prove nothing
 		}
 		if keys[f.Key] == nil {
 			keys[f.Key] = j.tenuresSoFar(j.keyNamed(f.Key))

@@ -54,7 +54,8 @@ func (j *judge) tokenMonotonicity() outcome {
 type tokenOrder struct {
 	repeated []tokenConflict // the same token was given before
 	fallen   []tokenConflict // a greater token had been given before this grant was asked for
-	// contradicted: the first has the greater token, and was granted while the other is proven to have held the lock, or before it.
+	// contradicted: the first has the greater token, and was granted while the other is proven to have held the lock, or before it. None
+	// where tokens were repeated or had fallen.
 	contradicted []tokenConflict
 	tokenless    int
 	behind       behind
@@ -112,7 +113,9 @@ func orderTokens(grants []*Hold) (o tokenOrder) {
 			o.fallen = append(o.fallen, tokenConflict{grants[at], g})
 		}
 	}
-	o.contradicted = contradicted(grants)
+	if len(o.repeated) == 0 && len(o.fallen) == 0 { // else they are known to prove no order
+		o.contradicted = contradicted(grants)
+	}
 	slices.SortStableFunc(o.repeated, func(a, b tokenConflict) int { return compareTokens(a.then.Token, b.then.Token) })
 	slices.SortStableFunc(o.fallen, func(a, b tokenConflict) int { return cmp.Compare(a.then.startNS(), b.then.startNS()) })
 	return o
@@ -158,7 +161,18 @@ func (j *judge) provenOrder(k *keyView, c tokenConflict) bool {
 	shared := slices.ContainsFunc(k.acquires, func(h *Hold) bool { // what was asked for after the answer proves nothing against it
 		return h != c.then && h.client == c.then.client && h.InvokeNS < answered && sessionsMayAgree(h.Session, c.then.Session) && h.Outcome != history.Fail
 	})
-	return !shared && j.m.Plan.Release == history.ReleaseChecked && answered < never && !j.m.mayHaveTwo(c.first.InvokeNS, answered)
+	return !shared && j.m.looks() && answered < never && !j.m.mayHaveTwo(c.first.InvokeNS, answered)
+}
+
+// stableTokens: what was read of two tokens stays so, but which grants they contradict what is recorded later shows, too.
+func (j *judge) stableTokens() func(*Finding) bool {
+	return func(f *Finding) bool { return !j.isContradiction(f) }
+}
+
+func (j *judge) isContradiction(f *Finding) bool {
+	return j.ordered() && slices.ContainsFunc(j.keyNamed(f.Key).tokens().contradicted, func(c tokenConflict) bool {
+		return c.then.DoneNS == f.AtNS && len(f.Holds) == 2 && slices.Contains(f.Holds, c.first.ID) && slices.Contains(f.Holds, c.then.ID)
+	})
 }
 
 // contradictionFinding is that of tokens which say another order than what is proven of one of two grants.
