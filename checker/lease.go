@@ -124,8 +124,8 @@ func (m *Model) eachLeaseOf(h *Hold, take func(acknowledged)) {
 
 // countFor is how many of the acknowledgements are about a grant (R5). The first that came when its lease may have been over is not, and
 // none after it: the record may have been lost, and what was extended may be another's. Unless the grant is proven to have lasted until
-// that request was sent, or the client declares that it looks whose record it extends, or the lease is new, asked for with the grant and
-// acknowledged after it. Nor is one that came after the grant's proven loss.
+// that request was sent, or the client declares that it looks whose record it extends and had no reason to think that it is another grant's,
+// or the lease is new, asked for with the grant and acknowledged after it. Nor is one that came after the grant's proven loss.
 func (a *acknowledged) countFor(h *Hold, checked bool) int {
 	by := func(ns int64) int {
 		return sort.Search(len(a.leases), func(i int) bool { return a.leases[i].TimeNS > ns })
@@ -133,7 +133,8 @@ func (a *acknowledged) countFor(h *Hold, checked bool) int {
 	end := len(a.leases)
 	next, _ := slices.BinarySearch(a.gaps, by(h.DoneNS))
 	for _, at := range a.gaps[next:] {
-		if seen := a.leases[at].SeenNS; !checked && seen > h.ProvenNS && (at > 0 || seen > h.DoneNS) {
+		own := checked && a.leases[at].TimeNS <= h.oneUntilNS()
+		if seen := a.leases[at].SeenNS; !own && seen > h.ProvenNS && (at > 0 || seen > h.DoneNS) {
 			end = at
 			break
 		}
@@ -142,6 +143,16 @@ func (a *acknowledged) countFor(h *Hold, checked bool) int {
 		end = min(end, by(h.lossNS))
 	}
 	return end
+}
+
+// oneUntilNS is until when what is said of a hold's session is about its own record, if the session has one at all: it was not given back, not
+// said to be gone, and the session did not ask again.
+func (h *Hold) oneUntilNS() int64 {
+	until := min(h.goneNS(), h.givenBackNS())
+	if again := h.shared().againNS; again != 0 {
+		until = min(until, again)
+	}
+	return until
 }
 
 // losses finds for each grant by when it is proven to have been lost: another client's, certainly asked for after it had been read, was

@@ -23,7 +23,7 @@ func (o *oracle) reach(h *fact, about func(*history.Event) bool) int64 {
 		}
 		fresh := first && l.SeenNS <= h.done
 		first = false
-		own := o.plan.Release == history.ReleaseChecked
+		own := o.plan.Release == history.ReleaseChecked && l.TimeNS <= o.oneUntil(h)
 		if l.TimeNS > h.done && l.TimeNS > until && l.SeenNS > o.provenUntil(h) && !fresh && !own || l.TimeNS > o.loss(h) {
 			break
 		}
@@ -49,6 +49,17 @@ func (o *oracle) loss(h *fact) int64 {
 	for _, g := range o.holds {
 		if g.key == h.key && g.client != h.client && g.outcome == history.OK && h.before(g) {
 			at = min(at, g.done)
+		}
+	}
+	return at
+}
+
+// oneUntil is until when a lease of its session is that of this hold, and of no other.
+func (o *oracle) oneUntil(h *fact) int64 {
+	at := min(o.seenGone(h), o.askedAgain(h))
+	for _, a := range h.attempts {
+		if a.f == history.Release && !a.refused() {
+			at = min(at, a.invoke)
 		}
 	}
 	return at

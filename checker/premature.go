@@ -167,11 +167,17 @@ func (j *judge) newerReadBefore(k *keyView, i int) *Hold {
 	return nil
 }
 
+// byTokens is said where nothing but their tokens shows which of two grants is the later.
+const byTokens = ", after it by their tokens"
+
 func (j *judge) prematureFinding(p premature) Finding {
 	h := p.hold
 	how := fmt.Sprintf("the service %s", p.answer)
 	if p.by != nil {
 		how = fmt.Sprintf("%s was granted it%s", p.by.Client, withToken(p.by))
+		if !h.followedBy(p.by) {
+			how += byTokens
+		}
 	}
 	lease := j.m.leaseBy(h, p.atNS, p.untilNS)
 	f := Finding{
