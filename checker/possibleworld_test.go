@@ -110,6 +110,8 @@ type possibleWorld struct {
 	now     int64
 	drawn   int
 	grants  int
+
+	restored bool
 }
 
 const worldTTL = 8 * tick
@@ -198,7 +200,7 @@ func (w *possibleWorld) make() {
 				w.ask(h)
 			}
 		}
-		if w.fault == restoring && w.c.yes() {
+		if w.fault == restoring && !w.restored && w.c.yes() {
 			w.restore()
 		}
 	}
@@ -213,9 +215,10 @@ func (w *possibleWorld) kill() {
 	}
 }
 
-// restore kills the server, which comes back with any record that there ever was, or with none.
+// restore kills the server, once, which comes back with any record that there ever was, or with none.
 func (w *possibleWorld) restore() {
 	w.kill()
+	w.restored = true
 	if w.honest {
 		return
 	}
@@ -308,7 +311,7 @@ func (w *possibleWorld) grant(h *worldHold) {
 		other.lost = other.lost || other.there && other.expires > w.now
 	}
 	h.there, h.sentNS, h.expires, h.order = true, w.now, w.now+worldTTL, w.grants
-	if w.honest || !w.c.yes() {
+	if w.honest || !w.tokens || !w.c.yes() {
 		w.draw(h)
 	}
 }
