@@ -183,7 +183,7 @@ func (j *judge) lockLinearizability() outcome {
 		conflicts := lockOrder(tenures)
 		if j.ordered() {
 			for _, c := range k.tokens().contradicted {
-				o.hits = append(o.hits, hit{k.name, c.then.DoneNS, c.first.ID, func() Finding { return j.contradictionFinding(k, c) }})
+				o.hits = append(o.hits, hit{k.name, c.then.DoneNS, c.first.ID, func() Finding { return j.contradictionFinding(k, c, false) }})
 			}
 		}
 		if len(conflicts) == 0 {

@@ -33,7 +33,7 @@ func (j *judge) tokenMonotonicity() outcome {
 		}
 		for _, c := range order.contradicted {
 			if j.provenOrder(k, c) {
-				o.hits = append(o.hits, hit{k.name, c.then.DoneNS, c.first.ID, func() Finding { return j.contradictionFinding(k, c) }})
+				o.hits = append(o.hits, hit{k.name, c.then.DoneNS, c.first.ID, func() Finding { return j.contradictionFinding(k, c, true) }})
 			}
 		}
 		for _, c := range order.fallen {
@@ -175,15 +175,19 @@ func (j *judge) isContradiction(f *Finding) bool {
 	})
 }
 
-// contradictionFinding is that of tokens which say another order than what is proven of one of two grants.
-func (j *judge) contradictionFinding(k *keyView, c tokenConflict) Finding {
+// contradictionFinding is that of tokens which say another order than what is proven of one of two grants: of the tokens, where they are
+// proven to be wrong, or of the lock, which leaves that open.
+func (j *judge) contradictionFinding(k *keyView, c tokenConflict, ofTokens bool) Finding {
 	f, g := c.first, c.then
 	summary := fmt.Sprintf("%s was granted %s%s and %s%s, and no order fits both: %s is proven to have held it until %s", f.Client, g.Key, withToken(f), g.Client, withToken(g),
 		g.Client, history.Moment(g.ProvenNS))
-	if j.provenOrder(k, c) {
+	if ofTokens {
 		summary += fmt.Sprintf(", so %s has the older grant and the greater token", f.Client)
 	} else {
 		summary += fmt.Sprintf(", so either %s has the older grant and the greater token, or the service granted it to both", f.Client)
+		if j.provenOrder(k, c) {
+			summary += " (the former is proven)"
+		}
 	}
 	for _, a := range g.Accesses {
 		if a.F == history.Write && a.Code == history.CodeRejected && a.InvokeNS < g.ProvenNS {
