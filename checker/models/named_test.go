@@ -214,6 +214,18 @@ var named = []struct {
 0 :fail :write 1
 1 :invoke :read nil
 1 :ok :read 1`, "register cas-register", []Answer{no, no}, "3-4"},
+	{"a write whose completion has the value", `
+0 :invoke :write nil
+0 :ok :write 5
+1 :invoke :read nil
+1 :ok :read 5`, "register cas-register", []Answer{yes, yes}, ""},
+	{"a swap whose completion has other values", `
+0 :invoke :write 0
+0 :ok :write 0
+1 :invoke :cas [5 1]
+1 :ok :cas [0 1]
+1 :invoke :read nil
+1 :ok :read 1`, "cas-register", []Answer{yes}, ""},
 	{"values are compared as values", `
 0 :invoke :write {:a (1 2N) :b #{1 2}}
 0 :ok :write nil

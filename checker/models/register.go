@@ -5,6 +5,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"lockcheck/checker/history"
 	"lockcheck/checker/history/jepsen"
 )
 
@@ -69,12 +70,20 @@ func readRead(o *op, from *jepsen.Operation) string {
 }
 
 func readWrite(o *op, from *jepsen.Operation) string {
-	o.step, o.leaves = write, from.Input.String()
+	o.step, o.leaves = write, completed(from).String()
 	return ""
 }
 
+// completed is what an operation wrote or swapped: the value of its completion counts, as Knossos reads it, where there is one.
+func completed(o *jepsen.Operation) jepsen.Value {
+	if o.Outcome == history.OK && !o.Output.IsNil() {
+		return o.Output
+	}
+	return o.Input
+}
+
 func readSwap(o *op, from *jepsen.Operation) string {
-	v := from.Input.Untagged()
+	v := completed(from).Untagged()
 	if v.Kind() != jepsen.Vector || len(v.Items()) != 2 {
 		return "the value of a :cas has to be [expected new]"
 	}
