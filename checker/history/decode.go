@@ -47,6 +47,8 @@ func (d *decoder) event(line []byte, e *Event) bool {
 			return d.MaybeBool(&e.Owned)
 		case "removed":
 			return d.Bool(&e.Removed)
+		case "gave_back":
+			return d.Bool(&e.GaveBack)
 		case "attempts":
 			return d.Int(&e.Attempts)
 		case "queued_ns":

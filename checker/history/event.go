@@ -27,7 +27,7 @@ type F string
 // What clients do and say.
 const (
 	// Acquire, its OK: Session, Token, SeenNS (when the winning attempt was sent at the earliest), ValidNS. Any completion:
-	// Attempts, QueuedNS; and Session where an acquire of unknown outcome can only have been under that one.
+	// Attempts, QueuedNS; and Session where an acquire of unknown outcome can only have been under that one. Its Fail: GaveBack.
 	Acquire F = "acquire"
 	// Release, its completion: Owned, Removed, SeenNS (of the request that deletes), HeldNS.
 	Release F = "release"
@@ -154,6 +154,9 @@ type Event struct {
 	// Removed reports that a release, or what a library tidied up before it told of a loss, removed a record, where the answer does not
 	// say whose (rule J5).
 	Removed bool `json:"removed,omitempty"`
+	// GaveBack reports that an acquire which failed as refused had been granted, and that its client gave the grant back: it could not
+	// read its token, say. The service acknowledged that.
+	GaveBack bool `json:"gave_back,omitempty"`
 	// Attempts is how many requests for the lock the client sent to the service in an acquire, as far as it sees them.
 	Attempts int64 `json:"attempts,omitempty"`
 	// QueuedNS is a stamp by which the request of an acquire was in the queue of a lock that another held.

@@ -37,10 +37,11 @@ type FaultWords struct {
 
 // Names of faults that rules know by name.
 const (
-	PauseFault    F = "pause"
-	KillFault     F = "kill"
-	DelayFault    F = "delay"
-	FailoverFault F = "failover"
+	PauseFault     F = "pause"
+	KillFault      F = "kill"
+	DelayFault     F = "delay"
+	FailoverFault  F = "failover"
+	PartitionFault F = "partition"
 )
 
 // NothingLost is the detail of a fault of a server that Forgets, if there was nothing that it could forget.
@@ -58,7 +59,7 @@ var faults = []FaultWords{
 		Remedy: "a leader that makes sure that it still leads before it answers",
 	},
 	{
-		Name: "partition", Exposures: "partitions", One: "partition", Many: "partitions", None: "partition",
+		Name: PartitionFault, Exposures: "partitions", One: "partition", Many: "partitions", None: "partition",
 		Began: "cut off", Over: "connected again", State: "cut off", Silences: true,
 		Reason: "partition",
 		Remedy: "a service whose leader needs a majority for every grant, so that one that was cut off can neither grant nor be replaced by one that does not know its grants",

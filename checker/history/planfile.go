@@ -50,6 +50,9 @@ func WritePlan(w io.Writer, p Plan) error {
 	return e.Encode(p)
 }
 
+// workloads are the names that a plan's workload can have; "" in one that does not say it.
+var workloads = []string{"lock", "fencing", "jobs"}
+
 // maxPlanMS is some two years, and ten of them in nanoseconds are still a number (see Bound).
 const maxPlanMS = 1 << 36
 
@@ -65,6 +68,10 @@ func (p *Plan) Validate() error {
 		return mistakef("the plan's release is %q; known are %s, %s", p.Release, ReleaseChecked, ReleaseUnchecked)
 	case p.LeaseClock != "" && !slices.Contains(leaseClocks, p.LeaseClock):
 		return mistakef("the plan's lease_clock is %q; known are %s", p.LeaseClock, list(leaseClocks))
+	case p.Workload != "" && !slices.Contains(workloads, p.Workload):
+		return mistakef("the plan's workload is %q; known are %s", p.Workload, list(workloads))
+	case min(p.Nodes, p.Clients, p.Keys) < 0:
+		return mistakef("the plan has %d servers, %d clients and %d keys: no number may be negative", p.Nodes, p.Clients, p.Keys)
 	case min(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.GraceMS, p.LockDelayMS, p.DriftMS) < 0:
 		return mistakef("a time in the plan is negative")
 	case max(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.GraceMS, p.LockDelayMS, p.DriftMS) > maxPlanMS:

@@ -19,6 +19,9 @@ func Events(r io.Reader, file string) iter.Seq2[Event, error] {
 				if e, err = decodeStrictly[Event](line); err != nil {
 					return e, err
 				}
+				if err := e.legible(); err != nil {
+					return e, err
+				}
 			}
 			if err := e.Validate(); err != nil {
 				return e, err
@@ -43,6 +46,9 @@ func Requests(r io.Reader, file string) iter.Seq2[Request, error] {
 		rows(r, file, yield, func(line []byte) (q Request, err error) {
 			if !d.request(line, &q) {
 				if q, err = decodeStrictly[Request](line); err != nil {
+					return q, err
+				}
+				if err := q.legible(); err != nil {
 					return q, err
 				}
 			}

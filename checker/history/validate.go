@@ -3,6 +3,7 @@ package history
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // MaxNS is the latest moment and the longest time that a recording may name, some 36 years: no run has one, and sums of a
@@ -110,6 +111,25 @@ func (e *Event) validateClient() error {
 		return mistakef("a lease report names neither session nor hold")
 	}
 	return nil
+}
+
+// legible refuses names that are no UTF-8: a reader of JSON puts one character for all that it cannot read, so two names would
+// become one. What an error says is for people, and is left as far as it can be read.
+func legible(names ...string) error {
+	for _, name := range names {
+		if strings.ContainsRune(name, utf8.RuneError) { // also of what is no UTF-8
+			return mistakef("%.100q is no name: it is not valid UTF-8", name)
+		}
+	}
+	return nil
+}
+
+func (e *Event) legible() error {
+	return legible(e.Process, e.Client, e.Key, e.Hold, e.Session, e.Value, e.Base, e.Target, e.Role)
+}
+
+func (q *Request) legible() error {
+	return legible(q.Key, q.Hold, q.Value, q.Base)
 }
 
 // Validate says what is wrong with a request taken by itself; the error is an ErrMalformed.

@@ -78,6 +78,7 @@ func AppendEvent(dst []byte, e *Event) []byte {
 		o.Bool("owned", *e.Owned)
 	}
 	o.Flag("removed", e.Removed)
+	o.Flag("gave_back", e.GaveBack)
 	o.Number("attempts", e.Attempts)
 	o.Number("queued_ns", e.QueuedNS)
 	o.Flag("try", e.Try)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"lockcheck/checker/history"
 )
@@ -32,8 +33,15 @@ func (r *Report) Check() error {
 		return errors.New("one of its holds has no name")
 	case (r.Msg == MsgLease || r.Msg == MsgEnded) && r.Session == "" && len(r.Holds) == 0:
 		return errors.New("it names neither a session nor holds")
+	case r.GaveBack && (r.Msg != MsgFail || r.Code != history.CodeRefused):
+		return fmt.Errorf("gave_back goes with %s and code %q", MsgFail, history.CodeRefused)
 	case r.Code != "" && !slices.Contains(codes, r.Code):
 		return fmt.Errorf("there is no code %q; there are: %s", r.Code, strings.Join(codes, ", "))
+	}
+	for _, name := range append([]string{r.Session, r.Value}, r.Holds...) {
+		if strings.ContainsRune(name, utf8.RuneError) { // what could not be read, too
+			return fmt.Errorf("%.*q is not valid UTF-8", maxQuoted, name)
+		}
 	}
 	return history.CheckToken(r.Token)
 }

@@ -90,6 +90,7 @@ func appendReport(dst []byte, r *Report) ([]byte, error) {
 		o.Bool("owned", *r.Owned)
 	}
 	o.Flag("removed", r.Removed)
+	o.Flag("gave_back", r.GaveBack)
 	o.Number("attempts", r.Attempts)
 	o.Word("stage", string(r.Stage))
 	o.Word("code", r.Code)
@@ -128,6 +129,8 @@ func (l *LineReader) Report(line []byte) (to Report, err error) {
 			return r.MaybeBool(&to.Owned)
 		case "removed":
 			return r.Bool(&to.Removed)
+		case "gave_back":
+			return r.Bool(&to.GaveBack)
 		case "attempts":
 			return r.Int(&to.Attempts)
 		case "stage":

@@ -103,15 +103,16 @@ type Report struct {
 	Op    int64      `json:"op,omitempty"`
 	// Seen is the number of the last ping the client had read before it sent the request in question. The harness
 	// knows when it sent that ping, so the request was sent no earlier (rule R2 in checker/RULES.md).
-	Seen    int64  `json:"seen,omitempty"`
-	Session string `json:"session,omitempty"`
-	Token   string `json:"token,omitempty"`
-	TTLMS   int64  `json:"ttl_ms,omitempty"`   // lease: as granted by the server
-	ValidMS int64  `json:"valid_ms,omitempty"` // acquire, renew: validity that the library declares, counted from Seen; at least 1, as 0 is none
-	Value   string `json:"value,omitempty"`    // read; write with an idempotency key: as the resource answered
-	Held    bool   `json:"held,omitempty"`     // read, write: the flag of the hold as it stands when answering
-	Owned   *bool  `json:"owned,omitempty"`    // release, renew: whether the request acted on this grant's own record
-	Removed bool   `json:"removed,omitempty"`  // release, lost: a record was removed, and the answer does not say whose
+	Seen     int64  `json:"seen,omitempty"`
+	Session  string `json:"session,omitempty"`
+	Token    string `json:"token,omitempty"`
+	TTLMS    int64  `json:"ttl_ms,omitempty"`    // lease: as granted by the server
+	ValidMS  int64  `json:"valid_ms,omitempty"`  // acquire, renew: validity that the library declares, counted from Seen; at least 1, as 0 is none
+	Value    string `json:"value,omitempty"`     // read; write with an idempotency key: as the resource answered
+	Held     bool   `json:"held,omitempty"`      // read, write: the flag of the hold as it stands when answering
+	Owned    *bool  `json:"owned,omitempty"`     // release, renew: whether the request acted on this grant's own record
+	Removed  bool   `json:"removed,omitempty"`   // release, lost: a record was removed, and the answer does not say whose
+	GaveBack bool   `json:"gave_back,omitempty"` // acquire that failed as refused: it had been granted, and the service has the grant back
 	// Attempts is how many requests for the lock an acquire sent to the service, as far as the client sees them.
 	Attempts int64  `json:"attempts,omitempty"`
 	Stage    Stage  `json:"stage,omitempty"`

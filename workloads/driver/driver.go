@@ -300,6 +300,7 @@ func (d *Driver) completeLocked(op *pendingOp, kind history.Type, report client.
 		d.confirmAnswer(op, report, &event)
 	case client.CmdAcquire:
 		event.ValidNS, event.Attempts, event.QueuedNS = validNS(kind, report, event.SeenNS), report.Attempts, op.queuedNS
+		event.GaveBack = report.GaveBack
 	case client.CmdRenew:
 		event.ValidNS = validNS(kind, report, event.SeenNS)
 	case client.CmdRelease:
