@@ -117,3 +117,21 @@ func TestMistakesInFilesAreHandedOn(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A number that no operation can have is damage to the file, and no request that lockcheck lost.
+func TestARequestNumberThatNoOperationCanHave(t *testing.T) {
+	rec := record(t, plainPlan(), "1.0 a acquire h1\n1.1 a acquire:ok h1 token=1\n1.2 a write h1 value=v1\n1.3 @ write h1\n1.4 a write:ok h1")
+	requests := rec.Requests
+	rec.Requests = func(yield func(history.Request, error) bool) {
+		for q, err := range requests {
+			q.Request = strings.Repeat("9", 400)
+			if !yield(q, err) {
+				return
+			}
+		}
+	}
+	_, _, err := Check(rec, Options{})
+	if !errors.Is(err, history.ErrMalformed) || errors.Is(err, ErrDefect) || len(err.Error()) > 300 {
+		t.Errorf("%v", err)
+	}
+}

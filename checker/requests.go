@@ -31,6 +31,8 @@ func (b *builder) join(requests iter.Seq2[history.Request, error]) error {
 			return fmt.Errorf("%w: request %d stands where request %d of the resource's log has to", history.ErrMalformed, q.Seq, lines)
 		case lines > math.MaxInt32:
 			return fmt.Errorf("%w: the resource's log has more than %d lines", history.ErrMalformed, math.MaxInt32)
+		case operationOf(&q) == 0:
+			return fmt.Errorf("%w: request %d of the resource's log names operation %s, which is no number of one", history.ErrMalformed, q.Seq, clipped(q.Request))
 		case beyond || defect != nil:
 			continue
 		}
