@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -87,9 +85,7 @@ func check(path string, opts checker.Options, partial bool, out output) error {
 	if opts.FailedAs == history.Info {
 		dir = dir.ForReading()
 	}
-	err = conclude(dir, judgement, opts.Properties == nil, out)
-	warnOfIndex(out.errOut, index.Update(filepath.Dir(dir.RunPath()), time.Now()))
-	return err
+	return conclude(dir, judgement, opts.Properties == nil, index.Update, out)
 }
 
 func propertyNames(wanted []string, given bool) ([]checker.Name, error) {

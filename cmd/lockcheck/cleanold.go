@@ -66,7 +66,7 @@ func (o *oldRuns) remove(cmd *cobra.Command) error {
 		return nil
 	}
 	removed, left, err := tidy.Remove(o.out, old)
-	warnOfIndex(cmd.ErrOrStderr(), index.Update(o.out, time.Now()))
+	warn(cmd.ErrOrStderr(), index.Update(o.out, time.Now()))
 	o.say(list, left)
 	fmt.Fprintf(list, "removed %s\n", counted(removed))
 	return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,11 @@ func (f *compareFlags) asked(given *pflag.FlagSet) (asked, error) {
 	case err != nil:
 		return asked{}, err
 	case name != "":
-		return f.earlier(name, dir)
+		a, err := f.earlier(name, dir)
+		if err == nil && name == "resume" && !given.Changed("jobs") {
+			f.jobs = cmp.Or(a.Jobs, f.jobs)
+		}
+		return a, err
 	}
 	spec, err := f.spec(given)
 	if err != nil {
@@ -129,6 +134,7 @@ func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) 
 		return listTasks(out, a.tasks, a.Seed)
 	}
 	now := time.Now()
+	a.Jobs = f.jobs
 	before, writeIndex := a.DurationNS, index.Update
 	if a.dir == "" {
 		writeIndex = index.Write
@@ -158,6 +164,7 @@ func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) 
 			fmt.Fprintln(out.errOut, "lockcheck: "+words.Plain(note))
 		}
 	}
+	a.writeReports()
 	jobs := min(f.jobs, len(a.tasks))
 	screen := compare.NewScreen(out.errOut, a.tasks, out.quiet)
 	kept := compare.Keep(a.Comparison, a.dir, a.tasks, screen)
@@ -167,7 +174,7 @@ func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) 
 	a.DurationNS = before + time.Since(now).Nanoseconds()
 	a.Finish()
 	err = f.show.conclude(a.Comparison, a.dir, out)
-	warnOfIndex(out.errOut, writeIndex(filepath.Dir(a.dir), time.Now()))
+	warn(out.errOut, writeIndex(filepath.Dir(a.dir), time.Now()))
 	if a.Interrupted && !out.quiet {
 		fmt.Fprintf(out.errOut, "lockcheck: to go on: %s\n", words.ShellWords([]string{"lockcheck", "compare", "--resume=" + a.dir}))
 	}

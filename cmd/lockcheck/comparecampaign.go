@@ -137,6 +137,6 @@ func (c *compareCampaign) conclude(dir string, results map[int]string, _ []campa
 		return nil, fmt.Errorf("%w: %w", errNotConcluded, harness.Usage(err))
 	}
 	err = c.show.conclude(whole, dir, out)
-	warnOfIndex(out.errOut, index.Update(filepath.Dir(dir), time.Now()))
+	warn(out.errOut, index.Update(filepath.Dir(dir), time.Now()))
 	return whole.Stalled(), err
 }

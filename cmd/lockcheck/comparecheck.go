@@ -50,7 +50,7 @@ func (f *compareFlags) checkAgain(given *pflag.FlagSet, out output) error {
 		return harness.Usage(fmt.Errorf("--check=%s: %w", dir, err))
 	}
 	err = f.show.conclude(again, dir, out, recordings.unwritten...)
-	warnOfIndex(out.errOut, index.Update(filepath.Dir(dir), time.Now()))
+	warn(out.errOut, index.Update(filepath.Dir(dir), time.Now()))
 	return err
 }
 
@@ -79,6 +79,27 @@ func expectationsNow(named string, c *compare.Comparison) (*compare.Spec, error)
 type recordings struct {
 	dir       string  // of the comparison
 	unwritten []error // what could not be written of the runs' reports
+}
+
+// writeReports writes those of runs that were made earlier and had no room for it.
+func (a asked) writeReports() {
+	for _, task := range a.tasks {
+		for i := range task.Done {
+			run := &task.Done[i]
+			if where := filepath.Join(a.dir, filepath.FromSlash(run.Dir)); run.Unwritten == "" || run.Dir == "" || !recorded(where) {
+				continue
+			}
+			r := recordings{dir: a.dir}
+			switch again, err := r.judgeAgain(where, *run, task.Expect); {
+			case err != nil:
+				run.Unwritten = err.Error()
+			case len(r.unwritten) > 0:
+				run.Unwritten = errors.Join(r.unwritten...).Error()
+			default:
+				run.Report, run.Unwritten = again.Report, ""
+			}
+		}
+	}
 }
 
 // judge is a run as its recording shows it now. What could not be run stays so, and a run whose recording is not there keeps its

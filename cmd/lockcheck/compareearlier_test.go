@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -82,6 +84,57 @@ func TestAComparisonAtWorkIsNotResumed(t *testing.T) {
 	}
 	release()
 	if got := lockcheck(t, "compare", "--resume="+dir); got.code != exitPass {
+		t.Errorf("exit %d: %s", got.code, got.stderr)
+	}
+}
+
+// What decided how a comparison ran stays as it was, and a report that had no room is written.
+func TestResumeKeepsTheJobsAndWritesWhatHadNoRoom(t *testing.T) {
+	dir := earlierComparison(t, 2)
+	c, err := compare.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Jobs = 3
+	run := &c.Cells[0].Runs[0]
+	run.Seed, run.Dir, run.Unwritten = 3, "runs/cell-1/run", "cannot write the report: no space left on device"
+	if err := os.CopyFS(filepath.Join(dir, run.Dir), os.DirFS(record(t, false))); err != nil {
+		t.Fatal(err)
+	}
+	c.Finish()
+	if err := compare.WriteFiles(dir, c, ""); err != nil {
+		t.Fatal(err)
+	}
+	got := lockcheck(t, "compare", "--resume="+dir)
+	after, err := compare.ReadDir(dir)
+	if err != nil || got.code != exitPass {
+		t.Fatalf("exit %d, %v\n%s", got.code, err, got.stderr)
+	}
+	if after.Jobs != 3 {
+		t.Errorf("%d jobs, want 3", after.Jobs)
+	}
+	if run := after.Cells[0].Runs[0]; run.Unwritten != "" || run.Report != "runs/cell-1/run/report.html" {
+		t.Errorf("%+v", run)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "runs", "cell-1", "run", "report.html")); err != nil {
+		t.Error(err)
+	}
+}
+
+// A report that was not written is told of once, and costs no verdict.
+func TestAComparisonSaysWhichReportWasNotWritten(t *testing.T) {
+	dir := calmPart(t)
+	c, err := compare.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Cells[0].Runs[0].Unwritten = "cannot write the report: no space left on device"
+	c.Finish()
+	if err := compare.WriteFiles(dir, c, ""); err != nil {
+		t.Fatal(err)
+	}
+	got := lockcheck(t, "merge", dir, "--out="+t.TempDir())
+	if got.code != exitPass || strings.Count(got.stderr, "seed 1: cannot write the report: no space left on device") != 1 {
 		t.Errorf("exit %d: %s", got.code, got.stderr)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,6 +81,8 @@ func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 	if report := path.Join(run.Dir, rundir.ReportFile); run.Dir != "" {
 		if _, err := os.Stat(filepath.Join(r.dir, filepath.FromSlash(report))); err == nil {
 			run.Report = report
+		} else {
+			run.Unwritten = cmp.Or(strings.TrimPrefix(strings.TrimSpace(tail.String()), "lockcheck: warning: "), "it is not there")
 		}
 	}
 	return run

@@ -14,6 +14,7 @@ import (
 	"lockcheck/reports/compare"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/terminal"
+	"lockcheck/reports/words"
 )
 
 // showFlags say where a comparison is shown beside its directory; merge has them too.
@@ -56,6 +57,13 @@ func (f *showFlags) conclude(c *compare.Comparison, dir string, out output, unwr
 	try(errors.Join(unwritten...))
 	try(compare.WriteFiles(dir, c, gitlabProject()))
 	try(f.writeElsewhere(c, dir))
+	for _, cell := range c.Cells {
+		for _, run := range cell.Runs {
+			if run.Unwritten != "" && run.Report == "" {
+				fmt.Fprintf(out.errOut, "lockcheck: warning: %v, seed %d: %s\n", cell.Cell, run.Seed, words.Plain(run.Unwritten))
+			}
+		}
+	}
 	page := filepath.Join(dir, compare.HTMLFile)
 	if _, err := os.Stat(page); err != nil {
 		page = ""

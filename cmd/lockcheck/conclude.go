@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"os"
+	"path/filepath"
 	"time"
 
 	"lockcheck/checker"
@@ -19,29 +21,30 @@ type output struct {
 	out, errOut io.Writer
 }
 
-// conclude publishes a judgement into the run's directory (unless it is only part of one), shows it, and returns the
-// verdict as the error that carries its exit code. The verdict is known by then: a directory that cannot be written to,
-// such as an artifact of CI, does not change it.
-func conclude(dir *rundir.Dir, j rundir.Judgement, publish bool, out output) error {
+// conclude publishes a judgement into the run's directory (unless it is only part of one), brings the page of all runs up to date,
+// shows the judgement, and returns the verdict as the error that carries its exit code. The verdict is known by then: a directory that
+// cannot be written to, such as an artifact of CI, does not change it. One warning names all that could not be written.
+func conclude(dir *rundir.Dir, j rundir.Judgement, publish bool, updateIndex func(out string, now time.Time) error, out output) error {
 	now := time.Now()
+	var unpublished error
 	if publish {
-		if err := reports.Publish(dir, j, now); err != nil {
-			for line := range strings.Lines(err.Error()) { // one for each thing that could not be written
-				fmt.Fprintf(out.errOut, "lockcheck: warning: %s\n", strings.TrimSuffix(line, "\n"))
-			}
-		}
+		unpublished = reports.Publish(dir, j, now)
 	}
-	var err error
+	warn(out.errOut, errors.Join(unpublished, updateIndex(filepath.Dir(dir.RunPath()), now)))
+	_, err := os.Stat(dir.ReportPath())
+	reported := unpublished == nil && err == nil
 	if out.json {
 		err = rundir.NewResults(j, now).Encode(out.out)
 	} else {
-		err = terminal.Summary(out.out, j, dir, terminal.SummaryOptions{Color: terminal.Color(out.out), Quiet: out.quiet})
+		err = terminal.Summary(out.out, j, dir, terminal.SummaryOptions{Color: terminal.Color(out.out), Quiet: out.quiet, NoReport: !reported})
 	}
 	if err != nil {
 		// Standard output is gone, a closed pipe for example; the verdict still decides the exit code.
 		fmt.Fprintf(out.errOut, "lockcheck: warning: cannot show the verdict: %v\n", err)
 	}
-	out.open(dir.ReportPath())
+	if reported {
+		out.open(dir.ReportPath())
+	}
 	if j.Result.Verdict != checker.Pass {
 		return verdictError{j.Result.Verdict}
 	}

@@ -44,8 +44,11 @@ func TestCheckWhereNothingCanBeWritten(t *testing.T) {
 						t.Errorf("%s was written after all", file)
 					}
 				}
-				if !strings.Contains(got.stderr, "warning: ") || !strings.Contains(got.stderr, disk.says) {
-					t.Errorf("no warning in %q", got.stderr)
+				if strings.Count(got.stderr, "warning: ") != 1 || !strings.Contains(got.stderr, disk.says) {
+					t.Errorf("not one warning: %q", got.stderr)
+				}
+				if strings.Contains(got.stdout, "report    ") {
+					t.Errorf("it names a report that it could not write:\n%s", got.stdout)
 				}
 				if left, _ := filepath.Glob(filepath.Join(run, ".*")); len(left) > 0 {
 					t.Errorf("half of a file is left: %q", left)
@@ -72,7 +75,7 @@ func TestAnIndexThatCannotBeWrittenCostsNoVerdict(t *testing.T) {
 			}
 			disk.fill(t, dir)
 			got := lockcheck(t, "check", filepath.Join(dir, "run"), "--quiet")
-			if got.code != exitViolation || strings.Count(got.stderr, "warning: cannot write the index of runs") != 1 || !strings.Contains(got.stderr, disk.says) {
+			if got.code != exitViolation || strings.Count(got.stderr, "cannot write the index of runs") != 1 || !strings.Contains(got.stderr, disk.says) {
 				t.Errorf("exit %d, want %d\n%s%s", got.code, exitViolation, got.stdout, got.stderr)
 			}
 			if whole, err := os.ReadFile(filepath.Join(dir, index.File)); err != nil || !strings.HasSuffix(string(whole), "</html>\n") {

@@ -97,8 +97,8 @@ func TestRunWhereNothingCanBeWritten(t *testing.T) {
 	disktest.ReadOnly(t, dir)
 	for _, args := range [][]string{{"run", "--backend=etcd", "--provider=local"}, {"compare", "--backends=etcd", "--nemeses=none"}} {
 		o := finish(t, exec.Command(program, append(args, "--out="+filepath.Join(dir, "out"))...), outcome{out: dir})
-		if o.code != 64 || !strings.Contains(o.stderr, "read-only file system") {
-			t.Errorf("%q: exit %d, want 64 and why", args, o.code)
+		if o.code != 69 || !strings.Contains(o.stderr, "read-only file system") {
+			t.Errorf("%q: exit %d, want 69 and why", args, o.code)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func mergeCommand() *cobra.Command {
 			// A directory that cannot be made does not keep the verdict back: conclude says what it could not write.
 			_ = os.MkdirAll(dir, 0o755)
 			err = show.conclude(whole, dir, out)
-			warnOfIndex(out.errOut, index.Update(filepath.Dir(filepath.Clean(dir)), time.Now()))
+			warn(out.errOut, index.Update(filepath.Dir(filepath.Clean(dir)), time.Now()))
 			return err
 		},
 	}

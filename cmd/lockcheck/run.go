@@ -2,8 +2,6 @@ package main
 
 import (
 	"math/rand/v2"
-	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -55,9 +53,7 @@ func runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = conclude(outcome.Dir, outcome.Judgement, true, output{f.json, f.quiet, open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
-			warnOfIndex(cmd.ErrOrStderr(), index.Write(filepath.Dir(outcome.Dir.Path()), time.Now()))
-			return err
+			return conclude(outcome.Dir, outcome.Judgement, true, index.Write, output{f.json, f.quiet, open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 		},
 	}
 	f.bind(cmd.Flags())

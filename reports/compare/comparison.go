@@ -276,6 +276,7 @@ type Comparison struct {
 	Seed        int64     `json:"seed"` // of each cell's first run; the next has the next
 	Basis       Basis     `json:"basis"`
 	Shard       Shard     `json:"shard"`
+	Jobs        int       `json:"jobs,omitempty"` // cells run side by side; 0 if that was not kept
 	Interrupted bool      `json:"interrupted,omitempty"`
 	// PartInterrupted is said of a merged comparison: a part ended early, so that what has no violation is unknown.
 	PartInterrupted bool `json:"part_interrupted,omitempty"`

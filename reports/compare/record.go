@@ -14,8 +14,9 @@ import (
 type Run struct {
 	Seed       int64              `json:"seed"`
 	Command    []string           `json:"command"`
-	Dir        string             `json:"dir,omitempty"`    // relative to compare.json, with slashes; "" if none was made
-	Report     string             `json:"report,omitempty"` // the same of its report.html; "" if none was written
+	Dir        string             `json:"dir,omitempty"`       // relative to compare.json, with slashes; "" if none was made
+	Report     string             `json:"report,omitempty"`    // the same of its report.html; "" if none was written
+	Unwritten  string             `json:"unwritten,omitempty"` // why its report was not
 	ExitCode   int                `json:"exit_code"`
 	DurationNS int64              `json:"duration_ns"`     // of the whole command
 	Error      string             `json:"error,omitempty"` // why there is no verdict

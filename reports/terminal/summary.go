@@ -18,7 +18,9 @@ import (
 type SummaryOptions struct {
 	Color bool
 	Quiet bool // the sentence only
-	Width int  // in columns; 0: as wide as the terminal, or 100 where there is none
+	// NoReport says that there is none to name: it was not written.
+	NoReport bool
+	Width    int // in columns; 0: as wide as the terminal, or 100 where there is none
 }
 
 const (
@@ -61,7 +63,9 @@ func Summary(w io.Writer, j rundir.Judgement, d *rundir.Dir, opts SummaryOptions
 	if phrase := words.Excerpt(j.Plan); phrase != "" {
 		fmt.Fprintf(&out, "excerpt   %s\n", words.Plain(phrase))
 	}
-	fmt.Fprintf(&out, "report    %s\n", words.Plain(d.ReportPath()))
+	if !opts.NoReport {
+		fmt.Fprintf(&out, "report    %s\n", words.Plain(d.ReportPath()))
+	}
 	fmt.Fprintf(&out, "reproduce %s\n\n", words.ReproduceCommand(j.Plan))
 	fmt.Fprintln(&out, sentence)
 	_, err := io.WriteString(w, out.String())

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"errors"
+	"io/fs"
 	"syscall"
 
 	"lockcheck/clusters"
@@ -43,8 +44,14 @@ type ExitStatus int
 
 func (e ExitStatus) Error() string { return "" }
 
-// ExitCode is what an error that is no verdict means for a pipeline. Room on a disk is something that is needed, like a
-// server's program: that it is not there is neither the user's mistake nor lockcheck's.
+// refusedDirectory reports whether a directory could not be made for want of permission.
+func refusedDirectory(err error) bool {
+	var of *fs.PathError
+	return errors.As(err, &of) && of.Op == "mkdir" && errors.Is(of, fs.ErrPermission)
+}
+
+// ExitCode is what an error that is no verdict means for a pipeline. Room on a disk, and a place that can be written to, are something
+// that is needed, like a server's program: that they are not there is neither the user's mistake nor lockcheck's.
 func ExitCode(err error) int {
 	var ended ExitStatus
 	switch {
@@ -52,7 +59,7 @@ func ExitCode(err error) int {
 		return int(ended)
 	case errors.Is(err, ErrInterrupted):
 		return ExitInterrupted
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EROFS), refusedDirectory(err):
 		return ExitUnavailable
 	case errors.Is(err, clusters.ErrUsage):
 		return ExitUsage
