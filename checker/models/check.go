@@ -49,7 +49,7 @@ func Check(m *Model, all []jepsen.Operation, steps int) (Result, error) {
 
 // check says, too, how many of the steps are left.
 func check(m *Model, all []jepsen.Operation, steps int) (result Result, left int, err error) {
-	j := judge{m: m, s: searcher{left: steps}}
+	j := judge{m: m, s: newSearcher(steps)}
 	result, err = j.check(all)
 	return result, j.s.left, err
 }
@@ -156,7 +156,7 @@ func (j *judge) exactly(d decision, result *Result, all []jepsen.Operation) erro
 func (j *judge) search(ops []op, result *Result, all []jepsen.Operation) {
 	switch result.Answer = j.order(pointers(ops)); result.Answer {
 	case Undecided:
-		result.Reason = fmt.Sprintf("the search for an order of %d operations, %d of them of unknown outcome, needs more steps or memory than allowed", len(ops), optional(ops))
+		result.Reason = fmt.Sprintf("the search for an order of %d operations, %d of them of unknown outcome, needs more steps or memory than allowed; a greater --budget may do", len(ops), optional(ops))
 	case Illegal:
 		shortest := j.shortest(ops)
 		witness := j.shrink(shortest)

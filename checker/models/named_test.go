@@ -403,7 +403,7 @@ func TestOrdersThatAreNoneAreNotConfirmed(t *testing.T) {
 		"released first, for what it was worth": {[]placed{{b, 5}}, Illegal},
 		"acquired twice":                        {[]placed{{a, 2}, {&op{call: 1, ret: 9, step: acquire}, 3}}, Illegal},
 	} {
-		s := searcher{DefaultSteps}
+		s := newSearcher(DefaultSteps)
 		if got := s.confirm(mutex.machine, c.order); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

@@ -296,7 +296,7 @@ func TestModelsAgreeWithTheOracle(t *testing.T) {
 				}
 				if d, ok := decide(m, decoded); ok {
 					exact++
-					s := searcher{DefaultSteps}
+					s := newSearcher(DefaultSteps)
 					if second := s.order(m.machine, m.machine.Init(), pointers(decoded)); second != d.answer {
 						t.Fatalf("history %d: exact %s, Porcupine on the whole %s:%s", i, d.answer, second, spell(ops))
 					}
@@ -330,4 +330,11 @@ func spell(ops []jepsen.Operation) (text string) {
 		text += fmt.Sprintf("\n[%d,%d] %s %s %s %s → %s", o.Call, o.Return, o.Process, o.F, o.Outcome, o.Input, o.Output)
 	}
 	return text
+}
+
+// A greater budget is no use without the memory that its steps take.
+func TestAGreaterBudgetHasMoreMemory(t *testing.T) {
+	if usual, more, less := newSearcher(DefaultSteps), newSearcher(3*DefaultSteps), newSearcher(7); usual.room != maxCache || less.room != maxCache || more.room != 3*maxCache {
+		t.Errorf("%d, %d and %d bytes", usual.room, more.room, less.room)
+	}
 }

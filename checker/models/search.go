@@ -12,7 +12,7 @@ import (
 // count, so that the same history gives the same answer on every machine.
 const DefaultSteps = 20_000_000
 
-// maxCache bounds the memory of one search in bytes. Porcupine keeps each state it has been in with one bit for every
+// maxCache bounds the memory of one search in bytes, within the usual budget. Porcupine keeps each state it has been in with one bit for every
 // operation, so long histories get fewer steps.
 const maxCache = 512 << 20
 
@@ -27,7 +27,13 @@ const (
 )
 
 // searcher asks Porcupine, within what is left of a budget.
-type searcher struct{ left int }
+type searcher struct {
+	left int
+	room int // in bytes, for one search
+}
+
+// newSearcher gives a budget beyond the usual one as much more memory, without which it could not be used up.
+func newSearcher(steps int) searcher { return searcher{steps, maxCache * max(1, steps/DefaultSteps)} }
 
 // order answers whether the operations have an order that a machine explains, beginning in a state.
 func (s *searcher) order(m porcupine.Model, begin any, ops []*op) Answer {
@@ -41,7 +47,7 @@ func (s *searcher) order(m porcupine.Model, begin any, ops []*op) Answer {
 // ask gives each search what is left of the budget, or what its memory allows. Out of it, the machine refuses every
 // further step, which lets Porcupine come to its end quickly; what it says then means nothing.
 func (s *searcher) ask(m porcupine.Model, begin any, asked []porcupine.Operation) Answer {
-	allowed := min(s.left, maxCache/(len(asked)/8+160))
+	allowed := min(s.left, s.room/(len(asked)/8+160))
 	left, do := allowed, m.Step
 	m.Init = func() any { return begin }
 	m.Step = func(state, input, output any) (bool, any) {

@@ -43,7 +43,7 @@ func checkCommand() *cobra.Command {
 				return err
 			}
 			if model != nil {
-				return checkForeign(args[0], model, history.Type(foreign.failedAs), output{asJSON, quiet, false, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+				return checkForeign(args[0], model, history.Type(foreign.failedAs), foreign.budget, output{asJSON, quiet, false, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 			}
 			names, err := propertyNames(properties, cmd.Flags().Changed("property"))
 			if err != nil {

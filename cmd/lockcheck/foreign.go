@@ -26,12 +26,18 @@ const (
 // foreignFlags ask check for a file of another tool in the place of a run's directory.
 type foreignFlags struct {
 	format, model, failedAs, initial string
+
+	budget int
 }
+
+// maxBudget bounds what a slip of the finger can ask for.
+const maxBudget = 100
 
 func (f *foreignFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.format, "format", formatOurs, "what is judged: lockcheck (a run's directory) or jepsen (a file: history.edn, history.txt or a log)")
 	cmd.Flags().StringVar(&f.model, "model", "", "with --format=jepsen, what the history is held against: "+models.Names())
 	cmd.Flags().StringVar(&f.initial, "initial", "nil", "with --format=jepsen and a register, what it holds at first, as EDN: 0, nil, '\"a\"'")
+	cmd.Flags().IntVar(&f.budget, "budget", 1, fmt.Sprintf("with --format=jepsen, search for so many times as long, with as much more memory (1 to %d; one takes some 10 s and 512 MiB at most)", maxBudget))
 	cmd.Flags().StringVar(&f.failedAs, "read-failed-as", "fail", "how operations that failed are read: fail (they did not happen) or info (they may have);\nwith info the other reading is judged, too, and the report says whether the verdict depends on it")
 }
 
@@ -42,7 +48,7 @@ func (f *foreignFlags) wanted(cmd *cobra.Command) (*models.Model, error) {
 	}
 	switch f.format {
 	case formatOurs:
-		for _, flag := range []string{"model", "initial"} {
+		for _, flag := range []string{"model", "initial", "budget"} {
 			if cmd.Flags().Changed(flag) {
 				return nil, harness.Usage(fmt.Errorf("--%s goes with --format=%s; a run of lockcheck's own is judged by its properties", flag, formatJepsen))
 			}
@@ -57,6 +63,9 @@ func (f *foreignFlags) wanted(cmd *cobra.Command) (*models.Model, error) {
 	}
 	if cmd.Flags().Changed("partial") {
 		return nil, harness.Usage(fmt.Errorf("--partial goes with --format=%s; what is unfinished in a history of another tool is of unknown outcome anyway", formatOurs))
+	}
+	if f.budget < 1 || f.budget > maxBudget {
+		return nil, harness.Usage(fmt.Errorf("--budget=%d: use 1 to %d", f.budget, maxBudget))
 	}
 	if f.model == "" {
 		return nil, harness.Usage(fmt.Errorf("--model is missing: what is the history of? known are %s", models.Names()))
@@ -94,6 +103,7 @@ type foreignVerdict struct {
 	verdict  checker.Verdict
 	parts    []foreignPart // one for each key; one without a key for a history that has none
 	failedAs history.Type
+	steps    int // of the search
 }
 
 // foreignPart is what the history of one key came to.
@@ -105,8 +115,8 @@ type foreignPart struct {
 }
 
 // checkForeign judges a file and returns the verdict as the error that carries its exit code.
-func checkForeign(path string, model *models.Model, failedAs history.Type, out output) error {
-	v, err := judgeForeign(path, model, failedAs)
+func checkForeign(path string, model *models.Model, failedAs history.Type, budget int, out output) error {
+	v, err := judgeForeign(path, model, failedAs, budget)
 	if err != nil {
 		return err
 	}
@@ -126,12 +136,12 @@ func checkForeign(path string, model *models.Model, failedAs history.Type, out o
 	return nil
 }
 
-func judgeForeign(path string, model *models.Model, failedAs history.Type) (*foreignVerdict, error) {
+func judgeForeign(path string, model *models.Model, failedAs history.Type, budget int) (*foreignVerdict, error) {
 	h, err := readForeign(path)
 	if err != nil {
 		return nil, err
 	}
-	v := &foreignVerdict{history: h, model: model, failedAs: failedAs}
+	v := &foreignVerdict{history: h, model: model, failedAs: failedAs, steps: budget * models.DefaultSteps}
 	if err := v.judge(); err != nil {
 		var wrong *jepsen.Mistake
 		if errors.As(err, &wrong) {
@@ -149,7 +159,7 @@ func (v *foreignVerdict) judge() error {
 	if err != nil {
 		return err
 	}
-	recorded, err := models.CheckEach(v.model, parts, models.DefaultSteps)
+	recorded, err := models.CheckEach(v.model, parts, v.steps)
 	if err != nil {
 		return err
 	}
@@ -159,7 +169,7 @@ func (v *foreignVerdict) judge() error {
 		for i := range other {
 			other[i].Operations = jepsen.FailedAsInfo(other[i].Operations)
 		}
-		if results, err = models.CheckEach(v.model, other, models.DefaultSteps); err != nil {
+		if results, err = models.CheckEach(v.model, other, v.steps); err != nil {
 			return err
 		}
 	}
