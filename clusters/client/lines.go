@@ -2,6 +2,9 @@ package client
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
 
 	"lockcheck/checker/history/flatjson"
 )
@@ -144,9 +147,49 @@ func (l *LineReader) Report(line []byte) (to Report, err error) {
 	})
 	if !plain {
 		to = Report{}
-		err = json.Unmarshal(line, &to)
+		err = inPlainWords(json.Unmarshal(line, &to))
 	}
 	return to, err
+}
+
+// inPlainWords says what is wrong with a line to one who knows the protocol, and not Go.
+func inPlainWords(err error) error {
+	var kind *json.UnmarshalTypeError
+	var spelling *json.SyntaxError
+	switch {
+	case errors.As(err, &kind) && kind.Field == "":
+		return fmt.Errorf("a report is a JSON object, and this is %s", withArticle(kind.Value))
+	case errors.As(err, &kind):
+		return fmt.Errorf("%q has to be %s, and is %s", kind.Field, jsonKind(kind.Type), withArticle(kind.Value))
+	case errors.As(err, &spelling) && spelling.Error() == "unexpected end of JSON input":
+		return errors.New("its JSON is cut off: one report is one line")
+	case errors.As(err, &spelling):
+		return fmt.Errorf("its JSON is broken at byte %d", spelling.Offset)
+	}
+	return err
+}
+
+// withArticle is the name of a kind in JSON, of which encoding/json may add the number itself.
+func withArticle(kind string) string {
+	if kind == "array" || kind == "object" {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+// jsonKind is what JSON calls a type of a report's field.
+func jsonKind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return `a string ("33")`
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "an object"
 }
 
 func appendLine(dst []byte, v any) ([]byte, error) {

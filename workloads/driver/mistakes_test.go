@@ -95,3 +95,26 @@ func TestACancelledAcquireIsAnsweredOnce(t *testing.T) {
 		t.Errorf("answered twice: %v", err)
 	}
 }
+
+// A report of the wrong kind is told in the words of the protocol, and the report "error", which is a legal one, is not called illegal.
+func TestMistakesAreToldInPlainWords(t *testing.T) {
+	for line, says := range map[string]string{
+		`{"msg":"ok","op":2,"token":33}`:      `"token" has to be a string ("33"), and is a number`,
+		`{"msg":"ok","op":"2"}`:               `"op" has to be a whole number, and is a string`,
+		`{"msg":"ok","op":2`:                  "its JSON is cut off: one report is one line",
+		`{"msg":"ok" "op":2}`:                 "its JSON is broken at byte 13",
+		`["ok"]`:                              "a report is a JSON object, and this is an array",
+		`{"msg":"error","error":"no server"}`: "it says that it cannot go on: no server",
+	} {
+		p := newPuppet(t)
+		p.say("%s", line)
+		<-p.driver.Gone()
+		err := p.driver.Err()
+		if !errors.Is(err, client.ErrProtocol) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "json:") || strings.Contains(err.Error(), "Go ") {
+			t.Errorf("%s: %v, want %q", line, err, says)
+		}
+		if legal := strings.Contains(line, "error"); legal == strings.Contains(err.Error(), "not the client protocol") {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}

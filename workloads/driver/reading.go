@@ -48,7 +48,11 @@ func (d *Driver) read(fd uintptr, buffer []byte) (some bool, err error) {
 	if n == 0 || err != nil {
 		return false, err
 	}
-	if err := d.feedLocked(buffer[:n]); err != nil {
+	err = d.feedLocked(buffer[:n])
+	switch {
+	case errors.Is(err, client.ErrProtocol): // it follows the protocol to its end
+		return false, err
+	case err != nil:
 		return false, fmt.Errorf("%w: %w", client.ErrProtocol, err)
 	}
 	return true, nil
@@ -94,11 +98,21 @@ func (d *Driver) takeLocked(line []byte) error {
 	if err == nil {
 		err = take(d, report)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, client.ErrProtocol):
+		return err
+	case err != nil:
 		return fmt.Errorf("it printed %#q, which cannot be: %w", clip(line), err)
 	}
 	return nil
 }
+
+// givesUp is what a client says with the report "error", which is a legal one, and its last.
+type givesUp struct{ why string }
+
+func (g givesUp) Error() string { return "it says that it cannot go on: " + g.why }
+
+func (g givesUp) Is(target error) bool { return target == client.ErrProtocol }
 
 // takers is what each report does.
 var takers map[client.ReportName]func(*Driver, client.Report) error
@@ -114,7 +128,7 @@ func init() {
 		client.MsgLease: (*Driver).takeLease,
 		client.MsgEnded: (*Driver).takeEnded,
 		client.MsgStage: (*Driver).takeStage,
-		client.MsgError: func(_ *Driver, r client.Report) error { return fmt.Errorf("it says that it cannot go on: %s", r.Error) },
+		client.MsgError: func(_ *Driver, r client.Report) error { return givesUp{r.Error} },
 	}
 }
 
