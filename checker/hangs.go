@@ -90,7 +90,11 @@ func (j *judge) lostWakeUpFinding(k *keyView, hung []oldWaiter, fresh []*Hold) F
 		s.hold(h)
 	}
 	s.setBack(first.bound)
-	s.add(first.fromNS, nil, 0, "all faults were healed, and no request or release of unknown outcome was left that could keep %s taken", k.name)
+	calm := "all faults were healed"
+	if len(j.m.Faults) == 0 {
+		calm = "the load was over"
+	}
+	s.add(first.fromNS, nil, 0, calm+", and no request or release of unknown outcome was left that could keep %s taken", k.name)
 	s.add(first.untilNS, nil, 0, "%s of undisturbed time later none of the waiting clients had been granted %s, while plain writes to the service succeeded", history.Duration(first.countedNS), k.name)
 	s.finish()
 	return f
