@@ -19,6 +19,7 @@ func (j *judge) liveness() outcome {
 		o.inconclusive = "the run never reached its final phase"
 	}
 	disturbed := j.m.disturbed()
+	ended := j.m.sessionsEnded()
 	for _, k := range j.keys {
 		var fresh freshSessions
 		if final != 0 {
@@ -27,7 +28,9 @@ func (j *judge) liveness() outcome {
 		if !fresh.hung {
 			j.oldWaiters(k, fresh.granted, disturbed, &o)
 		}
-		j.zombies(k, disturbed, &o)
+		if ended {
+			j.zombies(k, disturbed, &o)
+		}
 	}
 	if missing := j.m.Plan.Keys - len(j.keys); missing > 0 && o.inconclusive == "" {
 		o.inconclusive = fmt.Sprintf("%d of %s never asked for", missing, history.Counted(j.m.Plan.Keys, "lock was", "locks were"))
@@ -147,13 +150,6 @@ func (m *Model) faulty() (spans []Span) {
 // can ever be granted under it. Only clients with no later session count (with one, the acquire may be under that), and
 // only time in which no fault was active.
 func (j *judge) zombies(k *keyView, disturbed []Span, o *outcome) {
-	ended := false
-	for _, s := range j.m.Sessions {
-		ended = ended || s.EndedNS != 0
-	}
-	if !ended {
-		return
-	}
 	for _, h := range k.acquires {
 		s := j.sessionOf(h)
 		if s == nil || s.EndedNS == 0 || s.EndedNS < h.InvokeNS {
@@ -165,6 +161,16 @@ func (j *judge) zombies(k *keyView, disturbed []Span, o *outcome) {
 			o.hits = append(o.hits, hit{k.name, s.EndedNS + w.bound.NS(), incidentOn(k), func() Finding { return j.zombieFinding(h, s, w) }})
 		}
 	}
+}
+
+// sessionsEnded reports whether the service confirmed the end of any session.
+func (m *Model) sessionsEnded() bool {
+	for _, s := range m.Sessions {
+		if s.EndedNS != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // waitedUntil is when an acquire was answered, or its client ended or was asked to.
