@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 
 	"lockcheck/checker/history"
 )
@@ -46,6 +47,11 @@ func Read(r io.Reader, file string) (*History, error) {
 		_, _ = in.Discard(3)
 	}
 	c := collector{history: &History{File: file}, open: map[string]int{}, names: map[string]string{}, index: -1}
+	if line := jsonAt(in); line > 0 {
+		wrong := Mistakef(line, "this is JSON; a history of Jepsen is EDN (history.edn in a run's directory) or text (history.txt)")
+		wrong.File = file
+		return nil, wrong
+	}
 	var err error
 	if isEDN(in) {
 		c.history.Form = "EDN"
@@ -65,6 +71,19 @@ func Read(r io.Reader, file string) (*History, error) {
 		return nil, c.err
 	}
 	return c.history, nil
+}
+
+// jsonHead is an object of JSON where a history begins. In EDN no value stands right behind a colon that follows a string.
+var jsonHead = regexp.MustCompile(`^[\s\[]*\{\s*"(?:[^"\\]|\\.)*":\s*["\d\[{-]`)
+
+// jsonAt is the line in which a file that is JSON begins; 0 for any other file.
+func jsonAt(in *bufio.Reader) int {
+	head, _ := in.Peek(64 << 10)
+	found := jsonHead.Find(head)
+	if found == nil {
+		return 0
+	}
+	return 1 + bytes.Count(found[:bytes.IndexByte(found, '{')], []byte("\n"))
 }
 
 // isEDN decides by the first character that is no white space: operations in EDN begin with a bracket, a tag or a comment,

@@ -177,3 +177,19 @@ func (f *failing) Read(p []byte) (int, error) {
 	f.text = f.text[n:]
 	return n, nil
 }
+
+// What other tools print as JSON is told by its name, not by the first character that EDN does not have.
+func TestJSONIsNamed(t *testing.T) {
+	for text, line := range map[string]int{
+		`{"type":"invoke","f":"acquire","process":0}`: 1, "[\n  {\"index\": 0, \"type\": \"ok\"}]": 2,
+	} {
+		_, err := Read(strings.NewReader(text), "history.json")
+		var wrong *Mistake
+		if !errors.As(err, &wrong) || wrong.Line != line || wrong.File != "history.json" || !strings.Contains(wrong.Text, "this is JSON") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := Read(strings.NewReader(`{"type" :invoke}`), "history.edn"); err != nil && strings.Contains(err.Error(), "JSON") {
+		t.Error(err)
+	}
+}
