@@ -87,6 +87,9 @@ func (p *Plan) ElsewhereWords() string {
 	if p.Attached != nil {
 		return "others run the servers, on whatever machine"
 	}
+	if p.Provider == "local" {
+		return "a lock client did not name the kernel of this machine as its own (boot_id in ready)"
+	}
 	return "the servers run on another machine"
 }
 
