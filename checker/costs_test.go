@@ -70,8 +70,8 @@ func sessionEach(keys int) Recording {
 // What judging costs grows with the history: eight times the size takes about eight times of it, where a loop within a loop takes 64. The
 // least of some tries is taken, as what else the machine does can only add to it.
 func TestCostsGrowWithTheHistory(t *testing.T) {
-	if testing.Short() || raceDetector {
-		t.Skip("its times are those of a program without the race detector")
+	if testing.Short() {
+		t.Skip("it takes some seconds")
 	}
 	const times = 8
 	for name, test := range map[string]struct {
