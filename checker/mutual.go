@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"container/heap"
 	"fmt"
 	"slices"
 
@@ -13,96 +14,103 @@ import (
 func (j *judge) mutualExclusion() outcome {
 	var o outcome
 	for _, k := range j.keys {
-		s := overlaps{judge: j, key: k, to: &o, by: map[int32]*begun{}, superseded: map[*Hold]bool{}, alone: map[int32][]*Hold{}}
+		s := overlaps{judge: j, key: k, to: &o, of: map[int32]int{}, superseded: map[*Hold]bool{}, alone: map[int32][]*Hold{}}
 		s.sweep()
 	}
 	return o
 }
 
-// overlaps sweeps the holds of a key by their start. Clients that all hold it at once are as many pairs as their number squared. So
-// pairs are counted; those kept are the first, which are shown, and one for each superseded hold, which makes an incident.
+// overlaps sweeps the holds of a key by their start, and keeps those that still last. Clients that all hold it at once are as many pairs as
+// their number squared. So pairs are counted; those kept are the first, which are shown, and one for each superseded hold, which makes an
+// incident.
 type overlaps struct {
 	*judge
 	key        *keyView
 	to         *outcome
 	kept       int
-	all        begun
-	by         map[int32]*begun  // of each client
-	lasting    []*Hold           // those begun, less what had ended when they were last gone through
-	youngest   *Hold             // of those begun
+	ends       endHeap           // of the holds that have begun and still last
+	of         map[int32]int     // how many of them are of a client
+	begun      []*Hold           // the same holds, and some that have ended since
+	youngest   *Hold             // of all that have begun
 	superseded map[*Hold]bool    // a pair of which it is the older is kept
-	alone      map[int32][]*Hold // begun and not superseded, by client
+	alone      map[int32][]*Hold // those of begun that are not superseded, by client
 }
 
-// begun counts the holds that have begun and still last.
-type begun struct {
-	ends    []int64 // of all of them, in order
-	n, over int
+// holdEnd is when the hold of a client ends.
+type holdEnd struct {
+	ns     int64
+	client int32
 }
 
-func (b *begun) lasting(atNS int64) int {
-	for b.over < len(b.ends) && b.ends[b.over] <= atNS {
-		b.over++
-	}
-	return b.n - b.over
+// endHeap has the next one first.
+type endHeap []holdEnd
+
+func (h endHeap) Len() int           { return len(h) }
+func (h endHeap) Less(i, j int) bool { return h[i].ns < h[j].ns }
+func (h endHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *endHeap) Push(x any)        { *h = append(*h, x.(holdEnd)) }
+func (h *endHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
 }
 
 func (s *overlaps) sweep() {
-	var holds []*Hold
 	for _, g := range s.key.grants {
-		if g.BelievedNS <= g.DoneNS {
-			continue // it was never confirmed
-		}
-		holds = append(holds, g)
-		if s.by[g.client] == nil {
-			s.by[g.client] = &begun{}
-		}
-		for _, b := range []*begun{&s.all, s.by[g.client]} {
-			b.ends = append(b.ends, g.BelievedNS)
+		if g.BelievedNS > g.DoneNS { // else it was never confirmed
+			s.begins(g)
 		}
 	}
-	slices.Sort(s.all.ends)
-	for _, b := range s.by {
-		slices.Sort(b.ends)
+}
+
+// forget drops the holds that have ended.
+func (s *overlaps) forget(atNS int64) {
+	for len(s.ends) > 0 && s.ends[0].ns <= atNS {
+		s.of[s.ends[0].client]--
+		heap.Pop(&s.ends)
 	}
-	for _, g := range holds {
-		s.begins(g)
+	if len(s.begun) <= 2*len(s.ends)+1 { // not each time, or it would cost as much as the pairs
+		return
+	}
+	over := func(h *Hold) bool { return h.BelievedNS <= atNS }
+	s.begun = slices.DeleteFunc(s.begun, over)
+	for client, holds := range s.alone {
+		if s.alone[client] = slices.DeleteFunc(holds, over); len(s.alone[client]) == 0 {
+			delete(s.alone, client)
+		}
 	}
 }
 
 func (s *overlaps) begins(g *Hold) {
-	own := s.by[g.client]
-	others := s.all.lasting(g.DoneNS) - own.lasting(g.DoneNS)
+	s.forget(g.DoneNS)
+	others := len(s.ends) - s.of[g.client]
 	s.to.more += int64(others)
 	leads := s.youngest == nil || s.isOlder(s.youngest, g) && (!s.tokensProve(s.key) || s.key.tokens().tokenless == 0)
 	if leads {
 		s.youngest = g
 	}
-	switch {
-	case others == 0:
-	case s.keepsAll() || !leads:
-		s.lasting = slices.DeleteFunc(s.lasting, func(h *Hold) bool { return h.BelievedNS <= g.DoneNS })
-		for _, h := range s.lasting {
-			if h.client != g.client {
+	pairs := func(holds []*Hold) {
+		for _, h := range holds {
+			if h.client != g.client && h.BelievedNS > g.DoneNS {
 				s.pair(h, g)
 			}
 		}
+	}
+	switch {
+	case others == 0:
+	case s.keepsAll() || !leads:
+		pairs(s.begun)
 	default: // it supersedes all of them
 		for client, holds := range s.alone {
-			if client == g.client {
-				continue
+			if client != g.client {
+				pairs(holds)
+				delete(s.alone, client)
 			}
-			for _, h := range holds {
-				if h.BelievedNS > g.DoneNS {
-					s.pair(h, g)
-				}
-			}
-			delete(s.alone, client)
 		}
 	}
-	s.all.n++
-	own.n++
-	s.lasting = append(s.lasting, g)
+	heap.Push(&s.ends, holdEnd{g.BelievedNS, g.client})
+	s.of[g.client]++
+	s.begun = append(s.begun, g)
 	s.alone[g.client] = append(s.alone[g.client], g)
 }
 

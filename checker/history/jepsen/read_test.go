@@ -127,8 +127,8 @@ func TestWhatIsNoHistory(t *testing.T) {
 		"text: a line too long":           {"0 :invoke :read nil\n" + strings.Repeat("x", MaxLine+2), "h:2: longer than 1048576 bytes"},
 		"text: control characters":        {"a\x1b[31mb c", "h:1: not an operation"},
 		"log: a broken value":             {"INFO jepsen.util - 0 :invoke :cas (1", "h:1: the value of an operation: what is opened here"},
-		"JSON":                            {`{"index":0,"time_ns":5}`, "h:1: an operation without :process"},
-		"our own plan":                    {"{\n  \"a\": 1\n}", "h:2: a keyword without a name"},
+		"JSON":                            {`{"index":0,"time_ns":5}`, "h:1: this is JSON; a history of Jepsen is EDN"},
+		"our own plan":                    {"{\n  \"a\": 1\n}", "h:1: this is JSON; a history of Jepsen is EDN"},
 		"a binary file":                   {"\x7fELF\x02\x01\x01", "h:1: not an operation"},
 		"terminal codes are not repeated": {"{:process 0, :type :\u009b31m, :f :read}", "unknown :type : 31m"},
 	} {
