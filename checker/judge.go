@@ -30,6 +30,8 @@ type judge struct {
 	staleWrites   []staleWrite
 	prematureOnce sync.Once
 	premature     prematureOutcome
+	freeOnce      sync.Once
+	freeFound     *free
 	lastSession   map[string]*Session // by client
 	soFar         *soFar              // nil unless the recording goes on
 }

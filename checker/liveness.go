@@ -25,11 +25,15 @@ func (j *judge) liveness() outcome {
 		if final != 0 {
 			fresh = j.freshLocks(k, final, &o)
 		}
+		before := len(o.hits)
 		if !fresh.hung {
 			j.oldWaiters(k, fresh.granted, disturbed, &o)
 		}
 		if ended {
 			j.zombies(k, disturbed, &o)
+		}
+		if hung := j.freeWhileWanted().hung[k]; hung.waiter != nil && !fresh.hung && len(o.hits) == before {
+			o.hits = append(o.hits, hit{k.name, hung.FromNS + hung.bound.NS(), incidentOn(k), func() Finding { return j.freeFinding(k, hung) }})
 		}
 	}
 	if missing := j.m.Plan.Keys - len(j.keys); missing > 0 && o.inconclusive == "" {
