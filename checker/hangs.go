@@ -147,8 +147,10 @@ func (j *judge) hangCause(k *keyView, beforeNS int64) Cause {
 		return unexplained
 	}
 	role := j.hangRole(f)
-	if last != nil && f.Target == last.Client && last.mayLastAt(max(f.EffectiveNS, last.DoneNS)) {
-		role = "holder"
+	for _, of := range j.m.Faults {
+		if of.EffectiveNS != 0 && of.EffectiveNS <= beforeNS && of.goneNS(j.m.EndNS) >= sinceNS && last != nil && of.Target == last.Client && last.mayLastAt(max(of.EffectiveNS, last.DoneNS)) {
+			f, role = of, "holder"
+		}
 	}
 	text := "it coincides with " + j.faultSpan(f, role)
 	if faults > 1 {
@@ -187,13 +189,15 @@ func (j *judge) wakeUpCause(hung []oldWaiter) Cause {
 		Text: fmt.Sprintf("the last fault before was %s: %d of %s asked before it was over", j.faultSpan(f, role), waited, history.Counted(int64(len(hung)), "waiter", "waiters"))}
 }
 
-// lastFault is the fault in effect in a stretch that was over last, and how many there were.
+// lastFault is the fault in effect in a stretch that was over last, and how many there were. One of a server goes before one of a client: what
+// a lock and its waiters lose is lost with the service, or with the client that held it (see hangCause).
 func (j *judge) lastFault(fromNS, toNS int64) (last *Fault, n int) {
 	for _, f := range j.m.Faults {
 		if f.EffectiveNS == 0 || f.EffectiveNS > toNS || f.goneNS(j.m.EndNS) < fromNS {
 			continue
 		}
-		if n++; last == nil || f.goneNS(j.m.EndNS) >= last.goneNS(j.m.EndNS) {
+		n++
+		if last == nil || cmp.Or(boolCompare(j.m.ofService(f), j.m.ofService(last)), cmp.Compare(f.goneNS(j.m.EndNS), last.goneNS(j.m.EndNS))) >= 0 {
 			last = f
 		}
 	}
