@@ -289,7 +289,7 @@ func (c *causeOf) rank(f *Fault) rank {
 		return leaseClock
 	case f.Name == history.ClockFault:
 		return bystander
-	case m.led(f):
+	case m.led(f), f.Role == "all":
 		return leadingServer
 	}
 	return someServer
@@ -302,7 +302,7 @@ func (c *causeOf) asked(client string) bool {
 	for n := at - 1; n >= 0; n-- {
 		h := k.acquires[n]
 		if h.Client == client {
-			return h.Outcome != history.Fail || h.DoneNS >= c.old.startNS()
+			return h.Outcome == history.Info || max(c.j.m.waitsUntil(h), min(h.givenBackNS(), h.overNS())) >= c.old.startNS()
 		}
 	}
 	return false
@@ -359,7 +359,7 @@ func (m *Model) countsLeases(f *Fault) bool {
 
 // led reports whether the target of a fault led the service when it was hit, or is the service as a whole.
 func (m *Model) led(f *Fault) bool {
-	if f.words().OfService || f.Role == "leader" || f.Role == "all" && m.ofService(f) {
+	if f.words().OfService || f.Role == "leader" {
 		return true
 	}
 	at, _ := slices.BinarySearchFunc(m.Leaders, f.BeginNS+1, func(l Mark, ns int64) int { return cmp.Compare(l.TimeNS, ns) })
@@ -465,7 +465,7 @@ func (c *causeOf) holderText(s suspect) string {
 	switch back := old.givenBackNS(); {
 	case old.LostNS != 0 && old.LostNS <= c.harmNS:
 		fmt.Fprintf(&b, "; %s had been told %s before", old.Client, history.Duration(c.harmNS-old.LostNS))
-	case back <= c.harmNS:
+	case back <= c.lossNS:
 		fmt.Fprintf(&b, "; %s had asked to release it %s before", old.Client, history.Duration(c.harmNS-back))
 	case old.Outcome == history.OK && !old.Voided:
 		fmt.Fprintf(&b, "; %s had not been told that the lock was lost", old.Client)

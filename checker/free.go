@@ -267,10 +267,11 @@ func (s *freeSweep) taken() (spans []Span) {
 			add(Span{h.DoneNS, until})
 		}
 		until := m.waitsUntil(h)
-		for _, t := range s.touch.any[h.client] {
-			if t.FromNS < until && t.ToNS > h.InvokeNS {
-				add(Span{max(t.FromNS, h.InvokeNS), min(t.ToNS, until)})
+		for _, t := range s.touching(h) {
+			if t.FromNS >= until {
+				break
 			}
+			add(Span{max(t.FromNS, h.InvokeNS), min(t.ToNS, until)})
 		}
 	}
 	return merged(spans)
@@ -331,12 +332,16 @@ func (s *freeSweep) wanted(gap Span) {
 // election may have been under way; its invocation if it did not.
 func (s *freeSweep) waitsCalmly(h *Hold) int64 {
 	until := s.m.waitsUntil(h)
-	for _, t := range s.touch.any[h.client] {
-		if t.ToNS > h.InvokeNS {
-			return min(until, max(t.FromNS, h.InvokeNS))
-		}
+	if touching := s.touching(h); len(touching) > 0 {
+		return min(until, max(touching[0].FromNS, h.InvokeNS))
 	}
 	return until
+}
+
+// touching is when faults touched the client of an acquire or a server, from when it was asked on.
+func (s *freeSweep) touching(h *Hold) []Span {
+	spans := s.touch.any[h.client]
+	return spans[firstAfter(spans, h.InvokeNS+1, func(t Span) int64 { return t.ToNS }):]
 }
 
 // stretch takes in one in which the lock was free and wanted.
