@@ -210,6 +210,12 @@ func patient(o simulated.Options) simulated.Options {
 	return o
 }
 
+// struck is a patient world in which faults have a minute to hit a holder.
+func struck(o simulated.Options) simulated.Options {
+	o.LoadNS, o.CalmNS = 110e9, 50e9
+	return o
+}
+
 // crowded is a patient world in which there is always a client that waits, and few faults.
 func crowded(o simulated.Options) simulated.Options {
 	o.Clients = 8
@@ -285,7 +291,7 @@ func violatedIn(t *testing.T, o simulated.Options) (all []Name, err error) {
 func TestLocksThatHangAreFoundInTheLoad(t *testing.T) {
 	for defect, world := range map[simulated.Defect]simulated.Options{
 		simulated.NeverWoken:      patient(on(simulated.Queue, calm)),
-		simulated.WokenByReleases: patient(on(simulated.Queue, simulated.Options{Faults: simulated.Faults{Kill: true, Pause: true}})),
+		simulated.WokenByReleases: struck(on(simulated.Queue, kills)),
 		simulated.RecordLeft:      patient(on(simulated.Polling, calm)),
 	} {
 		t.Run(string(defect), func(t *testing.T) {
