@@ -63,14 +63,14 @@ func acquiring(t *testing.T, w *worker) (done chan driver.Completion) {
 	return done
 }
 
-// drawn is a source of random numbers that always gives the same.
+// drawn is a source of random numbers that always gives the same: none that IntN draws once more.
 type drawn uint64
 
 func (d drawn) Uint64() uint64 { return uint64(d) }
 
 const (
-	drawnImpatient drawn = 0
-	drawnPatient   drawn = 1 << 63
+	drawnImpatient drawn = 1 << 32
+	drawnPatient   drawn = 1<<63 | 1<<32
 )
 
 // Of the acquires that wait too long some are given up while the load goes on, but never the last that waits for its lock.
@@ -107,6 +107,9 @@ func TestAWaitIsGivenUpWhileTheLoadGoesOn(t *testing.T) {
 				t.Errorf("it came to %s", c.Type)
 			default:
 			}
+			close(w.run.stopping)
+			close(w.run.waited)
+			<-done
 		})
 	}
 }
