@@ -136,7 +136,11 @@ func (w *world) probe(t *task) {
 		w.lastOp++
 		e := history.Event{Process: history.HarnessProcess, Type: history.Invoke, F: history.Probe, Op: w.lastOp}
 		w.record(e)
-		t.sleep(2 * ms)
+		took := 2 * ms
+		if w.Jobs != "" { // the other worlds are as they were before they had probes
+			took = ms + w.up(3*ms)
+		}
+		t.sleep(took)
 		e.Type = history.OK
 		w.record(e)
 		t.sleep(500 * ms)
