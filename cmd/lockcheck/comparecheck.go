@@ -86,7 +86,8 @@ func (a asked) writeReports() {
 	for _, task := range a.tasks {
 		for i := range task.Done {
 			run := &task.Done[i]
-			if where := filepath.Join(a.dir, filepath.FromSlash(run.Dir)); run.Unwritten == "" || run.Dir == "" || !recorded(where) {
+			where := filepath.Join(a.dir, filepath.FromSlash(run.Dir))
+			if run.Unwritten == "" || run.Dir == "" || !recorded(where) {
 				continue
 			}
 			r := recordings{dir: a.dir}
