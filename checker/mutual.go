@@ -34,21 +34,16 @@ type overlaps struct {
 	youngest   *Hold             // of all that have begun
 	superseded map[*Hold]bool    // a pair of which it is the older is kept
 	alone      map[int32][]*Hold // those of begun that are not superseded, by client
+	spare      [][]*Hold         // the room of lists that are empty
 }
 
-// holdEnd is when the hold of a client ends.
-type holdEnd struct {
-	ns     int64
-	client int32
-}
-
-// endHeap has the next one first.
-type endHeap []holdEnd
+// endHeap has the hold that ends next first. It keeps pointers: what else goes into an interface is allocated.
+type endHeap []*Hold
 
 func (h endHeap) Len() int           { return len(h) }
-func (h endHeap) Less(i, j int) bool { return h[i].ns < h[j].ns }
+func (h endHeap) Less(i, j int) bool { return h[i].BelievedNS < h[j].BelievedNS }
 func (h endHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *endHeap) Push(x any)        { *h = append(*h, x.(holdEnd)) }
+func (h *endHeap) Push(x any)        { *h = append(*h, x.(*Hold)) }
 func (h *endHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
@@ -65,7 +60,7 @@ func (s *overlaps) sweep() {
 
 // forget drops the holds that have ended.
 func (s *overlaps) forget(atNS int64) {
-	for len(s.ends) > 0 && s.ends[0].ns <= atNS {
+	for len(s.ends) > 0 && s.ends[0].BelievedNS <= atNS {
 		s.of[s.ends[0].client]--
 		heap.Pop(&s.ends)
 	}
@@ -76,9 +71,15 @@ func (s *overlaps) forget(atNS int64) {
 	s.begun = slices.DeleteFunc(s.begun, over)
 	for client, holds := range s.alone {
 		if s.alone[client] = slices.DeleteFunc(holds, over); len(s.alone[client]) == 0 {
-			delete(s.alone, client)
+			s.empty(client)
 		}
 	}
+}
+
+// empty forgets all holds of a client that are not superseded.
+func (s *overlaps) empty(client int32) {
+	s.spare = append(s.spare, s.alone[client][:0])
+	delete(s.alone, client)
 }
 
 func (s *overlaps) begins(g *Hold) {
@@ -104,14 +105,18 @@ func (s *overlaps) begins(g *Hold) {
 		for client, holds := range s.alone {
 			if client != g.client {
 				pairs(holds)
-				delete(s.alone, client)
+				s.empty(client)
 			}
 		}
 	}
-	heap.Push(&s.ends, holdEnd{g.BelievedNS, g.client})
+	heap.Push(&s.ends, g)
 	s.of[g.client]++
 	s.begun = append(s.begun, g)
-	s.alone[g.client] = append(s.alone[g.client], g)
+	alone := s.alone[g.client]
+	if last := len(s.spare) - 1; alone == nil && last >= 0 {
+		alone, s.spare = s.spare[last], s.spare[:last]
+	}
+	s.alone[g.client] = append(alone, g)
 }
 
 func (s *overlaps) isOlder(a, b *Hold) bool {
