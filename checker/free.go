@@ -46,8 +46,8 @@ type freeStretch struct {
 	bound     history.Bound
 }
 
-// longProbeGap is for how long after a plain write that succeeded the service is known to be able, if the next one succeeds, too.
-const longProbeGap = 5e9
+// longProbe is how long a plain write may take that shows a service which is able.
+const longProbe = 5e9
 
 // freeWhileWanted goes over every lock once.
 func (j *judge) freeWhileWanted() *free {
@@ -87,23 +87,22 @@ func (j *judge) findFree() *free {
 }
 
 // able are the stretches in which the service was able to grant a lock, as far as that is known: plain writes to it succeeded, one after
-// the other, and a server led where one is known to lead.
+// the other, and a server led where one is known to lead. A write that took long counts as one that failed.
 func (m *Model) able() (spans []Span) {
 	last := int64(-1)
 	for _, p := range m.Probes {
-		switch {
-		case !p.OK || p.DoneNS == 0:
+		switch n := len(spans); {
+		case !p.OK || p.DoneNS == 0 || p.DoneNS-p.InvokeNS > longProbe:
 			last = -1
+			continue
 		case last < 0:
-			last = p.DoneNS
-		default:
-			if p.InvokeNS > last && p.InvokeNS-last <= longProbeGap {
-				spans = append(spans, Span{last, p.DoneNS})
-			}
-			last = p.DoneNS
+		case n > 0 && spans[n-1].ToNS == last:
+			spans[n-1].ToNS = max(last, p.DoneNS)
+		case p.DoneNS > last:
+			spans = append(spans, Span{last, p.DoneNS})
 		}
+		last = max(last, p.DoneNS)
 	}
-	spans = merged(spans)
 	for i, l := range m.Leaders {
 		if l.Value != "" {
 			continue
@@ -135,14 +134,16 @@ func minus(spans []Span, s Span) (left []Span) {
 }
 
 // touches are, for each client by its number, when a fault of its own or of a server touched it, and for as long after that as one lease and
-// one election may take, merged; and the part of that in which the client's own network was disturbed: its requests may have arrived although
-// no answer came back.
-type touches struct{ any, network [][]Span }
+// one election may take, merged; the part of that in which the client's own network was disturbed: its requests may have arrived although
+// no answer came back; and when its process was stopped. Leases are those of sessions, the latest that each may last by its acknowledgements.
+type touches struct {
+	any, network, stopped [][]Span
+	leases                map[*Session]int64
+}
 
 func (m *Model) touches() touches {
 	var ofService []Span
-	own := map[string][]Span{}
-	network := map[string][]Span{}
+	own, network, stopped := map[string][]Span{}, map[string][]Span{}, map[string][]Span{}
 	for _, f := range m.Faults {
 		if f.EffectiveNS == 0 && f.HealNS == 0 && f.Error != "" || f.Target == history.ResourceTarget {
 			continue
@@ -154,7 +155,10 @@ func (m *Model) touches() touches {
 			ofService = append(ofService, s)
 		default:
 			own[f.Target] = append(own[f.Target], s)
-			if f.Name != history.PauseFault && f.Name != history.KillFault {
+			switch {
+			case f.Name == history.PauseFault && f.EffectiveNS != 0:
+				stopped[f.Target] = append(stopped[f.Target], Span{f.EffectiveNS, f.overNS(m.EndNS)})
+			case f.Name != history.PauseFault && f.Name != history.KillFault:
 				network[f.Target] = append(network[f.Target], s)
 			}
 		}
@@ -164,12 +168,27 @@ func (m *Model) touches() touches {
 			ofService = append(ofService, Span{s.FromNS, s.ToNS - s.ByNS + m.recoveryNS()})
 		}
 	}
-	t := touches{make([][]Span, len(m.Clients)), make([][]Span, len(m.Clients))}
+	ofService = merged(ofService)
+	t := touches{make([][]Span, len(m.Clients)), make([][]Span, len(m.Clients)), make([][]Span, len(m.Clients)), map[*Session]int64{}}
 	for name, c := range m.Clients {
-		t.any[c.number] = merged(slices.Concat(ofService, own[name]))
-		t.network[c.number] = merged(network[name])
+		t.any[c.number] = ofService
+		if len(own[name]) > 0 {
+			t.any[c.number] = merged(slices.Concat(ofService, own[name]))
+		}
+		t.network[c.number], t.stopped[c.number] = merged(network[name]), merged(stopped[name])
+	}
+	for _, s := range m.Sessions {
+		t.leases[s] = m.latestEnd(s.Leases)
 	}
 	return t
+}
+
+// latestEnd is when the last of some acknowledged leases is over at the service at the latest; 0 of none.
+func (m *Model) latestEnd(leases []Lease) (latest int64) {
+	for _, l := range leases {
+		latest = max(latest, l.TimeNS+l.TTLNS+m.Plan.GraceMS*1e6)
+	}
+	return latest
 }
 
 // touchedUntil is until when a fault disturbed its target: what was killed and is not started again suffers nothing any more.
@@ -221,34 +240,65 @@ func (s *freeSweep) look(run Span) {
 }
 
 // heldUntil is when a grant had ended for certain: it was given back, the service had said that it, or its session, is gone, or its
-// acknowledged lease was over and what the service adds to it. Whoever is cut off may renew it unanswered. Never if none of it is known.
+// acknowledged lease was over and what the service adds to it; and its client was not seen to believe in it any more. Never if none of it is
+// known.
 func (s *freeSweep) heldUntil(g *Hold) int64 {
-	m := s.m
-	for _, a := range g.Attempts {
-		if a.gone() {
-			return max(a.DoneNS, g.BelievedNS)
-		}
-	}
-	until := int64(never)
-	if g.EndedNS != 0 {
-		until = g.EndedNS
-	}
-	if _, latest := m.leaseAt(g, never); latest != 0 {
-		for _, cut := range s.touch.network[g.client] {
-			if cut.FromNS < latest && cut.ToNS > max(latest, g.DoneNS) {
-				latest = cut.ToNS
-			}
-		}
-		until = min(until, latest)
-	}
+	until := min(s.goneBy(g), s.leaseOver(g))
 	if until == never {
 		return never
 	}
-	return max(until+m.Plan.LockDelayMS*1e6, g.BelievedNS, g.ProvenNS)
+	return max(until, s.awakeUntil(g, until), g.ProvenNS)
 }
 
-// taken are the stretches in which an acquire that was not granted may have had the lock, merged: one of unknown outcome for as long as its
-// client lives, and then until its record has run out; one that waits, from a fault that touches it on.
+// goneBy is when the service had said that a grant, or its session, is gone; never if it did not.
+func (s *freeSweep) goneBy(g *Hold) int64 {
+	until := int64(never)
+	if g.EndedNS != 0 {
+		until = g.EndedNS + s.m.Plan.LockDelayMS*1e6
+	}
+	for _, a := range g.Attempts {
+		if a.gone() {
+			until = min(until, a.DoneNS)
+		}
+	}
+	return until
+}
+
+// leaseOver is when the acknowledged lease of a grant was over, and what the service adds to it; never if none is known. Whoever is cut off
+// may renew it unanswered.
+func (s *freeSweep) leaseOver(g *Hold) int64 {
+	latest := s.m.latestEnd(g.Leases())
+	if session := s.m.Sessions[g.Session]; session != nil {
+		latest = max(latest, s.touch.leases[session])
+	}
+	if latest == 0 {
+		return never
+	}
+	for _, cut := range s.touch.network[g.client] {
+		if cut.FromNS < latest && cut.ToNS > max(latest, g.DoneNS) {
+			latest = cut.ToNS
+		}
+	}
+	return latest + s.m.Plan.LockDelayMS*1e6
+}
+
+// awakeUntil is until when a client that was not stopped was seen to believe in a grant that had ended otherwise by then. One that is
+// stopped believes until it is let go (rule R4), and keeps no lock by that.
+func (s *freeSweep) awakeUntil(g *Hold, endedNS int64) int64 {
+	if g.BelievedNS <= endedNS {
+		return g.BelievedNS
+	}
+	for _, stop := range s.touch.stopped[g.client] {
+		if stop.FromNS >= g.DoneNS && stop.FromNS < g.BelievedNS && stop.ToNS > endedNS {
+			return stop.FromNS
+		}
+	}
+	return g.BelievedNS
+}
+
+// taken are the stretches in which a client may have had the lock that was not granted it, or not any more, merged: by an acquire of unknown
+// outcome for as long as its client lives, and then until its record has run out; by one that waits, from a fault that touches it on; and by
+// the belief of one that had been stopped.
 func (s *freeSweep) taken() (spans []Span) {
 	m := s.m
 	add := func(span Span) {
@@ -259,13 +309,6 @@ func (s *freeSweep) taken() (spans []Span) {
 		}
 	}
 	for _, h := range s.k.acquires {
-		if h.Outcome == history.Info {
-			until := m.mayHoldUntil(h)
-			if exit := m.Clients[h.Client].ExitNS; until != never && until == exit {
-				until = max(exit, h.DoneNS) + m.recoveryNS()
-			}
-			add(Span{h.DoneNS, until})
-		}
 		until := m.waitsUntil(h)
 		for _, t := range s.touching(h) {
 			if t.FromNS >= until {
@@ -273,8 +316,29 @@ func (s *freeSweep) taken() (spans []Span) {
 			}
 			add(Span{max(t.FromNS, h.InvokeNS), min(t.ToNS, until)})
 		}
+		switch exit := m.Clients[h.Client].ExitNS; {
+		case h.Outcome == history.Info:
+			add(Span{until, s.unknownUntil(h)})
+		case h.Outcome == history.Invoke && exit != 0:
+			add(Span{until, exit + m.recoveryNS()})
+		case h.Outcome == history.OK && h.BelievedNS != 0:
+			for _, stop := range s.touch.stopped[h.client] {
+				if stop.FromNS >= h.DoneNS && stop.ToNS < h.BelievedNS {
+					add(Span{stop.ToNS, h.BelievedNS})
+				}
+			}
+		}
 	}
 	return merged(spans)
+}
+
+// unknownUntil is until when an acquire of unknown outcome may keep the lock: what its client, or its session, left when it ended runs out.
+func (s *freeSweep) unknownUntil(h *Hold) int64 {
+	until := s.m.mayHoldUntil(h)
+	if until == never {
+		return never
+	}
+	return until + s.m.recoveryNS()
 }
 
 // waitsUntil is waitedUntil, quickly where the client answered.

@@ -149,7 +149,7 @@ func (j *judge) hangCause(k *keyView, beforeNS int64) Cause {
 	role := j.hangRole(f)
 	for _, of := range j.m.Faults {
 		if of.EffectiveNS != 0 && of.EffectiveNS <= beforeNS && of.goneNS(j.m.EndNS) >= sinceNS && last != nil && of.Target == last.Client && last.mayLastAt(max(of.EffectiveNS, last.DoneNS)) {
-			f, role = of, "holder"
+			f, role, faults = of, "holder", 1 // it is named for whom it hit, however many came after it
 		}
 	}
 	text := "it coincides with " + j.faultSpan(f, role)
