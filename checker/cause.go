@@ -142,8 +142,8 @@ func (j *judge) faultCause(old, young *Hold, atNS int64) Cause {
 	return loss
 }
 
-// takenBy is the first grant of another client that was certainly made after a hold's own, of those read by a moment; young, which superseded
-// it, if there is none.
+// takenBy is the first grant of another client that was certainly made after a hold's own, or is proven to have taken its lock, of those read
+// by a moment; young, which superseded it, if there is none.
 func (j *judge) takenBy(old, young *Hold, atNS int64) *Hold {
 	if young != nil {
 		atNS = min(atNS, young.DoneNS-1)
@@ -154,7 +154,7 @@ func (j *judge) takenBy(old, young *Hold, atNS int64) *Hold {
 		if g.DoneNS > atNS {
 			break
 		}
-		if g.Client != old.Client && j.certainlyLater(k, old, g) {
+		if g.Client != old.Client && (j.certainlyLater(k, old, g) || j.lostTo(old, g)) {
 			return g
 		}
 	}
