@@ -28,8 +28,8 @@ type FreeStretch struct {
 	Client string `json:"client,omitempty"` // that had waited longest
 }
 
-// Long reports whether it is worth a warning: longer than any dead holder's record can last, and than a client waits between two tries.
-func (s FreeStretch) Long(p history.Plan) bool { return s.NS > (starvedNS(p) + p.RetryMS*1e6) }
+// Long reports whether it is worth a warning, as Starvation.Long does.
+func (s FreeStretch) Long(p history.Plan) bool { return s.NS > starvedNS(p) }
 
 // free is what is known of all locks that were free while they were wanted.
 type free struct {

@@ -67,6 +67,32 @@ func TestFreeWhileWanted(t *testing.T) {
 			1.5 nemesis pause:ok 1 target=a
 			60 nemesis pause:heal 1 target=a
 			60 nemesis pause:healed 1 target=a`), 3, 44, 41, 0, Violation, true},
+		"it is let go after that, believing": {together(leased, granted(44), `
+			1.5 nemesis pause:invoke 1 target=a
+			1.5 nemesis pause:ok 1 target=a
+			43 nemesis pause:heal 1 target=a
+			43.1 nemesis pause:healed 1 target=a
+			43.2 a lost h1 held=43`), 3, 44, 41, 0, Violation, true},
+		"it believes on once it is let go": {together(leased, granted(44), `
+			1.5 nemesis pause:invoke 1 target=a
+			1.5 nemesis pause:ok 1 target=a
+			20 nemesis pause:heal 1 target=a
+			20.1 nemesis pause:healed 1 target=a
+			30 a lost h1 held=28`), 3, 20, 33, 0, Pass, true},
+		"it gives it back once it is let go": {together(leased, granted(44), `
+			1.5 nemesis pause:invoke 1 target=a
+			1.5 nemesis pause:ok 1 target=a
+			40 nemesis pause:heal 1 target=a
+			40.1 nemesis pause:healed 1 target=a
+			40.2 a release h1 held=40
+			40.3 a release:fail h1 code=not-owned owned=false`), 3, 44, 41, 0, Violation, true},
+		"it proves that it had it all the time": {together(leased, granted(44), `
+			1.5 nemesis pause:invoke 1 target=a
+			1.5 nemesis pause:ok 1 target=a
+			40 nemesis pause:heal 1 target=a
+			40.1 nemesis pause:healed 1 target=a
+			40.2 a release h1 held=40
+			40.3 a release:ok h1 owned=true`), 40.2, 44, 3.8, 0, Pass, true},
 		"its holder is cut off, and may renew it unanswered": {together(leased, granted(44), `
 			1.5 nemesis partition:invoke 1 target=a
 			1.5 nemesis partition:ok 1 target=a
@@ -96,12 +122,23 @@ func TestFreeWhileWanted(t *testing.T) {
 			2 c acquire h3
 			20 c acquire:info h3
 			23 c exit h3`), 25, 60, 52, 0, Violation, true},
+		"another waiter is killed, and may have been granted it": {together(held, granted(44), `
+			2 c acquire h3
+			20 nemesis kill:invoke 1 target=c
+			20 c exit
+			20 nemesis kill:ok 1 target=c`), 22, 44, 39, 0, Pass, true},
+		"another waiter dies by itself": {together(held, granted(44), `
+			2 c acquire h3
+			20 c exit code=died`), 22, 44, 39, 0, Pass, true},
 		"another waiter's removal was acknowledged": {together(held, granted(44), `
 			2 c acquire h3
 			20 c acquire:fail h3 code=cancelled`), 3, 44, 41, 0, Violation, true},
 		"the service fails plain writes": {together(held, granted(44), `
 			20.1 harness probe:invoke 901
 			20.2 harness probe:info 901`), 21, 44, 40, 0, Pass, true},
+		"a plain write takes long": {together(held, granted(44), `
+			20.1 harness probe:invoke 901
+			25.9 harness probe:ok 901`), 21, 44, 40, 0, Pass, true},
 		"no server leads":         {together(held, granted(44), "20 harness leader none", "21 harness leader n1"), 21, 44, 40, 0, Pass, true},
 		"the harness stood still": {together(held, granted(44), "33 harness stall from=20"), 3, 31, 28, 0, Pass, true},
 		"waiters follow each other": {together(held, `

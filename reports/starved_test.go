@@ -22,7 +22,7 @@ func TestAHangIsWarnedOfInTheVerdict(t *testing.T) {
 		"nothing":                  {0, 0, "", 0, ""},
 		"three leases":             {6e9, 6e9, "", 0, ""},
 		"more":                     {12.3e9, 12.3e9, "", 0, free},
-		"its client asks so often": {0, 12.3e9, "", 7000, ""},
+		"its client asks so often": {12.3e9, 12.3e9, "", 7000, ""},
 		"no plain writes":          {12.3e9, 0, "no plain writes to the service were made during the load", 0, starved},
 	} {
 		t.Run(name, func(t *testing.T) {
