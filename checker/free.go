@@ -76,7 +76,7 @@ func (j *judge) findFree() *free {
 	}
 	touch := j.m.touches()
 	for _, k := range j.keys {
-		s := freeSweep{m: j.m, k: k, found: found, load: Span{load, heal}, able: able, touch: touch}
+		s := freeSweep{m: j.m, k: k, found: found, load: Span{load, heal}, able: able, touch: touch, least: j.m.minBoundNS()}
 		s.look(Span{load, to})
 	}
 	found.long = merged(found.long)
@@ -208,6 +208,7 @@ type freeSweep struct {
 	load  Span
 	able  []Span
 	touch touches
+	least int64 // no bound is shorter
 
 	asked   int // so many acquires have been looked at
 	waiting []waiter
@@ -274,10 +275,11 @@ func (s *freeSweep) leaseOver(g *Hold) int64 {
 	if latest == 0 {
 		return never
 	}
-	for _, cut := range s.touch.network[g.client] {
-		if cut.FromNS < latest && cut.ToNS > max(latest, g.DoneNS) {
-			latest = cut.ToNS
+	for _, cut := range endingAfter(s.touch.network[g.client], g.DoneNS) {
+		if cut.FromNS >= latest {
+			break
 		}
+		latest = max(latest, cut.ToNS)
 	}
 	return latest + s.m.Plan.LockDelayMS*1e6
 }
@@ -288,8 +290,8 @@ func (s *freeSweep) awakeUntil(g *Hold, endedNS int64) int64 {
 	if g.BelievedNS <= endedNS {
 		return g.BelievedNS
 	}
-	for _, stop := range s.touch.stopped[g.client] {
-		if stop.FromNS >= g.DoneNS && stop.FromNS < g.BelievedNS && stop.ToNS > endedNS {
+	for _, stop := range endingAfter(s.touch.stopped[g.client], endedNS) {
+		if stop.FromNS >= g.DoneNS && stop.FromNS < g.BelievedNS {
 			return stop.FromNS
 		}
 	}
@@ -322,9 +324,13 @@ func (s *freeSweep) taken() (spans []Span) {
 		case h.Outcome == history.Invoke && exit != 0:
 			add(Span{until, exit + m.recoveryNS()})
 		case h.Outcome == history.OK && h.BelievedNS != 0:
-			for _, stop := range s.touch.stopped[h.client] {
-				if stop.FromNS >= h.DoneNS && stop.ToNS < h.BelievedNS {
+			for _, stop := range endingAfter(s.touch.stopped[h.client], h.DoneNS) {
+				if stop.ToNS >= h.BelievedNS {
+					break
+				}
+				if stop.FromNS >= h.DoneNS {
 					add(Span{stop.ToNS, h.BelievedNS})
+					break
 				}
 			}
 		}
@@ -404,8 +410,12 @@ func (s *freeSweep) waitsCalmly(h *Hold) int64 {
 
 // touching is when faults touched the client of an acquire or a server, from when it was asked on.
 func (s *freeSweep) touching(h *Hold) []Span {
-	spans := s.touch.any[h.client]
-	return spans[firstAfter(spans, h.InvokeNS+1, func(t Span) int64 { return t.ToNS }):]
+	return endingAfter(s.touch.any[h.client], h.InvokeNS)
+}
+
+// endingAfter are those of some spans, merged, that end after a moment.
+func endingAfter(spans []Span, ns int64) []Span {
+	return spans[firstAfter(spans, ns+1, func(s Span) int64 { return s.ToNS }):]
 }
 
 // stretch takes in one in which the lock was free and wanted.
@@ -418,7 +428,7 @@ func (s *freeSweep) stretch(of Span, first *Hold) {
 	if counted >= 1e9 {
 		s.found.long = append(s.found.long, of)
 	}
-	if counted > s.m.minBoundNS() && s.found.hung[s.k].waiter == nil {
+	if counted > s.least && s.found.hung[s.k].waiter == nil {
 		if b := s.m.bound(of.FromNS, of.ToNS); counted > b.NS() {
 			s.found.hung[s.k] = freeStretch{of, counted, first, b}
 		}
