@@ -218,16 +218,20 @@ func (c *causeOf) suspects() (all []suspect) {
 		until = c.lossNS
 	}
 	for _, f := range m.Faults {
-		s := suspect{Fault: f, rank: c.rank(f)}
+		s := suspect{Fault: f}
 		gone, asked := f.goneNS(m.EndNS), c.old.startNS()
 		s.overNS = min(gone, until) - max(f.BeginNS, asked)
 		s.settled = asked - gone
 		s.before = s.settled > 0
 		switch {
-		case f.EffectiveNS == 0 || s.rank == noSuspect || f.BeginNS > until:
+		case f.EffectiveNS == 0 || f.BeginNS > until:
+			continue
 		case f.BeginNS > c.old.givenBackNS(): // it explains nothing of this hold
-		case s.before && (s.settled > c.j.shortlyNS() || s.rank < someServer || m.ofClient(f)):
-		default:
+			continue
+		case s.before && (s.settled > c.j.shortlyNS() || m.ofClient(f)):
+			continue
+		}
+		if s.rank = c.rank(f); s.rank != noSuspect && !(s.before && s.rank < someServer) {
 			all = append(all, s)
 		}
 	}
@@ -297,15 +301,28 @@ func (c *causeOf) rank(f *Fault) rank {
 
 // asked reports whether a client had anything to do with the lock while the old hold lasted.
 func (c *causeOf) asked(client string) bool {
-	k := c.j.keyNamed(c.old.Key)
-	at := firstAfter(k.acquires, c.atNS+1, func(h *Hold) int64 { return h.InvokeNS })
-	for n := at - 1; n >= 0; n-- {
-		h := k.acquires[n]
-		if h.Client == client {
-			return h.Outcome == history.Info || max(c.j.m.waitsUntil(h), min(h.givenBackNS(), h.overNS())) >= c.old.startNS()
-		}
+	asks := c.j.asksOf(c.old.Key, client)
+	at := firstAfter(asks, c.atNS+1, func(h *Hold) int64 { return h.InvokeNS })
+	if at == 0 {
+		return false
 	}
-	return false
+	h := asks[at-1]
+	return h.Outcome == history.Info || max(c.j.m.waitsUntil(h), min(h.givenBackNS(), h.overNS())) >= c.old.startNS()
+}
+
+// ask is a lock and a client.
+type ask struct{ key, client string }
+
+// asksOf are the acquires of a lock by a client.
+func (j *judge) asksOf(key, client string) []*Hold {
+	j.asksOnce.Do(func() {
+		j.asks = map[ask][]*Hold{}
+		for _, h := range j.m.Holds {
+			of := ask{h.Key, h.Client}
+			j.asks[of] = append(j.asks[of], h)
+		}
+	})
+	return j.asks[ask{key, client}]
 }
 
 // rankOfHolder is that of a fault of the old holder. What stops or silences it cannot take the lock from it before its

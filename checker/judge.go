@@ -32,6 +32,8 @@ type judge struct {
 	premature     prematureOutcome
 	freeOnce      sync.Once
 	freeFound     *free
+	asksOnce      sync.Once
+	asks          map[ask][]*Hold
 	lastSession   map[string]*Session // by client
 	// unansweredFresh are, by client, the first acquires of two locks since the final phase began that were never answered.
 	unansweredFresh map[string][]*Hold
