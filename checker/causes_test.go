@@ -269,6 +269,27 @@ func TestWhoLostTheLockIsOlder(t *testing.T) {
 	}
 }
 
+// A loss that the service's own answer proves has the cause of the findings beside it: the grant that took the lock is proven, too.
+func TestAnEarlyLossHasTheCauseOfItsIncident(t *testing.T) {
+	plan := plainPlan()
+	plan.Tokens, plan.TokensReason, plan.Release = history.TokensNone, "none", history.ReleaseChecked
+	result, _ := judgeText(t, plan, inOrder(`
+		1.00 a acquire h1
+		1.00 b acquire h2
+		1.10 a lease:ok h1 ttl=2 seen=1.05
+		1.10 a acquire:ok h1 session=sa
+		1.20 b acquire:ok h2 session=sb
+		1.40 a release h1 held=1.35
+		1.50 a release:fail h1 code=not-owned owned=false
+		1.60 b release h2 held=1.55
+		1.70 b release:ok h2 owned=true`+fault("1", "clock", "b", "1.15", "3.00", "role=client by=5")))
+	for _, name := range []Name{MutualExclusion, EarlyExpiry} {
+		if p := result.of(name); len(p.Findings) != 1 || p.Findings[0].Cause.Kind != "clock skew of next holder" {
+			t.Errorf("%s: %s %+v", name, p.Reason, p.Findings)
+		}
+	}
+}
+
 // Which of two holds is the older the tokens say, not the order in which grants were read, nor which of them wrote.
 func TestTheOlderHoldIsToldByItsToken(t *testing.T) {
 	result, _ := judgeText(t, plainPlan(), `
