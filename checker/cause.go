@@ -57,6 +57,7 @@ type causeOf struct {
 	j          *judge
 	old, young *Hold
 	atNS       int64
+	harmNS     int64 // when what the finding tells of was complete: its words say what the holder knew by then
 	// lossNS is when the lock had been lost at the latest, as far as that is known.
 	lossNS int64
 	// early: that was before the acknowledged lease could have run out, so nothing that kept the holder from renewing it
@@ -107,7 +108,7 @@ func (j *judge) earlyCause(old, young *Hold, atNS int64) Cause {
 	if p := j.removedBefore(old, atNS); p != nil {
 		return j.removalCause(p)
 	}
-	c := j.newCause(old, young, atNS)
+	c := j.newCause(old, j.takenBy(old, young, atNS), atNS)
 	c.early = true
 	return c.fault()
 }
@@ -116,13 +117,73 @@ func (j *judge) earlyCause(old, young *Hold, atNS int64) Cause {
 // there is none). What only coincides is said to coincide, and where several remain all are named. A fault that was over
 // before the hold was asked for counts if it was over shortly before: a server that came back without its data forgets
 // a lock whenever that is next asked for.
+//
+// All findings of one loss have its cause: what led to the first grant of another client. What kept back a write that came after it is added.
+// Where the holder had given the lock back nothing was lost, and all that is to be explained is what came late.
 func (j *judge) faultCause(old, young *Hold, atNS int64) Cause {
-	c := j.newCause(old, young, atNS)
-	return c.fault()
+	first := j.takenBy(old, young, atNS)
+	if first == nil || first.DoneNS >= atNS || old.handedOnBefore(first) {
+		c := j.newCause(old, cmp.Or(first, young), atNS)
+		return c.fault()
+	}
+	c := j.newCause(old, first, first.DoneNS)
+	c.harmNS = atNS
+	loss := c.fault()
+	after := j.newCause(old, young, atNS)
+	if loss.Unexplained() {
+		return after.fault()
+	}
+	if f := after.carrier(); f != nil && f.Op != loss.Fault {
+		loss.Text += "; what came late was sent under " + f.named(after.roleOf(f))
+		if !slices.Contains(loss.Others, f.Op) {
+			loss.Others = append(loss.Others, f.Op)
+		}
+	}
+	return loss
+}
+
+// takenBy is the first grant of another client that was certainly made after a hold's own, or is proven to have taken its lock, of those read
+// by a moment; young, which superseded it, if there is none.
+func (j *judge) takenBy(old, young *Hold, atNS int64) *Hold {
+	if young != nil {
+		atNS = min(atNS, young.DoneNS-1)
+	}
+	k := j.keyNamed(old.Key)
+	from := firstAfter(k.grants, old.DoneNS, func(g *Hold) int64 { return g.DoneNS })
+	for _, g := range k.grants[from:] {
+		if g.DoneNS > atNS {
+			break
+		}
+		if g.Client != old.Client && (j.certainlyLater(k, old, g) || j.lostTo(old, g)) {
+			return g
+		}
+	}
+	return young
+}
+
+// carrier is the fault of the old holder under which it sent what came after the loss; nil if there is none.
+func (c *causeOf) carrier() (last *Fault) {
+	for _, f := range c.j.m.Faults {
+		if f.Target == c.old.Client && f.EffectiveNS != 0 && f.Name != history.ClockFault && f.BeginNS <= c.atNS && f.goneNS(c.j.m.EndNS) > c.sentNS() {
+			last = f
+		}
+	}
+	return last
+}
+
+// sentNS is from when on the old holder may have sent what was complete at atNS.
+func (c *causeOf) sentNS() (ns int64) {
+	ns = c.lossNS
+	for _, a := range c.old.Accesses {
+		if a.InvokeNS <= c.atNS {
+			ns = a.InvokeNS
+		}
+	}
+	return ns
 }
 
 func (j *judge) newCause(old, young *Hold, atNS int64) causeOf {
-	c := causeOf{j: j, old: old, young: young, atNS: atNS, lossNS: atNS}
+	c := causeOf{j: j, old: old, young: young, atNS: atNS, harmNS: atNS, lossNS: atNS}
 	if young != nil {
 		c.lossNS = min(atNS, young.DoneNS)
 	}
@@ -157,16 +218,20 @@ func (c *causeOf) suspects() (all []suspect) {
 		until = c.lossNS
 	}
 	for _, f := range m.Faults {
-		s := suspect{Fault: f, rank: c.rank(f)}
+		s := suspect{Fault: f}
 		gone, asked := f.goneNS(m.EndNS), c.old.startNS()
 		s.overNS = min(gone, until) - max(f.BeginNS, asked)
 		s.settled = asked - gone
 		s.before = s.settled > 0
 		switch {
-		case f.EffectiveNS == 0 || s.rank == noSuspect || f.BeginNS > until:
+		case f.EffectiveNS == 0 || f.BeginNS > until:
+			continue
 		case f.BeginNS > c.old.givenBackNS(): // it explains nothing of this hold
-		case s.before && (s.settled > c.j.shortlyNS() || s.rank < someServer || m.ofClient(f)):
-		default:
+			continue
+		case s.before && (s.settled > c.j.shortlyNS() || m.ofClient(f)):
+			continue
+		}
+		if s.rank = c.rank(f); s.rank != noSuspect && !(s.before && s.rank < someServer) {
 			all = append(all, s)
 		}
 	}
@@ -213,29 +278,60 @@ func (c *causeOf) rank(f *Fault) rank {
 	case f.Target == c.old.Client:
 		return c.rankOfHolder(f)
 	case c.young != nil && f.Target == c.young.Client:
-		if f.Name == history.ClockFault {
+		switch {
+		case f.goneNS(m.EndNS) <= c.young.InvokeNS: // it was over before it asked
+			return noSuspect
+		case f.Name == history.ClockFault:
 			return holderClock
 		}
 		return nextHolder
+	case m.ofClient(f) && !c.asked(f.Target):
+		return noSuspect
 	case m.ofClient(f):
 		return bystander
 	case f.Name == history.ClockFault && m.countsLeases(f):
 		return leaseClock
 	case f.Name == history.ClockFault:
 		return bystander
-	case m.led(f):
+	case m.led(f), f.Role == "all":
 		return leadingServer
 	}
 	return someServer
+}
+
+// asked reports whether a client had anything to do with the lock while the old hold lasted.
+func (c *causeOf) asked(client string) bool {
+	asks := c.j.asksOf(c.old.Key, client)
+	at := firstAfter(asks, c.atNS+1, func(h *Hold) int64 { return h.InvokeNS })
+	if at == 0 {
+		return false
+	}
+	h := asks[at-1]
+	return h.Outcome == history.Info || max(c.j.m.waitsUntil(h), min(h.givenBackNS(), h.overNS())) >= c.old.startNS()
+}
+
+// ask is a lock and a client.
+type ask struct{ key, client string }
+
+// asksOf are the acquires of a lock by a client.
+func (j *judge) asksOf(key, client string) []*Hold {
+	j.asksOnce.Do(func() {
+		j.asks = map[ask][]*Hold{}
+		for _, h := range j.m.Holds {
+			of := ask{h.Key, h.Client}
+			j.asks[of] = append(j.asks[of], h)
+		}
+	})
+	return j.asks[ask{key, client}]
 }
 
 // rankOfHolder is that of a fault of the old holder. What stops or silences it cannot take the lock from it before its
 // lease has run out.
 func (c *causeOf) rankOfHolder(f *Fault) rank {
 	switch {
-	case f.Name == history.ClockFault && c.early:
+	case f.Name == history.ClockFault: // it keeps no holder from extending its lease, but some compute its end by it
 		return holderClock
-	case c.early:
+	case c.early, c.extendedAfter(f), c.atNS > c.lossNS && f.goneNS(c.j.m.EndNS) <= c.sentNS() && !c.j.m.outlivesLease(f, c.old):
 		return noSuspect
 	case f.Name == history.DelayFault:
 		return c.rankOfDelay(f)
@@ -245,6 +341,14 @@ func (c *causeOf) rankOfHolder(f *Fault) rank {
 		return outlivedLease
 	}
 	return ofHolder
+}
+
+// extendedAfter reports whether the lease was extended once a fault was over, before the loss: then it is none of the reasons.
+func (c *causeOf) extendedAfter(f *Fault) bool {
+	gone := f.goneNS(c.j.m.EndNS)
+	after := func(l Lease) bool { return l.SeenNS >= gone && l.TimeNS <= c.lossNS }
+	s := c.j.m.Sessions[c.old.Session]
+	return slices.ContainsFunc(c.old.Leases(), after) || s != nil && slices.ContainsFunc(s.Leases, after)
 }
 
 // rankOfDelay is that of a delay of the old holder. A lease runs out during many a delay that is too short to have made it: a delay is
@@ -358,10 +462,10 @@ func (c *causeOf) holderText(s suspect) string {
 	}
 	var b strings.Builder
 	earliest, _ := c.j.m.leaseAt(old, f.EffectiveNS)
-	switch {
-	case s.rank == outlivedLease && earliest > f.EffectiveNS:
+	switch seen := f.EffectiveNS <= c.lossNS; { // before it was seen to work it may not have
+	case seen && s.rank == outlivedLease && earliest > f.EffectiveNS:
 		fmt.Fprintf(&b, "%s was %s%s with %s of its lease left, as acknowledged, which ran out %s", old.Client, f.words().Began, lasted, history.Duration(earliest-f.EffectiveNS), then)
-	case s.rank == outlivedLease:
+	case seen && s.rank == outlivedLease:
 		fmt.Fprintf(&b, "%s was %s%s when its lease, as acknowledged, may have run out already", old.Client, f.words().Began, lasted)
 	default:
 		fmt.Fprintf(&b, "it coincides with a %s of %s%s", f.words().One, old.Client, lasted)
@@ -372,12 +476,15 @@ func (c *causeOf) holderText(s suspect) string {
 			}
 		}
 	}
-	if young != nil && !f.Momentary && young.DoneNS > f.BeginNS && young.DoneNS < over {
+	if young != nil && !f.Momentary && young.DoneNS > f.workedNS() && young.DoneNS < over {
 		fmt.Fprintf(&b, "; %s was granted %s%s before it was over", young.Client, young.Key, withToken(young))
 	}
-	if old.LostNS != 0 && old.LostNS <= c.atNS {
-		fmt.Fprintf(&b, "; %s had been told %s before", old.Client, history.Duration(c.atNS-old.LostNS))
-	} else {
+	switch back := old.givenBackNS(); {
+	case old.LostNS != 0 && old.LostNS <= c.harmNS:
+		fmt.Fprintf(&b, "; %s had been told %s before", old.Client, history.Duration(c.harmNS-old.LostNS))
+	case back <= c.lossNS:
+		fmt.Fprintf(&b, "; %s had asked to release it %s before", old.Client, history.Duration(c.harmNS-back))
+	case old.Outcome == history.OK && !old.Voided:
 		fmt.Fprintf(&b, "; %s had not been told that the lock was lost", old.Client)
 	}
 	return b.String()

@@ -88,7 +88,7 @@ func TestCausesArePossible(t *testing.T) {
 		"the next holder's pause, before a delay of other packets": {nil, late + fault("1", "delay", "a", "2.10", "5.50", "role=client") + fault("2", "pause", "b", "2.40", "5.00", "role=waiter"), MutualExclusion,
 			"pause of next holder", "it coincides with a pause of b (next holder) for 2.60 s and a network delay of a (holder) for 3.40 s"},
 		"a delay of other packets, of a write that came after the loss": {nil, released + fault("1", "delay", "a", "1.15", "2.40", "role=holder") + fault("2", "pause", "n1", "1.15", "2.40", "role=one"), StaleWrite,
-			"network delay of holder", "it coincides with a network delay of a for 1.25 s; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
+			"network delay of holder", "it coincides with a network delay of a for 1.25 s; b was granted k with token 2 before it was over; a had asked to release it 1.10 s before"},
 		"the leader, not a delay of the holder under which its lease was extended": {nil, "0.1 harness leader n1\n" + late + "\n2.30 a lease:ok session=sa ttl=2.0 seen=2.15" + fault("1", "delay", "a", "2.10", "5.50", "role=client lag=0.03") + fault("2", "partition", "n1", "2.40", "5.00", "role=one"), MutualExclusion,
 			"partition of one", "it coincides with a partition of n1 (one, which led) for 2.60 s"},
 		"a partition from the resource, under which the lease was extended, coincides": {nil, late + "\n2.60 a lease:ok session=sa ttl=1.8 seen=2.50" + fault("2", "partition", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
@@ -124,7 +124,7 @@ func TestCausesArePossible(t *testing.T) {
 		"nothing that began after the hold's own release": {nil, released + fault("1", "pause", "a", "1.55", "2.60", "role=holder"), StaleWrite,
 			"unexplained", "no fault explains it"},
 		"what had begun before it": {nil, released + fault("1", "partition", "a", "1.15", "2.40", "role=holder"), StaleWrite,
-			"partition of holder", "it coincides with a partition of a for 1.25 s; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
+			"partition of holder", "it coincides with a partition of a for 1.25 s; b was granted k with token 2 before it was over; a had asked to release it 1.10 s before"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := plainPlan()
@@ -142,6 +142,151 @@ func TestCausesArePossible(t *testing.T) {
 				t.Errorf("%s is unexplained: %t, a release: %t", c.Kind, c.Unexplained(), c.IsRelease())
 			}
 		})
+	}
+}
+
+// A fault is named only while it can matter: for each kind the history in which it does, and the nearest in which it does not.
+func TestAFaultIsACauseOnlyWhileItCanMatter(t *testing.T) {
+	// a's lease runs out at 4.0, b asks at 4.4 and is granted the lock at 4.5; both believe until 5.
+	const late = `
+		1.90 a acquire h1
+		1.91 a lease:ok session=sa ttl=2.1 seen=1.90
+		2.00 a acquire:ok h1 token=1 session=sa
+		4.40 b acquire h2
+		4.50 b acquire:ok h2 token=2 session=sb
+		6.00 a exit h1 held=5.00
+		6.00 b exit h2 held=5.00`
+	const waits = "\n1.95 c acquire h3"
+	const elsewhere = "\n1.95 c acquire h3 key=other"
+	for name, test := range map[string]struct{ text, kind string }{
+		"a pause of the next holder that lasted when it asked":           {late + fault("1", "pause", "b", "3.00", "4.45", "role=client"), "pause of next holder"},
+		"not one that was over before":                                   {late + fault("1", "pause", "b", "3.00", "4.30", "role=client"), "unexplained"},
+		"a clock of the next holder's that was off when it asked":        {late + fault("1", "clock", "b", "3.00", "4.45", "role=client by=5"), "clock skew of next holder"},
+		"not one that was right again":                                   {late + fault("1", "clock", "b", "3.00", "4.30", "role=client by=5"), "unexplained"},
+		"a pause of a client that waited for the lock":                   {late + waits + fault("1", "pause", "c", "3.00", "4.45", "role=client"), "pause of another client"},
+		"not one of a client that waited for another":                    {late + elsewhere + fault("1", "pause", "c", "3.00", "4.45", "role=client"), "unexplained"},
+		"a partition of the holder, whose lease ran out after it":        {late + fault("1", "partition", "a", "2.40", "3.00", "role=holder"), "partition of holder"},
+		"not one after which the lease was extended":                     {late + "\n3.10 a lease:ok session=sa ttl=0.9 seen=3.05" + fault("1", "partition", "a", "2.40", "3.00", "role=holder"), "unexplained"},
+		"a kill of all servers, not a pause of a bystander":              {late + waits + fault("1", "pause", "c", "3.00", "4.45", "role=client") + fault("2", "kill", "n1", "3.00", "3.20", "role=all"), "kill of all"},
+		"a kill of all servers, not the leader's pause after it":         {"0.1 harness leader n2\n" + late + fault("1", "kill", "n1", "2.50", "4.20", "role=all") + fault("2", "pause", "n3", "2.55", "4.30", "role=one"), "kill of all"},
+		"a holder's clock coincides, because it can extend all the same": {late + fault("1", "clock", "a", "2.40", "4.45", "role=holder by=5"), "clock skew of holder"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result, _ := judgeText(t, plainPlan(), scenario(inOrder(test.text)))
+			p := result.of(MutualExclusion)
+			if len(p.Findings) != 1 || p.Findings[0].Cause.Kind != test.kind {
+				t.Fatalf("%+v", p.Findings)
+			}
+			if c := p.Findings[0].Cause; strings.Contains(test.kind, "clock") && !strings.HasPrefix(c.Text, "it coincides with") {
+				t.Errorf("%s", c.Text)
+			}
+		})
+	}
+}
+
+// Between when a fault was asked for and when it was seen to work it only coincides.
+func TestAFaultThatWasNotYetSeenToWorkCoincides(t *testing.T) {
+	for seen, want := range map[string]string{
+		"2.40": "a was paused (SIGSTOP) for 2.60 s with 1.60 s of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost",
+		"4.60": "it coincides with a pause of a for 400 ms; a had not been told that the lock was lost",
+	} {
+		result, _ := judgeText(t, plainPlan(), scenario(inOrder(`
+			1.90 a acquire h1
+			1.91 a lease:ok session=sa ttl=2.1 seen=1.90
+			2.00 a acquire:ok h1 token=1 session=sa
+			2.40 nemesis pause:invoke 1 target=a role=holder
+			`+seen+` nemesis pause:ok 1 target=a role=holder
+			4.40 b acquire h2
+			4.50 b acquire:ok h2 token=2 session=sb
+			5.00 nemesis pause:heal 1 target=a role=holder
+			5.00 nemesis pause:healed 1 target=a role=holder
+			6.00 a exit h1 held=5.00
+			6.00 b exit h2 held=5.00`)))
+		if p := result.of(MutualExclusion); len(p.Findings) != 1 || p.Findings[0].Cause.Text != want {
+			t.Errorf("%s: %+v", seen, p.Findings)
+		}
+	}
+}
+
+// The findings of one loss have its cause; what kept a write back is added to that of the write.
+func TestFindingsOfOneLossShareItsCause(t *testing.T) {
+	const loss = `
+		1.90 a acquire h1
+		2.00 a acquire:ok h1 token=1 session=sa
+		2.05 a read h1
+		2.06 @ read h1
+		2.07 a read:ok h1
+		2.60 b acquire h2
+		2.80 b acquire:ok h2 token=2 session=sb
+		2.90 b write h2 value=v2
+		2.91 @ write h2
+		2.92 b write:ok h2
+		3.00 a write h1 value=v1
+		5.00 @ write h1
+		5.01 a write:ok h1
+		6.00 a exit h1 held=5.00
+		6.00 b exit h2 held=5.00`
+	kill := fault("1", "kill", "n1", "2.50", "2.60", "role=all")
+	for name, test := range map[string]struct{ text, overlap, write string }{
+		"the kill, and a delay under which it was sent": {loss + kill + fault("2", "delay", "a", "1.50", "5.50", "role=client"),
+			"it coincides with a kill of n1 (all) for 100 ms and a network delay of a (holder) for 4.00 s",
+			"it coincides with a kill of n1 (all) for 100 ms and a network delay of a (holder) for 4.00 s; what came late was sent under a network delay of a (holder)"},
+		"the kill, and a partition that was over before": {loss + kill + fault("2", "partition", "b", "2.85", "2.95", "role=client"),
+			"it coincides with a kill of n1 (all) for 100 ms", "it coincides with a kill of n1 (all) for 100 ms"},
+		"what came after the loss, where nothing explains that": {loss + fault("2", "partition", "a", "2.95", "4.90", "role=client"),
+			"no fault explains it", "it coincides with a partition of a for 1.95 s; a had not been told that the lock was lost"},
+		"no partition of 20 ms that was over before the write was sent": {loss + fault("2", "partition", "a", "2.95", "2.97", "role=client"),
+			"no fault explains it", "no fault explains it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result, _ := judgeText(t, plainPlan(), scenario(inOrder(test.text)))
+			for of, want := range map[Name]string{MutualExclusion: test.overlap, StaleWrite: test.write} {
+				if p := result.of(of); len(p.Findings) != 1 || p.Findings[0].Cause.Text != want {
+					t.Errorf("%s: %+v", of, p.Findings)
+				}
+			}
+		})
+	}
+}
+
+// Who was told by the service that its record is gone, while the other's is proven to be there, lost the lock, whoever was read first.
+func TestWhoLostTheLockIsOlder(t *testing.T) {
+	for answer, want := range map[string]string{"release:fail h1 code=not-owned": "h1 h2", "release:info h1": "h2 h1"} {
+		plan := plainPlan()
+		plan.Tokens, plan.TokensReason = history.TokensNone, "none"
+		result, _ := judgeText(t, plan, `
+			1.00 a acquire h1
+			1.00 b acquire h2
+			1.10 b acquire:ok h2 session=sb
+			1.20 a acquire:ok h1 session=sa
+			1.40 a release h1 held=1.35
+			1.50 a `+answer+`
+			1.60 b release h2 held=1.55
+			1.70 b release:ok h2 owned=true`)
+		if p := result.of(MutualExclusion); len(p.Findings) != 1 || strings.Join(p.Findings[0].Holds, " ") != want {
+			t.Errorf("%s: %+v", answer, p.Findings)
+		}
+	}
+}
+
+// A loss that the service's own answer proves has the cause of the findings beside it: the grant that took the lock is proven, too.
+func TestAnEarlyLossHasTheCauseOfItsIncident(t *testing.T) {
+	plan := plainPlan()
+	plan.Tokens, plan.TokensReason, plan.Release = history.TokensNone, "none", history.ReleaseChecked
+	result, _ := judgeText(t, plan, inOrder(`
+		1.00 a acquire h1
+		1.00 b acquire h2
+		1.10 a lease:ok h1 ttl=2 seen=1.05
+		1.10 a acquire:ok h1 session=sa
+		1.20 b acquire:ok h2 session=sb
+		1.40 a release h1 held=1.35
+		1.50 a release:fail h1 code=not-owned owned=false
+		1.60 b release h2 held=1.55
+		1.70 b release:ok h2 owned=true`+fault("1", "clock", "b", "1.15", "3.00", "role=client by=5")))
+	for _, name := range []Name{MutualExclusion, EarlyExpiry} {
+		if p := result.of(name); len(p.Findings) != 1 || p.Findings[0].Cause.Kind != "clock skew of next holder" {
+			t.Errorf("%s: %s %+v", name, p.Reason, p.Findings)
+		}
 	}
 }
 

@@ -171,7 +171,7 @@ func (s *script) mark(at int64, f, kind string, args []string, fields map[string
 	case history.ClockStep:
 		e.FromNS, e.SkewNS = ns(fields["from"]), ns(fields["by"])
 	default:
-		e.Value = args[0]
+		e.Value = strings.TrimPrefix(args[0], "none") // leader none: there is none
 	}
 	s.event(e)
 }

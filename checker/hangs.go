@@ -142,17 +142,23 @@ func (j *judge) hangCause(k *keyView, beforeNS int64) Cause {
 	if last != nil {
 		sinceNS, since = last.DoneNS, fmt.Sprintf("%s had been granted last at %s, to %s", k.name, history.Moment(last.DoneNS), last.Client)
 	}
-	f, faults := j.lastFault(sinceNS, beforeNS)
+	f, latest, faults := j.lastFault(sinceNS, beforeNS)
 	if f == nil {
 		return unexplained
 	}
 	role := j.hangRole(f)
-	if last != nil && f.Target == last.Client && last.mayLastAt(max(f.EffectiveNS, last.DoneNS)) {
-		role = "holder"
+	for _, of := range j.m.Faults {
+		if of.EffectiveNS != 0 && of.EffectiveNS <= beforeNS && of.goneNS(j.m.EndNS) >= sinceNS && last != nil && of.Target == last.Client && last.mayLastAt(max(of.EffectiveNS, last.DoneNS)) {
+			f, role, faults = of, "holder", 1 // it is named for whom it hit, however many came after it
+		}
 	}
 	text := "it coincides with " + j.faultSpan(f, role)
 	if faults > 1 {
-		text += fmt.Sprintf(", the last of %d faults since then", faults)
+		which := "the last"
+		if f != latest {
+			which = "one"
+		}
+		text += fmt.Sprintf(", %s of %d faults since then", which, faults)
 	}
 	return Cause{Fault: f.Op, Kind: f.kindOf(role), Text: text + "; " + since}
 }
@@ -169,9 +175,13 @@ func (k *keyView) lastGrant(beforeNS int64) (last *Hold) {
 
 // wakeUpCause names the last fault before waiters were waited for: what a library lost in it may be missing at any time after.
 func (j *judge) wakeUpCause(hung []oldWaiter) Cause {
-	f, _ := j.lastFault(0, hung[0].fromNS)
+	f, latest, _ := j.lastFault(0, hung[0].fromNS)
 	if f == nil {
 		return unexplained
+	}
+	last := "fault"
+	if f != latest {
+		last = "fault of a server"
 	}
 	over, waited := f.overNS(j.m.EndNS), 0
 	if f.Momentary {
@@ -184,20 +194,26 @@ func (j *judge) wakeUpCause(hung []oldWaiter) Cause {
 	}
 	role := j.hangRole(f)
 	return Cause{Fault: f.Op, Kind: f.kindOf(role),
-		Text: fmt.Sprintf("the last fault before was %s: %d of %s asked before it was over", j.faultSpan(f, role), waited, history.Counted(int64(len(hung)), "waiter", "waiters"))}
+		Text: fmt.Sprintf("the last %s before was %s: %d of %s asked before it was over", last, j.faultSpan(f, role), waited, history.Counted(int64(len(hung)), "waiter", "waiters"))}
 }
 
-// lastFault is the fault in effect in a stretch that was over last, and how many there were.
-func (j *judge) lastFault(fromNS, toNS int64) (last *Fault, n int) {
+// lastFault is the fault in effect in a stretch that was over last, of a server if there was one: what waiters and their service lose is not
+// lost by a client that did not hold the lock. Latest is the last of all, and n how many there were.
+func (j *judge) lastFault(fromNS, toNS int64) (last, latest *Fault, n int) {
 	for _, f := range j.m.Faults {
 		if f.EffectiveNS == 0 || f.EffectiveNS > toNS || f.goneNS(j.m.EndNS) < fromNS {
 			continue
 		}
-		if n++; last == nil || f.goneNS(j.m.EndNS) >= last.goneNS(j.m.EndNS) {
+		n++
+		later := func(than *Fault) bool { return than == nil || f.goneNS(j.m.EndNS) >= than.goneNS(j.m.EndNS) }
+		if later(latest) {
+			latest = f
+		}
+		if last == nil || j.m.ofService(f) && !j.m.ofService(last) || j.m.ofService(f) == j.m.ofService(last) && later(last) {
 			last = f
 		}
 	}
-	return last, n
+	return last, latest, n
 }
 
 func (j *judge) hangRole(f *Fault) string {

@@ -30,8 +30,15 @@ type judge struct {
 	staleWrites   []staleWrite
 	prematureOnce sync.Once
 	premature     prematureOutcome
+	freeOnce      sync.Once
+	freeFound     *free
+	asksOnce      sync.Once
+	asks          map[ask][]*Hold
 	lastSession   map[string]*Session // by client
-	soFar         *soFar              // nil unless the recording goes on
+	// unansweredFresh are, by client, the first acquires of two locks since the final phase began that were never answered.
+	unansweredFresh map[string][]*Hold
+	named           map[string][]*Hold // by session: the first two that name it
+	soFar           *soFar             // nil unless the recording goes on
 }
 
 // keyView is one lock and the register behind it.

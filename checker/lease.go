@@ -339,7 +339,10 @@ func merged(spans []Span) []Span {
 // within is how much of [from, to] the spans, merged, cover.
 func within(spans []Span, from, to int64) int64 {
 	sum := int64(0)
-	for _, s := range spans {
+	for _, s := range endingAfter(spans, from) {
+		if s.FromNS >= to {
+			break
+		}
 		if part := min(s.ToNS, to) - max(s.FromNS, from); part > 0 {
 			sum += part
 		}

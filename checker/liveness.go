@@ -25,11 +25,15 @@ func (j *judge) liveness() outcome {
 		if final != 0 {
 			fresh = j.freshLocks(k, final, &o)
 		}
+		before := len(o.hits)
 		if !fresh.hung {
 			j.oldWaiters(k, fresh.granted, disturbed, &o)
 		}
 		if ended {
 			j.zombies(k, disturbed, &o)
+		}
+		if hung := j.freeWhileWanted().hung[k]; hung.waiter != nil && !fresh.hung && len(o.hits) == before {
+			o.hits = append(o.hits, hit{k.name, hung.FromNS + hung.bound.NS(), incidentOn(k), func() Finding { return j.freeFinding(k, hung) }})
 		}
 	}
 	if missing := j.m.Plan.Keys - len(j.keys); missing > 0 && o.inconclusive == "" {
@@ -47,16 +51,17 @@ type freshSessions struct {
 // freshLocks looks whether two fresh sessions in a row got a lock after everything was healed.
 func (j *judge) freshLocks(k *keyView, final int64, o *outcome) (seen freshSessions) {
 	since, _ := slices.BinarySearchFunc(k.acquires, final, func(h *Hold, ns int64) int { return cmp.Compare(h.InvokeNS, ns) })
-	fresh := slices.Clone(k.acquires[since:])
+	fresh := slices.DeleteFunc(slices.Clone(k.acquires[since:]), func(h *Hold) bool { return j.waitsElsewhere(h, final) })
 	for len(fresh) > 0 && len(seen.granted) < history.FreshSessions {
-		// The wait begins with the first request and goes on over failed ones until a session is granted the lock.
+		// The wait begins with the first request and goes on over failed ones until a session is granted the lock, as long as one waits.
 		asked := fresh[0]
 		at := firstGranted(fresh)
 		until := j.m.EndNS
 		if at >= 0 {
 			until = fresh[at].DoneNS
 		}
-		switch w := j.m.waited(asked.InvokeNS, until, j.m.Stalls); {
+		lost := merged(append(j.m.unasked(fresh, asked.InvokeNS, until), j.m.Stalls...))
+		switch w := j.m.waited(asked.InvokeNS, until, lost); {
 		case w.tooLong():
 			seen.hung = true
 			o.hits = append(o.hits, hit{k.name, asked.InvokeNS + w.bound.NS(), incidentOn(k), func() Finding { return j.deadFinding(k, asked, until, w) }})
@@ -77,6 +82,38 @@ func (j *judge) freshLocks(k *keyView, final int64, o *outcome) (seen freshSessi
 		o.inconclusive = fmt.Sprintf("only %d of %d fresh sessions asked for %s in the final phase", len(seen.granted), history.FreshSessions, k.name)
 	}
 	return seen
+}
+
+// waitsElsewhere reports whether the client of a fresh session's acquire had not been answered what it had asked for another lock before: a
+// client that does one thing after the other has not asked for this one yet.
+func (j *judge) waitsElsewhere(h *Hold, final int64) bool {
+	if j.unansweredFresh == nil {
+		j.unansweredFresh = map[string][]*Hold{}
+		for _, a := range j.m.Holds {
+			of := j.unansweredFresh[a.Client]
+			if a.InvokeNS >= final && (a.Outcome == history.Invoke || a.Outcome == history.Info) && (len(of) == 0 || len(of) == 1 && of[0].Key != a.Key) {
+				j.unansweredFresh[a.Client] = append(of, a)
+			}
+		}
+	}
+	return slices.ContainsFunc(j.unansweredFresh[h.Client], func(a *Hold) bool { return a.Key != h.Key && a.InvokeNS < h.InvokeNS })
+}
+
+// unasked are the stretches between two moments in which none of some acquires, in the order of their invocations, was waited for.
+func (m *Model) unasked(acquires []*Hold, from, to int64) (spans []Span) {
+	for _, h := range acquires {
+		if h.InvokeNS >= to {
+			break
+		}
+		if h.InvokeNS > from {
+			spans = append(spans, Span{from, h.InvokeNS})
+		}
+		from = max(from, m.waitsUntil(h))
+	}
+	if from < to {
+		spans = append(spans, Span{from, to})
+	}
+	return spans
 }
 
 // firstGranted is which of some acquires was granted first; -1 if none was.
@@ -201,10 +238,25 @@ func (j *judge) lastSessionOf(client string) *Session {
 	return j.lastSession[client]
 }
 
-// sessionOf is the session that an acquire can only have been under: its client's last, begun before it was asked.
+// sessionOf is the session that an acquire can only have been under: its client's last, begun before it was asked, unless it was begun for
+// another grant alone.
 func (j *judge) sessionOf(h *Hold) *Session {
-	if s := j.lastSessionOf(h.Client); s != nil && s.BeganNS < h.InvokeNS {
+	if s := j.lastSessionOf(h.Client); s != nil && s.BeganNS < h.InvokeNS && !j.ofAnother(s, h) {
 		return s
 	}
 	return nil
+}
+
+// ofAnother reports whether a session may be that of one other grant: no second one names it, and it began once that one had been asked for.
+func (j *judge) ofAnother(s *Session, h *Hold) bool {
+	if j.named == nil {
+		j.named = map[string][]*Hold{}
+		for _, g := range j.m.Holds {
+			if g.Session != "" && len(j.named[g.Session]) < 2 {
+				j.named[g.Session] = append(j.named[g.Session], g)
+			}
+		}
+	}
+	by := j.named[s.ID]
+	return len(by) == 1 && by[0] != h && by[0].InvokeNS <= s.BeganNS
 }

@@ -151,6 +151,39 @@ func TestLiveness(t *testing.T) {
 			2.4 f2 acquire:ok f2 token=2
 			2.5 f3 acquire f3
 			2.6 f3 acquire:ok f3 token=3`, Pass},
+		"refused at once, and nobody asks for a while": {start + probes + `
+			3.2 f1 acquire:fail f1 code=refused
+			60 f2 acquire f2
+			60.1 f2 acquire:ok f2 token=2
+			61 f3 acquire f3
+			61.1 f3 acquire:ok f3 token=3`, Pass},
+		"refused after a long time, and again": {start + probes + `
+			20 f1 acquire:fail f1 code=refused
+			30 f2 acquire f2
+			43 f2 acquire:fail f2 code=refused
+			44 f3 acquire f3
+			44.1 f3 acquire:ok f3 token=3`, Violation}, // 17.9 and 13 s
+		"another lock hangs, for which the same client waits": {`
+			2.0 harness phase final
+			2.1 f1 acquire f1 key=other
+			32.5 f1 acquire:info f1
+			33 f1 acquire f2
+			34 harness probe:invoke 1
+			34.1 harness probe:ok 1
+			80 harness phase end`, Violation}, // of the other alone
+		"a waiter under a session of its own, when that of another grant ends": {`
+			1.0 b acquire h1
+			1.1 b lease:ok session=sb ttl=2 seen=1
+			1.2 b acquire:ok h1 token=1 session=sb
+			1.3 b acquire h2 key=other
+			2.0 b release h1
+			2.1 b release:ok h1 owned=true
+			2.2 b lease:fail session=sb
+			2.5 c acquire h3 key=other
+			2.6 c acquire:ok h3 token=1
+			40 harness phase heal
+			40 b acquire:fail h2 code=cancelled
+			final`, Inconclusive}, // the other lock was asked for by no fresh session
 		"a waiter whose session is gone waits on": {`
 			1.0 b lease:ok session=sb ttl=2 seen=1
 			1.1 b acquire h1
@@ -177,8 +210,9 @@ func TestLiveness(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, _ := judgeText(t, plainPlan(), test.text)
-			if p := result.of(Liveness); p.Verdict != test.want {
-				t.Errorf("%s: %s, want %s", p.Verdict, p.Reason, test.want)
+			p := result.of(Liveness)
+			if p.Verdict != test.want || p.Count > 1 {
+				t.Errorf("%s: %s, %d findings, want %s", p.Verdict, p.Reason, p.Count, test.want)
 			}
 		})
 	}

@@ -128,6 +128,9 @@ var mutants = []struct {
 	{simulated.GrantToTheDead, crowded(fenced(jobs(history.AtLeastOnce, on(simulated.Queue, cuts)))), names(Liveness, MissedExecution), "the lock is a dead waiter's, all others queue behind it, and the next slot is run by no client"},
 	{simulated.ZombieWaiter, patient(fenced(on(simulated.Queue, cuts))), names(Liveness), "it waits for ever under a session that is gone"},
 	{simulated.LostWakeUp, patient(fenced(on(simulated.Queue, cuts))), names(Liveness), "it waits for ever under a session that lives, and others behind it; once it is closed fresh sessions get the lock"},
+	{simulated.NeverWoken, patient(fenced(on(simulated.Queue, calm))), names(Liveness), "its turn has come, and it waits for ever"},
+	{simulated.WokenByReleases, patient(fenced(on(simulated.Queue, kills))), names(Liveness), "it waits for a release that its predecessor, which has died, cannot send"},
+	{simulated.RecordLeft, two(fenced(on(simulated.Polling, calm))), names(LockLinearizability, Liveness), "nobody holds it, and tries, which are atomic here, are refused, although no other client waits that may have had it and be given up later"},
 	{simulated.GrantToTheDead, patient(fenced(on(simulated.Queue, cuts))), names(LockLinearizability, Liveness), "granted under a session that the service had said is gone, and never free again if the client is gone, too"},
 	{simulated.BusyWhenFree, on(simulated.Polling, calm), names(LockLinearizability), "tries are atomic here, so a refused one says that a client has the lock"},
 	{simulated.TokenRepeated, fenced(on(simulated.Queue, calm)), names(TokenMonotonicity), "the resource believes the tokens, and rejects"},
@@ -207,6 +210,18 @@ func patient(o simulated.Options) simulated.Options {
 	return o
 }
 
+// two is a world of two clients, in which there is often none that waits.
+func two(o simulated.Options) simulated.Options {
+	o.Clients = 2
+	return o
+}
+
+// struck is a patient world in which faults have a minute to hit a holder.
+func struck(o simulated.Options) simulated.Options {
+	o.LoadNS, o.CalmNS = 110e9, 50e9
+	return o
+}
+
 // crowded is a patient world in which there is always a client that waits, and few faults.
 func crowded(o simulated.Options) simulated.Options {
 	o.Clients = 8
@@ -276,4 +291,35 @@ func violatedIn(t *testing.T, o simulated.Options) (all []Name, err error) {
 		}
 	}
 	return all, nil
+}
+
+// A lock that hangs is found where it does: in the load, long before fresh sessions ask for it.
+func TestLocksThatHangAreFoundInTheLoad(t *testing.T) {
+	for defect, world := range map[simulated.Defect]simulated.Options{
+		simulated.NeverWoken:      patient(on(simulated.Queue, calm)),
+		simulated.WokenByReleases: struck(on(simulated.Queue, kills)),
+		simulated.RecordLeft:      patient(on(simulated.Polling, calm)),
+	} {
+		t.Run(string(defect), func(t *testing.T) {
+			t.Parallel()
+			found, seeds := 0, min(histories(t, 20), 200)
+			for seed := range uint64(seeds) {
+				o := world
+				o.Seed, o.Defect = seed, defect
+				run := simulated.Simulate(o)
+				result, m, err := Check(recordingOf(t, run.Plan, func() ([]history.Event, []history.Request) { return run.Events, run.Requests }), Options{Properties: []Name{Liveness}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				hung := newJudge(m, Options{}).freeWhileWanted().hung[m.keys[0]]
+				if heal, _ := m.phase(history.PhaseHeal); hung.waiter != nil && hung.FromNS < heal && result.of(Liveness).Verdict == Violation {
+					found++
+				}
+			}
+			t.Logf("found in %d of %d", found, seeds)
+			if found < seeds {
+				t.Errorf("found in %d of %d", found, seeds)
+			}
+		})
+	}
 }

@@ -168,7 +168,9 @@ func (o *oracle) deadLock(end int64) (dead, granted bool) {
 				got, until = i, h.done/aSecond
 			}
 		}
-		if o.waited(from, until, o.stalledIn) {
+		waiting := asking
+		lost := func(s int64) bool { return o.stalledIn(s) || !o.waitedIn(waiting, s, end) }
+		if o.waited(from, until, lost) {
 			return true, false
 		}
 		if got < 0 {
@@ -180,12 +182,17 @@ func (o *oracle) deadLock(end int64) (dead, granted bool) {
 	return false, true
 }
 
+// waitedIn reports whether one of some acquires was waited for in a second.
+func (o *oracle) waitedIn(acquires []*fact, s, end int64) bool {
+	return slices.ContainsFunc(acquires, func(h *fact) bool { return h.invoke <= s*aSecond && o.pendingUntil(h, end) > s })
+}
+
 // zombie: an acquire that still waits, undisturbed, long after its own session's end.
 func (o *oracle) zombie(end int64) bool {
 	for _, h := range o.holds {
 		session, began := o.lastSession(h.client)
 		ended := o.sessionEnd(session)
-		if ended == 0 || began >= h.invoke || ended < h.invoke {
+		if ended == 0 || began >= h.invoke || ended < h.invoke || o.ofAnother(session, began, h) {
 			continue
 		}
 		until, waited := o.pendingUntil(h, end), int64(0)
@@ -199,6 +206,17 @@ func (o *oracle) zombie(end int64) bool {
 		}
 	}
 	return false
+}
+
+// ofAnother reports whether a session began for one other grant, and no second one names it.
+func (o *oracle) ofAnother(session string, began int64, h *fact) bool {
+	var by []*fact
+	for _, g := range o.holds {
+		if g.session == session {
+			by = append(by, g)
+		}
+	}
+	return len(by) == 1 && by[0] != h && by[0].invoke <= began
 }
 
 // lastSession is the session of a client that was heard of last for the first time, and when that was.

@@ -139,7 +139,7 @@ type Stats struct {
 	Info         int64   `json:"info"`
 	OpsPerSecond float64 `json:"ops_per_second"`
 	// Availability is the share of the load phase, from 0 to 1, in which at least one acquire succeeded per window of
-	// one second, or no client was asking.
+	// one second, or no client was asking; less the stretches of a second and more in which a lock was free while it was wanted.
 	Availability float64              `json:"availability"`
 	Latency      map[string]Quantiles `json:"latency"` // by operation
 	// LossSignal is how long after another client's grant the old holder was told; TakeOver is how long after a holder's
@@ -147,6 +147,9 @@ type Stats struct {
 	LossSignal Quantiles  `json:"loss_signal"`
 	TakeOver   Quantiles  `json:"take_over"`
 	Starved    Starvation `json:"starved"`
+	FreeWanted FreeWanted `json:"free_while_wanted"`
+	// WithoutAnswer are the operations that clients left without an answer although no fault was near.
+	WithoutAnswer []Unanswered `json:"without_answer,omitempty"`
 	// Rejected counts the writes that the resource compared and refused; Guarded those the client itself held back, Unanswered those of
 	// them for which the service had not answered whether the lock was held: a guard that asks prevents them by its being cautious.
 	Rejected   int64 `json:"rejected_writes"`

@@ -40,7 +40,8 @@ func (j *judge) staleWrite() outcome {
 	}
 	o.inconclusive = j.m.untrusted()
 	for _, w := range j.stale() {
-		o.hits = append(o.hits, hit{w.key, w.write.handledNS, w.hold.ID, func() Finding { return j.staleFinding(w) }})
+		old, _ := j.superseded(w)
+		o.hits = append(o.hits, hit{w.key, w.write.handledNS, old.ID, func() Finding { return j.staleFinding(w) }})
 	}
 	return o
 }
@@ -229,6 +230,14 @@ func (r ranking) after(token string, than int) int {
 	return n
 }
 
+// superseded are the two holds of a stale write, the older one first. Where nothing orders them it may have lost the lock all the same.
+func (j *judge) superseded(w staleWrite) (old, young *Hold) {
+	if w.why == staleEither {
+		return j.older(j.keyNamed(w.key), w.hold, w.newer)
+	}
+	return w.hold, w.newer
+}
+
 func (j *judge) staleFinding(w staleWrite) Finding {
 	h, g := w.hold, w.newer
 	f := Finding{Key: w.key, AtNS: w.write.handledNS, Requests: []int64{w.prior.Seq(), w.write.Seq()}}
@@ -238,8 +247,9 @@ func (j *judge) staleFinding(w staleWrite) Finding {
 	} else {
 		f.Summary = fmt.Sprintf("%s wrote %s%s after the newer holder %s%s had used it: accepted", h.Client, w.key, withToken(h), g.Client, withToken(g))
 	}
-	f.Cause = j.cause(h, g, w.write.handledNS)
-	s := j.story(&f, h, g)
+	old, young := j.superseded(w)
+	f.Cause = j.cause(old, young, w.write.handledNS)
+	s := j.story(&f, old, young)
 	guard, _ := history.GuardNamed(history.Guard(j.m.Plan.Guard))
 	s.accessedAs(w.write, guard.Looked)
 	s.accessed(w.prior)

@@ -19,9 +19,13 @@ type Starvation struct {
 // starvedLeases is for how many times the lease a client has to starve before that is reported.
 const starvedLeases = 3
 
-// Long reports whether it is worth a warning: longer than any dead holder's record can last.
+// Long reports whether it is worth a warning: longer than any dead holder's record can last, and than a client waits between two requests.
 func (s Starvation) Long(p history.Plan) bool {
-	return s.NS > (starvedLeases*(p.EffectiveMS+p.GraceMS)+p.LockDelayMS)*1e6
+	return s.NS > starvedNS(p)
+}
+
+func starvedNS(p history.Plan) int64 {
+	return (starvedLeases*(p.EffectiveMS+p.GraceMS) + p.LockDelayMS + p.RetryMS) * 1e6
 }
 
 // starvation looks at every lock, from the beginning of the load to the final phase.

@@ -101,7 +101,7 @@ func (j *judge) stats(c *counts) Stats {
 	s.ThrottledNS = m.throttledNS
 	var lossSignals, takeOvers []Delay
 	runParallel([]func(){
-		func() { s.Availability = m.availability(c.series.available) },
+		func() { s.Availability = m.availability(j.freeWhileWanted().long, c.series.available) },
 		func() { lossSignals, takeOvers = j.lossSignals(), j.takeOvers() },
 		func() { s.Starved = j.starvation() },
 		func() { s.AttemptsPerGrant, s.Overtakes = j.attemptsPerGrant(), j.overtakes() },
@@ -109,6 +109,7 @@ func (j *judge) stats(c *counts) Stats {
 	s.LossSignal, s.TakeOver = quantiles(delaysOf(lossSignals)), quantiles(delaysOf(takeOvers))
 	m.Series = c.series.series()
 	m.Series.LossSignals, m.Series.TakeOvers = kept(lossSignals, m.EndNS), kept(takeOvers, m.EndNS)
+	s.FreeWanted, s.WithoutAnswer = j.freeWhileWanted().FreeWanted, j.unanswered()
 	s.Jobs = j.jobStats()
 	s.OutlivedLeases = int64(len(m.outlived()))
 	s.StaleAccepted = int64(len(j.stale()))
@@ -170,8 +171,9 @@ func (h *Hold) handedOnBefore(g *Hold) bool {
 const maxWindows = 1 << 20
 
 // availability is the share of the load phase's seconds in which an acquire succeeded or no client was asking. The last second
-// counts as the part of it that there was. It calls report for each second, with whether it was one of them.
-func (m *Model) availability(report func(from, to int64, good bool)) float64 {
+// counts as the part of it that there was. What a lock hung of them, free although it was wanted, is taken off. It calls report for each
+// second, with whether it was one of them.
+func (m *Model) availability(hung []Span, report func(from, to int64, good bool)) float64 {
 	from, to := m.phase(history.PhaseLoad)
 	if to <= from {
 		return 1
@@ -203,7 +205,9 @@ func (m *Model) availability(report func(from, to int64, good bool)) float64 {
 		end := min(begin+window, to)
 		available := granted[i] || waiting == 0
 		if available {
-			good += end - begin
+			free := within(hung, begin, end)
+			good += end - begin - free
+			available = free < end-begin
 		}
 		report(begin, end, available)
 	}

@@ -9,23 +9,44 @@ import (
 	"lockcheck/reports/words"
 )
 
-// A client that starved is reported on the terminal and on the page, from three leases on; and it changes no verdict.
-func TestAStarvedClientIsWarnedOf(t *testing.T) {
-	const phrase = "c3 waited for k1 for 12.3 s, from 17.020 s on, although no client is known to have held it and no fault was in effect: the lock hangs, or it is slow"
-	for ns, warns := range map[int64]bool{12.3e9: true, 6e9: false, 0: false} {
-		j := madeup.EtcdPauseRun()
-		j.Plan.EffectiveMS = 2000
-		j.Result.Stats.Starved = checker.Starvation{NS: ns, FromNS: 17.02e9, Key: "k1", Client: "c3"}
-		verdict := words.Sentence(j.Plan, j.Result)
-		if got := strings.Contains(said(t, j), "warning   "+phrase+"\n"); got != warns {
-			t.Errorf("%d ns: on the terminal: %v", ns, got)
-		}
-		if got := strings.Contains(shown(t, j), "<b>Warning:</b> "+phrase+". This is a figure and no verdict."); got != warns {
-			t.Errorf("%d ns: on the page: %v", ns, got)
-		}
-		j.Result.Stats.Starved = checker.Starvation{}
-		if got := words.Sentence(j.Plan, j.Result); got != verdict {
-			t.Errorf("%d ns: the verdict is %q, and without it %q", ns, verdict, got)
-		}
+// What hung is said in the verdict's own sentence, from three leases on: on the terminal and on the page. It changes no verdict.
+func TestAHangIsWarnedOfInTheVerdict(t *testing.T) {
+	const starved = "; warning: c3 waited for k1 for 12.3 s, from 17.020 s on, although no client is known to have held it and no fault was in effect: the lock hangs, or it is slow"
+	const free = "; warning: k1 was free for 12.3 s, from 17.020 s on, while c3 waited for it: the lock hangs, or it is slow"
+	for name, test := range map[string]struct {
+		starved, free int64
+		unjudged      string
+		retryMS       int64
+		says          string
+	}{
+		"nothing":                  {0, 0, "", 0, ""},
+		"three leases":             {6e9, 6e9, "", 0, ""},
+		"more":                     {12.3e9, 12.3e9, "", 0, free},
+		"its client asks so often": {12.3e9, 12.3e9, "", 7000, ""},
+		"no plain writes":          {12.3e9, 0, "no plain writes to the service were made during the load", 0, starved},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := madeup.EtcdPauseRun()
+			before := words.Sentence(j.Plan, j.Result)
+			j.Plan.EffectiveMS, j.Plan.RetryMS = 2000, test.retryMS
+			j.Result.Stats.Starved = checker.Starvation{NS: test.starved, FromNS: 17.02e9, Key: "k1", Client: "c3"}
+			j.Result.Stats.FreeWanted = checker.FreeWanted{NotJudged: test.unjudged, Longest: checker.FreeStretch{NS: test.free, FromNS: 17.02e9, Key: "k1", Client: "c3"}}
+			if got := words.Sentence(j.Plan, j.Result); got != before+test.says {
+				t.Errorf("%q", got)
+			}
+			for where, text := range map[string]string{"terminal": said(t, j), "page": shown(t, j)} {
+				if !strings.Contains(text, before+test.says) {
+					t.Errorf("not on the %s", where)
+				}
+			}
+		})
+	}
+}
+
+func TestOperationsWithoutAnswerAreNamedInTheVerdict(t *testing.T) {
+	j := madeup.EtcdPauseRun()
+	j.Result.Stats.WithoutAnswer = []checker.Unanswered{{Client: "c1", F: "acquire", Count: 1}, {Client: "c2", F: "release", Count: 7}, {Client: "c4", F: "release", Count: 1}}
+	if got := words.Sentence(j.Plan, j.Result); !strings.HasSuffix(got, "; 1 acquire of c1 and 8 releases of c2, c4 never answered, with no fault near") {
+		t.Errorf("%q", got)
 	}
 }

@@ -80,23 +80,3 @@ func (w *worker) job(ctx context.Context, hold, key string, read driver.Completi
 		w.pause(ctx, work-before)
 	}
 }
-
-// probeLoad makes plain writes to the service while jobs run, so that the checker can tell a lock that is not granted from a service
-// that does nothing at all.
-func (r *Run) probeLoad(ctx context.Context) {
-	if !r.plan.SameKernel { // the checker judges no time of another machine's (rule R10)
-		return
-	}
-	tick := time.NewTicker(probeEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			r.probe(ctx)
-		case <-r.stopping:
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
-}

@@ -113,6 +113,21 @@ func (m *monitor) bound(fromNS, toNS int64, client func(string) bool) history.Bo
 	return b
 }
 
+// retries takes what the lock client declared of its requests.
+func (m *monitor) retries(ms int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.bounds.Retries(ms * 1e6)
+}
+
+// giveUp reports whether an acquire may be given up: the last one that waits for a lock never is, because what a hang is can only be seen
+// while a client waits (rule J8). It then counts as one that waits no more.
+func (m *monitor) giveUp(op int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.waiters.giveUp(op)
+}
+
 // hanging are those who wait for a lock that none of them was granted in their phase.
 func (m *monitor) hanging() []pendingAcquire {
 	m.mu.Lock()

@@ -3,6 +3,7 @@ package workloads
 import (
 	"bufio"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,7 @@ func askedOf(t *testing.T) (w *worker, tick chan time.Time, heard chan string) {
 			heard <- lines.Text()
 		}
 	}()
-	run := &Run{recorder: recorder, stopping: make(chan struct{}), waited: make(chan struct{})}
+	run := &Run{recorder: recorder, monitor: newMonitor(history.Plan{}), stopping: make(chan struct{}), waited: make(chan struct{})}
 	run.timeouts = newTimeouts(history.Plan{EffectiveMS: 1000, Clients: 1}, nil)
 	run.timeouts.limit, run.timeouts.queue = -time.Hour, 0 // any operation has been waited for long enough
 	w = newWorker(run, 1, &member{name: "c1", driver: driver.New("c1", stdin, stdout, recorder, nil)})
@@ -62,12 +63,64 @@ func acquiring(t *testing.T, w *worker) (done chan driver.Completion) {
 	return done
 }
 
+// drawn is a source of random numbers that always gives the same: none that IntN draws once more.
+type drawn uint64
+
+func (d drawn) Uint64() uint64 { return uint64(d) }
+
+const (
+	drawnImpatient drawn = 1 << 32
+	drawnPatient   drawn = 1<<63 | 1<<32
+)
+
+// Of the acquires that wait too long some are given up while the load goes on, but never the last that waits for its lock.
 func TestAWaitIsGivenUpWhileTheLoadGoesOn(t *testing.T) {
-	w, tick, _ := askedOf(t)
-	done := acquiring(t, w)
-	tick <- time.Now()
-	if c := <-done; c.Type != history.Info {
-		t.Errorf("it came to %s", c.Type)
+	for name, test := range map[string]struct {
+		draw    drawn
+		others  string // that another client waits for; "" for none
+		givenUp bool
+	}{
+		"one that is drawn, beside another": {drawnImpatient, "k1", true},
+		"one that is not drawn":             {drawnPatient, "k1", false},
+		"the last one":                      {drawnImpatient, "", false},
+		"the last one of its lock":          {drawnImpatient, "k2", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, tick, heard := askedOf(t)
+			w.patience = rand.New(test.draw)
+			w.run.monitor.watch(event(history.Acquire, history.Invoke, "c1", "h1", "k1", 1))
+			if test.others != "" {
+				w.run.monitor.watch(event(history.Acquire, history.Invoke, "c2", "h2", test.others, 2))
+			}
+			done := acquiring(t, w)
+			<-heard
+			tick <- time.Now()
+			if test.givenUp {
+				if c := <-done; c.Type != history.Info {
+					t.Errorf("it came to %s", c.Type)
+				}
+				return
+			}
+			tick <- time.Now() // taken, so the one before was looked at
+			select {
+			case c := <-done:
+				t.Errorf("it came to %s", c.Type)
+			default:
+			}
+			close(w.run.stopping)
+			close(w.run.waited)
+			<-done
+		})
+	}
+}
+
+// Of two that wait for one lock only one can be given up, however late the history says so.
+func TestTheLastWaiterIsNeverGivenUp(t *testing.T) {
+	m := newMonitor(history.Plan{})
+	m.watch(event(history.Acquire, history.Invoke, "c1", "h1", "k1", 1))
+	m.watch(event(history.Acquire, history.Invoke, "c2", "h2", "k1", 2))
+	if first, second := m.giveUp(1), m.giveUp(2); !first || second {
+		t.Errorf("%t, then %t", first, second)
 	}
 }
 

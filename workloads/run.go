@@ -176,10 +176,10 @@ func (r *Run) load(ctx context.Context) error {
 	began := r.mark(history.PhaseLoad)
 	if r.schedule != nil {
 		r.schedule.loadNS.Store(began)
-		var probes sync.WaitGroup
-		defer probes.Wait()
-		probes.Go(func() { r.probeLoad(ctx) })
 	}
+	var probes sync.WaitGroup
+	defer probes.Wait()
+	probes.Go(func() { r.probeLoad(ctx) })
 	workers := r.workers()
 	disturbing, calm := context.WithTimeout(ctx, time.Duration(r.plan.TimeLimitMS)*time.Millisecond)
 	defer calm()

@@ -250,7 +250,8 @@ func (r *Run) declared() error {
 	members := r.fleet.live()
 	first := members[0].ready
 	r.plan.Tokens, r.plan.TokensReason = history.Tokens(first.Tokens), first.TokensReason
-	r.plan.Release = history.ReleaseKind(first.Release)
+	r.plan.Release, r.plan.RetryMS = history.ReleaseKind(first.Release), first.RetryMS
+	r.monitor.retries(r.plan.RetryMS)
 	for _, m := range members {
 		if err := r.agrees(m); err != nil {
 			return err
@@ -295,6 +296,7 @@ func (r *Run) agrees(m *member) error {
 	for _, of := range []struct{ what, declared, before string }{
 		{"tokens", m.ready.Tokens, string(r.plan.Tokens)},
 		{"release", m.ready.Release, string(r.plan.Release)},
+		{"retry_ms", fmt.Sprint(m.ready.RetryMS), fmt.Sprint(r.plan.RetryMS)},
 	} {
 		if of.declared != of.before {
 			return r.refused(fmt.Errorf("client %s declares %s %q, and those before it %q: they run the same program", m.name, of.what, of.declared, of.before))

@@ -25,9 +25,8 @@ type timeouts struct {
 }
 
 func newTimeouts(plan history.Plan, servers []string) *timeouts {
-	ttl := time.Duration(plan.EffectiveMS+plan.GraceMS) * time.Millisecond
 	p := &timeouts{
-		patient: plan.Jobs(), limit: max(10*time.Second, 5*ttl), queue: time.Duration(plan.Clients)*2*longestHold(plan) + time.Duration(plan.LockDelayMS)*time.Millisecond,
+		patient: plan.Jobs(), limit: time.Duration(plan.AnswerMS()) * time.Millisecond, queue: time.Duration(plan.Clients)*2*longestHold(plan) + time.Duration(plan.LockDelayMS)*time.Millisecond,
 		active: map[int64]string{}, touched: map[string]int64{}, servers: map[string]bool{},
 	}
 	for _, name := range append([]string{nemesis.Service}, servers...) {

@@ -62,6 +62,21 @@ func (w *waiters) follow(event history.Event) {
 	}
 }
 
+// giveUp takes an acquire out, unless it is the last that waits for its lock.
+func (w *waiters) giveUp(op int64) bool {
+	of, waits := w.pending[op]
+	if !waits {
+		return false
+	}
+	for other, with := range w.pending {
+		if other != op && with.key == of.key {
+			delete(w.pending, op)
+			return true
+		}
+	}
+	return false
+}
+
 // hanging are those who wait for a lock that none of them was granted, by lock and then by how long they wait.
 func (w *waiters) hanging() (all []pendingAcquire) {
 	for _, of := range w.pending {

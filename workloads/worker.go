@@ -21,6 +21,7 @@ type worker struct {
 	random    *rand.Rand   // of the turns: what it is asked for does not depend on what happens
 	crashRand *rand.Rand   // of what follows an unknown outcome
 	longRand  *rand.Rand   // of long holds
+	patience  *rand.Rand   // of which acquires may be given up
 	tick      *time.Ticker // looks at how long an operation has been waited for; one for all of them
 	client    *member
 	recorded  map[string]int64 // of jobs, by key: the last slot that is known to be recorded
@@ -37,7 +38,8 @@ func newWorker(run *Run, number int, first *member) *worker {
 		run: run, host: first.name, client: first, recorded: map[string]int64{}, starts: 1, tick: time.NewTicker(100 * time.Millisecond), backoff: deathBackoff, limits: clientStartTimeouts,
 		random:    rand.New(rand.NewPCG(uint64(run.plan.Seed), uint64(number))),
 		crashRand: rand.New(rand.NewPCG(uint64(run.plan.Seed), 1<<32+uint64(number))),
-		longRand:  rand.New(rand.NewPCG(uint64(run.plan.Seed), 2<<32+uint64(number))),
+		longRand:  rand.New(rand.NewPCG(uint64(run.plan.Seed), 3<<32+uint64(number))),
+		patience:  rand.New(rand.NewPCG(uint64(run.plan.Seed), 2<<32+uint64(number))),
 	}
 }
 
@@ -116,6 +118,10 @@ func (w *worker) release(ctx context.Context, hold, key string) {
 	w.leave(of, hold, key, w.do(ctx, client.Command{Cmd: client.CmdRelease, Hold: hold, Key: key}))
 }
 
+// impatient: of so many acquires one may be given up. The others wait for as long as it takes: to give all of them up would heal the hang
+// that is to be measured, and to give none up would never try what a lock makes of it.
+const impatient = 10
+
 // do sends one operation and waits for its end. Cmd and what belongs to it are the caller's; Op is given if absent.
 func (w *worker) do(ctx context.Context, command client.Command) driver.Completion {
 	if command.Op == 0 {
@@ -126,6 +132,7 @@ func (w *worker) do(ctx context.Context, command client.Command) driver.Completi
 	done := driver.Begin(command)
 	stopping, waited := w.run.stopping, (chan struct{})(nil)
 	waits := command.Cmd == client.CmdAcquire
+	mayGiveUp := !waits || w.patience.IntN(impatient) == 0
 	defer w.setTurn(turnBusy)
 	for {
 		select {
@@ -144,7 +151,8 @@ func (w *worker) do(ctx context.Context, command client.Command) driver.Completi
 			driver.Cancel(command.Op)
 			invoked, waits, waited = w.run.recorder.Now(), false, nil
 		case <-w.tick.C: // perhaps one that was due before: to look once more does no harm
-			if waited == nil && w.run.timeouts.expired(w.client.name, waits, invoked, w.run.recorder.Now()) {
+			expired := mayGiveUp && waited == nil && w.run.timeouts.expired(w.client.name, waits, invoked, w.run.recorder.Now())
+			if expired && (!waits || w.run.monitor.giveUp(command.Op)) {
 				driver.Abandon(command.Op, fmt.Sprintf("no answer for %v without a fault", w.run.timeouts.limit))
 			}
 		case <-ctx.Done():

@@ -19,6 +19,7 @@ func TestAllClientsHaveToDeclareTheSame(t *testing.T) {
 		"": {Tokens: "ordered", Release: "checked"},
 		`c1-2 declares tokens "none", and those before it "ordered"`:       {Tokens: "none", Release: "checked"},
 		`c1-2 declares release "unchecked", and those before it "checked"`: {Tokens: "ordered", Release: "unchecked"},
+		`c1-2 declares retry_ms "5000", and those before it "0"`:           {Tokens: "ordered", Release: "checked", RetryMS: 5000},
 		`c1-2 declares release "", and those before it "checked"`:          {Tokens: "ordered"},
 	} {
 		err := run.agrees(&member{name: "c1-2", ready: ready})

@@ -12,6 +12,7 @@ type Bound struct {
 	GraceNS     int64 // for how long after its end the service may still count it
 	ElectionNS  int64 // how long the service may be without a leader
 	LockDelayNS int64 // for how long the service grants a lock to no client whose holder's lease has ended
+	RetryNS     int64 // for how long a client waits between two requests of one acquire
 	SetBack     SetBack
 }
 
@@ -29,10 +30,11 @@ const (
 )
 
 // NS is the bound, in nanoseconds: the lease has to run out and the service to find a leader, five times over, and never
-// less than 30 s; what the service then waits before it grants the lock again; and what a clock was set back by.
+// less than 30 s; what the service then waits before it grants the lock again; what the client waits before it asks again; and what a clock
+// was set back by.
 func (b Bound) NS() int64 {
 	recovery := min(b.TTLNS+b.GraceNS+b.ElectionNS, MaxNS/boundFactor) // no run is longer
-	return min(max(minBoundNS, boundFactor*recovery)+b.LockDelayNS+b.SetBack.ByNS, MaxNS)
+	return min(max(minBoundNS, boundFactor*recovery)+b.LockDelayNS+b.RetryNS+b.SetBack.ByNS, MaxNS)
 }
 
 // String says what the bound is made of: "5 × (lease 2.00 s + election 1.00 s), at least 30 s, and 90.0 s for the wall clock of
@@ -52,6 +54,9 @@ func (b Bound) String() string {
 	words := fmt.Sprintf("%d × %s, at least %.0f s", boundFactor, recovery, time.Duration(minBoundNS).Seconds())
 	if b.LockDelayNS > 0 {
 		words += fmt.Sprintf(", and %s of lock delay", Duration(b.LockDelayNS))
+	}
+	if b.RetryNS > 0 {
+		words += fmt.Sprintf(", and %s between two requests of a client", Duration(b.RetryNS))
 	}
 	if b.SetBack.ByNS > 0 {
 		words += fmt.Sprintf(", and %s for %s, set back at %s", Duration(b.SetBack.ByNS), b.SetBack.Clock(), Moment(b.SetBack.AtNS))
@@ -92,11 +97,14 @@ const ClockFault F = "clock"
 func NewBounds(plan Plan) *Bounds {
 	return &Bounds{
 		plan: Bound{
-			TTLNS: plan.EffectiveMS * 1e6, GraceNS: plan.GraceMS * 1e6, ElectionNS: plan.ElectionMS * 1e6, LockDelayNS: plan.LockDelayMS * 1e6,
+			TTLNS: plan.EffectiveMS * 1e6, GraceNS: plan.GraceMS * 1e6, ElectionNS: plan.ElectionMS * 1e6, LockDelayNS: plan.LockDelayMS * 1e6, RetryNS: plan.RetryMS * 1e6,
 		},
 		shifts: map[int64]change{},
 	}
 }
+
+// Retries says for how long the lock client waits at most between two requests of one acquire, which is known once it has started.
+func (b *Bounds) Retries(ns int64) { b.plan.RetryNS = ns }
 
 // Take takes in the next event.
 func (b *Bounds) Take(e *Event) {

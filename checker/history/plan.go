@@ -24,6 +24,8 @@ type Plan struct {
 	// LockDelayMS is for how long the service then grants the lock to no client.
 	LockDelayMS int64 `json:"lock_delay_ms,omitempty"`
 	DriftMS     int64 `json:"drift_ms"` // taken off every lease before it counts as protection (rule R5)
+	// RetryMS is for how long the lock client waits at most between two requests of one acquire, as it declares (rule J8).
+	RetryMS int64 `json:"retry_ms,omitempty"`
 	// Resource is what holders write to: a name of Resources. "" in recordings from before plans named it: see ResourceKind.
 	Resource Resource `json:"resource,omitempty"`
 	// Fenced reports whether the resource compares tokens: the workload sends them, and this resource looks at them.
@@ -83,6 +85,9 @@ type Plan struct {
 // RecoveryMS is for how long after one fault the service may grant a lock to no client: until the lease of its holder has ended, the
 // service has a leader, and it grants the lock again.
 func (p *Plan) RecoveryMS() int64 { return p.EffectiveMS + p.GraceMS + p.ElectionMS + p.LockDelayMS }
+
+// AnswerMS is for how long the harness waits for the answer to an operation that no fault touches (rule R8).
+func (p *Plan) AnswerMS() int64 { return max(10_000, 5*(p.EffectiveMS+p.GraceMS)) }
 
 // ElsewhereWords says why the servers may count time by another clock than the harness (rule R10), of a plan without SameKernel.
 func (p *Plan) ElsewhereWords() string {

@@ -72,9 +72,9 @@ func (p *Plan) Validate() error {
 		return mistakef("the plan's workload is %q; known are %s", p.Workload, list(workloads))
 	case min(p.Nodes, p.Clients, p.Keys) < 0:
 		return mistakef("the plan has %d servers, %d clients and %d keys: no number may be negative", p.Nodes, p.Clients, p.Keys)
-	case min(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.GraceMS, p.LockDelayMS, p.DriftMS) < 0:
+	case min(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.GraceMS, p.LockDelayMS, p.DriftMS, p.RetryMS) < 0:
 		return mistakef("a time in the plan is negative")
-	case max(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.GraceMS, p.LockDelayMS, p.DriftMS) > maxPlanMS:
+	case max(p.TimeLimitMS, p.TTLMS, p.EffectiveMS, p.ElectionMS, p.GraceMS, p.LockDelayMS, p.DriftMS, p.RetryMS) > maxPlanMS:
 		return mistakef("a time in the plan is longer than %d ms", int64(maxPlanMS))
 	}
 	for _, r := range p.Exposure {

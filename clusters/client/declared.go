@@ -17,6 +17,9 @@ func (r *Ready) Check() error {
 	if err := checkRelease(r.Release); err != nil {
 		return err
 	}
+	if err := checkRetry(r.RetryMS); err != nil {
+		return err
+	}
 	return checkCommands(r.Commands)
 }
 
@@ -42,6 +45,16 @@ func checkRelease(release string) error {
 	}
 	return fmt.Errorf("its ready report declares release %.*q; \"release\" has to be %q or %q, or left out", maxQuoted, release,
 		history.ReleaseChecked, history.ReleaseUnchecked)
+}
+
+// longestRetryMS is an hour: no run waits longer for a lock that hangs.
+const longestRetryMS = 3_600_000
+
+func checkRetry(ms int64) error {
+	if ms >= 0 && ms <= longestRetryMS {
+		return nil
+	}
+	return fmt.Errorf("its ready report declares retry_ms %d; \"retry_ms\" has to be the longest wait between two requests of an acquire, from 0 to %d milliseconds", ms, longestRetryMS)
 }
 
 // checkCommands refuses a client that does not understand what it will be asked for.

@@ -123,11 +123,12 @@ type Report struct {
 // Ready is what a client declares of itself.
 type Ready struct {
 	Protocol     int      `json:"protocol"`
-	Client       string   `json:"client"`            // name and version: "etcd concurrency 3.7.3"
-	Tokens       string   `json:"tokens"`            // "ordered" or "none"
-	TokensReason string   `json:"reason,omitempty"`  // why there are none
-	Release      string   `json:"release,omitempty"` // "checked" or "unchecked": whether a release looks whose record it removes
-	Try          string   `json:"try,omitempty"`     // "atomic" if a failed try proves that the lock was held
-	Commands     []string `json:"commands"`          // the commands it understands
-	BootID       string   `json:"boot_id,omitempty"` // /proc/sys/kernel/random/boot_id: whether it shares the harness's clock
+	Client       string   `json:"client"`             // name and version: "etcd concurrency 3.7.3"
+	Tokens       string   `json:"tokens"`             // "ordered" or "none"
+	TokensReason string   `json:"reason,omitempty"`   // why there are none
+	Release      string   `json:"release,omitempty"`  // "checked" or "unchecked": whether a release looks whose record it removes
+	Try          string   `json:"try,omitempty"`      // "atomic" if a failed try proves that the lock was held
+	RetryMS      int64    `json:"retry_ms,omitempty"` // for how long at most it waits between two requests of one acquire, if it polls
+	Commands     []string `json:"commands"`           // the commands it understands
+	BootID       string   `json:"boot_id,omitempty"`  // /proc/sys/kernel/random/boot_id: whether it shares the harness's clock
 }

@@ -23,6 +23,9 @@ func figures(j rundir.Judgement) []fact {
 		{"available", words.Percent(s.Availability), "of the seconds in which a client asked"},
 		{"stalls", history.Grouped(s.Stalls), stalls},
 	}
+	if free := s.FreeWanted; free.NotJudged == "" {
+		facts = append(facts, fact{"free while wanted", words.Percent(free.Share), fmt.Sprintf("of the load no client held the lock while one waited for it: %s", words.FreeWanted(s))})
+	}
 	if s.Jobs != nil {
 		facts = append(facts, fact{"jobs", history.Grouped(s.Jobs.Recorded) + " of " + history.Grouped(s.Jobs.Due), words.Jobs(j.Plan, s.Jobs)})
 	}

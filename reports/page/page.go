@@ -57,7 +57,6 @@ type page struct {
 	Reproduce    []string // its words, so that a line breaks between them only
 
 	Cards   []card
-	Starved string // a warning; "" if there is nothing to warn of
 	Exposed exposed
 
 	Overview overview
@@ -130,7 +129,6 @@ func newPage(j rundir.Judgement, windows []windowLink) page {
 		Windows:      windows,
 		Timeline:     svg.NewTimeline(j, ix),
 		Faults:       faultRows(j.Model),
-		Starved:      words.Starved(j.Plan, j.Result.Stats.Starved),
 		Figures:      figures(j),
 		Charts:       svg.Charts(j),
 		Latency:      latencies(j.Result.Stats),

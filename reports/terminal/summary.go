@@ -128,9 +128,7 @@ func writeFigures(w io.Writer, j rundir.Judgement) {
 			words.Harm(j.Plan, j.Result), history.Counted(s.OutlivedLeases, "outlived lease", "outlived leases"), words.Plain(j.Plan.Guard), rate,
 			history.Grouped(s.Rejected), history.Grouped(s.Guarded), words.Unanswered(s))
 	}
-	if phrase := words.Starved(j.Plan, s.Starved); phrase != "" {
-		fmt.Fprintf(w, "warning   %s\n", words.Plain(phrase))
-	}
+	fmt.Fprintf(w, "free      while a client waited: %s\n", words.Plain(words.FreeWanted(s)))
 	if s.Stalls > 0 {
 		fmt.Fprintf(w, "stalls    the harness or the machine stood still %s, %s in all; never counted as a cause\n",
 			history.Counted(s.Stalls, "time", "times"), history.Duration(s.StalledNS))

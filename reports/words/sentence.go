@@ -19,6 +19,11 @@ import (
 // names those that were: a pass of some is no pass.
 func Sentence(plan history.Plan, r *checker.Result) string {
 	sentence := sentence(plan, r)
+	for _, words := range []string{Hang(plan, r), WithoutAnswer(r.Stats.WithoutAnswer)} {
+		if words != "" {
+			sentence += Plain("; " + words)
+		}
+	}
 	if words := readingWords(r.OutcomeReading); words != "" {
 		sentence += " (" + Plain(words) + ")"
 	}

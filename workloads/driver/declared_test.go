@@ -55,3 +55,18 @@ func TestAReleaseIsDeclaredByOneOfTwoWords(t *testing.T) {
 		})
 	}
 }
+
+func TestALongestRetryIsATime(t *testing.T) {
+	for retry, says := range map[int]string{
+		0: "", 60_000: "", -1: `declares retry_ms -1; "retry_ms" has to be the longest wait between two requests of an acquire, from 0 to 3600000 milliseconds`, 3_600_001: "declares retry_ms 3600001",
+	} {
+		p := newPuppet(t)
+		p.say(`{"msg":"ready","ready":{"protocol":1,"tokens":"none",%s,"retry_ms":%d}}`, allCommands, retry)
+		switch _, err := p.driver.Init(t.Context(), client.Init{Protocol: client.ProtocolVersion}); {
+		case says == "" && err != nil:
+			t.Error(err)
+		case says != "" && (!errors.Is(err, client.ErrProtocol) || !strings.Contains(err.Error(), says)):
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+}

@@ -15,6 +15,9 @@ const (
 	ReleaseInvented     Defect = "release not done, confirmed"      // of a grant that was long gone
 	NeverFree           Defect = "never free again"                 // what a dead client held stays taken
 	ZombieWaiter        Defect = "zombie waiter"                    // a waiter whose lease ended is never told
+	NeverWoken          Defect = "never woken"                      // a waiter whose turn has come is not told, now and then
+	WokenByReleases     Defect = "woken by releases only"           // and not told when the lease before it runs out, or its client has died
+	RecordLeft          Defect = "record left"                      // a release makes another record, which never runs out
 	GrantToTheDead      Defect = "grant to a dead lease"            // a waiter whose lease ended stays in the queue
 	BusyWhenFree        Defect = "busy when free"                   // a try is refused although the lock is free
 	TokenRepeated       Defect = "token repeated"

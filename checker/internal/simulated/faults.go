@@ -70,7 +70,7 @@ func (w *world) faultOf(e history.Event) func(kind history.Type, heal bool) {
 // pause stops a client's process. What it is known to believe lasts until it goes on, if it was seen to be stopped and
 // had said nothing else (rule R4).
 func (w *world) pause(t *task, c *client) {
-	length := w.up(5000 * ms)
+	length := w.up(w.FaultNS)
 	c.touchedNS = never / 2
 	record := w.fault("pause", c, length)
 	t.sleep(w.up(ms))
@@ -117,7 +117,7 @@ func (w *world) freeze(c *client) {
 
 // cut keeps a client's packets from the service, and in half of the cases from the resource, too.
 func (w *world) cut(t *task, c *client) {
-	length := w.up(5000 * ms)
+	length := w.up(w.FaultNS)
 	c.touchedNS = never / 2
 	record := w.fault("partition", c, length)
 	c.cut[toService], c.cut[toResource] = true, w.chance(0.5)

@@ -155,5 +155,8 @@ func (p *pollingService) release(h *hold) bool {
 		return true
 	}
 	p.free(h.key, w.now)
+	if w.flawed(RecordLeft, 0.05) {
+		p.owners[h.key] = &owner{hold: &hold{key: h.key}, dropAt: never, until: never}
+	}
 	return !w.flawed(ReleaseDenied, 0.3)
 }

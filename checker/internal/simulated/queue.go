@@ -12,6 +12,7 @@ type queueService struct {
 	rev      int64
 	queues   map[string][]*entry
 	sessions map[string]*session
+	ending   bool // a session is, and with it what it queued for
 }
 
 // session is a lease at the service.
@@ -99,6 +100,8 @@ func (q *queueService) end(s *session) {
 	if q.w.flawed(NeverFree, 1) {
 		return
 	}
+	q.ending = true
+	defer func() { q.ending = false }()
 	for key := range q.w.Keys {
 		for _, e := range slices.Clone(q.queues[keyName(key)]) {
 			if e.session == s && !(q.w.Defect == GrantToTheDead && !e.granted) {
@@ -154,6 +157,9 @@ func (q *queueService) promote(key string) {
 	next := queue[0]
 	if q.w.flawed(QueueJumped, 0.5) {
 		next = queue[len(queue)-1]
+	}
+	if q.w.flawed(NeverWoken, 0.05) || q.w.Defect == WokenByReleases && q.ending {
+		next.notify = func() {}
 	}
 	q.grant(next)
 }

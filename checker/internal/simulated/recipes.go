@@ -139,6 +139,6 @@ func (c *client) acquirePolling(t *task, h *hold, o *op) {
 			c.answer(o, history.Event{Type: history.Fail, Code: history.CodeCancelled})
 			return
 		}
-		t.sleep(20*ms + w.up(100*ms))
+		t.sleep(20*ms + w.up(w.RetryNS-20*ms))
 	}
 }

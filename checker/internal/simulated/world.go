@@ -8,6 +8,7 @@
 package simulated
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
 	"math/rand/v2"
@@ -75,6 +76,8 @@ type Options struct {
 	Keys     int   // from 1
 	LoadNS   int64 // of virtual time
 	CalmNS   int64 // of it, the last part, in which no fault begins
+	FaultNS  int64 // how long a pause or a cut lasts at most; 5 s if it is 0
+	RetryNS  int64 // how long clients of Polling wait at most between two requests; 120 ms if it is 0
 	Losses   Losses
 	// Undeclared: clients compare before they delete, as all do without a defect, and do not declare it.
 	Undeclared bool
@@ -155,6 +158,10 @@ func Simulate(o Options) *Run {
 		}
 		w.Plan.Resource = "./simulated"
 		w.Plan.UnderTest = &history.UnderTest{Compares: history.ComparisonNames[compares], IdempotencyKeys: o.Jobs == history.Idempotent, LogRead: true}
+	}
+	w.FaultNS, w.RetryNS = cmp.Or(o.FaultNS, 5000*ms), cmp.Or(o.RetryNS, 120*ms)
+	if o.RetryNS != 0 {
+		w.Plan.RetryMS = o.RetryNS / ms
 	}
 	w.schedule()
 	w.Plan.Release = history.ReleaseChecked

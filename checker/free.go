@@ -1,0 +1,508 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockcheck/checker/history"
+)
+
+// FreeWanted is for how long locks were free while a client waited for them (rule J8). A lock that is handed on takes milliseconds of it,
+// one whose waiters are not woken seconds. Availability leaves out stretches of a second and more.
+type FreeWanted struct {
+	// NotJudged says why none of it is known; the figures are zero then.
+	NotJudged string `json:"not_judged,omitempty"`
+	TotalNS   int64  `json:"total_ns"` // of all locks, in the load
+	// Share is the part of the load that is, from 0 to 1: of all locks together.
+	Share   float64     `json:"share"`
+	Longest FreeStretch `json:"longest"` // of any phase before the fresh sessions'
+}
+
+// FreeStretch is a stretch in which no client held a lock, and one waited for it, all the time.
+type FreeStretch struct {
+	NS     int64  `json:"ns"` // less the stalls in it; 0: there was none
+	FromNS int64  `json:"from_ns"`
+	Key    string `json:"key,omitempty"`
+	Client string `json:"client,omitempty"` // that had waited longest
+}
+
+// Long reports whether it is worth a warning, as Starvation.Long does.
+func (s FreeStretch) Long(p history.Plan) bool { return s.NS > starvedNS(p) }
+
+// free is what is known of all locks that were free while they were wanted.
+type free struct {
+	FreeWanted
+	hung map[*keyView]freeStretch // the first stretch of a lock that is longer than its bound
+	long []Span                   // stretches of a second and more, merged
+}
+
+// freeStretch is one stretch, with what a finding says of it.
+type freeStretch struct {
+	Span
+	countedNS int64
+	waiter    *Hold
+	bound     history.Bound
+}
+
+// longProbe is how long a plain write may take that shows a service which is able.
+const longProbe = 5e9
+
+// freeWhileWanted goes over every lock once.
+func (j *judge) freeWhileWanted() *free {
+	j.freeOnce.Do(func() { j.freeFound = j.findFree() })
+	return j.freeFound
+}
+
+func (j *judge) findFree() *free {
+	found := &free{hung: map[*keyView]freeStretch{}}
+	load, heal := j.m.phase(history.PhaseLoad)
+	to, _ := j.m.phase(history.PhaseFinal)
+	if to == 0 {
+		to = j.m.EndNS
+	}
+	able := j.m.able()
+	switch {
+	case len(j.m.Phases) == 0:
+		found.NotJudged = "the recording has no load"
+	case !j.m.Plan.SameKernel:
+		found.NotJudged = j.m.Plan.ElsewhereWords()
+	case len(able) == 0 || able[0].FromNS >= heal:
+		found.NotJudged = "no plain writes to the service were made during the load"
+	}
+	if found.NotJudged != "" {
+		return found
+	}
+	touch := j.m.touches()
+	for _, k := range j.keys {
+		s := freeSweep{m: j.m, k: k, found: found, load: Span{load, heal}, able: able, touch: touch, least: j.m.minBoundNS()}
+		s.look(Span{load, to})
+	}
+	found.long = merged(found.long)
+	if heal > load {
+		found.Share = rounded(float64(found.TotalNS)/float64(heal-load)/float64(max(len(j.keys), 1)), 10000)
+	}
+	return found
+}
+
+// able are the stretches in which the service was able to grant a lock, as far as that is known: plain writes to it succeeded, one after
+// the other, and a server led where one is known to lead. A write that took long counts as one that failed.
+func (m *Model) able() (spans []Span) {
+	last := int64(-1)
+	for _, p := range m.Probes {
+		switch n := len(spans); {
+		case !p.OK || p.DoneNS == 0 || p.DoneNS-p.InvokeNS > longProbe:
+			last = -1
+			continue
+		case last < 0:
+		case n > 0 && spans[n-1].ToNS == last:
+			spans[n-1].ToNS = max(last, p.DoneNS)
+		case p.DoneNS > last:
+			spans = append(spans, Span{last, p.DoneNS})
+		}
+		last = max(last, p.DoneNS)
+	}
+	for i, l := range m.Leaders {
+		if l.Value != "" {
+			continue
+		}
+		until := m.EndNS
+		if i+1 < len(m.Leaders) {
+			until = m.Leaders[i+1].TimeNS
+		}
+		spans = minus(spans, Span{l.TimeNS, until})
+	}
+	return spans
+}
+
+// minus is what a stretch leaves of spans, merged.
+func minus(spans []Span, s Span) (left []Span) {
+	for _, a := range spans {
+		if s.ToNS <= a.FromNS || s.FromNS >= a.ToNS {
+			left = append(left, a)
+			continue
+		}
+		if a.FromNS < s.FromNS {
+			left = append(left, Span{a.FromNS, s.FromNS})
+		}
+		if s.ToNS < a.ToNS {
+			left = append(left, Span{s.ToNS, a.ToNS})
+		}
+	}
+	return left
+}
+
+// touches are, for each client by its number, when a fault of its own or of a server touched it, and for as long after that as one lease and
+// one election may take, merged; the part of that in which the client's own network was disturbed: its requests may have arrived although
+// no answer came back; and when its process was stopped. Leases are those of sessions, the latest that each may last by its acknowledgements.
+type touches struct {
+	any, network, stopped [][]Span
+	leases                map[*Session]int64
+}
+
+func (m *Model) touches() touches {
+	var ofService []Span
+	own, network, stopped := map[string][]Span{}, map[string][]Span{}, map[string][]Span{}
+	for _, f := range m.Faults {
+		if f.EffectiveNS == 0 && f.HealNS == 0 && f.Error != "" || f.Target == history.ResourceTarget {
+			continue
+		}
+		s := Span{f.BeginNS, f.touchedUntil(m) + m.recoveryNS()}
+		switch {
+		case !m.ofClient(f):
+			s.ToNS += max(f.SkewNS, 0) // its clock is set back by that when the fault is healed
+			ofService = append(ofService, s)
+		default:
+			own[f.Target] = append(own[f.Target], s)
+			switch {
+			case f.Name == history.PauseFault && f.EffectiveNS != 0:
+				stopped[f.Target] = append(stopped[f.Target], Span{f.EffectiveNS, f.overNS(m.EndNS)})
+			case f.Name != history.PauseFault && f.Name != history.KillFault:
+				network[f.Target] = append(network[f.Target], s)
+			}
+		}
+	}
+	for _, s := range m.Steps {
+		if s.ByNS < 0 {
+			ofService = append(ofService, Span{s.FromNS, s.ToNS - s.ByNS + m.recoveryNS()})
+		}
+	}
+	ofService = merged(ofService)
+	t := touches{make([][]Span, len(m.Clients)), make([][]Span, len(m.Clients)), make([][]Span, len(m.Clients)), map[*Session]int64{}}
+	for name, c := range m.Clients {
+		t.any[c.number] = ofService
+		if len(own[name]) > 0 {
+			t.any[c.number] = merged(slices.Concat(ofService, own[name]))
+		}
+		t.network[c.number], t.stopped[c.number] = merged(network[name]), merged(stopped[name])
+	}
+	for _, s := range m.Sessions {
+		t.leases[s] = m.latestEnd(s.Leases)
+	}
+	return t
+}
+
+// latestEnd is when the last of some acknowledged leases is over at the service at the latest; 0 of none.
+func (m *Model) latestEnd(leases []Lease) (latest int64) {
+	for _, l := range leases {
+		latest = max(latest, l.TimeNS+l.TTLNS+m.Plan.GraceMS*1e6)
+	}
+	return latest
+}
+
+// touchedUntil is until when a fault disturbed its target: what was killed and is not started again suffers nothing any more.
+func (f *Fault) touchedUntil(m *Model) int64 {
+	if f.Momentary && f.EffectiveNS != 0 {
+		return f.EffectiveNS
+	}
+	return f.goneNS(m.EndNS)
+}
+
+// freeSweep looks at one lock in a single pass over its grants and its acquires, each in their order. It keeps the acquires that wait: no
+// more than there are clients; and the stretches in which acquires of unknown outcome, or touched by a fault, may have had it, merged.
+type freeSweep struct {
+	m     *Model
+	k     *keyView
+	found *free
+	load  Span
+	able  []Span
+	touch touches
+	least int64 // no bound is shorter
+
+	asked   int // so many acquires have been looked at
+	waiting []waiter
+}
+
+// waiter is an acquire that waits, undisturbed.
+type waiter struct {
+	Span
+	*Hold
+}
+
+func (s *freeSweep) look(run Span) {
+	taken := s.taken()
+	from := run.FromNS // no client is known to have had it from here on
+	upTo := func(to int64) {
+		for ; len(taken) > 0 && taken[0].FromNS < to; taken = taken[1:] {
+			s.unheld(Span{from, taken[0].FromNS})
+			from = max(from, taken[0].ToNS)
+		}
+		s.unheld(Span{from, to})
+	}
+	for _, g := range s.k.grants {
+		if g.DoneNS >= run.ToNS {
+			break
+		}
+		upTo(g.DoneNS)
+		from = max(from, g.DoneNS, s.heldUntil(g))
+	}
+	upTo(run.ToNS)
+}
+
+// heldUntil is when a grant had ended for certain: it was given back, the service had said that it, or its session, is gone, or its
+// acknowledged lease was over and what the service adds to it; and its client was not seen to believe in it any more. Never if none of it is
+// known.
+func (s *freeSweep) heldUntil(g *Hold) int64 {
+	until := min(s.goneBy(g), s.leaseOver(g))
+	if until == never {
+		return never
+	}
+	return max(until, s.awakeUntil(g, until), g.ProvenNS)
+}
+
+// goneBy is when the service had said that a grant, or its session, is gone; never if it did not.
+func (s *freeSweep) goneBy(g *Hold) int64 {
+	until := int64(never)
+	if g.EndedNS != 0 {
+		until = g.EndedNS + s.m.Plan.LockDelayMS*1e6
+	}
+	for _, a := range g.Attempts {
+		if a.gone() {
+			until = min(until, a.DoneNS)
+		}
+	}
+	return until
+}
+
+// leaseOver is when the acknowledged lease of a grant was over, and what the service adds to it; never if none is known. Whoever is cut off
+// may renew it unanswered.
+func (s *freeSweep) leaseOver(g *Hold) int64 {
+	latest := s.m.latestEnd(g.Leases())
+	if session := s.m.Sessions[g.Session]; session != nil {
+		latest = max(latest, s.touch.leases[session])
+	}
+	if latest == 0 {
+		return never
+	}
+	for _, cut := range endingAfter(s.touch.network[g.client], g.DoneNS) {
+		if cut.FromNS >= latest {
+			break
+		}
+		latest = max(latest, cut.ToNS)
+	}
+	return latest + s.m.Plan.LockDelayMS*1e6
+}
+
+// awakeUntil is until when a client that was not stopped was seen to believe in a grant that had ended otherwise by then. One that is
+// stopped believes until it is let go (rule R4), and keeps no lock by that.
+func (s *freeSweep) awakeUntil(g *Hold, endedNS int64) int64 {
+	if g.BelievedNS <= endedNS {
+		return g.BelievedNS
+	}
+	for _, stop := range endingAfter(s.touch.stopped[g.client], endedNS) {
+		if stop.FromNS >= g.DoneNS && stop.FromNS < g.BelievedNS {
+			return stop.FromNS
+		}
+	}
+	return g.BelievedNS
+}
+
+// taken are the stretches in which a client may have had the lock that was not granted it, or not any more, merged: by an acquire of unknown
+// outcome for as long as its client lives, and then until its record has run out; by one that waits, from a fault that touches it on; and by
+// the belief of one that had been stopped.
+func (s *freeSweep) taken() (spans []Span) {
+	m := s.m
+	add := func(span Span) {
+		if n := len(spans); n > 0 && span.FromNS >= spans[n-1].FromNS && span.FromNS <= spans[n-1].ToNS {
+			spans[n-1].ToNS = max(spans[n-1].ToNS, span.ToNS)
+		} else if span.FromNS < span.ToNS {
+			spans = append(spans, span)
+		}
+	}
+	for _, h := range s.k.acquires {
+		until := m.waitsUntil(h)
+		for _, t := range s.touching(h) {
+			if t.FromNS >= until {
+				break
+			}
+			add(Span{max(t.FromNS, h.InvokeNS), min(t.ToNS, until)})
+		}
+		switch exit := m.Clients[h.Client].ExitNS; {
+		case h.Outcome == history.Info:
+			add(Span{until, s.unknownUntil(h)})
+		case h.Outcome == history.Invoke && exit != 0:
+			add(Span{until, exit + m.recoveryNS()})
+		case h.Outcome == history.OK && h.BelievedNS != 0:
+			for _, stop := range endingAfter(s.touch.stopped[h.client], h.DoneNS) {
+				if stop.ToNS >= h.BelievedNS {
+					break
+				}
+				if stop.FromNS >= h.DoneNS {
+					add(Span{stop.ToNS, h.BelievedNS})
+					break
+				}
+			}
+		}
+	}
+	return merged(spans)
+}
+
+// unknownUntil is until when an acquire of unknown outcome may keep the lock: what its client, or its session, left when it ended runs out.
+func (s *freeSweep) unknownUntil(h *Hold) int64 {
+	until := s.m.mayHoldUntil(h)
+	if until == never {
+		return never
+	}
+	return until + s.m.recoveryNS()
+}
+
+// waitsUntil is waitedUntil, quickly where the client answered.
+func (m *Model) waitsUntil(h *Hold) int64 {
+	if h.Outcome == history.OK || h.Outcome == history.Fail {
+		return h.DoneNS
+	}
+	return m.waitedUntil(h)
+}
+
+// unheld takes a stretch in which no client had the lock apart.
+func (s *freeSweep) unheld(gap Span) {
+	if gap.ToNS <= gap.FromNS {
+		return
+	}
+	for len(s.able) > 0 && s.able[0].ToNS <= gap.FromNS {
+		s.able = s.able[1:]
+	}
+	for _, a := range s.able {
+		if a.FromNS >= gap.ToNS {
+			break
+		}
+		s.wanted(Span{max(gap.FromNS, a.FromNS), min(gap.ToNS, a.ToNS)})
+	}
+}
+
+// wanted finds the parts of a stretch in which a client waited.
+func (s *freeSweep) wanted(gap Span) {
+	s.waiting = slices.DeleteFunc(s.waiting, func(w waiter) bool { return w.ToNS <= gap.FromNS })
+	for ; s.asked < len(s.k.acquires) && s.k.acquires[s.asked].InvokeNS < gap.ToNS; s.asked++ {
+		h := s.k.acquires[s.asked]
+		if until := s.waitsCalmly(h); !h.Try && until > max(gap.FromNS, h.InvokeNS) {
+			s.waiting = append(s.waiting, waiter{Span{h.InvokeNS, until}, h})
+		}
+	}
+	var now Span
+	var first *Hold
+	for _, w := range s.waiting { // in the order of their invocations
+		from, to := max(w.FromNS, gap.FromNS), min(w.ToNS, gap.ToNS)
+		switch {
+		case first != nil && from <= now.ToNS:
+			now.ToNS = max(now.ToNS, to)
+			continue
+		case first != nil:
+			s.stretch(now, first)
+		}
+		now, first = Span{from, to}, w.Hold
+	}
+	if first != nil {
+		s.stretch(now, first)
+	}
+}
+
+// waitsCalmly is until when an acquire waited without a fault that touched it since it was asked, or so shortly before that a lease or an
+// election may have been under way; its invocation if it did not.
+func (s *freeSweep) waitsCalmly(h *Hold) int64 {
+	until := s.m.waitsUntil(h)
+	if touching := s.touching(h); len(touching) > 0 {
+		return min(until, max(touching[0].FromNS, h.InvokeNS))
+	}
+	return until
+}
+
+// touching is when faults touched the client of an acquire or a server, from when it was asked on.
+func (s *freeSweep) touching(h *Hold) []Span {
+	return endingAfter(s.touch.any[h.client], h.InvokeNS)
+}
+
+// endingAfter are those of some spans, merged, that end after a moment.
+func endingAfter(spans []Span, ns int64) []Span {
+	return spans[firstAfter(spans, ns+1, func(s Span) int64 { return s.ToNS }):]
+}
+
+// stretch takes in one in which the lock was free and wanted.
+func (s *freeSweep) stretch(of Span, first *Hold) {
+	counted := of.ToNS - of.FromNS - within(s.m.Stalls, of.FromNS, of.ToNS)
+	s.found.TotalNS += max(min(of.ToNS, s.load.ToNS)-max(of.FromNS, s.load.FromNS)-within(s.m.Stalls, max(of.FromNS, s.load.FromNS), min(of.ToNS, s.load.ToNS)), 0)
+	if counted > s.found.Longest.NS {
+		s.found.Longest = FreeStretch{NS: counted, FromNS: of.FromNS, Key: s.k.name, Client: first.Client}
+	}
+	if counted >= 1e9 {
+		s.found.long = append(s.found.long, of)
+	}
+	if counted > s.least && s.found.hung[s.k].waiter == nil {
+		if b := s.m.bound(of.FromNS, of.ToNS); counted > b.NS() {
+			s.found.hung[s.k] = freeStretch{of, counted, first, b}
+		}
+	}
+}
+
+// freeFinding is of a lock that was free for longer than its bound while clients waited for it.
+func (j *judge) freeFinding(k *keyView, free freeStretch) Finding {
+	waiter, last := free.waiter, k.lastGrant(free.FromNS)
+	f := Finding{
+		Key: k.name, FromNS: min(waiter.InvokeNS, free.FromNS), ToNS: free.ToNS, AtNS: free.FromNS + free.bound.NS(),
+		Summary: fmt.Sprintf("no client held %s for %s, from %s on, while %s waited for it and plain writes to the service succeeded, %s",
+			k.name, history.Duration(free.countedNS), history.Moment(free.FromNS), waiter.Client, boundWords(free.bound)),
+		Cause: j.hangCause(k, free.FromNS),
+	}
+	var s *storyteller
+	if last != nil {
+		s = j.story(&f, last, waiter)
+	} else {
+		s = j.story(&f, waiter, nil)
+	}
+	s.asked(waiter)
+	s.setBack(free.bound)
+	s.add(free.FromNS, nil, 0, "from here on no client held %s, as far as was acknowledged, and one waited for it all the time", k.name)
+	s.add(f.AtNS, nil, 0, "it should have been granted by now")
+	s.finish()
+	return f
+}
+
+// Unanswered counts the operations of one kind that a client left without an answer although no fault was near: no fault touched the client or
+// a server while they lasted, nor for as long before as a lease and an election may take.
+type Unanswered struct {
+	Client string    `json:"client"`
+	F      history.F `json:"f"`
+	Count  int64     `json:"count"`
+}
+
+// unanswered counts operations that were waited for as long as the harness waits, or until the run ended, and whose client lived.
+func (j *judge) unanswered() (all []Unanswered) {
+	m, touch := j.m, j.m.touches()
+	patience := m.Plan.AnswerMS() * 1e6
+	counts := map[Unanswered]int64{}
+	look := func(h *Hold, f history.F, outcome history.Type, invokeNS, doneNS int64) {
+		if outcome != history.Info && outcome != history.Invoke {
+			return
+		}
+		c := m.Clients[h.Client]
+		until := doneNS
+		if outcome == history.Invoke {
+			until = m.EndNS
+		}
+		for _, end := range []int64{c.ExitNS, c.CloseNS} {
+			if end != 0 {
+				until = min(until, end)
+			}
+		}
+		if until-invokeNS-within(m.Stalls, invokeNS, until) < patience || touched(touch.any[h.client], invokeNS, until) {
+			return
+		}
+		counts[Unanswered{Client: h.Client, F: f}]++
+	}
+	for _, h := range m.Holds {
+		look(h, history.Acquire, h.Outcome, h.InvokeNS, h.DoneNS)
+		for _, a := range h.Attempts {
+			look(h, a.F, a.Outcome, a.InvokeNS, a.DoneNS)
+		}
+		for _, a := range h.Accesses {
+			look(h, a.F, a.Outcome, a.InvokeNS, a.DoneNS)
+		}
+	}
+	for u, n := range counts {
+		u.Count = n
+		all = append(all, u)
+	}
+	slices.SortFunc(all, func(a, b Unanswered) int { return cmp.Or(cmp.Compare(a.F, b.F), strings.Compare(a.Client, b.Client)) })
+	return all
+}
