@@ -306,7 +306,7 @@ func TestTheCauseOfAFreedLockNamesTheReleaseFirst(t *testing.T) {
 		"after a pause in it": {victim + removes + pause, "release by another client", proof +
 			"a was paused (SIGSTOP) for 2.49 s with 790 ms of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost", 1_000_001},
 		"without a fault":                             {victim + removes, "release by another client", proof + "no fault explains it", 0},
-		"a pause of a bystander":                      {victim + removes + strings.ReplaceAll(pause, "target=a role=holder", "target=c") + "\n0.2 c acquire hc", "release by another client", proof + "it coincides with a pause of c (another client) for 2.49 s", 1_000_001},
+		"a pause of a bystander":                      {victim + removes + strings.ReplaceAll(pause, "target=a role=holder", "target=c") + "\n0.20 c acquire hc\n0.25 c acquire:fail hc", "release by another client", proof + "it coincides with a pause of c (another client) for 2.49 s", 1_000_001},
 		"a pause of a client that never asked for it": {victim + removes + strings.ReplaceAll(pause, "target=a role=holder", "target=c"), "release by another client", proof + "no fault explains it", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
