@@ -55,7 +55,7 @@ func TestCheckJudgesARunFromItsDirectoryAlone(t *testing.T) {
 		words []string
 	}{
 		"clean":       {false, exitPass, []string{"✓ PASS: etcd without faults", "report.html", "mutual-exclusion"}},
-		"stale write": {true, exitViolation, []string{"✗ UNSAFE: etcd without faults: 2 incidents: 1 stale write accepted", "✗ violation"}},
+		"stale write": {true, exitViolation, []string{"✗ UNSAFE without faults: 1 stale write accepted (2 incidents)", "✗ violation"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := record(t, test.stale)
@@ -139,7 +139,7 @@ func TestAVerdictOfSomePropertiesNamesThem(t *testing.T) {
 	}{
 		"a pass": {"token-monotonicity,liveness", true, exitPass, "✓ PASS of token-monotonicity, liveness (2 of 9 properties): etcd without faults: none violated in "},
 		"a violation": {"liveness,stale-write", true, exitViolation,
-			"✗ UNSAFE: etcd without faults: 1 incident: 1 stale write accepted, first at 0.018 s (2 of 9 properties judged: stale-write, liveness)"},
+			"✗ UNSAFE without faults: 1 stale write accepted (1 incident), first at 0.018 s (2 of 9 properties judged: stale-write, liveness)"},
 		"all of them": {knownProperties(), false, exitPass, "✓ PASS: etcd without faults: no violation in "},
 	} {
 		t.Run(name, func(t *testing.T) {

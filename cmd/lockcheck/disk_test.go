@@ -36,7 +36,7 @@ func TestCheckWhereNothingCanBeWritten(t *testing.T) {
 				}
 				disk.fill(t, dir)
 				got := lockcheck(t, "check", run)
-				if got.code != want || !strings.Contains(got.stdout, map[bool]string{false: "✓ PASS: ", true: "✗ UNSAFE: "}[stale]) {
+				if got.code != want || !strings.Contains(got.stdout, map[bool]string{false: "✓ PASS: ", true: "✗ UNSAFE "}[stale]) {
 					t.Errorf("exit %d, want %d: the verdict is gone\n%s", got.code, want, got.stdout)
 				}
 				for _, file := range []string{rundir.ResultsFile, rundir.ReportFile} {

@@ -22,10 +22,10 @@ func TestReportsOfRealRunsInABrowser(t *testing.T) {
 		says    []string // on the page
 		shownBy string
 	}{
-		"etcd pause": {args: []string{"--backend=etcd", "--nemesis=pause", "--workload=lock"}, code: 1, says: []string{"UNSAFE: etcd under pause", "stale-write-1"}},
+		"etcd pause": {args: []string{"--backend=etcd", "--nemesis=pause", "--workload=lock"}, code: 1, says: []string{"UNSAFE under pause: ", "stale-write-1"}},
 		"etcd fencing": {args: []string{"--backend=etcd", "--nemesis=pause:holder,kill:leader", "--workload=fencing"},
 			says: []string{"PASS: etcd under pause:holder", "mutual-exclusion-1", "masked"}},
-		"redis pause": {args: []string{"--backend=redis", "--nemesis=pause", "--workload=lock"}, code: 1, says: []string{"UNSAFE: redis under pause", "stale-write-1"},
+		"redis pause": {args: []string{"--backend=redis", "--nemesis=pause", "--workload=lock"}, code: 1, says: []string{"UNSAFE under pause: ", "stale-write-1"},
 			shownBy: "TestReportsOfRealRunsInABrowser/etcd pause"},
 	} {
 		t.Run(name, func(t *testing.T) {

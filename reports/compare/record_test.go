@@ -12,15 +12,15 @@ import (
 
 // What a comparison says of a resource under test is what the run said: results have what the resource compares.
 func TestARunsSentenceNamesTheStorageAsTheRunDid(t *testing.T) {
-	for compares, want := range map[string]string{"tokens": "UNSAFE: resource ./mine behind etcd", "nothing": "UNSAFE: etcd and resource ./mine"} {
+	for compares, want := range map[string]string{"tokens": "broke a promise: 1 contradiction of the resource", "nothing": "; the resource checks no token"} {
 		result := checker.Result{Verdict: checker.Violation, Incidents: 2, Properties: []checker.Property{
 			{Name: checker.ResourceIntegrity, Verdict: checker.Violation, Count: 1, Findings: []checker.Finding{{}}},
 			{Name: checker.StaleWrite, Verdict: checker.Violation, Count: 1, Findings: []checker.Finding{{}}},
 		}}
 		plan := history.Plan{Backend: "etcd", Nemesis: "pause", Resource: "./mine", Fenced: compares == "tokens", UnderTest: &history.UnderTest{Compares: compares}}
 		r := rundir.Results{Backend: "etcd", Nemesis: "pause", Resource: "./mine", Compares: compares, Result: result}
-		if got := NewRun(r).Sentence; !strings.HasPrefix(got, want) {
-			t.Errorf("%s: %s, want %s…", compares, got, want)
+		if got := NewRun(r).Sentence; !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %s, want …%s", compares, got, want)
 		}
 		if got := rundir.NewResults(rundir.Judgement{Plan: plan, Result: &result}, time.Time{}).Compares; got != compares {
 			t.Errorf("results say %q, want %q", got, compares)

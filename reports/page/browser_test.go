@@ -48,7 +48,7 @@ func TestTheReportInABrowser(t *testing.T) {
 
 	t.Run("opens from disk", func(t *testing.T) {
 		p := open(t, browsertest.View{})
-		if got := p.Text("h1"); !strings.Contains(got, "UNSAFE: etcd under pause: 3 incidents: 3 stale writes accepted") {
+		if got := p.Text("h1"); !strings.Contains(got, "UNSAFE under pause: 3 stale writes accepted (3 incidents)") {
 			t.Errorf("the headline says %q", got)
 		}
 		p.ShotWhole("report-light")

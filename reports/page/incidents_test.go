@@ -54,7 +54,7 @@ func TestThePageCountsIncidentsFirst(t *testing.T) {
 	_, doc := rendered(t, j)
 	phrase := strings.Join(strings.Fields(dom.Text(doc)), " ")
 	for _, want := range []string{
-		"UNSAFE: etcd under pause: 3 incidents: 3 stale writes accepted",
+		"UNSAFE under pause: 3 stale writes accepted (3 incidents)",
 		"violation: 3 incidents, 1,057 findings",                                               // the card of mutual-exclusion
 		"3 incidents, 1,060 findings: 3 stale writes accepted, 1,057 overlaps of two holders.", // above the findings
 		"violation: 3 incidents; shown here: 3 of stale-write, 3 of mutual-exclusion; their causes name 3 faults",

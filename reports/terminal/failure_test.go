@@ -70,7 +70,7 @@ token-monotonicity-1: what token-monotonicity says
 func TestTheFailureOfATestBeginsWithIncidents(t *testing.T) {
 	var out strings.Builder
 	Failure(&out, madeup.EtcdPauseRun(), madeup.Dir(t, "run"))
-	if want := "✗ UNSAFE: etcd under pause: 3 incidents: 3 stale writes accepted, first at 4.967 s"; !strings.HasPrefix(out.String(), want) {
+	if want := "✗ UNSAFE under pause: 3 stale writes accepted (3 incidents), first at 4.967 s"; !strings.HasPrefix(out.String(), want) {
 		t.Errorf("it begins with %.120q, want %q", out.String(), want)
 	}
 }

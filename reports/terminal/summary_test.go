@@ -24,7 +24,7 @@ func TestSummaryShowsTheVerdictWithoutColour(t *testing.T) {
 	j := madeup.EtcdPauseRun()
 	bare := summary(t, j, SummaryOptions{})
 	for _, want := range []string{"✗ violation", "✓ pass", "? inconclusive", "– n/a", "stale-write", "no read was recorded",
-		"UNSAFE: etcd under pause: 3 incidents: 3 stale writes accepted, first at 4.967 s; 1 other property violated", "report    lockcheck-out/run/report.html",
+		"UNSAFE under pause: 3 stale writes accepted (3 incidents), first at 4.967 s; 1 other property violated. etcd kept its promises; the resource checks no token", "report    lockcheck-out/run/report.html",
 		"reproduce lockcheck run", "cause: c1 was paused", "accepted."} {
 		if !strings.Contains(bare, want) {
 			t.Errorf("%q is missing in\n%s", want, bare)
@@ -41,10 +41,10 @@ func TestSummaryShowsTheVerdictWithoutColour(t *testing.T) {
 
 func TestTheLastLineIsTheSentence(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(summary(t, madeup.EtcdPauseRun(), SummaryOptions{})), "\n")
-	if got := lines[len(lines)-1]; !strings.HasPrefix(got, "✗ UNSAFE: ") {
+	if got := lines[len(lines)-1]; !strings.HasPrefix(got, "✗ UNSAFE under pause: ") {
 		t.Errorf("last line is %q", got)
 	}
-	if got := summary(t, madeup.EtcdPauseRun(), SummaryOptions{Quiet: true}); strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "✗ UNSAFE: ") {
+	if got := summary(t, madeup.EtcdPauseRun(), SummaryOptions{Quiet: true}); strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "✗ UNSAFE under pause: ") {
 		t.Errorf("quiet says %q", got)
 	}
 }

@@ -7,6 +7,7 @@ package words
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,8 +16,8 @@ import (
 )
 
 // Sentence is the verdict in one sentence, such as
-// "UNSAFE: etcd under pause: 4 incidents: 4 stale writes accepted, first at 12.431 s". Where not all properties were judged it
-// names those that were: a pass of some is no pass.
+// "UNSAFE under pause: 4 stale writes accepted (4 incidents), first at 12.431 s. etcd kept its promises; the resource checks no token".
+// Where not all properties were judged it names those that were: a pass of some is no pass.
 func Sentence(plan history.Plan, r *checker.Result) string {
 	sentence := sentence(plan, r)
 	for _, words := range []string{Hang(plan, r), WithoutAnswer(r.Stats.WithoutAnswer)} {
@@ -31,11 +32,10 @@ func Sentence(plan history.Plan, r *checker.Result) string {
 }
 
 func sentence(plan history.Plan, r *checker.Result) string {
-	what := subject(plan, r)
-	what += Under(plan)
+	what := plan.Backend + Under(plan)
 	switch r.Verdict {
 	case checker.Violation:
-		return Plain("UNSAFE: " + what + ": " + violationWords(r) + judgedWords(r))
+		return Plain("UNSAFE" + Under(plan) + ": " + violationWords(plan, r) + judgedWords(r) + partyWords(plan, r))
 	case checker.Inconclusive:
 		return Plain("INCONCLUSIVE: " + what + ": " + cmp.Or(r.Reason, "what was to be tested did not happen") + judgedWords(r))
 	case checker.Pass:
@@ -55,70 +55,100 @@ func Under(plan history.Plan) string {
 	return " under " + plan.Nemesis
 }
 
-// ofResource are the properties that a resource under test which compares something breaks when it breaks its word, whatever the lock
-// did. Of one that compares nothing only the first is its own: it owes late writes no rejection.
-var ofResource = []checker.Name{
-	checker.ResourceIntegrity, checker.StaleWrite, checker.LostUpdate, checker.ResourceLinearizability, checker.MutualExclusion, checker.DoubleExecution,
-}
-
-// subject is what a sentence is about: the lock service, and of a resource under test that broke its word that resource. Where its word
-// was not judged, what late writes did may be the doing of either.
-func subject(plan history.Plan, r *checker.Result) string {
-	own := ofResource
-	if plan.Compares() == history.CompareNothing {
-		own = own[:1]
-	}
-	resource, lock, either := false, false, false
-	for _, p := range r.Properties {
-		if p.Verdict == checker.Violation {
-			mayBeOfResource := slices.Contains(own, p.Name)
-			resource = resource || p.Name == checker.ResourceIntegrity
-			lock = lock || !mayBeOfResource
-			either = either || mayBeOfResource && p.Name != checker.MutualExclusion
-		}
-	}
-	unjudged := plan.UnderTest != nil && slices.Contains(r.NotJudged, checker.ResourceIntegrity)
-	name := "resource " + Clip(string(plan.Resource), MaxName)
-	switch {
-	case resource && !lock:
-		return name + " behind " + plan.Backend
-	case resource, unjudged && either:
-		return plan.Backend + " and " + name
-	}
-	return plan.Backend
-}
-
-func violationWords(r *checker.Result) string {
+// violationWords count the violations of the most harmful property, and say how many others are violated.
+func violationWords(plan history.Plan, r *checker.Result) string {
 	p := Headline(r)
 	if p == nil {
 		return cmp.Or(r.Reason, "a property is violated")
 	}
 	words := Counted(p)
+	if who := promisedBy(plan, p.Name); who != "" {
+		words = who + " broke a promise: " + words
+	}
 	if r.Incidents > 0 {
-		words = Incidents(r.Incidents) + ": " + words
+		words += " (" + Incidents(r.Incidents) + ")"
 	}
 	if len(p.Findings) > 0 {
 		words += ", first at " + history.Moment(p.Findings[0].AtNS)
 	}
-	others := 0
-	var service []string
+	others := int64(0)
 	for _, q := range r.Properties {
-		if q.Verdict != checker.Violation || q.Name == p.Name {
-			continue
+		if q.Verdict == checker.Violation && q.Name != p.Name && promisedBy(plan, q.Name) == "" {
+			others++
 		}
-		if q.Layer == checker.LayerService && p.Layer != checker.LayerService {
-			service = append(service, Counted(&q))
-			continue
-		}
-		others++
-	}
-	if len(service) > 0 {
-		words += "; the lock did not keep its promise: " + strings.Join(service, ", ")
 	}
 	if others > 0 {
-		words += "; " + history.Counted(int64(others), "other property", "other properties") + " violated"
+		words += "; " + history.Counted(others, "other property", "other properties") + " violated"
 	}
 	return words
+}
+
+// ofLock are the properties that a lock service and its client promise.
+var ofLock = []checker.Name{checker.LockLinearizability, checker.EarlyExpiry, checker.ReleaseByOwner, checker.TokenMonotonicity, checker.Liveness}
+
+// promisedBy is the party whose promise a property is; "" for belief, and for harm that only the resource could have kept away.
+// A release that removes the grant of another hold is the lock client's.
+func promisedBy(plan history.Plan, name checker.Name) string {
+	switch {
+	case name == checker.ResourceIntegrity:
+		return "resource " + Clip(string(plan.Resource), MaxName)
+	case name == checker.ReleaseByOwner:
+		return "the lock client of " + plan.Backend
+	case slices.Contains(ofLock, name):
+		return plan.Backend
+	}
+	return ""
+}
+
+// partyWords say which party kept its promises: ". etcd kept its promises; the resource checks no token".
+func partyWords(plan history.Plan, r *checker.Result) string {
+	parties, broken := []string{}, map[string][]string{}
+	if words := lockWords(plan, r); words != "" {
+		parties = append(parties, words)
+	}
+	headline := Headline(r)
+	for _, p := range r.Properties {
+		if who := promisedBy(plan, p.Name); who != "" && p.Verdict == checker.Violation && p.Name != headline.Name {
+			broken[who] = append(broken[who], Counted(&p))
+		}
+	}
+	for _, who := range slices.Sorted(maps.Keys(broken)) {
+		parties = append(parties, who+" broke a promise: "+strings.Join(broken[who], ", "))
+	}
+	if plan.Compares() == history.CompareNothing && harmed(r) {
+		parties = append(parties, "the resource checks no token")
+	}
+	if len(parties) == 0 {
+		return ""
+	}
+	return ". " + strings.Join(parties, "; ")
+}
+
+// lockWords acquit the lock, but only where each promise that it can break was judged and kept. They are "" if one was broken, or only some
+// properties were judged, which the sentence says anyway.
+func lockWords(plan history.Plan, r *checker.Result) string {
+	unjudged := ""
+	for _, name := range ofLock {
+		p := r.Property(name)
+		always := name == checker.LockLinearizability || name == checker.EarlyExpiry // the others may not apply to a lock
+		switch {
+		case p == nil && (always || slices.Contains(r.NotJudged, name)), p != nil && p.Verdict == checker.Violation:
+			return ""
+		case p != nil && (p.Verdict == checker.Inconclusive || p.Verdict == checker.NotApplicable && always):
+			unjudged = cmp.Or(unjudged, p.Reason, string(name))
+		}
+	}
+	if unjudged != "" {
+		return "it was not judged whether " + plan.Backend + " kept its promises: " + unjudged
+	}
+	return plan.Backend + " kept its promises"
+}
+
+// harmed reports whether a violation reached the data.
+func harmed(r *checker.Result) bool {
+	return slices.ContainsFunc(r.Properties, func(p checker.Property) bool {
+		return p.Verdict == checker.Violation && (p.Name == checker.StaleWrite || p.Layer == checker.LayerEffect && p.Name != checker.ResourceIntegrity)
+	})
 }
 
 // judgedWords name the properties that were judged where others were not; "" where all were.
@@ -170,7 +200,7 @@ func passWords(plan history.Plan, r *checker.Result) string {
 	}
 	for _, p := range r.Properties {
 		if p.Verdict == checker.Masked {
-			words += "; " + Masked(plan, &p)
+			words += "; " + Masked(plan, &p) + ", and no harm reached the resource"
 		}
 	}
 	if r.Stats.Rejected > 0 {

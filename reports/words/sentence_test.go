@@ -12,8 +12,16 @@ func TestSentence(t *testing.T) {
 		return checker.Property{Name: name, Layer: layer, Verdict: checker.Violation, Count: count, Incidents: 1, Findings: []checker.Finding{{AtNS: at}}}
 	}
 	unsafe := func(incidents int64, properties ...checker.Property) checker.Result {
-		return checker.Result{Verdict: checker.Violation, Incidents: incidents, Properties: properties}
+		r := checker.Result{Verdict: checker.Violation, Incidents: incidents, Properties: properties}
+		for _, name := range []checker.Name{checker.LockLinearizability, checker.EarlyExpiry} {
+			if r.Property(name) == nil {
+				r.Properties = append(r.Properties, checker.Property{Name: name, Verdict: checker.Pass})
+			}
+		}
+		return r
 	}
+	unleased := unsafe(1, violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9),
+		checker.Property{Name: checker.EarlyExpiry, Verdict: checker.NotApplicable, Reason: "no lease was acknowledged"})
 	etcd := history.Plan{Backend: "etcd", Nemesis: "pause", Fenced: true}
 	mine := history.Plan{Backend: "etcd", Nemesis: "pause", Resource: "./mine", Fenced: true, UnderTest: &history.UnderTest{Compares: "tokens"}}
 	plain := history.Plan{Backend: "etcd", Nemesis: "pause", Resource: "./mine", UnderTest: &history.UnderTest{Compares: "nothing"}}
@@ -25,38 +33,44 @@ func TestSentence(t *testing.T) {
 	}{
 		"incidents first, and of what they led to the harm": {etcd, unsafe(4,
 			violated(checker.MutualExclusion, checker.LayerBelief, 20, 1), violated(checker.StaleWrite, checker.LayerFencing, 14, 12431e6)),
-			"UNSAFE: etcd under pause: 4 incidents: 14 stale writes accepted, first at 12.431 s; 1 other property violated"},
+			"UNSAFE under pause: 14 stale writes accepted (4 incidents), first at 12.431 s; 1 other property violated. etcd kept its promises"},
 		"one": {etcd, unsafe(1, violated(checker.StaleWrite, checker.LayerFencing, 1, 12431e6)),
-			"UNSAFE: etcd under pause: 1 incident: 1 stale write accepted, first at 12.431 s"},
+			"UNSAFE under pause: 1 stale write accepted (1 incident), first at 12.431 s. etcd kept its promises"},
 		"results that do not count incidents": {etcd, unsafe(0, violated(checker.StaleWrite, checker.LayerFencing, 1, 12431e6)),
-			"UNSAFE: etcd under pause: 1 stale write accepted, first at 12.431 s"},
+			"UNSAFE under pause: 1 stale write accepted, first at 12.431 s. etcd kept its promises"},
 		"several of the lock's own are named together": {etcd, unsafe(2,
 			violated(checker.EarlyExpiry, checker.LayerService, 2, 1e9), violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9),
 			violated(checker.LockLinearizability, checker.LayerService, 1, 1e9)),
-			"UNSAFE: etcd under pause: 2 incidents: 1 stale write accepted, first at 2.000 s; the lock did not keep its promise: 2 grants lost before their lease could run out, 1 contradiction in the lock's answers"},
+			"UNSAFE under pause: 1 stale write accepted (2 incidents), first at 2.000 s. etcd broke a promise: 2 grants lost before their lease could run out, 1 contradiction in the lock's answers"},
 		"what the lock did is named beside the harm": {etcd, unsafe(3,
 			violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9), violated(checker.EarlyExpiry, checker.LayerService, 2, 1e9)),
-			"UNSAFE: etcd under pause: 3 incidents: 1 stale write accepted, first at 2.000 s; the lock did not keep its promise: 2 grants lost before their lease could run out"},
+			"UNSAFE under pause: 1 stale write accepted (3 incidents), first at 2.000 s. etcd broke a promise: 2 grants lost before their lease could run out"},
 		"only the resource is wrong": {mine, unsafe(1, violated(checker.ResourceIntegrity, checker.LayerEffect, 3, 1e9), violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9)),
-			"UNSAFE: resource ./mine behind etcd under pause: 1 incident: 1 stale write accepted, first at 2.000 s; 1 other property violated"},
+			"UNSAFE under pause: 1 stale write accepted (1 incident), first at 2.000 s. etcd kept its promises; resource ./mine broke a promise: 3 contradictions of the resource"},
 		"the lock is wrong, too": {mine, unsafe(2, violated(checker.ResourceIntegrity, checker.LayerEffect, 3, 1e9), violated(checker.EarlyExpiry, checker.LayerService, 2, 1e9)),
-			"UNSAFE: etcd and resource ./mine under pause: 2 incidents: 3 contradictions of the resource, first at 1.000 s; the lock did not keep its promise: 2 grants lost before their lease could run out"},
+			"UNSAFE under pause: resource ./mine broke a promise: 3 contradictions of the resource (2 incidents), first at 1.000 s. etcd broke a promise: 2 grants lost before their lease could run out"},
 		"a resource that compares nothing owes late writes no rejection": {plain, unsafe(2, violated(checker.ResourceIntegrity, checker.LayerEffect, 3, 1e9), violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9)),
-			"UNSAFE: etcd and resource ./mine under pause: 2 incidents: 1 stale write accepted, first at 2.000 s; 1 other property violated"},
+			"UNSAFE under pause: 1 stale write accepted (2 incidents), first at 2.000 s. etcd kept its promises; resource ./mine broke a promise: 3 contradictions of the resource; the resource checks no token"},
 		"the resource keeps its word": {mine, unsafe(1, violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9)),
-			"UNSAFE: etcd under pause: 1 incident: 1 stale write accepted, first at 2.000 s"},
+			"UNSAFE under pause: 1 stale write accepted (1 incident), first at 2.000 s. etcd kept its promises"},
 		"whether the resource keeps its word was not judged": {mine, checker.Result{Verdict: checker.Violation, Incidents: 1, Judged: []checker.Name{checker.StaleWrite}, NotJudged: []checker.Name{checker.ResourceIntegrity},
 			Properties: []checker.Property{violated(checker.StaleWrite, checker.LayerFencing, 1, 2e9)}},
-			"UNSAFE: etcd and resource ./mine under pause: 1 incident: 1 stale write accepted, first at 2.000 s (1 of 2 properties judged: stale-write)"},
+			"UNSAFE under pause: 1 stale write accepted (1 incident), first at 2.000 s (1 of 2 properties judged: stale-write)"},
 		"the same of what no resource can prevent": {mine, checker.Result{Verdict: checker.Violation, Incidents: 1, Judged: []checker.Name{checker.EarlyExpiry}, NotJudged: []checker.Name{checker.ResourceIntegrity},
 			Properties: []checker.Property{violated(checker.EarlyExpiry, checker.LayerService, 1, 2e9)}},
-			"UNSAFE: etcd under pause: 1 incident: 1 grant lost before its lease could run out, first at 2.000 s (1 of 2 properties judged: early-expiry)"},
+			"UNSAFE under pause: etcd broke a promise: 1 grant lost before its lease could run out (1 incident), first at 2.000 s (1 of 2 properties judged: early-expiry)"},
+		"a promise that could not be judged": {etcd, unleased,
+			"UNSAFE under pause: 1 stale write accepted (1 incident), first at 2.000 s. it was not judged whether etcd kept its promises: no lease was acknowledged"},
+		"another hold's release is the client's": {etcd, unsafe(1, violated(checker.ReleaseByOwner, checker.LayerService, 2, 2e9)),
+			"UNSAFE under pause: the lock client of etcd broke a promise: 2 grants removed by another hold's release (1 incident), first at 2.000 s"},
+		"a plain resource": {history.Plan{Backend: "etcd", Nemesis: "pause"}, unsafe(4, violated(checker.StaleWrite, checker.LayerFencing, 4, 2e9)),
+			"UNSAFE under pause: 4 stale writes accepted (4 incidents), first at 2.000 s. etcd kept its promises; the resource checks no token"},
 		"masked": {etcd, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 1204, Rejected: 9}, Properties: []checker.Property{
 			{Name: checker.MutualExclusion, Verdict: checker.Masked, Count: 14, Incidents: 2}}},
-			"PASS: etcd under pause: no violation in 1,204 operations; 2 incidents masked by fencing (14 overlaps of two holders); 9 stale writes rejected"},
+			"PASS: etcd under pause: no violation in 1,204 operations; 2 incidents masked by fencing (14 overlaps of two holders), and no harm reached the resource; 9 stale writes rejected"},
 		"masked by compare-and-set": {cas, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 1204, Rejected: 9}, Properties: []checker.Property{
 			{Name: checker.MutualExclusion, Verdict: checker.Masked, Count: 14, Incidents: 2}}},
-			"PASS: redis under pause: no violation in 1,204 operations; 2 incidents masked by compare-and-set (14 overlaps of two holders); 9 writes built on old values rejected"},
+			"PASS: redis under pause: no violation in 1,204 operations; 2 incidents masked by compare-and-set (14 overlaps of two holders), and no harm reached the resource; 9 writes built on old values rejected"},
 		"nothing happened": {etcd, checker.Result{Verdict: checker.Inconclusive, Reason: "no pause outlived a lease"},
 			"INCONCLUSIVE: etcd under pause: no pause outlived a lease"},
 		"no faults": {history.Plan{Backend: "etcd", Nemesis: "none"}, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 1}},
@@ -68,10 +82,10 @@ func TestSentence(t *testing.T) {
 		"one passes, and another does not apply": {etcd, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 1204},
 			Judged: []checker.Name{checker.TokenMonotonicity, checker.MutualExclusion}, NotJudged: make([]checker.Name, 7), Properties: []checker.Property{
 				{Name: checker.MutualExclusion, Verdict: checker.Masked, Count: 2, Incidents: 2}, {Name: checker.TokenMonotonicity, Verdict: checker.NotApplicable}}},
-			"PASS of mutual-exclusion (1 of 9 properties; n/a: token-monotonicity): etcd under pause: none violated in 1,204 operations; 2 incidents masked by fencing (2 overlaps of two holders)"},
+			"PASS of mutual-exclusion (1 of 9 properties; n/a: token-monotonicity): etcd under pause: none violated in 1,204 operations; 2 incidents masked by fencing (2 overlaps of two holders), and no harm reached the resource"},
 		"some properties, violated": {etcd, checker.Result{Verdict: checker.Violation, Incidents: 1, Judged: []checker.Name{checker.StaleWrite}, NotJudged: make([]checker.Name, 8),
 			Properties: []checker.Property{violated(checker.StaleWrite, checker.LayerFencing, 1, 12431e6)}},
-			"UNSAFE: etcd under pause: 1 incident: 1 stale write accepted, first at 12.431 s (1 of 9 properties judged: stale-write)"},
+			"UNSAFE under pause: 1 stale write accepted (1 incident), first at 12.431 s (1 of 9 properties judged: stale-write)"},
 		"some properties, none of which applies": {etcd, checker.Result{Verdict: checker.Inconclusive, Judged: []checker.Name{checker.TokenMonotonicity}, NotJudged: make([]checker.Name, 8),
 			Reason:     "no property that was judged applies: token-monotonicity: it gives none",
 			Properties: []checker.Property{{Name: checker.TokenMonotonicity, Verdict: checker.NotApplicable, Reason: "it gives none"}}},
@@ -79,7 +93,7 @@ func TestSentence(t *testing.T) {
 		"clients that ended by themselves": {etcd, checker.Result{Verdict: checker.Pass, Stats: checker.Stats{Ops: 122, ClientDeaths: 2}},
 			"PASS: etcd under pause: no violation in 122 operations; 2 clients ended by themselves"},
 		"a property unknown here": {etcd, unsafe(2, violated("fairness", checker.LayerLiveness, 2, 1e9)),
-			"UNSAFE: etcd under pause: 2 incidents: 2 fairness violations, first at 1.000 s"},
+			"UNSAFE under pause: 2 fairness violations (2 incidents), first at 1.000 s. etcd kept its promises"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := Sentence(test.plan, &test.result); got != test.want {
