@@ -63,7 +63,7 @@ func violationWords(plan history.Plan, r *checker.Result) string {
 	}
 	words := Counted(p)
 	if who := promisedBy(plan, p.Name); who != "" {
-		words = who + " broke a promise: " + words
+		words = brokeWords(who, brokenBy(plan, r)[who])
 	}
 	if r.Incidents > 0 {
 		words += " (" + Incidents(r.Incidents) + ")"
@@ -102,18 +102,19 @@ func promisedBy(plan history.Plan, name checker.Name) string {
 
 // partyWords say which party kept its promises: ". etcd kept its promises; the resource checks no token".
 func partyWords(plan history.Plan, r *checker.Result) string {
-	parties, broken := []string{}, map[string][]string{}
+	var parties []string
 	if words := lockWords(plan, r); words != "" {
 		parties = append(parties, words)
 	}
-	headline := Headline(r)
-	for _, p := range r.Properties {
-		if who := promisedBy(plan, p.Name); who != "" && p.Verdict == checker.Violation && p.Name != headline.Name {
-			broken[who] = append(broken[who], Counted(&p))
-		}
+	told := ""
+	if p := Headline(r); p != nil {
+		told = promisedBy(plan, p.Name)
 	}
+	broken := brokenBy(plan, r)
 	for _, who := range slices.Sorted(maps.Keys(broken)) {
-		parties = append(parties, who+" broke a promise: "+strings.Join(broken[who], ", "))
+		if who != told {
+			parties = append(parties, brokeWords(who, broken[who]))
+		}
 	}
 	if plan.Compares() == history.CompareNothing && harmed(r) {
 		parties = append(parties, "the resource checks no token")
@@ -122,6 +123,25 @@ func partyWords(plan history.Plan, r *checker.Result) string {
 		return ""
 	}
 	return ". " + strings.Join(parties, "; ")
+}
+
+// brokenBy counts the broken promises of each party, the most harmful first.
+func brokenBy(plan history.Plan, r *checker.Result) map[string][]string {
+	broken := map[string][]string{}
+	for _, p := range InHarmsOrder(r) {
+		if who := promisedBy(plan, p.Name); who != "" && p.Verdict == checker.Violation {
+			broken[who] = append(broken[who], Counted(p))
+		}
+	}
+	return broken
+}
+
+func brokeWords(who string, what []string) string {
+	promise := " broke a promise: "
+	if len(what) > 1 {
+		promise = " broke promises: "
+	}
+	return who + promise + strings.Join(what, ", ")
 }
 
 // lockWords acquit the lock, but only where each promise that it can break was judged and kept. They are "" if one was broken, or only some
