@@ -75,6 +75,8 @@ func TestReleaseByOwnerNeedsProof(t *testing.T) {
 		"the other died, and its record is over":          {unchecked, victim + removes + "\n0.30 d acquire h8\n0.40 d exit", ReleaseByOwner},
 		"several servers, which were not disturbed":       {unchecked, victim + removes, ReleaseByOwner},
 		"several servers, disturbed long before":          {unchecked, victim + removes + serverKill, EarlyExpiry},
+		"several servers, b cut off from the resource":    {unchecked, victim + removes + cutOff("resource"), ReleaseByOwner},
+		"several servers, b cut off from one of them":     {unchecked, victim + removes + cutOff("n1,_resource"), EarlyExpiry},
 		"undeclared, and several servers":                 {"", victim + removes, EarlyExpiry},
 		"it had lost its own lease, and was told so":      {unchecked, strings.Replace(victim, "ttl=1", "ttl=4", 1) + "\n1.50 a lease:fail session=sa\n1.60 a lost h0 session=sa held=1.4" + removes, EarlyExpiry + " " + ReleaseByOwner},
 		"it does not say that it removed anything":        {unchecked, victim + strings.Replace(removes, "owned=true", "", 1), EarlyExpiry},
@@ -289,6 +291,15 @@ func TestWhatALibraryTidiesUpIsWitnessed(t *testing.T) {
 	if !shown {
 		t.Error("there is no witness")
 	}
+}
+
+// cutOff keeps b from others for a while.
+func cutOff(others string) string {
+	return strings.ReplaceAll(`
+		2.30 nemesis partition:invoke 1 target=b role=holder
+		2.31 nemesis partition:ok 1 target=b role=holder detail=packets_from_and_to_OTHERS
+		2.60 nemesis partition:heal 1 target=b role=holder
+		2.61 nemesis partition:healed 1 target=b role=holder`, "OTHERS", others)
 }
 
 // The release is what was wrong, and is named first, then the fault that led to it.

@@ -3,6 +3,7 @@ package checker
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"lockcheck/checker/history"
@@ -106,9 +107,12 @@ func (m *Model) mayHaveTwo(fromNS, toNS int64) bool {
 		fromNS = 0
 	}
 	return touched(m.serviceDisturbed, fromNS, toNS) || !m.oneServer() && slices.ContainsFunc(m.Faults, func(f *Fault) bool {
-		return f.Name == history.PartitionFault && f.BeginNS <= toNS
+		return f.Name == history.PartitionFault && f.BeginNS <= toNS && !onlyFromResource.MatchString(f.Detail)
 	})
 }
+
+// onlyFromResource matches what is read back of a partition that keeps a client from the resource and from no server.
+var onlyFromResource = regexp.MustCompile(`\b(from|to) ` + history.ResourceTarget + `$`)
 
 // certainlyLater reports whether g was certainly granted after h had been: it was asked for after h had been read, or its
 // token is greater where tokens prove an order.
