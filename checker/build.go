@@ -163,6 +163,10 @@ func (b *builder) complete(e *history.Event) error {
 	b.counts.completed(invokeNS, e) // figures are of what was recorded, however it is read
 	b.read(e)
 	h.BelievedNS = max(h.BelievedNS, e.HeldNS)
+	if e.Type == history.OK || e.Type == history.Fail { // whoever answers has read what was asked
+		c := b.client(e.Client)
+		c.aliveNS = max(c.aliveNS, invokeNS)
+	}
 	switch op.kind {
 	case anAccess:
 		a := op.access()
@@ -354,6 +358,9 @@ func (b *builder) fault(e *history.Event) error {
 	switch {
 	case e.Error != "" && e.Type != history.OK:
 		f.Error = e.Error
+		if f.EffectiveNS == 0 {
+			f.failedNS = e.TimeNS
+		}
 	case e.Type == history.OK && !e.Heal:
 		f.EffectiveNS, f.Detail, f.SkewNS, f.LagNS, f.Clock, f.Restarted = e.TimeNS, e.Detail, e.SkewNS, e.LagNS, e.Clock, e.AtOnce
 		if e.FromNS > f.BeginNS && e.FromNS < e.TimeNS { // what was seen had begun before: packets that arrived late

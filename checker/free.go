@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"lockcheck/checker/history"
 )
@@ -145,10 +146,13 @@ func (m *Model) touches() touches {
 	var ofService []Span
 	own, network, stopped := map[string][]Span{}, map[string][]Span{}, map[string][]Span{}
 	for _, f := range m.Faults {
-		if f.EffectiveNS == 0 && f.HealNS == 0 && f.Error != "" || f.Target == history.ResourceTarget {
+		if f.Target == history.ResourceTarget {
 			continue
 		}
 		s := Span{f.BeginNS, f.touchedUntil(m) + m.recoveryNS()}
+		if f.EffectiveNS == 0 && f.HealNS == 0 && f.failedNS != 0 {
+			s.ToNS = f.failedNS + m.recoveryNS() // it may have worked without being seen to
+		}
 		switch {
 		case !m.ofClient(f):
 			s.ToNS += max(f.SkewNS, 0) // its clock is set back by that when the fault is healed
@@ -266,7 +270,7 @@ func (s *freeSweep) goneBy(g *Hold) int64 {
 }
 
 // leaseOver is when the acknowledged lease of a grant was over, and what the service adds to it; never if none is known. Whoever is cut off
-// may renew it unanswered.
+// may renew it unanswered, and a client need not report what it renews: only of one that did, or that was stopped or ended, is it known.
 func (s *freeSweep) leaseOver(g *Hold) int64 {
 	latest := s.m.latestEnd(g.Leases())
 	if session := s.m.Sessions[g.Session]; session != nil {
@@ -281,7 +285,30 @@ func (s *freeSweep) leaseOver(g *Hold) int64 {
 		}
 		latest = max(latest, cut.ToNS)
 	}
+	exit := s.m.Clients[g.Client].ExitNS
+	switch {
+	case s.renews(g), s.stoppedAt(g, latest):
+	case exit != 0:
+		latest = max(latest, exit+s.m.recoveryNS())
+	default:
+		return never
+	}
 	return latest + s.m.Plan.LockDelayMS*1e6
+}
+
+// renews reports whether the client of a grant reported that its lease was extended.
+func (s *freeSweep) renews(g *Hold) bool {
+	leases := g.Leases()
+	if session := s.m.Sessions[g.Session]; len(leases) == 0 && session != nil {
+		leases = session.Leases
+	}
+	return len(leases) > 1 && leases[len(leases)-1].TimeNS > g.DoneNS
+}
+
+// stoppedAt reports whether the client of a grant was stopped when its lease was over, and since before that.
+func (s *freeSweep) stoppedAt(g *Hold, ns int64) bool {
+	stops := endingAfter(s.touch.stopped[g.client], ns)
+	return len(stops) > 0 && stops[0].FromNS <= ns
 }
 
 // awakeUntil is until when a client that was not stopped was seen to believe in a grant that had ended otherwise by then. One that is
@@ -466,12 +493,22 @@ type Unanswered struct {
 	Count  int64     `json:"count"`
 }
 
+// believed are the stretches in which a client believed that it held a lock, merged: an acquire of another has to wait.
+func (k *keyView) believed() (spans []Span) {
+	for _, g := range k.grants {
+		if g.BelievedNS > g.DoneNS {
+			spans = append(spans, Span{g.DoneNS, g.BelievedNS})
+		}
+	}
+	return merged(spans)
+}
+
 // unanswered counts operations that were waited for as long as the harness waits, or until the run ended, and whose client lived.
 func (j *judge) unanswered() (all []Unanswered) {
 	m, touch := j.m, j.m.touches()
 	patience := m.Plan.AnswerMS() * 1e6
 	counts := map[Unanswered]int64{}
-	look := func(h *Hold, f history.F, outcome history.Type, invokeNS, doneNS int64) {
+	look := func(h *Hold, f history.F, outcome history.Type, fromNS, doneNS int64, held func() []Span) {
 		if outcome != history.Info && outcome != history.Invoke {
 			return
 		}
@@ -481,22 +518,28 @@ func (j *judge) unanswered() (all []Unanswered) {
 			until = m.EndNS
 		}
 		for _, end := range []int64{c.ExitNS, c.CloseNS} {
-			if end != 0 {
-				until = min(until, end)
+			if end != 0 && end <= until { // it ended, and no answer was to come
+				return
 			}
 		}
-		if until-invokeNS-within(m.Stalls, invokeNS, until) < patience || touched(touch.any[h.client], invokeNS, until) {
+		waited := until - fromNS - within(m.Stalls, fromNS, until)
+		if waited < patience || touched(touch.any[h.client], fromNS, until) || held != nil && waited-within(held(), fromNS, until) < patience {
 			return
 		}
 		counts[Unanswered{Client: h.Client, F: f}]++
 	}
+	for _, k := range j.keys {
+		held := sync.OnceValue(k.believed)
+		for _, h := range k.acquires {
+			look(h, history.Acquire, h.Outcome, h.InvokeNS, h.DoneNS, held)
+		}
+	}
 	for _, h := range m.Holds {
-		look(h, history.Acquire, h.Outcome, h.InvokeNS, h.DoneNS)
 		for _, a := range h.Attempts {
-			look(h, a.F, a.Outcome, a.InvokeNS, a.DoneNS)
+			look(h, a.F, a.Outcome, a.InvokeNS, a.DoneNS, nil)
 		}
 		for _, a := range h.Accesses {
-			look(h, a.F, a.Outcome, a.InvokeNS, a.DoneNS)
+			look(h, a.F, a.Outcome, a.InvokeNS+a.workNS, a.DoneNS, nil)
 		}
 	}
 	for u, n := range counts {

@@ -280,7 +280,7 @@ type Client struct {
 	CloseNS int64 // it was asked to close its session; 0 if never
 	ExitNS  int64 // it had ended by then; 0 if it never was seen to
 	Died    bool  // it ended by itself
-	aliveNS int64 // it read a ping that was sent then, at least
+	aliveNS int64 // it read a ping that was sent then, or what it answered was asked then, at least
 
 	latest *Hold // that it was granted: most events are about that one
 	number int32
@@ -327,6 +327,7 @@ type Fault struct {
 	EffectiveNS int64 // seen to work by then; 0 if it never was
 	HealNS      int64 // taken back after this; 0 if never
 	HealedNS    int64 // seen to be gone by then; 0 if never
+	failedNS    int64 // not seen to work by then, nor given up before; 0 if it was seen to
 	Error       string
 	Events      []int64
 }

@@ -151,7 +151,7 @@ func (w *worker) do(ctx context.Context, command client.Command) driver.Completi
 			driver.Cancel(command.Op)
 			invoked, waits, waited = w.run.recorder.Now(), false, nil
 		case <-w.tick.C: // perhaps one that was due before: to look once more does no harm
-			expired := mayGiveUp && waited == nil && w.run.timeouts.expired(w.client.name, waits, invoked, w.run.recorder.Now())
+			expired := (mayGiveUp || !waits) && waited == nil && w.run.timeouts.expired(w.client.name, waits, invoked, w.run.recorder.Now())
 			if expired && (!waits || w.run.monitor.giveUp(command.Op)) {
 				driver.Abandon(command.Op, fmt.Sprintf("no answer for %v without a fault", w.run.timeouts.limit))
 			}

@@ -167,7 +167,7 @@ func lockWords(plan history.Plan, r *checker.Result) string {
 // harmed reports whether a violation reached the data.
 func harmed(r *checker.Result) bool {
 	return slices.ContainsFunc(r.Properties, func(p checker.Property) bool {
-		return p.Verdict == checker.Violation && (p.Name == checker.StaleWrite || p.Layer == checker.LayerEffect && p.Name != checker.ResourceIntegrity)
+		return p.Verdict == checker.Violation && (p.Name == checker.StaleWrite || p.Layer == checker.LayerEffect) && p.Name != checker.ResourceIntegrity && p.Name != checker.MissedExecution
 	})
 }
 
