@@ -24,6 +24,12 @@ func (c Cause) Unexplained() bool { return c.Kind == "" || c.Kind == unexplained
 // IsRelease reports whether the cause is a release that is proven to have removed the grant. Cause.Fault then led to the release.
 func (c Cause) IsRelease() bool { return strings.HasPrefix(c.Kind, releaseBy) }
 
+// MayBeRelease reports whether it is a release that may have removed the grant, or is proven to have done so.
+func (c Cause) MayBeRelease() bool { return c.IsRelease() || c.Kind == mayBeRelease }
+
+// mayBeRelease is the kind of a cause that is a release which may have removed the grant.
+const mayBeRelease = "release that may be why"
+
 func (f *Fault) words() history.FaultWords { return history.WordsOf(f.Name) }
 
 // workedNS is from when on a fault may have worked. Most are seen to work within milliseconds; a failover is asked for,

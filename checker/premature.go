@@ -197,7 +197,7 @@ func (j *judge) prematureFinding(p premature) Finding {
 		may := fmt.Sprintf("the %s of %s may be why", r.noun(), r.hold.Client)
 		f.Summary += "; " + may
 		if f.Cause.Unexplained() {
-			f.Cause = Cause{Kind: "release that may be why", Text: may}
+			f.Cause = Cause{Kind: mayBeRelease, Text: may}
 		} else {
 			f.Cause.Text += "; " + may
 		}

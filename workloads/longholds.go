@@ -9,7 +9,7 @@ import (
 )
 
 // longHolds lets some holds last past their first lease, so that clients have to renew it: without them no lease of a run without
-// faults is ever renewed. At most a third of the load goes to them. A client that is not seen to renew would only lose its lock: a few
+// faults is ever renewed. At most a third of the load, and one more hold, goes to them. A client that is not seen to renew would only lose its lock: a few
 // holds just short of a lease show whether it does.
 type longHolds struct {
 	now func() int64
@@ -75,7 +75,7 @@ func (l *longHolds) work(random *rand.Rand, key string, work time.Duration) time
 	case !l.renews:
 		l.probes++
 		return max(work, l.ttl*8/10)
-	case !chosen || l.used[key]+long > time.Duration(now-l.beganNS)/shareOfTheLoad:
+	case !chosen && l.used[key] > 0, l.used[key] > time.Duration(now-l.beganNS)/shareOfTheLoad: // the first is always one
 		return work
 	}
 	l.used[key] += long

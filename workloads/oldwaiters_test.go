@@ -15,9 +15,9 @@ import (
 	"lockcheck/workloads/driver"
 )
 
-// askedOf is a worker whose client never answers an acquire but when it is told to give it up; each word that it reads comes
-// out of the channel.
-func askedOf(t *testing.T) (w *worker, tick chan time.Time, heard chan string) {
+// askedOf is a worker whose client never answers an acquire but when it is told to give it up, if it does so; each word that it reads
+// comes out of the channel.
+func askedOf(t *testing.T, answersCancel bool) (w *worker, tick chan time.Time, heard chan string) {
 	t.Helper()
 	recorder, err := NewRecorder(filepath.Join(t.TempDir(), "history.jsonl"))
 	if err != nil {
@@ -30,7 +30,7 @@ func askedOf(t *testing.T) (w *worker, tick chan time.Time, heard chan string) {
 	go func() {
 		lines := bufio.NewScanner(in)
 		for lines.Scan() {
-			if strings.Contains(lines.Text(), `"cancel"`) {
+			if answersCancel && strings.Contains(lines.Text(), `"cancel"`) {
 				fmt.Fprintln(out, `{"msg":"fail","op":1,"code":"cancelled"}`)
 			}
 			heard <- lines.Text()
@@ -86,7 +86,7 @@ func TestAWaitIsGivenUpWhileTheLoadGoesOn(t *testing.T) {
 		"the last one of its lock":          {drawnImpatient, "k2", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, tick, heard := askedOf(t)
+			w, tick, heard := askedOf(t, true)
 			w.patience = rand.New(test.draw)
 			w.run.monitor.watch(event(history.Acquire, history.Invoke, "c1", "h1", "k1", 1))
 			if test.others != "" {
@@ -125,7 +125,7 @@ func TestTheLastWaiterIsNeverGivenUp(t *testing.T) {
 }
 
 func TestOldWaitersAreNeitherGivenUpNorCancelledBeforeTheirTime(t *testing.T) {
-	w, tick, heard := askedOf(t)
+	w, tick, heard := askedOf(t, true)
 	close(w.run.stopping)
 	done := acquiring(t, w)
 	if asked := <-heard; !strings.Contains(asked, "acquire") {
@@ -150,6 +150,26 @@ func TestOldWaitersAreNeitherGivenUpNorCancelledBeforeTheirTime(t *testing.T) {
 	}
 	if c := <-done; c.Type != history.Fail || w.turn() != turnBusy {
 		t.Errorf("it came to %s, turn %d", c.Type, w.turn())
+	}
+}
+
+// A client that does not answer what it was told to give up holds up no run, whatever was drawn.
+func TestAClientThatAnswersNoCancelIsGivenUp(t *testing.T) {
+	for _, draw := range []drawn{drawnImpatient, drawnPatient} {
+		w, tick, heard := askedOf(t, false)
+		w.patience = rand.New(draw)
+		close(w.run.stopping)
+		close(w.run.waited)
+		done := acquiring(t, w)
+		for word := range heard {
+			if strings.Contains(word, "cancel") {
+				break
+			}
+		}
+		tick <- time.Now()
+		if c := <-done; c.Type != history.Info {
+			t.Errorf("it came to %s", c.Type)
+		}
 	}
 }
 

@@ -62,7 +62,7 @@ func violationWords(plan history.Plan, r *checker.Result) string {
 		return cmp.Or(r.Reason, "a property is violated")
 	}
 	words := Counted(p)
-	if who := promisedBy(plan, p.Name); who != "" {
+	if who := brokenOf(plan, p); who != "" {
 		words = brokeWords(who, brokenBy(plan, r)[who])
 	}
 	if r.Incidents > 0 {
@@ -73,7 +73,7 @@ func violationWords(plan history.Plan, r *checker.Result) string {
 	}
 	others := int64(0)
 	for _, q := range r.Properties {
-		if q.Verdict == checker.Violation && q.Name != p.Name && promisedBy(plan, q.Name) == "" {
+		if q.Verdict == checker.Violation && q.Name != p.Name && brokenOf(plan, &q) == "" {
 			others++
 		}
 	}
@@ -86,16 +86,29 @@ func violationWords(plan history.Plan, r *checker.Result) string {
 // ofLock are the properties that a lock service and its client promise.
 var ofLock = []checker.Name{checker.LockLinearizability, checker.EarlyExpiry, checker.ReleaseByOwner, checker.TokenMonotonicity, checker.Liveness}
 
-// promisedBy is the party whose promise a property is; "" for belief, and for harm that only the resource could have kept away.
-// A release that removes the grant of another hold is the lock client's.
-func promisedBy(plan history.Plan, name checker.Name) string {
+// brokenOf is the party that broke the promise which a property is, as far as that is proven; "" for belief, and for harm that only the
+// resource could have kept away. A release that removes the grant of another hold is the lock client's, and so is what follows from it.
+// Who left a lock free while clients waited is not proven: the service, or a client that forgot its wake-up.
+func brokenOf(plan history.Plan, p *checker.Property) string {
+	client := "the lock client of " + plan.Backend
+	either := plan.Backend + " or its lock client"
 	switch {
-	case name == checker.ResourceIntegrity:
+	case p.Name == checker.ResourceIntegrity:
 		return "resource " + Clip(string(plan.Resource), MaxName)
-	case name == checker.ReleaseByOwner:
-		return "the lock client of " + plan.Backend
-	case slices.Contains(ofLock, name):
-		return plan.Backend
+	case p.Name == checker.ReleaseByOwner:
+		return client
+	case p.Name == checker.Liveness:
+		return either
+	case slices.Contains(ofLock, p.Name):
+		released := func(f checker.Finding) bool { return f.Cause.IsRelease() }
+		other := func(f checker.Finding) bool { return !f.Cause.MayBeRelease() }
+		switch {
+		case slices.ContainsFunc(p.Findings, other), len(p.Findings) == 0:
+			return plan.Backend
+		case !slices.ContainsFunc(p.Findings, func(f checker.Finding) bool { return !released(f) }):
+			return client
+		}
+		return either
 	}
 	return ""
 }
@@ -108,7 +121,7 @@ func partyWords(plan history.Plan, r *checker.Result) string {
 	}
 	told := ""
 	if p := Headline(r); p != nil {
-		told = promisedBy(plan, p.Name)
+		told = brokenOf(plan, p)
 	}
 	broken := brokenBy(plan, r)
 	for _, who := range slices.Sorted(maps.Keys(broken)) {
@@ -129,7 +142,7 @@ func partyWords(plan history.Plan, r *checker.Result) string {
 func brokenBy(plan history.Plan, r *checker.Result) map[string][]string {
 	broken := map[string][]string{}
 	for _, p := range InHarmsOrder(r) {
-		if who := promisedBy(plan, p.Name); who != "" && p.Verdict == checker.Violation {
+		if who := brokenOf(plan, p); who != "" && p.Verdict == checker.Violation {
 			broken[who] = append(broken[who], Counted(p))
 		}
 	}

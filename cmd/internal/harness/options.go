@@ -87,13 +87,21 @@ func (o *Options) work() *history.Work {
 	return &work
 }
 
-// checkWork refuses long holds where a hold lasts as long as its job.
+// checkWork refuses long holds where a hold lasts as long as its job, and where the load is too short for one.
 func (o *Options) checkWork() error {
-	if work := o.work(); work != nil && work.Long && o.Workload == workloads.Jobs {
+	work := o.work()
+	switch {
+	case work == nil || !work.Long:
+	case o.Workload == workloads.Jobs:
 		return fmt.Errorf("--work=%s: workload %s has no long holds: leave out ,%s", o.Work, workloads.Jobs, history.LongWork)
+	case o.TimeLimit < leastLeases*o.TTL:
+		return fmt.Errorf("--work=%s: a load of %v is too short for a hold beyond a lease of %v: use --time-limit=%v or longer", o.Work, o.TimeLimit, o.TTL, leastLeases*o.TTL)
 	}
 	return nil
 }
+
+// leastLeases is how many leases a load with long holds lasts at least: it has to be seen first that clients renew.
+const leastLeases = 5
 
 // checkClient refuses two lock clients for one run, and what only one from an image has.
 func (o *Options) checkClient() error {
