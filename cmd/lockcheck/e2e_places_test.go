@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Tests wait most of their time for runs, and runs for their faults: several go on at once, and each takes of the processors what it uses.
-// With many more at once faults come too late for what they were to meet.
+// Tests wait most of their time for runs, and runs for their faults: several go on at once, and each takes of the processors what it uses. A
+// quarter of them is left for the starts of servers, which come at once. Where it is not, faults come too late for what they were to meet.
 var (
-	processors = semaphore.NewWeighted(int64(runtime.NumCPU()) * 100)
+	processors = semaphore.NewWeighted(int64(runtime.NumCPU()) * 75)
 	// The engine makes and removes a dozen containers for each run. Two runs at once are enough for it: with more it was seen
 	// to answer nothing for a minute, on two cores.
 	inDocker = semaphore.NewWeighted(2)
