@@ -253,7 +253,8 @@ var aimedRows = []aimed{
 	{
 		name: "a release frees another's lock", backend: "kubernetes",
 		// The next holder's write is held back until just before the paused one wakes up, so that the lock is another's then.
-		args:    []string{"--nemesis=pause:holder@release;partition:holder-resource@work,1.1..1.5ttl", "--time-limit=24s"},
+		// A third client that waits may have been granted it unread, and its record removed (rule J5).
+		args:    []string{"--clients=2", "--nemesis=pause:holder@release;partition:holder-resource@work,1.1..1.5ttl", "--time-limit=24s"},
 		why:     "client-go's elector goes by what it saw before the pause, so that its release replaces the record of the leader that there is now",
 		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.ReleaseByOwner}, may: anything,
 	},
