@@ -93,10 +93,7 @@ func (j *judge) exposure() []Exposure {
 // extended before that.
 func (m *Model) renewed() (n int64) {
 	for _, h := range m.Holds {
-		leases := h.Leases()
-		if s := m.Sessions[h.Session]; len(leases) == 0 && s != nil {
-			leases = s.Leases
-		}
+		leases := m.leasesOf(h)
 		next, _ := slices.BinarySearchFunc(leases, h.DoneNS+1, func(l Lease, ns int64) int { return cmp.Compare(l.TimeNS, ns) })
 		next = max(next, 1) // the first is the last that was acknowledged before the grant was read, or else the one after it
 		if h.Outcome != history.OK || next >= len(leases) {

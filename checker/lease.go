@@ -112,6 +112,17 @@ func (m *Model) acknowledged(leases []Lease) (a acknowledged) {
 	return a
 }
 
+// leasesOf are the leases that were reported of a hold; where there are none, those of its session.
+func (m *Model) leasesOf(h *Hold) []Lease {
+	if own := h.Leases(); len(own) > 0 {
+		return own
+	}
+	if s := m.Sessions[h.Session]; s != nil {
+		return s.Leases
+	}
+	return nil
+}
+
 // eachLeaseOf calls take with the leases that a hold has: its own, and its session's.
 func (m *Model) eachLeaseOf(h *Hold, take func(acknowledged)) {
 	if own := h.Leases(); len(own) > 0 {

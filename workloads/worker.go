@@ -132,7 +132,7 @@ func (w *worker) do(ctx context.Context, command client.Command) driver.Completi
 	done := driver.Begin(command)
 	stopping, waited := w.run.stopping, (chan struct{})(nil)
 	waits := command.Cmd == client.CmdAcquire
-	mayGiveUp := !waits || w.patience.IntN(impatient) == 0
+	patient := waits && w.patience.IntN(impatient) != 0
 	defer w.setTurn(turnBusy)
 	for {
 		select {
@@ -149,9 +149,9 @@ func (w *worker) do(ctx context.Context, command client.Command) driver.Completi
 			stopping = nil
 		case <-waited: // the old waiters have had their time
 			driver.Cancel(command.Op)
-			invoked, waits, waited = w.run.recorder.Now(), false, nil
+			invoked, waits, patient, waited = w.run.recorder.Now(), false, false, nil
 		case <-w.tick.C: // perhaps one that was due before: to look once more does no harm
-			expired := (mayGiveUp || !waits) && waited == nil && w.run.timeouts.expired(w.client.name, waits, invoked, w.run.recorder.Now())
+			expired := !patient && waited == nil && w.run.timeouts.expired(w.client.name, waits, invoked, w.run.recorder.Now())
 			if expired && (!waits || w.run.monitor.giveUp(command.Op)) {
 				driver.Abandon(command.Op, fmt.Sprintf("no answer for %v without a fault", w.run.timeouts.limit))
 			}

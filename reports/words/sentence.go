@@ -100,15 +100,13 @@ func brokenOf(plan history.Plan, p *checker.Property) string {
 	case p.Name == checker.Liveness:
 		return either
 	case slices.Contains(ofLock, p.Name):
-		released := func(f checker.Finding) bool { return f.Cause.IsRelease() }
-		other := func(f checker.Finding) bool { return !f.Cause.MayBeRelease() }
 		switch {
-		case slices.ContainsFunc(p.Findings, other), len(p.Findings) == 0:
+		case len(p.Findings) == 0, slices.ContainsFunc(p.Findings, func(f checker.Finding) bool { return !f.Cause.MayBeRelease() }):
 			return plan.Backend
-		case !slices.ContainsFunc(p.Findings, func(f checker.Finding) bool { return !released(f) }):
-			return client
+		case slices.ContainsFunc(p.Findings, func(f checker.Finding) bool { return !f.Cause.IsRelease() }):
+			return either
 		}
-		return either
+		return client
 	}
 	return ""
 }
