@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"math/rand/v2"
-	"strconv"
 	"strings"
 	"testing"
 
+	"lockcheck/checker/explain"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
+	"lockcheck/checker/testkit"
 )
 
 // casOverlap is two holders that both believe; what they do with the resource comes behind it.
@@ -44,34 +44,34 @@ func TestOverlapIsMaskedWhereBasesAreCompared(t *testing.T) {
 	for name, test := range map[string]struct {
 		plan history.Plan
 		text string
-		want Verdict
+		want model.Verdict
 		why  string
 	}{
-		"one of two was rejected": {casPlan(), casOverlap + aWrites + bIsRejected, Masked,
+		"one of two was rejected": {casPlan(), casOverlap + aWrites + bIsRejected, model.Masked,
 			"clients believed in one lock at the same time, and compare-and-set let no update be lost"},
 		"both were built on what was there": {casPlan(), casOverlap + aWrites + `
 			1.54 b write h2 value=v2 base=v1
 			1.55 @ write h2
-			1.56 b write:ok h2`, Violation, "not masked: resource-linearizability is violated on k"},
-		"one wrote": {casPlan(), casOverlap + aWrites, Violation,
+			1.56 b write:ok h2`, model.Violation, "not masked: resource-linearizability is violated on k"},
+		"one wrote": {casPlan(), casOverlap + aWrites, model.Violation,
 			"not masked: the resource handled writes of 1 client on k, so compare-and-set had nothing to decide between"},
-		"none wrote": {casPlan(), casOverlap, Violation,
+		"none wrote": {casPlan(), casOverlap, model.Violation,
 			"not masked: the resource handled writes of 0 clients on k, so compare-and-set had nothing to decide between"},
 		"the other wrote another lock's register": {casPlan(), casOverlap + aWrites + `
 			2.00 b acquire h3 key=l
 			2.10 b acquire:ok h3
 			2.20 b write h3 value=w1
 			2.30 @ write h3
-			2.40 b write:ok h3`, Violation, "not masked: the resource handled writes of 1 client on k, so compare-and-set had nothing to decide between"},
+			2.40 b write:ok h3`, model.Violation, "not masked: the resource handled writes of 1 client on k, so compare-and-set had nothing to decide between"},
 		"an update was lost": {casPlan(), casOverlap + aWrites + `
 			1.54 b write h2 value=v2
 			1.55 @ write h2
-			1.56 b write:ok h2`, Violation, "not masked: lost-update is violated on k"},
-		"a plain resource": {untokened(), casOverlap + aWrites + bIsRejected, Violation, ""},
+			1.56 b write:ok h2`, model.Violation, "not masked: lost-update is violated on k"},
+		"a plain resource": {untokened(), casOverlap + aWrites + bIsRejected, model.Violation, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, _ := judgeText(t, test.plan, test.text)
-			if p := result.of(MutualExclusion); p.Verdict != test.want || p.Reason != test.why {
+			if p := propertyOf(result, model.MutualExclusion); p.Verdict != test.want || p.Reason != test.why {
 				t.Errorf("%s: %s", p.Verdict, p.Reason)
 			}
 		})
@@ -102,7 +102,7 @@ func TestCompareAndSetMakesNoWriteStale(t *testing.T) {
 	plan := plainPlan()
 	plan.Resource = history.ResourceCAS
 	result := verdicts(t, plan, strings.NewReplacer("%s", "rejected", ":%s", ":fail h2 code=rejected").Replace(strings.Replace(late, " %s", " rejected", 1)), "")
-	if p := result.of(StaleWrite); p.Verdict != NotApplicable || !strings.Contains(p.Reason, "compare-and-set, not by who holds the lock") || result.Stats.StaleAccepted != 0 {
+	if p := propertyOf(result, model.StaleWrite); p.Verdict != model.NotApplicable || !strings.Contains(p.Reason, "compare-and-set, not by who holds the lock") || result.Stats.StaleAccepted != 0 {
 		t.Errorf("%+v, %d stale", p, result.Stats.StaleAccepted)
 	}
 	// One that accepts all is found by what it loses.
@@ -129,12 +129,12 @@ func TestCompareAndSetDoesNotJoinTheWritesOfAHold(t *testing.T) {
 
 func TestARejectionUnderCompareAndSetIsTold(t *testing.T) {
 	text := strings.NewReplacer(" token=33 %s", " rejected", "write:%s", "write:fail h1 code=rejected").Replace(classic)
-	result, model := judgeText(t, casPlan(), text)
-	f := result.of(MutualExclusion).Findings[0]
+	result, judged := judgeText(t, casPlan(), text)
+	f := propertyOf(result, model.MutualExclusion).Findings[0]
 	if want := "c2 wrote v1, built on the initial value: rejected, the value was v2"; !strings.Contains(storyText(f), want) {
 		t.Errorf("the story lacks %q:\n%s", want, storyText(f))
 	}
-	if model.keys[0].valueBefore(1) != "" || model.keys[0].valueBefore(100) != "v2" {
+	if judged.Locks[0].ValueBefore(1) != "" || judged.Locks[0].ValueBefore(100) != "v2" {
 		t.Error("the values of the register are not known")
 	}
 }
@@ -142,13 +142,15 @@ func TestARejectionUnderCompareAndSetIsTold(t *testing.T) {
 // An excerpt lacks most writes: what a rejected one was compared with is not known there, and is neither judged nor told.
 func TestAnExcerptDoesNotSayWhatWasCompared(t *testing.T) {
 	plan := casPlan()
-	plan.Excerpt = &history.Excerpt{Finding: "mutual-exclusion-1", Property: string(MutualExclusion)}
-	result, model := judgeText(t, plan, casOverlap+bIsRejected)
-	if p := result.of(MutualExclusion); p.Verdict != Violation {
+	plan.Excerpt = &history.Excerpt{Finding: "mutual-exclusion-1", Property: string(model.MutualExclusion)}
+	result, m := judgeText(t, plan, casOverlap+bIsRejected)
+	if p := propertyOf(result, model.MutualExclusion); p.Verdict != model.Violation {
 		t.Errorf("%s: %s", p.Verdict, p.Reason)
 	}
-	if why := newJudge(model, Options{}).rejectedWhy(model.Requests.At(2)); why != ", the value was another by then" {
-		t.Errorf("the story says %q", why)
+	f := model.Finding{ToNS: m.EndNS}
+	explain.NewStory(m, &f, m.Holds[1], nil).Finish()
+	if want := "rejected, the value was another by then"; !strings.Contains(storyText(f), want) {
+		t.Errorf("the story lacks %q:\n%s", want, storyText(f))
 	}
 }
 
@@ -158,19 +160,19 @@ func TestOverlapsUnderCompareAndSetAreOpenUntilTheEnd(t *testing.T) {
 	lost := strings.NewReplacer(" rejected", "", "fail h2 code=rejected", "ok h2").Replace(bIsRejected)
 	for name, test := range map[string]struct {
 		text string
-		want Verdict
+		want model.Verdict
 	}{
-		"nothing was compared so far": {casOverlap, Inconclusive},
-		"one wrote so far":            {casOverlap + aWrites, Inconclusive},
-		"an update was lost":          {casOverlap + aWrites + lost, Violation},
-		"one of two was rejected":     {casOverlap + aWrites + bIsRejected, Masked},
+		"nothing was compared so far": {casOverlap, model.Inconclusive},
+		"one wrote so far":            {casOverlap + aWrites, model.Inconclusive},
+		"an update was lost":          {casOverlap + aWrites + lost, model.Violation},
+		"one of two was rejected":     {casOverlap + aWrites + bIsRejected, model.Masked},
 	} {
 		events, requests := parse(t, test.text+later)
-		result, _, err := Check(Recording{Plan: casPlan(), Events: rows(events), Requests: rows(requests)}, Options{SoFar: true})
+		result, _, err := Check(model.Recording{Plan: casPlan(), Events: testkit.Rows(events), Requests: testkit.Rows(requests)}, Options{SoFar: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := result.of(MutualExclusion); p.Verdict != test.want {
+		if p := propertyOf(result, model.MutualExclusion); p.Verdict != test.want {
 			t.Errorf("%s: %s: %s", name, p.Verdict, p.Reason)
 		}
 	}
@@ -181,79 +183,14 @@ func TestOverlapsUnderCompareAndSetAreOpenUntilTheEnd(t *testing.T) {
 func TestAWriteThatCompareAndSetHadToReject(t *testing.T) {
 	unacknowledged := casOverlap + strings.Replace(aWrites, "write:ok", "write:info", 1) + strings.NewReplacer(" rejected", "", "fail h2 code=rejected", "ok h2").Replace(bIsRejected)
 	_, _, err := Check(record(t, casPlan(), unacknowledged), Options{})
-	if want := "the resource accepted request 6 (seq 4), which was built on the initial value, and not on the value that k had"; !errors.Is(err, ErrDefect) || !strings.Contains(err.Error(), want) {
+	if want := "the resource accepted request 6 (seq 4), which was built on the initial value, and not on the value that k had"; !errors.Is(err, model.ErrDefect) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v; want %q", err, want)
 	}
 	events, requests := parse(t, unacknowledged+"\ncut")
-	if _, _, err := Check(Recording{Plan: casPlan(), Events: rows(events), Requests: rows(requests)}, Options{SoFar: true}); err != nil {
+	if _, _, err := Check(model.Recording{Plan: casPlan(), Events: testkit.Rows(events), Requests: testkit.Rows(requests)}, Options{SoFar: true}); err != nil {
 		t.Errorf("while the run goes on: %v", err)
 	}
 	verdicts(t, untokened(), unacknowledged, "mutual-exclusion:1 stale-write:1 resource-linearizability:1")
-}
-
-// What a resource rejected, held against what it compares: the replay of its log and a plain loop over all that was before.
-func TestReplaysAgreeWithPlainLoops(t *testing.T) {
-	unnamed, fenced, blind, plain, compareAndSet := fencedPlan(), fencedPlan(), plainPlan(), plainPlan(), casPlan()
-	fenced.Resource, blind.Resource, plain.Resource = history.ResourceFenced, history.ResourceFenced, history.ResourcePlain
-	for name, plan := range map[string]history.Plan{"recorded before": unnamed, "fenced": fenced, "fenced without tokens": blind, "plain": plain, "cas": compareAndSet} {
-		if err := plan.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		defects := 0
-		for seed := range uint64(4000) {
-			r := rand.New(rand.NewPCG(seed, 41))
-			log, replay := []history.Request{}, newReplay(&plan)
-			for seq := range int64(2 + r.IntN(6)) {
-				q := history.Request{Seq: seq + 1, Request: strconv.FormatInt(seq+1, 10), Key: "kl"[r.IntN(2):][:1], Kind: history.KindWrite, Hold: "h"}
-				if r.IntN(3) == 0 {
-					q.Kind = history.KindRead
-				} else {
-					q.Value, q.Base = fmt.Sprint("v", seq+1), []string{"", "", "v1", "v2", "v3"}[r.IntN(5)]
-				}
-				if r.IntN(4) > 0 {
-					q.Token = strconv.Itoa(8 + r.IntN(4))
-				}
-				q.Outcome = []history.Outcome{history.Applied, history.Applied, history.Rejected, history.Duplicate}[r.IntN(4)]
-				want := wronglyRejected(plan.Resource, plan.Fenced, log, q)
-				if err := replay.handled(&q); (err != nil) != want {
-					t.Fatalf("%s, seed %d: after %+v, %+v: %v, want a defect: %v", name, seed, log, q, err, want)
-				}
-				if want {
-					defects++
-					break
-				}
-				log = append(log, q)
-			}
-		}
-		if defects < 500 || defects > 3500 {
-			t.Errorf("%s: %d defects in 4000 logs: one-sided", name, defects)
-		}
-	}
-}
-
-func wronglyRejected(resource history.Resource, sent bool, log []history.Request, q history.Request) bool {
-	if q.Outcome != history.Rejected {
-		return false
-	}
-	value, older := "", false
-	for _, p := range log {
-		if p.Key != q.Key || p.Outcome != history.Applied {
-			continue
-		}
-		older = older || higher(p.Token, q.Token)
-		if p.Kind == history.KindWrite {
-			value = p.Value
-		}
-	}
-	switch {
-	case resource == history.ResourceCAS:
-		return q.Kind == history.KindRead || q.Base == value
-	case resource == "": // a rejection without a token was not looked at
-		return q.Token != "" && !older
-	case resource == history.ResourceFenced && sent:
-		return !older
-	}
-	return true
 }
 
 // A run recorded before plans named their resource is judged as it was, and as one that names what its workload implied.

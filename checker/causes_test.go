@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // fault is one of a target from one time to another.
@@ -53,78 +54,78 @@ func TestCausesArePossible(t *testing.T) {
 	for name, test := range map[string]struct {
 		plan        func(*history.Plan)
 		text        string
-		of          Name
+		of          model.Name
 		kind, text2 string
 	}{
-		"a clock that jumped, not the pause in which the lease still ran": {nil, early + jump + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
+		"a clock that jumped, not the pause in which the lease still ran": {nil, early + jump + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), model.MutualExclusion,
 			"clock skew of one", "it coincides with a clock skew of n1 (one) for 1.00 s"},
-		"no fault, where only the holder was paused and its lease still ran": {nil, early + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
+		"no fault, where only the holder was paused and its lease still ran": {nil, early + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), model.MutualExclusion,
 			"unexplained", "no fault explains it"},
 		"the leader's disk, not the holder's own partition, where its release finds nothing and its lease still ran": {nil,
-			notOwned + fault("1", "disk", "n1", "2.40", "3.05", "role=leader") + fault("2", "partition", "a", "2.30", "3.05", "role=holder"), EarlyExpiry,
+			notOwned + fault("1", "disk", "n1", "2.40", "3.05", "role=leader") + fault("2", "partition", "a", "2.30", "3.05", "role=holder"), model.EarlyExpiry,
 			"disk fault of leader", "it coincides with a disk fault of n1 (leader) for 650 ms"},
-		"the pause in which the lease ran out": {nil, late + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
-			"pause of holder", "a was paused (SIGSTOP) for 2.60 s with 1.60 s of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
-		"a pause that began when the lease may have run out already": {nil, late + fault("2", "pause", "a", "4.20", "5.00", "role=holder"), MutualExclusion,
-			"pause of holder", "a was paused (SIGSTOP) for 800 ms when its lease, as acknowledged, may have run out already; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
-		"a failover that was over before": {nil, early + fault("2", "failover", "service", "1.50", "1.87", ""), MutualExclusion,
+		"the pause in which the lease ran out": {nil, late + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), model.MutualExclusion,
+			"pause of holder", "a was paused (SIGSTOP) for 2.60 s; its acknowledged lease had 1.60 s left and expired meanwhile; b got k with token 2 before that ended; a had not been told that the lock was lost"},
+		"a pause that began when the lease may have run out already": {nil, late + fault("2", "pause", "a", "4.20", "5.00", "role=holder"), model.MutualExclusion,
+			"pause of holder", "a was paused (SIGSTOP) for 800 ms when its acknowledged lease may have expired already; b got k with token 2 before that ended; a had not been told that the lock was lost"},
+		"a failover that was over before": {nil, early + fault("2", "failover", "service", "1.50", "1.87", ""), model.MutualExclusion,
 			"failover", "it comes after a failover, which was over before the lock was asked for"},
-		"a holder that was killed, which nobody takes back": {nil, late + fault("2", "kill", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
-			"kill of holder", "a was killed (SIGKILL) with 1.60 s of its lease left, as acknowledged, which ran out after that; a had not been told that the lock was lost"},
-		"a holder that was killed, where the next fault came before its lease ran out": {nil, late + fault("2", "kill", "a", "2.40", "2.50", "role=holder"), MutualExclusion,
-			"kill of holder", "it coincides with a kill of a, which had 1.60 s of its lease left, as acknowledged; a had not been told that the lock was lost"},
-		"the delay in which no renewal could come before the lease ran out": {nil, late + fault("2", "delay", "a", "2.40", "5.00", "role=holder lag=1.6"), MutualExclusion,
-			"network delay of holder", "a was delayed for 2.60 s with 1.60 s of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
-		"a delay that a renewal could have outlived coincides": {nil, late + fault("2", "delay", "a", "2.40", "5.00", "role=holder lag=1.5"), MutualExclusion,
-			"network delay of holder", "it coincides with a network delay of a for 2.60 s, which had 1.60 s of its lease left, as acknowledged, and is not known to have extended it; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
-		"so does one that a renewal which was on its way outlived": {nil, late + "\n2.50 a lease:ok session=sa ttl=2.0 seen=2.35" + fault("2", "delay", "a", "2.40", "5.00", "role=holder lag=1.7"), MutualExclusion,
-			"network delay of holder", "it coincides with a network delay of a for 2.60 s, which had 1.60 s of its lease left, as acknowledged; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
-		"so does one that let packets pass, as was seen when it was over": {nil, late + strings.Replace(fault("2", "delay", "a", "2.40", "5.00", "role=holder lag=1.6"), "healed 2 target=a role=holder lag=1.6", "healed 2 target=a role=holder", 1), MutualExclusion,
-			"network delay of holder", "it coincides with a network delay of a for 2.60 s, which had 1.60 s of its lease left, as acknowledged, and is not known to have extended it; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
-		"the pause, not a short delay that lasted longer": {nil, late + fault("1", "delay", "a", "2.10", "5.50", "role=client lag=0.03") + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
-			"pause of holder", "a was paused (SIGSTOP) for 2.60 s with 1.60 s of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
-		"the pause, not a delay of other packets": {nil, late + fault("1", "delay", "a", "2.10", "5.50", "role=client") + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
-			"pause of holder", "a was paused (SIGSTOP) for 2.60 s with 1.60 s of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
-		"the next holder's pause, before a delay of other packets": {nil, late + fault("1", "delay", "a", "2.10", "5.50", "role=client") + fault("2", "pause", "b", "2.40", "5.00", "role=waiter"), MutualExclusion,
+		"a holder that was killed, which nobody takes back": {nil, late + fault("2", "kill", "a", "2.40", "5.00", "role=holder"), model.MutualExclusion,
+			"kill of holder", "a was killed (SIGKILL); its acknowledged lease had 1.60 s left and expired after that; a had not been told that the lock was lost"},
+		"a holder that was killed, where the next fault came before its lease ran out": {nil, late + fault("2", "kill", "a", "2.40", "2.50", "role=holder"), model.MutualExclusion,
+			"kill of holder", "it coincides with a kill of a; the acknowledged lease of a had 1.60 s left; a had not been told that the lock was lost"},
+		"the delay in which no renewal could come before the lease ran out": {nil, late + fault("2", "delay", "a", "2.40", "5.00", "role=holder lag=1.6"), model.MutualExclusion,
+			"network delay of holder", "a was delayed for 2.60 s; its acknowledged lease had 1.60 s left and expired meanwhile; b got k with token 2 before that ended; a had not been told that the lock was lost"},
+		"a delay that a renewal could have outlived coincides": {nil, late + fault("2", "delay", "a", "2.40", "5.00", "role=holder lag=1.5"), model.MutualExclusion,
+			"network delay of holder", "it coincides with a network delay of a for 2.60 s; the acknowledged lease of a had 1.60 s left, and no extension is known; b got k with token 2 before that ended; a had not been told that the lock was lost"},
+		"so does one that a renewal which was on its way outlived": {nil, late + "\n2.50 a lease:ok session=sa ttl=2.0 seen=2.35" + fault("2", "delay", "a", "2.40", "5.00", "role=holder lag=1.7"), model.MutualExclusion,
+			"network delay of holder", "it coincides with a network delay of a for 2.60 s; the acknowledged lease of a had 1.60 s left; b got k with token 2 before that ended; a had not been told that the lock was lost"},
+		"so does one that let packets pass, as was seen when it was over": {nil, late + strings.Replace(fault("2", "delay", "a", "2.40", "5.00", "role=holder lag=1.6"), "healed 2 target=a role=holder lag=1.6", "healed 2 target=a role=holder", 1), model.MutualExclusion,
+			"network delay of holder", "it coincides with a network delay of a for 2.60 s; the acknowledged lease of a had 1.60 s left, and no extension is known; b got k with token 2 before that ended; a had not been told that the lock was lost"},
+		"the pause, not a short delay that lasted longer": {nil, late + fault("1", "delay", "a", "2.10", "5.50", "role=client lag=0.03") + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), model.MutualExclusion,
+			"pause of holder", "a was paused (SIGSTOP) for 2.60 s; its acknowledged lease had 1.60 s left and expired meanwhile; b got k with token 2 before that ended; a had not been told that the lock was lost"},
+		"the pause, not a delay of other packets": {nil, late + fault("1", "delay", "a", "2.10", "5.50", "role=client") + fault("2", "pause", "a", "2.40", "5.00", "role=holder"), model.MutualExclusion,
+			"pause of holder", "a was paused (SIGSTOP) for 2.60 s; its acknowledged lease had 1.60 s left and expired meanwhile; b got k with token 2 before that ended; a had not been told that the lock was lost"},
+		"the next holder's pause, before a delay of other packets": {nil, late + fault("1", "delay", "a", "2.10", "5.50", "role=client") + fault("2", "pause", "b", "2.40", "5.00", "role=waiter"), model.MutualExclusion,
 			"pause of next holder", "it coincides with a pause of b (next holder) for 2.60 s and a network delay of a (holder) for 3.40 s"},
-		"a delay of other packets, of a write that came after the loss": {nil, released + fault("1", "delay", "a", "1.15", "2.40", "role=holder") + fault("2", "pause", "n1", "1.15", "2.40", "role=one"), StaleWrite,
-			"network delay of holder", "it coincides with a network delay of a for 1.25 s; b was granted k with token 2 before it was over; a had asked to release it 1.10 s before"},
-		"the leader, not a delay of the holder under which its lease was extended": {nil, "0.1 harness leader n1\n" + late + "\n2.30 a lease:ok session=sa ttl=2.0 seen=2.15" + fault("1", "delay", "a", "2.10", "5.50", "role=client lag=0.03") + fault("2", "partition", "n1", "2.40", "5.00", "role=one"), MutualExclusion,
+		"a delay of other packets, of a write that came after the loss": {nil, released + fault("1", "delay", "a", "1.15", "2.40", "role=holder") + fault("2", "pause", "n1", "1.15", "2.40", "role=one"), model.StaleWrite,
+			"network delay of holder", "it coincides with a network delay of a for 1.25 s; b got k with token 2 before that ended; a had asked to release it 1.10 s before"},
+		"the leader, not a delay of the holder under which its lease was extended": {nil, "0.1 harness leader n1\n" + late + "\n2.30 a lease:ok session=sa ttl=2.0 seen=2.15" + fault("1", "delay", "a", "2.10", "5.50", "role=client lag=0.03") + fault("2", "partition", "n1", "2.40", "5.00", "role=one"), model.MutualExclusion,
 			"partition of one", "it coincides with a partition of n1 (one, which led) for 2.60 s"},
-		"a partition from the resource, under which the lease was extended, coincides": {nil, late + "\n2.60 a lease:ok session=sa ttl=1.8 seen=2.50" + fault("2", "partition", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
-			"partition of holder", "it coincides with a partition of a for 2.60 s, which had 1.60 s of its lease left, as acknowledged; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
-		"so does packet loss that one extension got through, beside the leader that was cut off": {nil, "0.1 harness leader n1\n" + late + "\n2.60 a lease:ok session=sa ttl=1.8 seen=2.50" + fault("1", "partition", "n1", "2.70", "5.00", "role=one") + fault("2", "loss", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
+		"a partition from the resource, under which the lease was extended, coincides": {nil, late + "\n2.60 a lease:ok session=sa ttl=1.8 seen=2.50" + fault("2", "partition", "a", "2.40", "5.00", "role=holder"), model.MutualExclusion,
+			"partition of holder", "it coincides with a partition of a for 2.60 s; the acknowledged lease of a had 1.60 s left; b got k with token 2 before that ended; a had not been told that the lock was lost"},
+		"so does packet loss that one extension got through, beside the leader that was cut off": {nil, "0.1 harness leader n1\n" + late + "\n2.60 a lease:ok session=sa ttl=1.8 seen=2.50" + fault("1", "partition", "n1", "2.70", "5.00", "role=one") + fault("2", "loss", "a", "2.40", "5.00", "role=holder"), model.MutualExclusion,
 			"stretch of packet loss of holder", "it coincides with a stretch of packet loss of a (holder) for 2.60 s and a partition of n1 (one, which led) for 2.30 s"},
-		"the partition that began when the extension was on its way": {nil, late + "\n2.60 a lease:ok session=sa ttl=1.8 seen=2.30" + fault("2", "partition", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
-			"partition of holder", "a was cut off for 2.60 s with 1.60 s of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
-		"a slowdown in which the lease ran out coincides": {nil, late + fault("2", "slow", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
-			"slowdown of holder", "it coincides with a slowdown of a for 2.60 s, which had 1.60 s of its lease left, as acknowledged, and is not known to have extended it; b was granted k with token 2 before it was over; a had not been told that the lock was lost"},
-		"a rate limit of the holder, and the leader that was killed": {nil, "0.1 harness leader n1\n" + late + fault("1", "kill", "n1", "2.50", "2.60", "role=one") + fault("2", "rate", "a", "2.40", "5.00", "role=holder"), MutualExclusion,
+		"the partition that began when the extension was on its way": {nil, late + "\n2.60 a lease:ok session=sa ttl=1.8 seen=2.30" + fault("2", "partition", "a", "2.40", "5.00", "role=holder"), model.MutualExclusion,
+			"partition of holder", "a was cut off for 2.60 s; its acknowledged lease had 1.60 s left and expired meanwhile; b got k with token 2 before that ended; a had not been told that the lock was lost"},
+		"a slowdown in which the lease ran out coincides": {nil, late + fault("2", "slow", "a", "2.40", "5.00", "role=holder"), model.MutualExclusion,
+			"slowdown of holder", "it coincides with a slowdown of a for 2.60 s; the acknowledged lease of a had 1.60 s left, and no extension is known; b got k with token 2 before that ended; a had not been told that the lock was lost"},
+		"a rate limit of the holder, and the leader that was killed": {nil, "0.1 harness leader n1\n" + late + fault("1", "kill", "n1", "2.50", "2.60", "role=one") + fault("2", "rate", "a", "2.40", "5.00", "role=holder"), model.MutualExclusion,
 			"rate limit of holder", "it coincides with a rate limit of a (holder) for 2.60 s and a kill of n1 (one, which led) for 100 ms"},
-		"the leader, not a bystander": {nil, "0.1 harness leader n1\n" + early + fault("1", "kill", "n2", "2.40", "3.00", "role=one") + fault("2", "kill", "n1", "2.50", "2.60", "role=one"), MutualExclusion,
+		"the leader, not a bystander": {nil, "0.1 harness leader n1\n" + early + fault("1", "kill", "n2", "2.40", "3.00", "role=one") + fault("2", "kill", "n1", "2.50", "2.60", "role=one"), model.MutualExclusion,
 			"kill of one", "it coincides with a kill of n1 (one, which led) for 100 ms"},
-		"the leader that had come back empty before, not a bystander": {nil, "0.1 harness leader n1\n" + early + fault("1", "kill", "n2", "2.40", "3.00", "role=one") + fault("2", "kill", "n1", "1.50", "1.87", "role=one"), MutualExclusion,
+		"the leader that had come back empty before, not a bystander": {nil, "0.1 harness leader n1\n" + early + fault("1", "kill", "n2", "2.40", "3.00", "role=one") + fault("2", "kill", "n1", "1.50", "1.87", "role=one"), model.MutualExclusion,
 			"kill of one", "it comes after a kill of n1 (one, which led), which was over 30.0 ms before the lock was asked for"},
-		"a server that had come back shortly before": {nil, early + fault("2", "kill", "n1", "1.50", "1.87", "role=one"), MutualExclusion,
+		"a server that had come back shortly before": {nil, early + fault("2", "kill", "n1", "1.50", "1.87", "role=one"), model.MutualExclusion,
 			"kill of one", "it comes after a kill of n1 (one), which was over 30.0 ms before the lock was asked for"},
-		"no fault, if it was over long before": {func(p *history.Plan) { p.EffectiveMS = 10 }, early + fault("2", "kill", "n1", "1.50", "1.87", "role=one"), MutualExclusion,
+		"no fault, if it was over long before": {func(p *history.Plan) { p.EffectiveMS = 10 }, early + fault("2", "kill", "n1", "1.50", "1.87", "role=one"), model.MutualExclusion,
 			"unexplained", "no fault explains it"},
-		"two that may be it": {nil, early + fault("1", "kill", "n1", "2.40", "3.00", "role=one") + fault("2", "kill", "n2", "2.50", "2.60", "role=minority"), MutualExclusion,
+		"two that may be it": {nil, early + fault("1", "kill", "n1", "2.40", "3.00", "role=one") + fault("2", "kill", "n2", "2.50", "2.60", "role=minority"), model.MutualExclusion,
 			"kill of one", "it coincides with a kill of n1 (one) for 600 ms and a kill of n2 (minority) for 100 ms"},
-		"one that was started again at once": {nil, early + fault("1", "kill", "n1", "2.40", "3.00", "role=one at_once=yes"), MutualExclusion,
+		"one that was started again at once": {nil, early + fault("1", "kill", "n1", "2.40", "3.00", "role=one at_once=yes"), model.MutualExclusion,
 			"kill of one", "it coincides with a kill of n1 (one)"},
-		"one that had been started again at once": {nil, early + fault("1", "kill", "n1", "1.50", "1.87", "role=one at_once=yes"), MutualExclusion,
+		"one that had been started again at once": {nil, early + fault("1", "kill", "n1", "1.50", "1.87", "role=one at_once=yes"), model.MutualExclusion,
 			"kill of one", "it comes after a kill of n1 (one), which was over before the lock was asked for"},
-		"a clock by which no lease is counted is a bystander's": {func(p *history.Plan) { p.LeaseClock = history.ClockMonotonic }, "0.1 harness leader n1\n" + early + jump + fault("2", "pause", "n1", "2.55", "2.60", "role=one"), MutualExclusion,
+		"a clock by which no lease is counted is a bystander's": {func(p *history.Plan) { p.LeaseClock = history.ClockMonotonic }, "0.1 harness leader n1\n" + early + jump + fault("2", "pause", "n1", "2.55", "2.60", "role=one"), model.MutualExclusion,
 			"pause of one", "it coincides with a pause of n1 (one, which led) for 50.0 ms"},
-		"a clock by which leases are counted is not": {func(p *history.Plan) { p.LeaseClock = history.ClockWall }, "0.1 harness leader n2\n" + early + jump + fault("2", "pause", "n2", "2.55", "2.60", "role=one"), MutualExclusion,
+		"a clock by which leases are counted is not": {func(p *history.Plan) { p.LeaseClock = history.ClockWall }, "0.1 harness leader n2\n" + early + jump + fault("2", "pause", "n2", "2.55", "2.60", "role=one"), model.MutualExclusion,
 			"clock skew of one", "it coincides with a clock skew of n1 (one) for 1.00 s"},
-		"a step of the machine's clock": {nil, early + "\n2.70 harness clock-step from=2.69 by=-0.5", MutualExclusion,
+		"a step of the machine's clock": {nil, early + "\n2.70 harness clock-step from=2.69 by=-0.5", model.MutualExclusion,
 			"clock step", "it coincides with a step of this machine's wall clock, by -500 ms"},
-		"nothing that began after the hold's own release": {nil, released + fault("1", "pause", "a", "1.55", "2.60", "role=holder"), StaleWrite,
+		"nothing that began after the hold's own release": {nil, released + fault("1", "pause", "a", "1.55", "2.60", "role=holder"), model.StaleWrite,
 			"unexplained", "no fault explains it"},
-		"what had begun before it": {nil, released + fault("1", "partition", "a", "1.15", "2.40", "role=holder"), StaleWrite,
-			"partition of holder", "it coincides with a partition of a for 1.25 s; b was granted k with token 2 before it was over; a had asked to release it 1.10 s before"},
+		"what had begun before it": {nil, released + fault("1", "partition", "a", "1.15", "2.40", "role=holder"), model.StaleWrite,
+			"partition of holder", "it coincides with a partition of a for 1.25 s; b got k with token 2 before that ended; a had asked to release it 1.10 s before"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := plainPlan()
@@ -132,7 +133,7 @@ func TestCausesArePossible(t *testing.T) {
 				test.plan(&plan)
 			}
 			result, _ := judgeText(t, plan, scenario(test.text))
-			p := result.of(test.of)
+			p := propertyOf(result, test.of)
 			if len(p.Findings) != 1 {
 				t.Fatalf("%d findings of %s", len(p.Findings), test.of)
 			}
@@ -173,7 +174,7 @@ func TestAFaultIsACauseOnlyWhileItCanMatter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, _ := judgeText(t, plainPlan(), scenario(inOrder(test.text)))
-			p := result.of(MutualExclusion)
+			p := propertyOf(result, model.MutualExclusion)
 			if len(p.Findings) != 1 || p.Findings[0].Cause.Kind != test.kind {
 				t.Fatalf("%+v", p.Findings)
 			}
@@ -187,7 +188,7 @@ func TestAFaultIsACauseOnlyWhileItCanMatter(t *testing.T) {
 // Between when a fault was asked for and when it was seen to work it only coincides.
 func TestAFaultThatWasNotYetSeenToWorkCoincides(t *testing.T) {
 	for seen, want := range map[string]string{
-		"2.40": "a was paused (SIGSTOP) for 2.60 s with 1.60 s of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost",
+		"2.40": "a was paused (SIGSTOP) for 2.60 s; its acknowledged lease had 1.60 s left and expired meanwhile; b got k with token 2 before that ended; a had not been told that the lock was lost",
 		"4.60": "it coincides with a pause of a for 400 ms; a had not been told that the lock was lost",
 	} {
 		result, _ := judgeText(t, plainPlan(), scenario(inOrder(`
@@ -202,7 +203,7 @@ func TestAFaultThatWasNotYetSeenToWorkCoincides(t *testing.T) {
 			5.00 nemesis pause:healed 1 target=a role=holder
 			6.00 a exit h1 held=5.00
 			6.00 b exit h2 held=5.00`)))
-		if p := result.of(MutualExclusion); len(p.Findings) != 1 || p.Findings[0].Cause.Text != want {
+		if p := propertyOf(result, model.MutualExclusion); len(p.Findings) != 1 || p.Findings[0].Cause.Text != want {
 			t.Errorf("%s: %+v", seen, p.Findings)
 		}
 	}
@@ -240,8 +241,8 @@ func TestFindingsOfOneLossShareItsCause(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, _ := judgeText(t, plainPlan(), scenario(inOrder(test.text)))
-			for of, want := range map[Name]string{MutualExclusion: test.overlap, StaleWrite: test.write} {
-				if p := result.of(of); len(p.Findings) != 1 || p.Findings[0].Cause.Text != want {
+			for of, want := range map[model.Name]string{model.MutualExclusion: test.overlap, model.StaleWrite: test.write} {
+				if p := propertyOf(result, of); len(p.Findings) != 1 || p.Findings[0].Cause.Text != want {
 					t.Errorf("%s: %+v", of, p.Findings)
 				}
 			}
@@ -263,7 +264,7 @@ func TestWhoLostTheLockIsOlder(t *testing.T) {
 			1.50 a `+answer+`
 			1.60 b release h2 held=1.55
 			1.70 b release:ok h2 owned=true`)
-		if p := result.of(MutualExclusion); len(p.Findings) != 1 || strings.Join(p.Findings[0].Holds, " ") != want {
+		if p := propertyOf(result, model.MutualExclusion); len(p.Findings) != 1 || strings.Join(p.Findings[0].Holds, " ") != want {
 			t.Errorf("%s: %+v", answer, p.Findings)
 		}
 	}
@@ -283,8 +284,8 @@ func TestAnEarlyLossHasTheCauseOfItsIncident(t *testing.T) {
 		1.50 a release:fail h1 code=not-owned owned=false
 		1.60 b release h2 held=1.55
 		1.70 b release:ok h2 owned=true`+fault("1", "clock", "b", "1.15", "3.00", "role=client by=5")))
-	for _, name := range []Name{MutualExclusion, EarlyExpiry} {
-		if p := result.of(name); len(p.Findings) != 1 || p.Findings[0].Cause.Kind != "clock skew of next holder" {
+	for _, name := range []model.Name{model.MutualExclusion, model.EarlyExpiry} {
+		if p := propertyOf(result, name); len(p.Findings) != 1 || p.Findings[0].Cause.Kind != "clock skew of next holder" {
 			t.Errorf("%s: %s %+v", name, p.Reason, p.Findings)
 		}
 	}
@@ -308,8 +309,8 @@ func TestTheOlderHoldIsToldByItsToken(t *testing.T) {
 		1.52 b write:ok h2
 		2.00 a exit h1 held=1.9
 		2.00 b exit h2 held=1.9`)
-	for _, name := range []Name{MutualExclusion, StaleWrite, LostUpdate} {
-		p := result.of(name)
+	for _, name := range []model.Name{model.MutualExclusion, model.StaleWrite, model.LostUpdate} {
+		p := propertyOf(result, name)
 		if len(p.Findings) != 1 || strings.Join(p.Findings[0].Holds, " ") != "h1 h2" || p.Findings[0].Incident != "h1" {
 			t.Errorf("%s: %+v", name, p.Findings)
 		}
@@ -327,7 +328,7 @@ func TestAFailoverIsToldWhenItWasAskedFor(t *testing.T) {
 		2.80 b acquire:ok h2 token=2 session=sb
 		4.00 nemesis failover:ok 1 target=service
 		5.00 a exit h1 held=4.50`))
-	p := result.of(EarlyExpiry)
+	p := propertyOf(result, model.EarlyExpiry)
 	if len(p.Findings) != 1 {
 		t.Fatalf("%+v", p)
 	}
@@ -354,7 +355,7 @@ func TestOnlyWhatLastedHasAnEndInTheStory(t *testing.T) {
 			2.80 b acquire:ok h2 token=2 session=sb
 			5.00 a exit h1 held=4.50
 			5.00 b exit h2 held=4.50`, f))
-		p := result.of(MutualExclusion)
+		p := propertyOf(result, model.MutualExclusion)
 		if len(p.Findings) != 1 {
 			t.Fatalf("%s: %+v", target, p)
 		}
@@ -383,13 +384,13 @@ func TestAReleaseThatWasNotSentIsNotInTheStory(t *testing.T) {
 			2.40 a exit h1 held=2.15
 			2.90 b exit h2 held=2.80`, end))
 		found := false
-		for _, f := range result.of(MutualExclusion).Findings {
+		for _, f := range propertyOf(result, model.MutualExclusion).Findings {
 			for _, l := range f.Story {
 				found = found || l.Text == want
 			}
 		}
 		if !found {
-			t.Errorf("%q: no line says %q: %+v", end, want, result.of(MutualExclusion).Findings)
+			t.Errorf("%q: no line says %q: %+v", end, want, propertyOf(result, model.MutualExclusion).Findings)
 		}
 	}
 }

@@ -1,109 +1,31 @@
 // Package checker judges the history of a run: histories in, findings out. It reads no clock, no network and no file,
 // so that the same recording gives the same verdict on any machine.
 //
+//	checker → property → explain ┐
+//	        → figures            ┴→ model → history
+//
+// Here are Check and the one table of the properties. History is what was recorded, model the facts derived from it and the form of
+// a result; property judges, one file a property; explain has causes, stories and witnesses; figures counts.
+//
 // The rules that comments cite by number (R4, J5) are in checker/RULES.md, each with the history that broke a simpler one.
 package checker
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"iter"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
-	"lockcheck/checker/history"
+	"lockcheck/checker/figures"
+	"lockcheck/checker/model"
+	"lockcheck/checker/property"
 )
-
-// Recording is a run as it was recorded. Each sequence is read once, in order, and may end with an error.
-type Recording struct {
-	Plan     history.Plan
-	Events   iter.Seq2[history.Event, error]
-	Requests iter.Seq2[history.Request, error]
-}
-
-// Options bound the work and choose what is judged.
-type Options struct {
-	Properties  []Name // nil: all
-	MaxFindings int    // stories kept for each property; 0: DefaultMaxFindings
-	// FailedAs is how operations that failed are read: history.Fail, which is the zero value's meaning, or history.Info.
-	FailedAs history.Type
-	// Unconfirmed leaves Porcupine out: the exact algorithms alone judge, confirmed_by stays empty, and failed tries that
-	// only a search could explain are inconclusive.
-	Unconfirmed bool
-	// SoFar judges a recording that is not closed as far as it goes: only findings that no later line can excuse are reported.
-	SoFar bool
-}
-
-// DefaultMaxFindings is how many findings of one property are kept with their stories; all of them are counted.
-const DefaultMaxFindings = 50
-
-// ErrDefect marks a recording that can only come from a bug of lockcheck or of a lock client, such as an acknowledged
-// write that the resource's log does not hold. It is never a verdict.
-var ErrDefect = errors.New("the recording contradicts itself")
-
-// ErrClient marks an ErrDefect that a lock client explains: its answers, or the requests that it sent, are not what lockcheck's own resource,
-// which no fault disturbs, has in its log. Of a client that lockcheck brings it is a bug of lockcheck's all the same.
-var ErrClient = &clientDefect{}
-
-type clientDefect struct{ what string }
-
-func (d *clientDefect) Error() string { return ErrDefect.Error() + ": " + d.what }
-
-func (d *clientDefect) Is(target error) bool {
-	_, same := target.(*clientDefect)
-	return same || target == ErrDefect
-}
-
-// ErrCut marks a recording whose resource's log lacks its end: what was answered last is not in it, and nothing that was
-// asked for later is.
-var ErrCut = errors.New("the resource's log was cut short")
-
-// ErrUnknownProperty marks a name in Options that no property has. The message lists those there are.
-var ErrUnknownProperty = errors.New("unknown property")
-
-// outcome is what one property came to before it is put into words.
-type outcome struct {
-	hits    []hit
-	more    int64 // hits beyond those, of which nothing but their number is kept
-	windows []Window
-	// notApplicable or inconclusive say in a sentence why there is no plain verdict; hits outweigh inconclusive.
-	notApplicable, inconclusive string
-	// masked says in a sentence what kept all of the hits from the data.
-	masked      string
-	confirmedBy string
-	unconfirmed string // why the independent judge did not get to its end
-	defect      error  // the independent judge disagrees
-	// untested says in a sentence what of the property a pass says nothing of.
-	untested string
-}
-
-// hit is one violation. Its finding is only written if it is among those kept.
-type hit struct {
-	key  string
-	atNS int64
-	// incident names what led to it: the hold that was superseded or lost. Hits that share it are one incident.
-	incident string
-	finding  func() Finding
-}
-
-// incidentOn names the incident of what happened to a lock as a whole.
-func incidentOn(k *keyView) string { return "lock " + k.name }
-
-// incidents counts the different incidents of hits.
-func incidents(lists ...[]hit) int64 {
-	seen := map[string]bool{}
-	for _, hits := range lists {
-		for _, h := range hits {
-			seen[h.incident] = true
-		}
-	}
-	return int64(len(seen))
-}
 
 // Check judges a recording. The error is one of the sequences' own, or wraps ErrDefect, ErrCut, ErrUnknownProperty,
 // ErrReading or ErrExcerpt.
-func Check(rec Recording, opts Options) (*Result, *Model, error) {
+func Check(rec model.Recording, opts Options) (*model.Result, *model.Model, error) {
 	for _, name := range opts.Properties {
 		if !slices.Contains(Names(), name) {
 			return nil, nil, fmt.Errorf("%w %q; there are %s", ErrUnknownProperty, name, joined(Names()))
@@ -119,18 +41,17 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 	if rec, opts, err = excerpted(rec, opts); err != nil {
 		return nil, nil, err
 	}
-	soFar := beginSoFar(&rec, opts)
-	m, counts, err := build(rec, reading.FailedAs)
+	watch := property.Watching(&rec, opts.SoFar)
+	m, counts, err := model.Build(rec, reading.FailedAs)
 	if err != nil {
 		return nil, nil, err
 	}
 	if opts.MaxFindings <= 0 {
 		opts.MaxFindings = DefaultMaxFindings
 	}
-	j := newJudge(m, opts)
-	j.soFar = soFar.of(m)
+	j := newJudgement(m, opts, watch)
 	exposed := j.judgeAll()
-	result := &Result{Judged: []Name{}, Properties: []Property{}, OutcomeReading: reading}
+	result := &model.Result{Judged: []model.Name{}, Properties: []model.Property{}, OutcomeReading: reading}
 	for _, p := range properties {
 		if !j.asked(&p) {
 			if p.concerns(&m.Plan) {
@@ -145,39 +66,74 @@ func Check(rec Recording, opts Options) (*Result, *Model, error) {
 		o := j.outcomes[p.Name]
 		switch {
 		case o == nil:
-		case o.defect != nil:
-			return nil, nil, o.defect
+		case o.Defect != nil:
+			return nil, nil, o.Defect
 		default:
-			m.Windows = append(m.Windows, o.windows...)
+			m.Windows = append(m.Windows, o.Windows...)
 		}
 	}
 	result.Incidents = j.incidents(result)
-	for _, k := range j.keys {
-		if j.ordered() && !j.tokensProve(k) {
-			m.disorderedKeys = append(m.disorderedKeys, k.name)
+	for _, k := range j.m.Locks {
+		if j.m.Ordered() && !j.m.TokensProve(k) {
+			m.DisorderedKeys = append(m.DisorderedKeys, k.Name)
 		}
 	}
 	result.Exposure = exposed
-	result.Stats = j.stats(counts)
+	result.Stats = figures.Stats(j.m, counts, j.Superseding())
 	result.Verdict, result.Reason = j.verdict(result)
+	m.Forget() // reports keep the model
 	return result, m, nil
 }
 
+// judgement is what all properties come to.
+type judgement struct {
+	*property.Judge
+	m        *model.Model
+	opts     Options
+	mutex    sync.Mutex
+	outcomes map[model.Name]*property.Outcome
+}
+
+func newJudgement(m *model.Model, opts Options, watch *property.Watch) *judgement {
+	return &judgement{m: m, Judge: property.New(m, opts.MaxFindings, opts.Unconfirmed, watch), opts: opts, outcomes: map[model.Name]*property.Outcome{}}
+}
+
+// outcome judges a property once. Different ones may be asked for at the same time.
+func (j *judgement) outcome(name model.Name) *property.Outcome {
+	j.mutex.Lock()
+	o := j.outcomes[name]
+	j.mutex.Unlock()
+	if o != nil {
+		return o
+	}
+	for _, p := range properties {
+		if p.Name == name {
+			judged := p.judge(j.Judge)
+			j.Withhold(p.stable, &judged)
+			o = &judged
+		}
+	}
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	j.outcomes[name] = o
+	return o
+}
+
 // judgeAll judges what is asked for, and counts what the run was exposed to.
-func (j *judge) judgeAll() (exposed []Exposure) {
-	tasks := []func(){func() { exposed = j.exposure() }}
+func (j *judgement) judgeAll() (exposed []model.Exposure) {
+	tasks := []func(){func() { exposed = figures.Exposure(j.m) }}
 	for _, p := range properties {
 		if j.asked(&p) {
 			tasks = append(tasks, func() { j.outcome(p.Name) })
 		}
 	}
 	slices.Reverse(tasks) // exposure takes the place of liveness, which is short
-	runParallel(tasks)
+	model.RunParallel(tasks)
 	return exposed
 }
 
 // asked reports whether a property is judged: one that was asked for by its name even if it does not apply, as n/a.
-func (j *judge) asked(p *property) bool {
+func (j *judgement) asked(p *row) bool {
 	if j.opts.Properties == nil {
 		return p.concerns(&j.m.Plan)
 	}
@@ -185,59 +141,67 @@ func (j *judge) asked(p *property) bool {
 }
 
 // incidents counts those of all properties that are violated.
-func (j *judge) incidents(r *Result) int64 {
-	var lists [][]hit
+func (j *judgement) incidents(r *model.Result) int64 {
+	var lists [][]property.Violation
 	for _, p := range r.Properties {
-		if p.Verdict == Violation {
-			lists = append(lists, j.outcome(p.Name).hits)
+		if p.Verdict == model.Violation {
+			lists = append(lists, j.outcome(p.Name).Violations)
 		}
 	}
-	return incidents(lists...)
+	return property.Incidents(lists...)
 }
 
 // property puts an outcome into words.
-func (j *judge) property(p property, o *outcome) Property {
-	out := Property{Name: p.Name, Layer: p.Layer, Verdict: Pass, Count: int64(len(o.hits)) + o.more, Incidents: incidents(o.hits),
-		Findings: []Finding{}, ConfirmedBy: o.confirmedBy}
+func (j *judgement) property(p row, o *property.Outcome) model.Property {
+	out := model.Property{Name: p.Name, Layer: p.Layer, Verdict: model.Pass, Count: int64(len(o.Violations)) + o.More, Incidents: property.Incidents(o.Violations),
+		Findings: []model.Finding{}, ConfirmedBy: o.ConfirmedBy}
 	switch {
-	case o.notApplicable != "":
-		out.Verdict, out.Reason = NotApplicable, o.notApplicable
-	case len(o.hits) > 0 && o.masked != "":
-		out.Verdict, out.Reason = Masked, o.masked
-	case len(o.hits) > 0:
-		out.Verdict, out.Reason = Violation, o.unconfirmed
-		if p.Name == MutualExclusion {
-			out.Verdict, out.Reason = j.maskedSoFar(o.hits)
+	case o.NotApplicable != "":
+		out.Verdict, out.Reason = model.NotApplicable, o.NotApplicable
+	case len(o.Violations) > 0 && o.Masked != "":
+		out.Verdict, out.Reason = model.Masked, o.Masked
+	case len(o.Violations) > 0:
+		out.Verdict, out.Reason = model.Violation, o.Unconfirmed
+		if p.Name == model.MutualExclusion {
+			out.Verdict, out.Reason = j.maskedUnfinished(o.Violations)
 		}
-	case o.inconclusive != "":
-		out.Verdict, out.Reason = Inconclusive, o.inconclusive
+	case o.Inconclusive != "":
+		out.Verdict, out.Reason = model.Inconclusive, o.Inconclusive
 	default:
-		out.Reason = cmp.Or(o.unconfirmed, o.untested)
+		out.Reason = cmp.Or(o.Unconfirmed, o.Untested)
+		if p.tested == nil {
+			break
+		}
+		if missing := p.tested(j.Judge); missing != "" {
+			out.Verdict, out.Reason = model.Inconclusive, missing
+		}
 	}
-	slices.SortStableFunc(o.hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.atNS, b.atNS), cmp.Compare(a.key, b.key)) })
-	for i, h := range o.hits[:min(len(o.hits), j.opts.MaxFindings)] {
-		f := h.finding()
-		f.ID, f.Incident = fmt.Sprintf("%s-%d", p.Name, i+1), h.incident
+	slices.SortStableFunc(o.Violations, func(a, b property.Violation) int {
+		return cmp.Or(cmp.Compare(a.AtNS, b.AtNS), cmp.Compare(a.Key, b.Key))
+	})
+	for i, h := range o.Violations[:min(len(o.Violations), j.opts.MaxFindings)] {
+		f := h.Finding()
+		f.ID, f.Incident = fmt.Sprintf("%s-%d", p.Name, i+1), h.Incident
 		out.Findings = append(out.Findings, f)
 	}
 	return out
 }
 
 // verdict is the run's: a violation is never hidden by an unknown, and a run that tested nothing does not pass.
-func (j *judge) verdict(r *Result) (Verdict, string) {
+func (j *judgement) verdict(r *model.Result) (model.Verdict, string) {
 	var violated, unknown, inapplicable []string
 	for _, p := range r.Properties {
 		switch p.Verdict {
-		case NotApplicable:
+		case model.NotApplicable:
 			inapplicable = append(inapplicable, fmt.Sprintf("%s: %s", p.Name, p.Reason))
-		case Violation:
+		case model.Violation:
 			violated = append(violated, string(p.Name))
-		case Inconclusive:
+		case model.Inconclusive:
 			unknown = append(unknown, fmt.Sprintf("%s: %s", p.Name, p.Reason))
 		}
 	}
 	if len(violated) > 0 {
-		return Violation, "violated: " + strings.Join(violated, ", ")
+		return model.Violation, "violated: " + strings.Join(violated, ", ")
 	}
 	for _, e := range r.Exposure {
 		if e.Count < e.Min {
@@ -250,16 +214,16 @@ func (j *judge) verdict(r *Result) (Verdict, string) {
 	if !j.m.Complete {
 		unknown = append(unknown, "the run was ended before its end: its history has no end mark")
 	}
-	if words := j.m.keepsDying(); words != "" {
+	if words := keepsDying(j.m); words != "" {
 		unknown = append(unknown, words)
 	}
 	if len(inapplicable) > 0 && len(inapplicable) == len(r.Properties) {
 		unknown = append(unknown, "no property that was judged applies: "+strings.Join(inapplicable, "; "))
 	}
 	if len(unknown) > 0 {
-		return Inconclusive, strings.Join(unknown, "; ")
+		return model.Inconclusive, strings.Join(unknown, "; ")
 	}
-	return Pass, ""
+	return model.Pass, ""
 }
 
 func joined[T ~string](names []T) string {
@@ -268,4 +232,28 @@ func joined[T ~string](names []T) string {
 		words[i] = string(n)
 	}
 	return strings.Join(words, ", ")
+}
+
+// maxDeaths is how often the client at one place may end by itself before the run shows nothing about its lock: a program
+// that keeps crashing is not what its author runs in production.
+const maxDeaths = 2
+
+// keepsDying says which clients ended by themselves over and over; "" if none did. A successor ("c2-2") takes the place of
+// its predecessor ("c2").
+func keepsDying(m *model.Model) string {
+	byPlace := map[string]int{}
+	for _, name := range m.Deaths() {
+		place, _, _ := strings.Cut(name, "-")
+		byPlace[place]++
+	}
+	var words []string
+	for _, place := range slices.Sorted(maps.Keys(byPlace)) {
+		if n := byPlace[place]; n > maxDeaths {
+			words = append(words, fmt.Sprintf("%s %d times", place, n))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "the lock client kept ending by itself (" + strings.Join(words, ", ") + ")"
 }

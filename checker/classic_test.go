@@ -3,6 +3,8 @@ package checker
 import (
 	"strings"
 	"testing"
+
+	"lockcheck/checker/model"
 )
 
 // The classic: a pause longer than the lease.
@@ -37,14 +39,14 @@ final
 
 func TestTheClassic(t *testing.T) {
 	text := strings.Replace(strings.Replace(classic, "%s", "", 1), "write:%s", "write:ok h1", 1)
-	result, model := judgeText(t, plainPlan(), text)
-	if got, want := result.violated(), "mutual-exclusion:1 stale-write:1 lost-update:1 resource-linearizability:1"; got != want {
+	result, judged := judgeText(t, plainPlan(), text)
+	if got, want := namesViolated(result), "mutual-exclusion:1 stale-write:1 lost-update:1 resource-linearizability:1"; got != want {
 		t.Errorf("violated: %s; want %s", got, want)
 	}
-	if result.Verdict != Violation || len(model.Windows) != 1 {
-		t.Errorf("verdict %s, windows %d", result.Verdict, len(model.Windows))
+	if result.Verdict != model.Violation || len(judged.Windows) != 1 {
+		t.Errorf("verdict %s, windows %d", result.Verdict, len(judged.Windows))
 	}
-	f := result.of(LostUpdate).Findings[0]
+	f := propertyOf(result, model.LostUpdate).Findings[0]
 	var story strings.Builder
 	for _, l := range f.Story {
 		story.WriteString(l.Text + "\n")
@@ -52,7 +54,7 @@ func TestTheClassic(t *testing.T) {
 	want := `c2 acquired k with token 33
 c2 read k with token 33: found the initial value
 c2 paused (SIGSTOP) while it worked, believing that it held k, 1.89 s of its lease left, as acknowledged
-the lease of c2, as acknowledged, ended here
+the acknowledged lease of c2 expired
 c4 acquired k with token 34
 c4 read k with token 34: found the initial value
 c4 wrote v2 with token 34, built on the initial value: accepted
@@ -63,7 +65,7 @@ c2 wrote v1 with token 33, built on the initial value: accepted: c4's update v2 
 		t.Errorf("story:\n%swant:\n%s", story.String(), want)
 	}
 	if f.Cause.Kind != "pause of holder" || f.Cause.Fault != 1_000_001 ||
-		!strings.HasPrefix(f.Cause.Text, "c2 was paused (SIGSTOP) for 3.19 s with 1.89 s of its lease left, as acknowledged, which ran out during that time; c4 was granted k with token 34 before it was over; c2 had not been told") {
+		!strings.HasPrefix(f.Cause.Text, "c2 was paused (SIGSTOP) for 3.19 s; its acknowledged lease had 1.89 s left and expired meanwhile; c4 got k with token 34 before that ended; c2 had not been told") {
 		t.Errorf("cause %+v", f.Cause)
 	}
 }
@@ -71,10 +73,10 @@ c2 wrote v1 with token 33, built on the initial value: accepted: c4's update v2 
 func TestTheClassicFenced(t *testing.T) {
 	text := strings.Replace(strings.Replace(classic, "%s", "rejected mark=34", 1), "write:%s", "write:fail h1 code=rejected", 1)
 	result, _ := judgeText(t, fencedPlan(), text)
-	if got, want := result.violated(), "mutual-exclusion:1"; got != want || result.of(MutualExclusion).Verdict != Masked {
+	if got, want := namesViolated(result), "mutual-exclusion:1"; got != want || propertyOf(result, model.MutualExclusion).Verdict != model.Masked {
 		t.Errorf("violated: %s; want %s, masked", got, want)
 	}
-	if result.Verdict != Pass || result.Stats.Rejected != 1 || result.Stats.OutlivedLeases != 1 {
+	if result.Verdict != model.Pass || result.Stats.Rejected != 1 || result.Stats.OutlivedLeases != 1 {
 		t.Errorf("verdict %s %s, stats %+v", result.Verdict, result.Reason, result.Stats)
 	}
 }

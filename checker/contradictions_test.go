@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 func TestContradictionsAreDefects(t *testing.T) {
@@ -27,7 +28,7 @@ func TestContradictionsAreDefects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := Check(record(t, plainPlan(), test.text), Options{})
-			if !errors.Is(err, ErrDefect) || !strings.Contains(err.Error(), test.want) {
+			if !errors.Is(err, model.ErrDefect) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})
@@ -54,9 +55,9 @@ func TestContradictionsOfClients(t *testing.T) {
 	} {
 		_, _, err := Check(record(t, test.plan, test.text), Options{})
 		switch {
-		case test.want == "" && errors.Is(err, ErrDefect), test.want != "" && (!errors.Is(err, ErrDefect) || !strings.Contains(err.Error(), test.want)):
+		case test.want == "" && errors.Is(err, model.ErrDefect), test.want != "" && (!errors.Is(err, model.ErrDefect) || !strings.Contains(err.Error(), test.want)):
 			t.Errorf("%s: %v; want %q", name, err, test.want)
-		case errors.Is(err, ErrClient) != test.client:
+		case errors.Is(err, model.ErrClient) != test.client:
 			t.Errorf("%s: %v: the client's: %v", name, err, !test.client)
 		}
 	}
@@ -70,7 +71,7 @@ func TestEventsOfNothingBegunAreDefects(t *testing.T) {
 		"probe":      {TimeNS: 1, Process: "harness", Type: history.OK, F: history.Probe, Op: 1},
 	} {
 		rec := recordingOf(t, plainPlan(), func() ([]history.Event, []history.Request) { return []history.Event{e}, nil })
-		if _, _, err := Check(rec, Options{}); !errors.Is(err, ErrDefect) {
+		if _, _, err := Check(rec, Options{}); !errors.Is(err, model.ErrDefect) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -78,7 +79,7 @@ func TestEventsOfNothingBegunAreDefects(t *testing.T) {
 		return []history.Event{{TimeNS: 1, Process: "harness", Type: history.Info, F: history.Phase, Value: history.PhaseEnd}},
 			[]history.Request{{Seq: 1, Request: "9", Key: "k", Kind: history.KindRead, Hold: "h", Outcome: history.Applied}}
 	})
-	if _, _, err := Check(rec, Options{}); !errors.Is(err, ErrDefect) {
+	if _, _, err := Check(rec, Options{}); !errors.Is(err, model.ErrDefect) {
 		t.Errorf("stray request: %v", err)
 	}
 }
@@ -97,14 +98,14 @@ func TestRequestsBeyondACutHistoryAreLeftOut(t *testing.T) {
 	requests[1].Request = "77"
 	rec := recordingOf(t, plainPlan(), func() ([]history.Event, []history.Request) { return events, requests })
 	result, model, err := Check(rec, Options{})
-	if err != nil || result.violated() != "" || model.Requests.Len() != 1 {
-		t.Errorf("%v, %d requests, violated: %s", err, model.Requests.Len(), result.violated())
+	if err != nil || namesViolated(result) != "" || model.Requests.Len() != 1 {
+		t.Errorf("%v, %d requests, violated: %s", err, model.Requests.Len(), namesViolated(result))
 	}
 }
 
 func TestMistakesInFilesAreHandedOn(t *testing.T) {
-	rec := Recording{Plan: plainPlan(), Events: history.Events(strings.NewReader("{}\n"), "history.jsonl"), Requests: history.Requests(strings.NewReader(""), "resource.jsonl")}
-	if _, _, err := Check(rec, Options{}); !errors.Is(err, history.ErrMalformed) || errors.Is(err, ErrDefect) || !strings.HasPrefix(err.Error(), "history.jsonl:1:") {
+	rec := model.Recording{Plan: plainPlan(), Events: history.Events(strings.NewReader("{}\n"), "history.jsonl"), Requests: history.Requests(strings.NewReader(""), "resource.jsonl")}
+	if _, _, err := Check(rec, Options{}); !errors.Is(err, history.ErrMalformed) || errors.Is(err, model.ErrDefect) || !strings.HasPrefix(err.Error(), "history.jsonl:1:") {
 		t.Errorf("got %v", err)
 	}
 	rec.Events = history.Events(strings.NewReader(""), "history.jsonl")
@@ -131,7 +132,7 @@ func TestARequestNumberThatNoOperationCanHave(t *testing.T) {
 		}
 	}
 	_, _, err := Check(rec, Options{})
-	if !errors.Is(err, history.ErrMalformed) || errors.Is(err, ErrDefect) || len(err.Error()) > 300 {
+	if !errors.Is(err, history.ErrMalformed) || errors.Is(err, model.ErrDefect) || len(err.Error()) > 300 {
 		t.Errorf("%v", err)
 	}
 }

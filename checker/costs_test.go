@@ -9,17 +9,19 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
+	"lockcheck/checker/testkit"
 )
 
 // byLine is a recording whose events come from a list; no resource handled anything.
-func byLine(plan history.Plan, events []history.Event) Recording {
+func byLine(plan history.Plan, events []history.Event) model.Recording {
 	for i := range events {
 		events[i].Index = int64(i)
 		if events[i].Process == "" {
 			events[i].Process = events[i].Client
 		}
 	}
-	return Recording{Plan: plan, Events: rows(events), Requests: iter.Seq2[history.Request, error](rows([]history.Request{}))}
+	return model.Recording{Plan: plan, Events: testkit.Rows(events), Requests: iter.Seq2[history.Request, error](testkit.Rows([]history.Request{}))}
 }
 
 func marked(events []history.Event, atNS int64) []history.Event {
@@ -31,7 +33,7 @@ func marked(events []history.Event, atNS int64) []history.Event {
 }
 
 // atOnce is a recording in which so many clients are granted one lock, and hold it at the same time.
-func atOnce(clients int) Recording {
+func atOnce(clients int) model.Recording {
 	var events []history.Event
 	name := func(i int) string { return fmt.Sprint("c", i) }
 	for i := range clients {
@@ -50,7 +52,7 @@ func atOnce(clients int) Recording {
 }
 
 // sessionEach is a recording in which each grant, of a lock of its own, is under a session of its own.
-func sessionEach(keys int) Recording {
+func sessionEach(keys int) model.Recording {
 	var events []history.Event
 	for i := range keys {
 		at := int64(i+1) * 1000
@@ -75,16 +77,16 @@ func TestCostsGrowWithTheHistory(t *testing.T) {
 	}
 	const times = 8
 	for name, test := range map[string]struct {
-		of       func(int) Recording
+		of       func(int) model.Recording
 		size     int
-		property Name
+		property model.Name
 	}{
-		"all hold one lock at once": {atOnce, 300, MutualExclusion},
-		"a session for each grant":  {sessionEach, 2_000, Liveness},
+		"all hold one lock at once": {atOnce, 300, model.MutualExclusion},
+		"a session for each grant":  {sessionEach, 2_000, model.Liveness},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cost := func(size int) (least time.Duration, bytes uint64) {
-				m, c, err := build(test.of(size), "")
+				m, c, err := model.Build(test.of(size), "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -92,7 +94,7 @@ func TestCostsGrowWithTheHistory(t *testing.T) {
 					runtime.GC()
 					began := cpuTime()
 					bytes = allocated(func() {
-						judgedOf(t, m, c, Options{Properties: []Name{test.property}, Unconfirmed: true, MaxFindings: DefaultMaxFindings})
+						judgedOf(t, m, c, Options{Properties: []model.Name{test.property}, Unconfirmed: true, MaxFindings: DefaultMaxFindings})
 					})
 					if took := cpuTime() - began; least == 0 || took < least {
 						least = took
@@ -112,39 +114,34 @@ func TestCostsGrowWithTheHistory(t *testing.T) {
 }
 
 // judgedOf judges one property alone.
-func judgedOf(t *testing.T, m *Model, _ *counts, opts Options) Property {
-	fresh := *m
-	fresh.keys = nil
-	for _, k := range m.keys {
-		fresh.keys = append(fresh.keys, &keyView{name: k.name, acquires: k.acquires, grants: k.grants, handled: k.handled, writes: k.writes})
-	}
-	j := newJudge(&fresh, opts)
+func judgedOf(t *testing.T, m *model.Model, _ *model.Counts, opts Options) model.Property {
+	j := newJudgement(m.Afresh(), opts, nil)
 	for _, p := range properties {
 		if p.Name == opts.Properties[0] {
 			return j.property(p, j.outcome(p.Name))
 		}
 	}
 	t.Fatalf("no property %s", opts.Properties[0])
-	return Property{}
+	return model.Property{}
 }
 
 func TestAllPairsAreCountedAndTheFirstKept(t *testing.T) {
-	result, _, err := Check(atOnce(300), Options{Properties: []Name{MutualExclusion}})
+	result, _, err := Check(atOnce(300), Options{Properties: []model.Name{model.MutualExclusion}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := result.of(MutualExclusion)
+	p := propertyOf(result, model.MutualExclusion)
 	if p.Count != 300*299/2 || p.Incidents != 299 || len(p.Findings) != DefaultMaxFindings {
 		t.Errorf("%d pairs in %d incidents, %d shown", p.Count, p.Incidents, len(p.Findings))
 	}
 	// What is kept is what would be kept if all were.
 	for seed := range uint64(2000) {
-		s := randomHistory(seed, taste{wild: 1, held: 1, promises: 0.3, linger: 0.7, session: seed%2 == 0})
-		m, c, err := build(s.recording(), "")
+		s := testkit.RandomHistory(seed, testkit.Taste{Wild: 1, Held: 1, Promises: 0.3, Linger: 0.7, Session: seed%2 == 0})
+		m, c, err := model.Build(scribedRecording(s), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		few := Options{Properties: []Name{MutualExclusion}, MaxFindings: 2}
+		few := Options{Properties: []model.Name{model.MutualExclusion}, MaxFindings: 2}
 		some, all := judgedOf(t, m, c, few), judgedOf(t, m, c, Options{Properties: few.Properties})
 		if some.Count != all.Count || some.Incidents != all.Incidents {
 			t.Fatalf("seed %d: %d pairs in %d incidents, want %d in %d", seed, some.Count, some.Incidents, all.Count, all.Incidents)

@@ -10,20 +10,24 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/internal/search"
+	"lockcheck/checker/model"
+	"lockcheck/checker/property"
+	"lockcheck/checker/testkit"
 )
 
 // second asks a second opinion of one property: what the oracle finds and what the checker does, in the same words. Empty
 // means that nothing is violated.
 type second struct {
-	property Name
-	taste    taste
+	property model.Name
+	taste    testkit.Taste
 	oracle   func(*oracle) string
-	checker  func(*judge) string
+	checker  func(*judgement) string
 }
 
-func verdictOf(name Name) func(*judge) string {
-	return func(j *judge) string {
-		if o := j.outcome(name); len(o.hits) > 0 {
+func verdictOf(name model.Name) func(*judgement) string {
+	return func(j *judgement) string {
+		if o := j.outcome(name); len(o.Violations) > 0 {
 			return "violated"
 		}
 		return ""
@@ -35,8 +39,10 @@ var errNoOpinion = errors.New("the oracle's search took too many steps")
 
 const noOpinion = "no opinion"
 
-func inWords(ask func(*oracle) answer) func(*oracle) string {
-	return func(o *oracle) string { return map[answer]string{illegal: "violated", undecided: noOpinion}[ask(o)] }
+func inWords(ask func(*oracle) search.Answer) func(*oracle) string {
+	return func(o *oracle) string {
+		return map[search.Answer]string{search.Illegal: "violated", search.Undecided: noOpinion}[ask(o)]
+	}
 }
 
 func sorted(found map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(found)), " ") }
@@ -44,71 +50,71 @@ func sorted(found map[string]bool) string { return strings.Join(slices.Sorted(ma
 // seconds are the properties that are judged twice. The two linearizability properties are searched by Porcupine in a
 // translation of its own; the others by the rules, read plainly.
 var seconds = []second{
-	{MutualExclusion, taste{wild: 1, held: 1, accesses: 0.4, promises: 0.3, linger: 0.5},
+	{model.MutualExclusion, testkit.Taste{Wild: 1, Held: 1, Accesses: 0.4, Promises: 0.3, Linger: 0.5},
 		func(o *oracle) string { return sorted(o.mutualExclusion()) },
-		func(j *judge) string {
+		func(j *judgement) string {
 			found := map[string]bool{}
-			for _, h := range j.outcome(MutualExclusion).hits {
-				f := h.finding()
+			for _, h := range j.outcome(model.MutualExclusion).Violations {
+				f := h.Finding()
 				found[pairName(f.Holds[0], f.Holds[1])] = true
 			}
 			return sorted(found)
 		}},
-	{LockLinearizability, taste{wild: 0.7, held: 1, promises: 1, linger: 0.3}, inWords((*oracle).lockExplained), verdictOf(LockLinearizability)},
-	{LockLinearizability + " with tries", taste{wild: 0.6, held: 1, promises: 0.9, linger: 0.3, try: true}, inWords((*oracle).lockExplained), verdictOf(LockLinearizability)},
-	{EarlyExpiry + " and " + ReleaseByOwner, taste{wild: 0.7, held: 0.8, promises: 1},
+	{model.LockLinearizability, testkit.Taste{Wild: 0.7, Held: 1, Promises: 1, Linger: 0.3}, inWords((*oracle).lockExplained), verdictOf(model.LockLinearizability)},
+	{model.LockLinearizability + " with tries", testkit.Taste{Wild: 0.6, Held: 1, Promises: 0.9, Linger: 0.3, Try: true}, inWords((*oracle).lockExplained), verdictOf(model.LockLinearizability)},
+	{model.EarlyExpiry + " and " + model.ReleaseByOwner, testkit.Taste{Wild: 0.7, Held: 0.8, Promises: 1},
 		func(o *oracle) string { return sorted(o.premature()) },
-		func(j *judge) string {
+		func(j *judgement) string {
 			found := map[string]bool{}
-			for _, p := range j.prematures().found {
-				kind := EarlyExpiry
-				if p.removed != nil {
-					kind = ReleaseByOwner
+			for _, p := range j.m.EarlyLosses().Found {
+				kind := model.EarlyExpiry
+				if p.Removed != nil {
+					kind = model.ReleaseByOwner
 				}
-				found[p.hold.ID+" "+string(kind)] = true
+				found[p.Hold.ID+" "+string(kind)] = true
 			}
 			return sorted(found)
 		}},
-	{TokenMonotonicity, taste{wild: 0.7, session: true}, func(o *oracle) string {
+	{model.TokenMonotonicity, testkit.Taste{Wild: 0.7, Session: true}, func(o *oracle) string {
 		if len(o.tokenMonotonicity()) > 0 {
 			return "violated"
 		}
 		return ""
-	}, verdictOf(TokenMonotonicity)},
-	{StaleWrite, taste{wild: 0.9, accesses: 0.9, late: 0.2}, nil, nil},
-	{StaleWrite + " without tokens", taste{wild: 0.9, accesses: 0.9, late: 0.25, plain: true}, nil, nil},
-	{LostUpdate, taste{wild: 0.9, accesses: 0.9, late: 0.15}, func(o *oracle) string { return sorted(o.lostUpdate()) },
-		func(j *judge) string { return lostValues(j.outcome(LostUpdate)) }},
-	{LostUpdate + " under compare-and-set", taste{wild: 0.9, accesses: 0.95, late: 0.15, cas: true},
+	}, verdictOf(model.TokenMonotonicity)},
+	{model.StaleWrite, testkit.Taste{Wild: 0.9, Accesses: 0.9, Late: 0.2}, nil, nil},
+	{model.StaleWrite + " without tokens", testkit.Taste{Wild: 0.9, Accesses: 0.9, Late: 0.25, Plain: true}, nil, nil},
+	{model.LostUpdate, testkit.Taste{Wild: 0.9, Accesses: 0.9, Late: 0.15}, func(o *oracle) string { return sorted(o.lostUpdate()) },
+		func(j *judgement) string { return lostValues(j.outcome(model.LostUpdate)) }},
+	{model.LostUpdate + " under compare-and-set", testkit.Taste{Wild: 0.9, Accesses: 0.95, Late: 0.15, Cas: true},
 		func(o *oracle) string {
 			if found := o.lostUpdate(); len(found) > 0 {
 				return sorted(found)
 			}
 			return o.misplaced()
 		},
-		func(j *judge) string {
-			o := j.outcome(LostUpdate)
-			if o.defect != nil {
-				o.defect = nil
+		func(j *judgement) string {
+			o := j.outcome(model.LostUpdate)
+			if o.Defect != nil {
+				o.Defect = nil
 				return misplacedWrite
 			}
 			return lostValues(o)
 		}},
-	{DoubleExecution, taste{wild: 0.5, accesses: 0.9, late: 0.1, jobs: history.AtLeastOnce}, func(o *oracle) string { return sorted(o.doubleExecution()) }, doubledSlots},
-	{DoubleExecution + " with keys", taste{wild: 0.9, accesses: 0.97, late: 0.2, jobs: history.Idempotent}, func(o *oracle) string { return sorted(o.doubleExecution()) }, doubledSlots},
-	{ResourceLinearizability + " under compare-and-set", taste{wild: 1, accesses: 0.95, late: 0.15, cas: true},
-		inWords((*oracle).registerExplained), verdictOf(ResourceLinearizability)},
-	{ResourceLinearizability, taste{wild: 1, accesses: 0.95, late: 0.15}, inWords((*oracle).registerExplained), verdictOf(ResourceLinearizability)},
+	{model.DoubleExecution, testkit.Taste{Wild: 0.5, Accesses: 0.9, Late: 0.1, Jobs: history.AtLeastOnce}, func(o *oracle) string { return sorted(o.doubleExecution()) }, doubledSlots},
+	{model.DoubleExecution + " with keys", testkit.Taste{Wild: 0.9, Accesses: 0.97, Late: 0.2, Jobs: history.Idempotent}, func(o *oracle) string { return sorted(o.doubleExecution()) }, doubledSlots},
+	{model.ResourceLinearizability + " under compare-and-set", testkit.Taste{Wild: 1, Accesses: 0.95, Late: 0.15, Cas: true},
+		inWords((*oracle).registerExplained), verdictOf(model.ResourceLinearizability)},
+	{model.ResourceLinearizability, testkit.Taste{Wild: 1, Accesses: 0.95, Late: 0.15}, inWords((*oracle).registerExplained), verdictOf(model.ResourceLinearizability)},
 }
 
 // misplacedWrite is that compare-and-set accepted what it had to reject, and nothing that was acknowledged was lost.
 const misplacedWrite = "defect"
 
-func lostValues(o *outcome) string {
+func lostValues(o *property.Outcome) string {
 	found := map[string]bool{}
-	for _, h := range o.hits {
+	for _, h := range o.Violations {
 		var value string
-		fmt.Sscanf(h.finding().Summary, "the update %s of", &value)
+		fmt.Sscanf(h.Finding().Summary, "the update %s of", &value)
 		found[value] = true
 	}
 	return sorted(found)
@@ -116,19 +122,19 @@ func lostValues(o *outcome) string {
 
 // staleAgrees compares J3: writes proven stale by (a) or (b) have to be the same. Of interleaved holds, of which one is
 // stale, each pair is reported once, so each write that completes one has to have one of its pairs reported.
-func staleAgrees(o *oracle, j *judge) (violated bool, err error) {
+func staleAgrees(o *oracle, j *judgement) (violated bool, err error) {
 	proven, either := o.staleWrite()
 	reported := map[string]bool{}
-	for _, w := range j.stale() {
+	for _, w := range j.LateWrites() {
 		switch {
-		case w.why != staleEither && !proven[w.write.Seq()]:
-			return true, fmt.Errorf("the write %d is called stale and is not proven to be", w.write.Seq())
-		case w.why == staleEither && !slices.Contains(either[w.write.Seq()], pairName(w.hold.ID, w.newer.ID)):
-			return true, fmt.Errorf("%s and %s are said to interleave at %d: %v", w.hold.ID, w.newer.ID, w.write.Seq(), either)
-		case w.why == staleEither:
-			reported[pairName(w.hold.ID, w.newer.ID)] = true
+		case w.Why != property.EitherLate && !proven[w.Write.Seq()]:
+			return true, fmt.Errorf("the write %d is called stale and is not proven to be", w.Write.Seq())
+		case w.Why == property.EitherLate && !slices.Contains(either[w.Write.Seq()], pairName(w.Hold.ID, w.Newer.ID)):
+			return true, fmt.Errorf("%s and %s are said to interleave at %d: %v", w.Hold.ID, w.Newer.ID, w.Write.Seq(), either)
+		case w.Why == property.EitherLate:
+			reported[pairName(w.Hold.ID, w.Newer.ID)] = true
 		default:
-			delete(proven, w.write.Seq())
+			delete(proven, w.Write.Seq())
 			violated = true
 		}
 	}
@@ -143,7 +149,7 @@ func staleAgrees(o *oracle, j *judge) (violated bool, err error) {
 	return violated || len(either) > 0, nil
 }
 
-func (s *second) compare(o *oracle, j *judge) (violated bool, err error) {
+func (s *second) compare(o *oracle, j *judgement) (violated bool, err error) {
 	if s.oracle == nil {
 		return staleAgrees(o, j)
 	}
@@ -162,10 +168,10 @@ func (s *second) compare(o *oracle, j *judge) (violated bool, err error) {
 func TestSecondOpinionsAgree(t *testing.T) {
 	for _, s := range seconds {
 		t.Run(string(s.property), func(t *testing.T) {
-			n := histories(t, 20_000)
+			n := testkit.Histories(t, 20_000)
 			var illegal atomic.Int64
-			inParallel(t, n, func(seed uint64) error {
-				h := randomHistory(seed, s.taste)
+			testkit.InParallel(t, n, func(seed uint64) error {
+				h := testkit.RandomHistory(seed, s.taste)
 				violated, err := s.judge(h, 0)
 				if violated {
 					illegal.Add(1)
@@ -182,27 +188,27 @@ func TestSecondOpinionsAgree(t *testing.T) {
 }
 
 // judge compares the two opinions on one history. Steps bound a search of the oracle; 0 does not.
-func (s *second) judge(h *scribe, steps int) (bool, error) {
-	for i := range h.events {
-		if err := h.events[i].Validate(); err != nil {
+func (s *second) judge(h *testkit.Scribe, steps int) (bool, error) {
+	for i := range h.Events {
+		if err := h.Events[i].Validate(); err != nil {
 			return false, fmt.Errorf("event %d: %w", i, err)
 		}
 	}
-	_, m, err := Check(h.recording(), Options{Properties: []Name{}})
+	_, m, err := Check(scribedRecording(h), Options{Properties: []model.Name{}})
 	if err != nil {
-		return false, fmt.Errorf("%w\n%s", err, newOracle(h.plan, h.events, h.requests))
+		return false, fmt.Errorf("%w\n%s", err, newOracle(h.Plan, h.Events, h.Requests))
 	}
-	j := newJudge(m, Options{MaxFindings: 1 << 30})
-	o := newOracle(h.plan, h.events, h.requests)
+	j := newJudgement(m, Options{MaxFindings: 1 << 30}, nil)
+	o := newOracle(h.Plan, h.Events, h.Requests)
 	o.steps = steps
 	violated, err := s.compare(o, j)
 	for name, outcome := range j.outcomes {
-		if outcome.defect != nil {
-			err = fmt.Errorf("%s: %w", name, outcome.defect)
+		if outcome.Defect != nil {
+			err = fmt.Errorf("%s: %w", name, outcome.Defect)
 		}
 	}
 	if err != nil {
-		return violated, fmt.Errorf("%w (drift %d ms)\n%s", err, h.plan.DriftMS, o)
+		return violated, fmt.Errorf("%w (drift %d ms)\n%s", err, h.Plan.DriftMS, o)
 	}
 	return violated, nil
 }

@@ -8,7 +8,8 @@ import (
 
 // Histories on which the checker and a second opinion once differed, made small; the second opinion was right.
 func TestHistoriesOnWhichOpinionsDiffered(t *testing.T) {
-	atomic := untokened()
+	atomic, checked := untokened(), untokened()
+	checked.Release = history.ReleaseChecked
 	atomic.TryAtomic = true
 	for name, test := range map[string]struct {
 		plan history.Plan
@@ -16,7 +17,7 @@ func TestHistoriesOnWhichOpinionsDiffered(t *testing.T) {
 		want string
 	}{
 		// The release removed the grant of b, so the service had it when that was sent: at the very stamp of its grant.
-		"held at the moment it was read": {untokened(), `
+		"held at the moment it was read": {checked, `
 			0.70 b acquire h4
 			0.79 a acquire h5
 			0.80 a lease:ok session=s5 ttl=0.5 seen=0.80

@@ -3,12 +3,14 @@ package checker
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // Histories in tests are text, one line an event:
@@ -19,12 +21,14 @@ import (
 //	1.70 c1 write h1 value=a base=b
 //	1.71 @ write h1               the resource handles the newest write of h1 (rejected, duplicate: another outcome;
 //	                              nth=1 an older request of h1; first=5: it was answered as request 5)
+//	1.75 c1 remove:ok h1 value=s0 seen=1.72   (acquiring, it removed the record of session s0)
 //	1.80 c1 lost session=s1       1.80 c1 close         1.90 c1 exit h1 held=1.75
 //	2.00 nemesis pause:invoke 1 target=c1 (pause:ok, pause:heal, pause:healed; by=90 clock=wall)
 //	2.00 harness phase final      2.00 harness stall from=1.0      2.00 harness clock-step from=1.9 by=-0.5
 //	2.00 harness probe:invoke 7   (probe:ok, probe:info)
 //
-// Times are seconds. The register's initial value is the empty one; what a read finds is worked out. A line "final"
+// A line "tested" stands for two clients that hold, confirm, read and write a lock of their own (t) in turn before the first second, so that
+// every property has something to judge; "tested fenced" with their tokens. Times are seconds. The register's initial value is the empty one; what a read finds is worked out. A line "final"
 // stands for a final phase in which two fresh sessions get the lock.
 type script struct {
 	t        *testing.T
@@ -76,6 +80,10 @@ func parse(t *testing.T, text string) (events []history.Event, requests []histor
 		if len(words) == 0 {
 			continue
 		}
+		if words[0] == "tested" {
+			s.tested(len(words) > 1)
+			continue
+		}
 		if words[0] == "final" {
 			s.finalPhase(last)
 			continue
@@ -90,27 +98,62 @@ func parse(t *testing.T, text string) (events []history.Event, requests []histor
 	return s.events, s.requests
 }
 
+// tested is what the line of that name stands for.
+func (s *script) tested(fenced bool) {
+	for i, base := range []string{"", " base=t1"} {
+		shown := ""
+		if fenced {
+			shown = fmt.Sprint(" token=", i+1)
+		}
+		s.at(0.1+0.4*float64(i), strings.NewReplacer("HOLD", fmt.Sprint("t", i+1), "TOKEN", fmt.Sprint(i+1), "SHOWN", shown, "BASE", base, "HELD", fmt.Sprint(0.19+0.4*float64(i))).Replace(`
+0.00 HOLD acquire HOLD key=t
+0.01 HOLD acquire:ok HOLD token=TOKEN
+0.02 HOLD read HOLD
+0.03 @ read HOLDSHOWN
+0.04 HOLD read:ok HOLD
+0.05 HOLD write HOLD value=HOLDBASE
+0.06 @ write HOLDSHOWN
+0.07 HOLD write:ok HOLD
+0.10 HOLD release HOLD
+0.11 HOLD release:ok HOLD held=HELD`))
+	}
+}
+
 func (s *script) finalPhase(last string) {
 	at, err := strconv.ParseFloat(last, 64)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	at++
-	for line := range strings.Lines(`0.0 harness phase heal
+	s.at(at+1, `
+0.0 harness phase heal
 0.0 harness phase final
 0.0 harness probe:invoke 901
-0.1 harness probe:ok 901
-0.2 f1 acquire f1
-0.3 f1 acquire:ok f1 token=1000001 session=f1
-0.4 f1 release f1
-0.5 f1 release:ok f1 owned=true
-0.6 f2 acquire f2
-0.7 f2 acquire:ok f2 token=1000002 session=f2
-0.8 f2 release f2
-0.9 f2 release:ok f2 owned=true`) {
+0.1 harness probe:ok 901`)
+	s.at(at+1.2, freshHolds("f", "k"))
+	if s.keys["t1"] == "t" {
+		s.at(at+2, freshHolds("u", "t"))
+	}
+}
+
+// freshHolds are those of two fresh sessions that get a lock.
+func freshHolds(names, key string) string {
+	return strings.NewReplacer("f", names, "KEY", key).Replace(`
+0.0 f1 acquire f1 key=KEY
+0.1 f1 acquire:ok f1 token=1000001 session=f1
+0.2 f1 release f1
+0.3 f1 release:ok f1 owned=true
+0.4 f2 acquire f2 key=KEY
+0.5 f2 acquire:ok f2 token=1000002 session=f2
+0.6 f2 release f2
+0.7 f2 release:ok f2 owned=true`)
+}
+
+// at has the lines of a text at times after a moment.
+func (s *script) at(moment float64, text string) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
 		words := strings.Fields(line)
 		offset, _ := strconv.ParseFloat(words[0], 64)
-		words[0] = fmt.Sprint(at + offset)
+		words[0] = fmt.Sprint(moment + offset)
 		s.line(words)
 	}
 }
@@ -186,7 +229,7 @@ func (s *script) client(at int64, who, f, kind string, args []string, fields map
 		e.F = history.Renew
 	}
 	switch f {
-	case "lease", "lost":
+	case "lease", "lost", "remove":
 		if kind != "" {
 			e.Type = history.Type(kind)
 		}
@@ -197,43 +240,7 @@ func (s *script) client(at int64, who, f, kind string, args []string, fields map
 		s.operation(&e, kind, fields)
 	}
 	for name, value := range fields {
-		switch name {
-		case "key":
-			e.Key = value
-		case "session":
-			e.Session = value
-		case "token":
-			e.Token = value
-		case "value":
-			e.Value = value
-		case "base":
-			e.Base = value
-		case "code":
-			e.Code = value
-		case "seen":
-			e.SeenNS = ns(value)
-		case "ttl":
-			e.TTLNS = ns(value)
-		case "work":
-			e.WorkNS = ns(value)
-		case "held":
-			e.HeldNS = ns(value)
-		case "valid":
-			e.ValidNS = ns(value)
-		case "owned":
-			owned := value == "true"
-			e.Owned = &owned
-		case "removed":
-			e.Removed = value == "true"
-		case "gave_back":
-			e.GaveBack = value == "true"
-		case "attempts":
-			e.Attempts, _ = strconv.ParseInt(value, 10, 64)
-		case "queued":
-			e.QueuedNS = ns(value)
-		case "try":
-			e.Try = value == "true"
-		default:
+		if !set(&e, name, value) {
 			s.t.Fatalf("unknown field %q", name)
 		}
 	}
@@ -244,6 +251,31 @@ func (s *script) client(at int64, who, f, kind string, args []string, fields map
 		s.writes[e.Op] = e
 	}
 	s.event(e)
+}
+
+// set gives a field of an event its value; a time is written without the _ns of its name.
+func set(e *history.Event, name, value string) bool {
+	for field, v := range reflect.ValueOf(e).Elem().Fields() {
+		known, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case known == name+"_ns":
+			v.SetInt(ns(value))
+		case known != name:
+			continue
+		case v.Kind() == reflect.Int64:
+			n, _ := strconv.ParseInt(value, 10, 64)
+			v.SetInt(n)
+		case v.Kind() == reflect.Bool:
+			v.SetBool(value == "true")
+		case v.Kind() == reflect.Pointer:
+			is := value == "true"
+			v.Set(reflect.ValueOf(&is))
+		default:
+			v.SetString(value)
+		}
+		return true
+	}
+	return false
 }
 
 func (s *script) operation(e *history.Event, kind string, fields map[string]string) {
@@ -301,12 +333,12 @@ func (s *script) request(at int64, f string, args []string, fields map[string]st
 }
 
 // record writes a script to files in memory and reads them back, so that every test goes through both.
-func record(t *testing.T, plan history.Plan, text string) Recording {
+func record(t *testing.T, plan history.Plan, text string) model.Recording {
 	t.Helper()
 	return recordingOf(t, plan, func() ([]history.Event, []history.Request) { return parse(t, text) })
 }
 
-func recordingOf(t testing.TB, plan history.Plan, make func() ([]history.Event, []history.Request)) Recording {
+func recordingOf(t testing.TB, plan history.Plan, make func() ([]history.Event, []history.Request)) model.Recording {
 	t.Helper()
 	events, requests := make()
 	var h, r bytes.Buffer
@@ -322,11 +354,11 @@ func recordingOf(t testing.TB, plan history.Plan, make func() ([]history.Event, 
 			t.Fatal(err)
 		}
 	}
-	return Recording{Plan: plan, Events: history.Events(&h, "history.jsonl"), Requests: history.Requests(&r, "resource.jsonl")}
+	return model.Recording{Plan: plan, Events: history.Events(&h, "history.jsonl"), Requests: history.Requests(&r, "resource.jsonl")}
 }
 
 // judgeText checks a script and returns what each property came to.
-func judgeText(t *testing.T, plan history.Plan, text string) (*Result, *Model) {
+func judgeText(t *testing.T, plan history.Plan, text string) (*model.Result, *model.Model) {
 	t.Helper()
 	result, model, err := Check(record(t, plan, text), Options{})
 	if err != nil {
@@ -335,20 +367,20 @@ func judgeText(t *testing.T, plan history.Plan, text string) (*Result, *Model) {
 	return result, model
 }
 
-func (r *Result) of(name Name) Property {
+func propertyOf(r *model.Result, name model.Name) model.Property {
 	for _, p := range r.Properties {
 		if p.Name == name {
 			return p
 		}
 	}
-	return Property{}
+	return model.Property{}
 }
 
 // violated are the properties that are violated or masked, with their counts: "mutual-exclusion:1 stale-write:2".
-func (r *Result) violated() string {
+func namesViolated(r *model.Result) string {
 	var words []string
 	for _, p := range r.Properties {
-		if p.Verdict == Violation || p.Verdict == Masked {
+		if p.Verdict == model.Violation || p.Verdict == model.Masked {
 			words = append(words, fmt.Sprintf("%s:%d", p.Name, p.Count))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // After the service said that a record is gone, only a client that compares before it deletes can prove that it had it.
@@ -35,18 +36,18 @@ func TestLockLinearizabilityNeedsSomethingToHoldOnTo(t *testing.T) {
 		1.5 a release:info h1`
 	for name, test := range map[string]struct {
 		text string
-		want Verdict
+		want model.Verdict
 	}{
-		"nothing":              {blind, NotApplicable},
-		"a lease":              {blind + "\n1.6 c lease:ok session=sc ttl=2 seen=1.6\n1.7 c acquire h3\n1.8 c acquire:ok h3 token=3 session=sc", Pass},
-		"a proof":              {blind + "\n1.7 c acquire h3\n1.8 c acquire:ok h3 token=3\n1.9 c release h3\n2.0 c release:ok h3 owned=true", Pass},
-		"a confirmed end":      {blind + "\n1.7 c acquire h3\n1.8 c acquire:ok h3 token=3 session=sc\n1.9 c lease:fail session=sc", Pass},
-		"only its own release": {blind + "\n1.7 c acquire h3\n1.8 c acquire:ok h3 token=3\n1.9 c release h3\n2.0 c release:ok h3", NotApplicable},
-		"a try that may fail":  {blind + "\n1.7 c acquire h3 try=true\n1.8 c acquire:fail h3 code=busy", NotApplicable},
+		"nothing":              {blind, model.NotApplicable},
+		"a lease":              {blind + "\n1.6 c lease:ok session=sc ttl=2 seen=1.6\n1.7 c acquire h3\n1.8 c acquire:ok h3 token=3 session=sc", model.Pass},
+		"a proof":              {blind + "\n1.7 c acquire h3\n1.8 c acquire:ok h3 token=3\n1.9 c release h3\n2.0 c release:ok h3 owned=true", model.Pass},
+		"a confirmed end":      {blind + "\n1.7 c acquire h3\n1.8 c acquire:ok h3 token=3 session=sc\n1.9 c lease:fail session=sc", model.Pass},
+		"only its own release": {blind + "\n1.7 c acquire h3\n1.8 c acquire:ok h3 token=3\n1.9 c release h3\n2.0 c release:ok h3", model.NotApplicable},
+		"a try that may fail":  {blind + "\n1.7 c acquire h3 try=true\n1.8 c acquire:fail h3 code=busy", model.NotApplicable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, _ := judgeText(t, plainPlan(), test.text)
-			if p := result.of(LockLinearizability); p.Verdict != test.want || (test.want == NotApplicable) != (p.Reason != "" && p.ConfirmedBy == "") {
+			if p := propertyOf(result, model.LockLinearizability); p.Verdict != test.want || (test.want == model.NotApplicable) != (p.Reason != "" && p.ConfirmedBy == "") {
 				t.Errorf("%s: %q, confirmed by %q", p.Verdict, p.Reason, p.ConfirmedBy)
 			}
 		})
@@ -54,7 +55,7 @@ func TestLockLinearizabilityNeedsSomethingToHoldOnTo(t *testing.T) {
 	atomic := untokened()
 	atomic.TryAtomic = true
 	result, _ := judgeText(t, atomic, "1 a acquire h1\n1.1 a acquire:info h1\n1.7 c acquire h3 try=true\n1.8 c acquire:fail h3 code=busy")
-	if p := result.of(LockLinearizability); p.Verdict != Pass {
+	if p := propertyOf(result, model.LockLinearizability); p.Verdict != model.Pass {
 		t.Errorf("with a refused try that is evidence: %s, %s", p.Verdict, p.Reason)
 	}
 }
@@ -68,18 +69,18 @@ func TestWhereNothingAppliesNothingPasses(t *testing.T) {
 		1.3 a release:ok h1 owned=true
 		final`
 	for name, test := range map[string]struct {
-		properties []Name
-		want       Verdict
+		properties []model.Name
+		want       model.Verdict
 	}{
-		"no tokens, so nothing to judge": {[]Name{TokenMonotonicity}, Inconclusive},
-		"one that applies beside it":     {[]Name{TokenMonotonicity, StaleWrite}, Pass},
+		"no tokens, so nothing to judge": {[]model.Name{model.TokenMonotonicity}, model.Inconclusive},
+		"one that applies beside it":     {[]model.Name{model.TokenMonotonicity, model.StaleWrite}, model.Pass},
 	} {
 		t.Run(name, func(t *testing.T) {
-			result, _, err := Check(record(t, untokened(), text), Options{Properties: test.properties})
+			result, _, err := Check(record(t, untokened(), "tested\n"+text), Options{Properties: test.properties})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if result.Verdict != test.want || test.want == Inconclusive && !strings.Contains(result.Reason, "a plain lock gives no number") {
+			if result.Verdict != test.want || test.want == model.Inconclusive && !strings.Contains(result.Reason, "a plain lock gives no number") {
 				t.Errorf("%s: %s", result.Verdict, result.Reason)
 			}
 		})
@@ -103,11 +104,11 @@ func TestAClientThatTakesNoLockPassesNothing(t *testing.T) {
 		1.9 a release:ok h1
 		final`
 	result, _ := judgeText(t, plan, text)
-	if p := result.of(MutualExclusion); p.Verdict != Violation || !strings.Contains(p.Reason, "handled requests with the tokens of 0 clients on k") {
+	if p := propertyOf(result, model.MutualExclusion); p.Verdict != model.Violation || !strings.Contains(p.Reason, "handled requests with the tokens of 0 clients on k") {
 		t.Errorf("%s: %s", p.Verdict, p.Reason)
 	}
 	alone := strings.ReplaceAll(text, "held=1.4", "") // no overlap is seen
-	if result, _ = judgeText(t, plan, alone); result.Verdict != Inconclusive || !strings.Contains(result.Reason, "no write under a lock was handled by the resource and answered") {
+	if result, _ = judgeText(t, plan, alone); result.Verdict != model.Inconclusive || !strings.Contains(result.Reason, "no write under a lock was handled by the resource and answered") {
 		t.Errorf("%s: %s", result.Verdict, result.Reason)
 	}
 }
@@ -212,23 +213,23 @@ func TestFindingsOfOneHoldAreOneIncident(t *testing.T) {
 		1.7 a exit h1 held=1.65
 		1.7 b exit h2 held=1.65
 		1.7 c exit h3 held=1.65`)
-	if p := two.of(MutualExclusion); p.Count != 3 || p.Incidents != 2 || two.Incidents != 2 {
+	if p := propertyOf(two, model.MutualExclusion); p.Count != 3 || p.Incidents != 2 || two.Incidents != 2 {
 		t.Errorf("three overlaps of three holds: %d findings, %d incidents, %d in all; want 3, 2 and 2", p.Count, p.Incidents, two.Incidents)
 	}
 }
 
 // A lock client that keeps crashing tests nothing.
 func TestAClientThatKeepsDyingIsInconclusive(t *testing.T) {
-	const calm = "1 a acquire h1\n1.1 a acquire:ok h1 token=1\n1.2 a release h1\n1.3 a release:ok h1 owned=true\n"
+	const calm = "tested\n1 a acquire h1\n1.1 a acquire:ok h1 token=1\n1.2 a release h1\n1.3 a release:ok h1 owned=true\n"
 	for name, test := range map[string]struct {
 		deaths string
 		count  int64
-		want   Verdict
+		want   model.Verdict
 	}{
-		"twice":         {"1.4 c2 exit code=died\n1.5 c2-2 exit code=died\n", 2, Pass},
-		"three times":   {"1.4 c2 exit code=died\n1.5 c2-2 exit code=died\n1.6 c2-3 exit code=died\n", 3, Inconclusive},
-		"three clients": {"1.4 c2 exit code=died\n1.5 c3 exit code=died\n1.6 c4 exit code=died\n", 3, Pass},
-		"killed":        {"1.4 c2 exit\n1.5 c2-2 exit\n1.6 c2-3 exit\n", 0, Pass},
+		"twice":         {"1.4 c2 exit code=died\n1.5 c2-2 exit code=died\n", 2, model.Pass},
+		"three times":   {"1.4 c2 exit code=died\n1.5 c2-2 exit code=died\n1.6 c2-3 exit code=died\n", 3, model.Inconclusive},
+		"three clients": {"1.4 c2 exit code=died\n1.5 c3 exit code=died\n1.6 c4 exit code=died\n", 3, model.Pass},
+		"killed":        {"1.4 c2 exit\n1.5 c2-2 exit\n1.6 c2-3 exit\n", 0, model.Pass},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, _ := judgeText(t, plainPlan(), calm+test.deaths+"final")

@@ -7,22 +7,23 @@ import (
 	"sort"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/testkit"
 )
 
 // ending is a random history that is mostly the end of a run: clients that wait beyond their sessions, clients that were
 // waiting when everything was healed, and the final phase. Everything in it happens at whole seconds.
 type ending struct {
-	*scribe
+	*testkit.Scribe
 	op                  int64
 	waiting, final, end int64 // waiting is 0 in a recording from before there was that phase
 }
 
-func randomEnding(seed uint64) *scribe {
+func randomEnding(seed uint64) *testkit.Scribe {
 	r := rand.New(rand.NewPCG(seed, 9))
-	e := &ending{scribe: &scribe{r: r, plan: history.Plan{
+	e := &ending{Scribe: &testkit.Scribe{R: r, Plan: history.Plan{
 		Version: history.FormatVersion, EffectiveMS: 2000, ElectionMS: 1000, Tokens: history.TokensNone, SameKernel: true}}}
 	if r.IntN(3) == 0 {
-		e.plan.ElectionMS = 5000
+		e.Plan.ElectionMS = 5000
 	}
 	e.final = 20 + e.upTo(40)
 	if r.IntN(4) > 0 {
@@ -43,16 +44,16 @@ func randomEnding(seed uint64) *scribe {
 	e.clocks()
 	e.probes()
 	e.finish()
-	return e.scribe
+	return e.Scribe
 }
 
-func (e *ending) upTo(n int64) int64      { return e.r.Int64N(max(n, 1)) }
-func (e *ending) oneIn(n int) bool        { return e.r.IntN(n) == 0 }
+func (e *ending) upTo(n int64) int64      { return e.R.Int64N(max(n, 1)) }
+func (e *ending) oneIn(n int) bool        { return e.R.IntN(n) == 0 }
 func (e *ending) mark(at int64, p string) { e.add(at, e.harness(history.Info, history.Phase, p)) }
 
 func (e *ending) add(at int64, event history.Event) {
 	event.TimeNS = at * aSecond
-	e.events = append(e.events, event)
+	e.Events = append(e.Events, event)
 }
 
 // span adds an operation; last is left out if it was never answered.
@@ -82,7 +83,7 @@ func (e *ending) exit(name string, kind history.Type, at int64) {
 
 // acquire asks for the lock and answers, or does not.
 func (e *ending) acquire(name string, at, length int64, kinds ...history.Type) {
-	done := e.client(name, kinds[e.r.IntN(len(kinds))], history.Acquire)
+	done := e.client(name, kinds[e.R.IntN(len(kinds))], history.Acquire)
 	if done.Type == history.Fail && e.oneIn(2) {
 		done.Code = history.CodeCancelled
 	}
@@ -113,11 +114,11 @@ func (e *ending) zombies() {
 	}
 	e.acquire("z", e.upTo(12), e.upTo(100), history.OK, history.Fail, history.Info, history.Invoke)
 	if e.oneIn(3) {
-		e.exit("z", []history.Type{history.Invoke, history.Info}[e.r.IntN(2)], 10+e.upTo(80))
+		e.exit("z", []history.Type{history.Invoke, history.Info}[e.R.IntN(2)], 10+e.upTo(80))
 	}
 }
 
-// oldWaiters ask for the lock before everything is healed, mostly.
+// pendingWaiters ask for the lock before everything is healed, mostly.
 func (e *ending) oldWaiters() {
 	for n := range 1 + e.upTo(3) {
 		name, at := fmt.Sprint("w", n), 1+e.upTo(e.waiting-1)
@@ -141,7 +142,7 @@ func (e *ending) oldWaiters() {
 			}
 		}
 		if e.oneIn(6) {
-			e.exit(name, []history.Type{history.Invoke, history.Info}[e.r.IntN(2)], e.waiting+e.upTo(60))
+			e.exit(name, []history.Type{history.Invoke, history.Info}[e.R.IntN(2)], e.waiting+e.upTo(60))
 		}
 	}
 }
@@ -156,9 +157,9 @@ func (e *ending) others() {
 		done := at + e.upTo(3)
 		e.acquire(name, at, done-at, history.OK, history.OK, history.Info, history.Fail)
 		for done++; e.oneIn(5) == false; {
-			answer := e.client(name, []history.Type{history.OK, history.OK, history.Fail, history.Info}[e.r.IntN(4)], history.Release)
+			answer := e.client(name, []history.Type{history.OK, history.OK, history.Fail, history.Info}[e.R.IntN(4)], history.Release)
 			if answer.Type == history.Fail {
-				answer.Code = []string{history.CodeNotOwned, history.CodeRefused}[e.r.IntN(2)]
+				answer.Code = []string{history.CodeNotOwned, history.CodeRefused}[e.R.IntN(2)]
 			}
 			length := e.upTo(4)
 			e.span(done, length, e.client(name, history.Invoke, history.Release), answer)
@@ -166,7 +167,7 @@ func (e *ending) others() {
 				break
 			}
 		}
-		switch e.r.IntN(8) {
+		switch e.R.IntN(8) {
 		case 0, 1:
 			e.exit(name, history.Info, done+e.upTo(20))
 		case 2:
@@ -175,7 +176,7 @@ func (e *ending) others() {
 		case 3:
 			e.lease(name, "", history.Fail, done+e.upTo(20), 0)
 		case 4:
-			e.lease(name, "", history.OK, done+e.upTo(20), []int64{2, 2, 4, 9, 15}[e.r.IntN(5)])
+			e.lease(name, "", history.OK, done+e.upTo(20), []int64{2, 2, 4, 9, 15}[e.R.IntN(5)])
 		}
 	}
 }
@@ -225,14 +226,14 @@ func (e *ending) clocks() {
 	for range e.upTo(5) / 2 {
 		at := 1 + e.upTo(30)
 		length := 1 + e.upTo(6)
-		if slices.ContainsFunc(e.events, func(c history.Event) bool { // at one moment, nothing tells which of the two came first
+		if slices.ContainsFunc(e.Events, func(c history.Event) bool { // at one moment, nothing tells which of the two came first
 			return (c.F == history.ClockStep || c.F == history.ClockFault) && (c.TimeNS == at*aSecond || c.TimeNS == (at+length)*aSecond)
 		}) {
 			continue
 		}
 		e.op++
-		fault := history.Event{Process: history.NemesisProcess, F: history.ClockFault, Target: []string{"n1", "n1", "n2", "z"}[e.r.IntN(4)],
-			Op: e.op, SkewNS: (e.upTo(40) - 10) * aSecond, Clock: []history.Clock{"", history.ClockWall, history.ClockWall, history.ClockMonotonic}[e.r.IntN(4)]}
+		fault := history.Event{Process: history.NemesisProcess, F: history.ClockFault, Target: []string{"n1", "n1", "n2", "z"}[e.R.IntN(4)],
+			Op: e.op, SkewNS: (e.upTo(40) - 10) * aSecond, Clock: []history.Clock{"", history.ClockWall, history.ClockWall, history.ClockMonotonic}[e.R.IntN(4)]}
 		for n, kind := range []history.Type{history.Invoke, history.OK, history.Invoke, history.OK} {
 			fault.Type, fault.Heal = kind, n > 1
 			e.add(at+int64(n)/2*length, fault)
@@ -250,17 +251,17 @@ func (e *ending) probes() {
 		at = e.waiting
 	}
 	for at += e.upTo(5); at < e.end; at += 2 + e.upTo(20) {
-		e.span(at, e.upTo(2), e.harness(history.Invoke, history.Probe, ""), e.harness(outcomes[e.r.IntN(len(outcomes))], history.Probe, ""))
+		e.span(at, e.upTo(2), e.harness(history.Invoke, history.Probe, ""), e.harness(outcomes[e.R.IntN(len(outcomes))], history.Probe, ""))
 	}
 }
 
 // finish puts the lines in order and ends the run. Of what a client said after its end nothing is left, nor what it was asked
 // for then.
 func (e *ending) finish() {
-	sort.SliceStable(e.events, func(a, b int) bool { return e.events[a].TimeNS < e.events[b].TimeNS })
-	e.events = slices.DeleteFunc(e.events, func(x history.Event) bool { return x.TimeNS > e.end*aSecond })
+	sort.SliceStable(e.Events, func(a, b int) bool { return e.Events[a].TimeNS < e.Events[b].TimeNS })
+	e.Events = slices.DeleteFunc(e.Events, func(x history.Event) bool { return x.TimeNS > e.end*aSecond })
 	e.mark(e.end, history.PhaseEnd)
-	for i := range e.events {
-		e.events[i].Index = int64(i)
+	for i := range e.Events {
+		e.Events[i].Index = int64(i)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // A history from elsewhere: two clients took one lock in turn, and a resource behind it took their writes. Both the
@@ -32,11 +33,11 @@ func Example() {
 		{Seq: 2, Request: "2", Key: "orders", Kind: history.KindWrite, Hold: "a1", Token: "33", Value: "from-a", Outcome: history.Applied, TimeNS: second(4.9)},
 	}
 
-	result, _, err := checker.Check(checker.Recording{
+	result, _, err := checker.Check(model.Recording{
 		Plan:     history.Plan{Version: history.FormatVersion, Tokens: history.TokensOrdered},
 		Events:   each(events),
 		Requests: each(requests),
-	}, checker.Options{Properties: []checker.Name{checker.TokenMonotonicity, checker.StaleWrite, checker.LostUpdate}})
+	}, checker.Options{Properties: []model.Name{model.TokenMonotonicity, model.StaleWrite, model.LostUpdate}})
 	if err != nil {
 		fmt.Println(err) // what was recorded is no history, or contradicts itself
 		return

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // ErrExcerpt marks a request that a recording cannot serve because it is only an excerpt of another.
@@ -15,21 +16,21 @@ var ErrExcerpt = errors.New("the recording is an excerpt")
 // excerpted prepares what is only an excerpt: the property it was made for is the only one that it is judged by (of a
 // register, say, most writes are missing, so a search for lost updates would find what never was), and its
 // registers begin with what they held where it begins.
-func excerpted(rec Recording, opts Options) (Recording, Options, error) {
+func excerpted(rec model.Recording, opts Options) (model.Recording, Options, error) {
 	x := rec.Plan.Excerpt
 	if x == nil {
 		return rec, opts, nil
 	}
-	only := Name(x.Property)
+	only := model.Name(x.Property)
 	switch {
 	case !slices.Contains(Names(), only):
 		return rec, opts, fmt.Errorf("%w for %w %q; there are %s", ErrExcerpt, ErrUnknownProperty, only, joined(Names()))
 	case opts.Properties != nil && !slices.Contains(opts.Properties, only):
 		return rec, opts, fmt.Errorf("%w made for %s: it can be judged by %s and by nothing else", ErrExcerpt, x.Finding, only)
 	}
-	opts.Properties = []Name{only}
+	opts.Properties = []model.Name{only}
 	if len(x.Initial) > 0 {
-		rec = Recording{Plan: rec.Plan, Events: initialEvents(rec.Events, x.Initial), Requests: initialRequests(rec.Requests, x.Initial)}
+		rec = model.Recording{Plan: rec.Plan, Events: initialEvents(rec.Events, x.Initial), Requests: initialRequests(rec.Requests, x.Initial)}
 	}
 	return rec, opts, nil
 }

@@ -3,6 +3,8 @@ package checker
 import (
 	"strings"
 	"testing"
+
+	"lockcheck/checker/model"
 )
 
 func TestTokenMonotonicity(t *testing.T) {
@@ -62,11 +64,11 @@ func TestTokenMonotonicity(t *testing.T) {
 
 func TestNoTokensIsNotAPass(t *testing.T) {
 	result, _ := judgeText(t, untokened(), "1 a acquire h1\n2 a acquire:ok h1")
-	if p := result.of(TokenMonotonicity); p.Verdict != NotApplicable || p.Reason != "a plain lock gives no number" {
+	if p := propertyOf(result, model.TokenMonotonicity); p.Verdict != model.NotApplicable || p.Reason != "a plain lock gives no number" {
 		t.Errorf("%+v", p)
 	}
 	result, _ = judgeText(t, plainPlan(), "1 a acquire h1\n2 a acquire:ok h1")
-	if p := result.of(TokenMonotonicity); p.Verdict != Inconclusive {
+	if p := propertyOf(result, model.TokenMonotonicity); p.Verdict != model.Inconclusive {
 		t.Errorf("%+v", p)
 	}
 }

@@ -9,7 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"lockcheck/checker/explain"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
+	"lockcheck/checker/property"
+	"lockcheck/checker/testkit"
 )
 
 // fuzzedPlans are what a fuzzed recording may be judged by; its first byte says which.
@@ -26,12 +30,12 @@ const betweenFiles = "\n--\n"
 
 // fuzzable spells a recording so that fuzzing can begin with it.
 func fuzzable(plan byte, events []history.Event, requests []history.Request) []byte {
-	w := Witness{Events: events}
-	log := Witness{Requests: requests}
-	return slices.Concat([]byte{plan}, w.spelt(), []byte(betweenFiles[1:]), log.spelt())
+	w := explain.Witness{Events: events}
+	log := explain.Witness{Requests: requests}
+	return slices.Concat([]byte{plan}, spelt(&w), []byte(betweenFiles[1:]), spelt(&log))
 }
 
-func (w *Witness) spelt() (text []byte) {
+func spelt(w *explain.Witness) (text []byte) {
 	for i := range w.Events {
 		text = append(history.AppendEvent(text, &w.Events[i]), '\n')
 	}
@@ -55,8 +59,8 @@ func FuzzCheck(f *testing.F) {
 	}
 	for seed := range uint64(12) {
 		for i, s := range seconds {
-			h := randomHistory(seed, s.taste)
-			f.Add(fuzzable(byte(i), h.events, h.requests))
+			h := testkit.RandomHistory(seed, s.taste)
+			f.Add(fuzzable(byte(i), h.Events, h.Requests))
 		}
 	}
 	plans := fuzzedPlans()
@@ -67,17 +71,17 @@ func FuzzCheck(f *testing.F) {
 		plan := plans[int(text[0])%len(plans)]
 		events, requests, _ := bytes.Cut(text[1:], []byte(betweenFiles))
 		events = append(events, '\n')
-		open := func() Recording {
-			return Recording{Plan: plan, Events: history.Events(bytes.NewReader(events), "h"), Requests: history.Requests(bytes.NewReader(requests), "r")}
+		open := func() model.Recording {
+			return model.Recording{Plan: plan, Events: history.Events(bytes.NewReader(events), "h"), Requests: history.Requests(bytes.NewReader(requests), "r")}
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for _, failedAs := range []history.Type{history.Fail, history.Info} {
 			result, _, err := Check(open(), Options{FailedAs: failedAs})
 			switch {
-			case errors.Is(err, ErrDisagreement):
+			case errors.Is(err, property.ErrDisagreement):
 				t.Fatal(err)
-			case errors.Is(err, history.ErrMalformed), errors.Is(err, ErrDefect), errors.Is(err, ErrCut):
+			case errors.Is(err, history.ErrMalformed), errors.Is(err, model.ErrDefect), errors.Is(err, model.ErrCut):
 				continue
 			case err != nil:
 				t.Fatalf("an error of no kind: %v", err)
@@ -121,7 +125,7 @@ func FuzzSecondOpinions(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which byte, chosen []byte) {
 		s := seconds[int(which)%len(seconds)]
 		const steps = 300_000
-		if _, err := s.judge(historyFrom(&choices{chosen, rand.NewPCG(1, 2)}, s.taste), steps); err != nil && !errors.Is(err, errNoOpinion) {
+		if _, err := s.judge(testkit.HistoryFrom(&choices{chosen, rand.NewPCG(1, 2)}, s.taste), steps); err != nil && !errors.Is(err, errNoOpinion) {
 			t.Fatal(err)
 		}
 	})
@@ -134,7 +138,7 @@ func FuzzWitnesses(f *testing.F) {
 		f.Add(byte(i), bytes.Repeat([]byte{0, 0x80, 0xff, 0x40}, 30))
 	}
 	f.Fuzz(func(t *testing.T, which byte, chosen []byte) {
-		h := historyFrom(&choices{chosen, rand.NewPCG(1, 2)}, seconds[int(which)%len(seconds)].taste)
+		h := testkit.HistoryFrom(&choices{chosen, rand.NewPCG(1, 2)}, seconds[int(which)%len(seconds)].taste)
 		if err := witnessedAll(h); err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
+	"lockcheck/checker/testkit"
 )
 
 // underTest is the plan of a run whose resource is not lockcheck's own.
@@ -135,22 +137,22 @@ func TestWhatAResourceUnderTestDoesWrong(t *testing.T) {
 			for i := range requests {
 				requests[i].Seq, requests[i].TimeNS = int64(i+1), 0
 			}
-			result, m, err := Check(Recording{Plan: underTest(test.compares), Events: rows(events), Requests: rows(requests)}, Options{})
+			result, m, err := Check(model.Recording{Plan: underTest(test.compares), Events: testkit.Rows(events), Requests: testkit.Rows(requests)}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := result.of(ResourceIntegrity)
-			if (p.Verdict == Pass) != (test.want == "") || test.want != "" && !slices.ContainsFunc(p.Findings, func(f Finding) bool { return strings.Contains(f.Summary, test.want) }) {
+			p := propertyOf(result, model.ResourceIntegrity)
+			if (p.Verdict == model.Pass) != (test.want == "") || test.want != "" && !slices.ContainsFunc(p.Findings, func(f model.Finding) bool { return strings.Contains(f.Summary, test.want) }) {
 				t.Errorf("%s: %s", p.Verdict, summaries(p))
 			}
 			for _, f := range p.Findings {
-				if len(f.Story) < 1 || !slices.IsSortedFunc(f.Story, func(a, b Line) int { return int(a.TimeNS - b.TimeNS) }) || f.AtNS == 0 {
+				if len(f.Story) < 1 || !slices.IsSortedFunc(f.Story, func(a, b model.Line) int { return int(a.TimeNS - b.TimeNS) }) || f.AtNS == 0 {
 					t.Errorf("the story of %s:\n%s", f.Summary, storyText(f))
 				}
 			}
 			for _, others := range strings.Fields(test.others) {
-				if !strings.Contains(others, ":0") && !strings.Contains(result.violated(), others) {
-					t.Errorf("violated are %s, want %s", result.violated(), others)
+				if !strings.Contains(others, ":0") && !strings.Contains(namesViolated(result), others) {
+					t.Errorf("violated are %s, want %s", namesViolated(result), others)
 				}
 			}
 			for i := range m.Requests.Len() {
@@ -164,7 +166,7 @@ func without(seq int) func([]history.Request) []history.Request {
 	return func(all []history.Request) []history.Request { return slices.Delete(all, seq-1, seq) }
 }
 
-func summaries(p Property) string {
+func summaries(p model.Property) string {
 	var all []string
 	for _, f := range p.Findings {
 		all = append(all, f.Summary)
@@ -177,47 +179,47 @@ func summaries(p Property) string {
 func TestALogThatCannotBeTrusted(t *testing.T) {
 	for name, test := range map[string]struct {
 		text string
-		want Verdict // of resource-linearizability
+		want model.Verdict // of resource-linearizability
 	}{
-		"what was read fits":        {twoInTurn, Pass},
-		"two were built on a value": {strings.Replace(twoInTurn, "b read:ok h2", "b read:ok h2 value=", 1), Violation},
+		"what was read fits":        {twoInTurn, model.Pass},
+		"two were built on a value": {strings.Replace(twoInTurn, "b read:ok h2", "b read:ok h2 value=", 1), model.Violation},
 		"a write that is not known to have happened was found": {twoInTurn + `
 			3.0 b write h2 value=v3 base=v2
 			3.1 b write:info h2
 			3.2 a acquire h3
 			3.3 a acquire:ok h3 token=11
 			3.4 a read h3
-			3.5 a read:ok h3 value=v3`, Pass},
+			3.5 a read:ok h3 value=v3`, model.Pass},
 		"a write that certainly did not happen was found": {twoInTurn + `
 			3.0 b write h2 value=v3 base=v2
 			3.1 b write:fail h2 code=rejected
 			3.2 a acquire h3
 			3.3 a acquire:ok h3 token=11
 			3.4 a read h3
-			3.5 a read:ok h3 value=v3`, Violation},
+			3.5 a read:ok h3 value=v3`, model.Violation},
 	} {
 		t.Run(name, func(t *testing.T) {
 			events, requests := parse(t, test.text)
-			if test.want == Violation && strings.Contains(name, "built") {
+			if test.want == model.Violation && strings.Contains(name, "built") {
 				for i, e := range events {
 					if e.Op == 5 && e.F == history.Read && e.Type == history.OK {
 						events[i].Value = ""
 					}
 				}
 			}
-			result, _, err := Check(Recording{Plan: underTest(history.CompareTokens), Events: rows(events), Requests: rows(without(4)(requests))}, Options{})
+			result, _, err := Check(model.Recording{Plan: underTest(history.CompareTokens), Events: testkit.Rows(events), Requests: testkit.Rows(without(4)(requests))}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p := result.of(ResourceLinearizability); p.Verdict != test.want {
+			if p := propertyOf(result, model.ResourceLinearizability); p.Verdict != test.want {
 				t.Errorf("%s: %s", p.Verdict, p.Reason)
 			}
-			for _, name := range []Name{StaleWrite, LostUpdate} {
-				if p := result.of(name); p.Verdict != Inconclusive || !strings.Contains(p.Reason, "so it proves nothing else") {
+			for _, name := range []model.Name{model.StaleWrite, model.LostUpdate} {
+				if p := propertyOf(result, name); p.Verdict != model.Inconclusive || !strings.Contains(p.Reason, "so it proves nothing else") {
 					t.Errorf("%s: %s: %s", name, p.Verdict, p.Reason)
 				}
 			}
-			if result.of(ResourceIntegrity).Verdict != Violation {
+			if propertyOf(result, model.ResourceIntegrity).Verdict != model.Violation {
 				t.Error("the line that is missing was not missed")
 			}
 		})
@@ -239,11 +241,11 @@ func TestALogAgainstAClientOfTheUsers(t *testing.T) {
 			plan := underTest(history.CompareTokens)
 			plan.LockClient = client
 			events, requests := parse(t, test.text)
-			result, _, err := Check(Recording{Plan: plan, Events: rows(events), Requests: rows(test.change(requests))}, Options{})
+			result, _, err := Check(model.Recording{Plan: plan, Events: testkit.Rows(events), Requests: testkit.Rows(test.change(requests))}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := result.of(ResourceIntegrity).Findings
+			got := propertyOf(result, model.ResourceIntegrity).Findings
 			if want := test.ownOnly && client != "etcd"; len(got) == 0 || strings.Contains(got[0].Summary, either) != want {
 				t.Errorf("%s, %s: %+v, want a finding that says %q: %t", name, client, got, either, want)
 			}
@@ -256,9 +258,9 @@ func TestALogThatWasNotRead(t *testing.T) {
 	plan := underTest(history.CompareTokens)
 	plan.UnderTest.LogRead = false
 	events, _ := parse(t, twoInTurn+"9.0 c acquire h9\ncut")
-	result, _, err := Check(Recording{Plan: plan, Events: rows(events), Requests: rows[history.Request](nil)}, Options{SoFar: true})
-	if err != nil || result.violated() != "" || result.of(ResourceIntegrity).Verdict != Inconclusive {
-		t.Errorf("%v, violated: %s, %+v", err, result.violated(), result.of(ResourceIntegrity))
+	result, _, err := Check(model.Recording{Plan: plan, Events: testkit.Rows(events), Requests: testkit.Rows[history.Request](nil)}, Options{SoFar: true})
+	if err != nil || namesViolated(result) != "" || propertyOf(result, model.ResourceIntegrity).Verdict != model.Inconclusive {
+		t.Errorf("%v, violated: %s, %+v", err, namesViolated(result), propertyOf(result, model.ResourceIntegrity))
 	}
 }
 
@@ -270,20 +272,20 @@ func TestALogThatWasBeingRead(t *testing.T) {
 	torn := func(yield func(history.Request, error) bool) {
 		_ = yield(requests[0], nil) && yield(history.Request{}, fmt.Errorf("resource.jsonl:2: %w", history.ErrTorn))
 	}
-	if _, _, err := Check(Recording{Plan: plan, Events: rows(events), Requests: torn}, Options{SoFar: true}); !errors.Is(err, history.ErrTorn) {
+	if _, _, err := Check(model.Recording{Plan: plan, Events: testkit.Rows(events), Requests: torn}, Options{SoFar: true}); !errors.Is(err, history.ErrTorn) {
 		t.Errorf("%v, want that the log is torn", err)
 	}
 	plan.UnderTest.LogRead = false
-	result, _, err := Check(Recording{Plan: plan, Events: rows(events), Requests: torn}, Options{SoFar: true})
-	if err != nil || result.violated() != "" || result.of(ResourceIntegrity).Verdict != Inconclusive {
-		t.Errorf("%v, violated: %s, %+v", err, result.violated(), result.of(ResourceIntegrity))
+	result, _, err := Check(model.Recording{Plan: plan, Events: testkit.Rows(events), Requests: torn}, Options{SoFar: true})
+	if err != nil || namesViolated(result) != "" || propertyOf(result, model.ResourceIntegrity).Verdict != model.Inconclusive {
+		t.Errorf("%v, violated: %s, %+v", err, namesViolated(result), propertyOf(result, model.ResourceIntegrity))
 	}
 }
 
 // A resource that was asked for nothing was not tested, and has not passed.
 func TestAResourceThatHandledNothing(t *testing.T) {
 	result, _ := judgeText(t, underTest(history.CompareTokens), "1.0 a acquire h1\n1.1 a acquire:ok h1 token=9\n1.2 a release h1\n1.3 a release:ok h1")
-	if p := result.of(ResourceIntegrity); p.Verdict != Inconclusive || p.Reason != "the resource under test handled no request, so it was not tested" {
+	if p := propertyOf(result, model.ResourceIntegrity); p.Verdict != model.Inconclusive || p.Reason != "the resource under test handled no request, so it was not tested" {
 		t.Errorf("%s: %s", p.Verdict, p.Reason)
 	}
 }
@@ -296,12 +298,12 @@ func TestAResourceWhoseAnswersNoClientUnderstood(t *testing.T) {
 			events[i].Error = "the resource's reply to request 2: invalid character '<'"
 		}
 	}
-	result, _, err := Check(Recording{Plan: underTest(history.CompareTokens), Events: rows(events), Requests: rows(requests)}, Options{})
+	result, _, err := Check(model.Recording{Plan: underTest(history.CompareTokens), Events: testkit.Rows(events), Requests: testkit.Rows(requests)}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := "the resource under test handled requests, and clients understood no answer of it: of the first a client says: the resource's reply to request 2: invalid character '<'"
-	if p := result.of(ResourceIntegrity); p.Verdict != Inconclusive || p.Reason != want {
+	if p := propertyOf(result, model.ResourceIntegrity); p.Verdict != model.Inconclusive || p.Reason != want {
 		t.Errorf("%s: %s", p.Verdict, p.Reason)
 	}
 }
@@ -324,8 +326,8 @@ func TestAPassOfAResourceSaysWhatItWasNotHeldTo(t *testing.T) {
 		"a resource that owes no such": {history.CompareNothing, twoInTurn, ""},
 	} {
 		result, _ := judgeText(t, underTest(test.compares), test.text)
-		p := result.of(ResourceIntegrity)
-		if p.Verdict != Pass || (p.Reason == "") != (test.want == "") || !strings.Contains(p.Reason, test.want) {
+		p := propertyOf(result, model.ResourceIntegrity)
+		if p.Verdict != model.Pass || (p.Reason == "") != (test.want == "") || !strings.Contains(p.Reason, test.want) {
 			t.Errorf("%s: %s: %q, want %q", name, p.Verdict, p.Reason, test.want)
 		}
 	}
@@ -334,17 +336,17 @@ func TestAPassOfAResourceSaysWhatItWasNotHeldTo(t *testing.T) {
 // What is a finding about a resource under test is a defect of lockcheck's own, which is not judged by this property at all.
 func TestOnlyAResourceUnderTestIsJudged(t *testing.T) {
 	events, requests := parse(t, twoInTurn)
-	rec := Recording{Plan: fencedPlan(), Events: rows(events), Requests: rows(requests)}
+	rec := model.Recording{Plan: fencedPlan(), Events: testkit.Rows(events), Requests: testkit.Rows(requests)}
 	result, _, err := Check(rec, Options{})
-	if err != nil || result.Property(ResourceIntegrity) != nil || slices.Contains(result.Judged, ResourceIntegrity) {
+	if err != nil || result.Property(model.ResourceIntegrity) != nil || slices.Contains(result.Judged, model.ResourceIntegrity) {
 		t.Errorf("%v, %+v", err, result.Judged)
 	}
-	result, _, err = Check(rec, Options{Properties: []Name{ResourceIntegrity}})
-	if err != nil || result.of(ResourceIntegrity).Verdict != NotApplicable || result.Verdict != Inconclusive {
+	result, _, err = Check(rec, Options{Properties: []model.Name{model.ResourceIntegrity}})
+	if err != nil || propertyOf(result, model.ResourceIntegrity).Verdict != model.NotApplicable || result.Verdict != model.Inconclusive {
 		t.Errorf("%v, %+v", err, result)
 	}
-	rec.Requests = rows(requests[:2])
-	if _, _, err = Check(rec, Options{}); !errors.Is(err, ErrCut) {
+	rec.Requests = testkit.Rows(requests[:2])
+	if _, _, err = Check(rec, Options{}); !errors.Is(err, model.ErrCut) {
 		t.Errorf("%v, want that its own log was cut", err)
 	}
 }
@@ -356,9 +358,9 @@ func TestTheCauseOfWhatAResourceDoes(t *testing.T) {
 		2.8 nemesis kill:ok 1 target=%
 		2.9 nemesis kill:heal 1 target=%
 		2.9 nemesis kill:healed 1 target=%`
-	for target, want := range map[string]string{"resource": "it comes after a kill of the resource, 300 ms before", "n1": NoFault} {
+	for target, want := range map[string]string{"resource": "it comes after a kill of the resource, 300 ms before", "n1": model.NoFault} {
 		result, _ := judgeText(t, underTest(history.CompareTokens), twoInTurn+strings.ReplaceAll(kill, "%", target)+strings.ReplaceAll(lateWrite, "%", ""))
-		f := result.of(ResourceIntegrity).Findings[0]
+		f := propertyOf(result, model.ResourceIntegrity).Findings[0]
 		if f.Cause.Text != want || strings.Contains(storyText(f), "the resource was killed") != (target == "resource") {
 			t.Errorf("%s: %s\n%s", target, f.Cause.Text, storyText(f))
 		}
@@ -367,12 +369,12 @@ func TestTheCauseOfWhatAResourceDoes(t *testing.T) {
 		}
 		atOnce := strings.ReplaceAll(kill, "kill:ok 1 target=%", "kill:ok 1 target=% at_once=yes")
 		again, _ := judgeText(t, underTest(history.CompareTokens), twoInTurn+strings.ReplaceAll(atOnce, "%", target)+strings.ReplaceAll(lateWrite, "%", ""))
-		story := storyText(again.of(ResourceIntegrity).Findings[0])
+		story := storyText(propertyOf(again, model.ResourceIntegrity).Findings[0])
 		if strings.Contains(story, "the resource was killed (SIGKILL), and was started again at once") != (target == "resource") || strings.Contains(story, "was over") {
 			t.Errorf("%s, started again at once: %s", target, story)
 		}
-		for _, name := range []Name{StaleWrite, LostUpdate} { // whose holders no resource can disturb
-			if cause := result.of(name).Findings[0].Cause; (cause.Kind == "kill of server") != (target == "n1") {
+		for _, name := range []model.Name{model.StaleWrite, model.LostUpdate} { // whose holders no resource can disturb
+			if cause := propertyOf(result, name).Findings[0].Cause; (cause.Kind == "kill of server") != (target == "n1") {
 				t.Errorf("%s of %s: %+v", target, name, cause)
 			}
 		}

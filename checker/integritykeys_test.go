@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"lockcheck/checker/figures"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
+	"lockcheck/checker/testkit"
 )
 
 // keyedUnderTest is the plan of a run of jobs whose resource is not lockcheck's own and takes idempotency keys.
@@ -37,30 +40,30 @@ func TestWhatAResourceUnderTestDoesWrongWithIdempotencyKeys(t *testing.T) {
 		change   func([]history.Request) []history.Request
 		want     string // "" for nothing
 		others   string // all that is violated beside it
-		double   Verdict
+		double   model.Verdict
 	}{
-		"answered as the first":                         {nothing, recordedTwice(duplicate, asTheFirst), nil, "", "", Masked},
-		"answered as the first before it is compared":   {tokens, recordedTwice(duplicate, asTheFirst), nil, "", "", Masked},
-		"and before its base is":                        {bases, recordedTwice(duplicate, asTheFirst), nil, "", "", Masked},
-		"its line has no more than it has to":           {tokens, recordedTwice(duplicate, asTheFirst), terse, "", "", Masked},
-		"and a repetition of it, named or not":          {nothing, recordedTwice(duplicate, asTheFirst) + "6.1 @ write h1 duplicate first=6\n6.2 @ write h1 duplicate", nil, "", "", Masked},
-		"a repetition of the first":                     {nothing, once + "1.2 @ write h1 duplicate", nil, "", "", Pass},
-		"a duplicate whose client was not answered":     {nothing, recordedTwice(duplicate, "info h1"), nil, "", "", Masked},
-		"the same slot of another register":             {nothing, once + strings.NewReplacer("acquire h2", "acquire h2 key=l", "write:ok h2", "write:ok h2 value=1/h2").Replace(turn(2, "b", "h2", "2", "", "1/h2")), nil, "", "", Pass},
-		"the key is forgotten, or not looked for":       {nothing, recordedTwice("", "ok h1 value=1/h1"), nil, `the resource applied write 3 of hold "h1", a record of slot 1 of k, although it had applied request 6 with that idempotency key`, harm, Violation},
-		"the first record is taken for a duplicate":     {nothing, lost, nil, `the resource answered write 3 of hold "h1", a record of slot 1 of k, as a duplicate of request 99, although it had applied no record of that slot: this one is lost`, "", Pass},
-		"a duplicate of another slot's record":          {nothing, recordedTwice("duplicate first=5", asTheFirst), nil, "as a duplicate of request 5, and the first with that idempotency key was request 6", "", Masked},
-		"a second record is rejected by its token":      {tokens, recordedTwice("rejected", "fail h1 code=rejected"), nil, "although it had applied request 6 with that idempotency key, whose answer it had to give", "", Pass},
-		"a duplicate is answered as if it counted":      {nothing, recordedTwice(duplicate, "ok h1 value=1/h1"), nil, "write 3 of hold h1 was answered with 1/h1 (event 19), and the first with its idempotency key, request 6, with 1/h2", "resource-linearizability:1", Inconclusive},
-		"a duplicate is answered without a value":       {nothing, recordedTwice(duplicate, "ok h1"), nil, "write 3 of hold h1 was answered with no value", "", Inconclusive},
-		"a duplicate is answered as rejected":           {nothing, recordedTwice(duplicate, "fail h1 code=rejected"), nil, "write 3 of hold h1 was answered as rejected (event 19), and the first with its idempotency key, request 6, was applied", "", Inconclusive},
-		"a first record is answered as another":         {nothing, strings.Replace(once, "value=1/h1\n1.090", "value=1/h9\n1.090", 1), nil, "write 3 of hold h1 was answered with 1/h9 (event 6), but the resource's log says that it was applied itself (seq 2)", "", Inconclusive},
-		"a duplicate that does not say of which":        {nothing, recordedTwice("duplicate", asTheFirst), nil, "write 3 of hold h1 was answered ok (event 6), but the resource's log does not hold it", "", Inconclusive},
-		"a rejected request uses the key up":            {tokens, usedUp("duplicate first=3", "fail h2 code=rejected"), nil, `the resource answered write 7 of hold "h2", a record of slot 1 of k, as a duplicate of request 3, although it had applied no record of that slot: this one is lost`, "", Pass},
-		"and its answer is the rejection":               {tokens, usedUp("rejected", "fail h2 code=rejected"), nil, `the resource rejected write 7 of hold "h2", with token 6, although the highest token that it had served on k was 6`, "", Pass},
-		"a rejected request uses no key up":             {tokens, usedUp("", "ok h2 value=1/h2"), nil, "", "", Pass},
-		"a request is answered otherwise a second time": {tokens, usedUp("", "ok h2 value=1/h2") + "8.0 @ write h1 duplicate first=7", nil, "as a duplicate of request 7, after it had answered that very request otherwise", "", Pass},
-		"a token that is compared with none":            {nothing, strings.Replace(recordedTwice(duplicate, asTheFirst), "@ read h2 token=6", "@ read h2 token=6 rejected", 1), nil, "although it says that it compares nothing", "", Inconclusive},
+		"answered as the first":                         {nothing, recordedTwice(duplicate, asTheFirst), nil, "", "", model.Masked},
+		"answered as the first before it is compared":   {tokens, recordedTwice(duplicate, asTheFirst), nil, "", "", model.Masked},
+		"and before its base is":                        {bases, recordedTwice(duplicate, asTheFirst), nil, "", "", model.Masked},
+		"its line has no more than it has to":           {tokens, recordedTwice(duplicate, asTheFirst), terse, "", "", model.Masked},
+		"and a repetition of it, named or not":          {nothing, recordedTwice(duplicate, asTheFirst) + "6.1 @ write h1 duplicate first=6\n6.2 @ write h1 duplicate", nil, "", "", model.Masked},
+		"a repetition of the first":                     {nothing, once + "1.2 @ write h1 duplicate", nil, "", "", model.Pass},
+		"a duplicate whose client was not answered":     {nothing, recordedTwice(duplicate, "info h1"), nil, "", "", model.Masked},
+		"the same slot of another register":             {nothing, once + strings.NewReplacer("acquire h2", "acquire h2 key=l", "write:ok h2", "write:ok h2 value=1/h2").Replace(turn(2, "b", "h2", "2", "", "1/h2")), nil, "", "", model.Pass},
+		"the key is forgotten, or not looked for":       {nothing, recordedTwice("", "ok h1 value=1/h1"), nil, `the resource applied write 3 of hold "h1", a record of slot 1 of k, although it had applied request 6 with that idempotency key`, harm, model.Violation},
+		"the first record is taken for a duplicate":     {nothing, lost, nil, `the resource answered write 3 of hold "h1", a record of slot 1 of k, as a duplicate of request 99, although it had applied no record of that slot: this one is lost`, "", model.Pass},
+		"a duplicate of another slot's record":          {nothing, recordedTwice("duplicate first=5", asTheFirst), nil, "as a duplicate of request 5, and the first with that idempotency key was request 6", "", model.Masked},
+		"a second record is rejected by its token":      {tokens, recordedTwice("rejected", "fail h1 code=rejected"), nil, "although it had applied request 6 with that idempotency key, whose answer it had to give", "", model.Pass},
+		"a duplicate is answered as if it counted":      {nothing, recordedTwice(duplicate, "ok h1 value=1/h1"), nil, "write 3 of hold h1 was answered with 1/h1 (event 19), and the first with its idempotency key, request 6, with 1/h2", "resource-linearizability:1", model.Inconclusive},
+		"a duplicate is answered without a value":       {nothing, recordedTwice(duplicate, "ok h1"), nil, "write 3 of hold h1 was answered with no value", "", model.Inconclusive},
+		"a duplicate is answered as rejected":           {nothing, recordedTwice(duplicate, "fail h1 code=rejected"), nil, "write 3 of hold h1 was answered as rejected (event 19), and the first with its idempotency key, request 6, was applied", "", model.Inconclusive},
+		"a first record is answered as another":         {nothing, strings.Replace(once, "value=1/h1\n1.090", "value=1/h9\n1.090", 1), nil, "write 3 of hold h1 was answered with 1/h9 (event 6), but the resource's log says that it was applied itself (seq 2)", "", model.Inconclusive},
+		"a duplicate that does not say of which":        {nothing, recordedTwice("duplicate", asTheFirst), nil, "write 3 of hold h1 was answered ok (event 6), but the resource's log does not hold it", "", model.Inconclusive},
+		"a rejected request uses the key up":            {tokens, usedUp("duplicate first=3", "fail h2 code=rejected"), nil, `the resource answered write 7 of hold "h2", a record of slot 1 of k, as a duplicate of request 3, although it had applied no record of that slot: this one is lost`, "", model.Pass},
+		"and its answer is the rejection":               {tokens, usedUp("rejected", "fail h2 code=rejected"), nil, `the resource rejected write 7 of hold "h2", with token 6, although the highest token that it had served on k was 6`, "", model.Pass},
+		"a rejected request uses no key up":             {tokens, usedUp("", "ok h2 value=1/h2"), nil, "", "", model.Pass},
+		"a request is answered otherwise a second time": {tokens, usedUp("", "ok h2 value=1/h2") + "8.0 @ write h1 duplicate first=7", nil, "as a duplicate of request 7, after it had answered that very request otherwise", "", model.Pass},
+		"a token that is compared with none":            {nothing, strings.Replace(recordedTwice(duplicate, asTheFirst), "@ read h2 token=6", "@ read h2 token=6 rejected", 1), nil, "although it says that it compares nothing", "", model.Inconclusive},
 	} {
 		t.Run(name, func(t *testing.T) {
 			events, requests := parse(t, test.text)
@@ -71,17 +74,17 @@ func TestWhatAResourceUnderTestDoesWrongWithIdempotencyKeys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := result.of(ResourceIntegrity)
-			if (p.Verdict == Pass) != (test.want == "") || test.want != "" && !slices.ContainsFunc(p.Findings, func(f Finding) bool { return strings.Contains(f.Summary, test.want) }) {
+			p := propertyOf(result, model.ResourceIntegrity)
+			if (p.Verdict == model.Pass) != (test.want == "") || test.want != "" && !slices.ContainsFunc(p.Findings, func(f model.Finding) bool { return strings.Contains(f.Summary, test.want) }) {
 				t.Errorf("%s:\n%s\nwant %q", p.Verdict, summaries(p), test.want)
 			}
 			if got := harmed(result); got != test.others {
 				t.Errorf("violated beside it: %q, want %q", got, test.others)
 			}
-			if got := result.of(DoubleExecution).Verdict; got != test.double {
+			if got := propertyOf(result, model.DoubleExecution).Verdict; got != test.double {
 				t.Errorf("double-execution is %s, want %s", got, test.double)
 			}
-			if (result.Stats.Jobs == nil) != (test.double == Inconclusive) { // of what is not known there are no figures
+			if (result.Stats.Jobs == nil) != (test.double == model.Inconclusive) { // of what is not known there are no figures
 				t.Errorf("of the schedule: %+v", result.Stats.Jobs)
 			}
 		})
@@ -92,17 +95,17 @@ func TestWhatAResourceUnderTestDoesWrongWithIdempotencyKeys(t *testing.T) {
 func TestRecordersWhereTheLogIsNotTrusted(t *testing.T) {
 	for answer, want := range map[string]int64{"ok h1 value=1/h1": 2, "fail h1 code=rejected": 1} {
 		result, model := judgeText(t, keyedUnderTest(history.CompareNothing), recordedTwice("duplicate first=6", answer))
-		if clients, slots := newJudge(model, Options{}).recorders(); clients != want || slots != 1 || result.Stats.Jobs != nil {
+		if clients, slots := figures.Recorders(model); clients != want || slots != 1 || result.Stats.Jobs != nil {
 			t.Errorf("%s: %d clients recorded %d slots, figures %+v", answer, clients, slots, result.Stats.Jobs)
 		}
 	}
 }
 
 // harmed are the properties that are violated beside resource-integrity.
-func harmed(result *Result) string {
+func harmed(result *model.Result) string {
 	var all []string
 	for _, p := range result.Properties {
-		if p.Verdict == Violation && p.Name != ResourceIntegrity {
+		if p.Verdict == model.Violation && p.Name != model.ResourceIntegrity {
 			all = append(all, fmt.Sprintf("%s:%d", p.Name, p.Count))
 		}
 	}
@@ -147,7 +150,7 @@ func usedUp(line, answer string) string {
 // A record that is rejected although its slot has one is one finding, whatever else it had to be accepted for.
 func TestARejectedDuplicateIsOneFinding(t *testing.T) {
 	result, _ := judgeText(t, keyedUnderTest(history.CompareNothing), recordedTwice("rejected", "fail h1 code=rejected"))
-	if p := result.of(ResourceIntegrity); p.Count != 1 || !strings.Contains(summaries(p), "whose answer it had to give") {
+	if p := propertyOf(result, model.ResourceIntegrity); p.Count != 1 || !strings.Contains(summaries(p), "whose answer it had to give") {
 		t.Errorf("%s: %s", p.Verdict, summaries(p))
 	}
 }
@@ -157,7 +160,7 @@ func TestADuplicateByAKeyThatWasNotSent(t *testing.T) {
 	plan := keyedUnderTest(history.CompareNothing)
 	plan.Execution = history.AtLeastOnce
 	result, _ := judgeText(t, plan, recordedTwice("duplicate first=6", "ok h1"))
-	if p := result.of(ResourceIntegrity); !strings.Contains(summaries(p), `answered write 3 of hold "h1" as a duplicate of request 6, although it was sent no idempotency key`) {
+	if p := propertyOf(result, model.ResourceIntegrity); !strings.Contains(summaries(p), `answered write 3 of hold "h1" as a duplicate of request 6, although it was sent no idempotency key`) {
 		t.Errorf("%s: %s", p.Verdict, summaries(p))
 	}
 }
@@ -169,7 +172,7 @@ func TestADuplicateIsKnownByItsAnswer(t *testing.T) {
 	plan.UnderTest.LogRead = false
 	for answer, want := range map[string]string{"ok h1 value=1/h2": "", "ok h1": "", "ok h1 value=1/h1": "resource-linearizability:1"} {
 		events, _ := parse(t, recordedTwice("duplicate first=6", answer))
-		result, _, err := Check(Recording{Plan: plan, Events: rows(events), Requests: rows[history.Request](nil)}, Options{})
+		result, _, err := Check(model.Recording{Plan: plan, Events: testkit.Rows(events), Requests: testkit.Rows[history.Request](nil)}, Options{})
 		if err != nil || harmed(result) != want {
 			t.Errorf("%s: %v, violated: %s", answer, err, harmed(result))
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // jobsPlan has a slot every second.
@@ -34,7 +35,7 @@ func turn(at float64, client, hold, token, found, record string) string {
 		t(.07) + " @ write " + hold + " token=" + token,
 		t(.08) + " " + client + " write:ok " + hold,
 		t(.09) + " " + client + " release " + hold,
-		t(.10) + " " + client + " release:ok " + hold + " owned=true", "",
+		t(.10) + " " + client + " release:ok " + hold + " owned=true held=" + t(.085), "",
 	}, "\n")
 }
 
@@ -95,7 +96,7 @@ func TestDoubleExecution(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := verdicts(t, test.plan, test.text, test.want)
-			if p := result.of(DoubleExecution); p.Count > 0 && p.Incidents != 1 {
+			if p := propertyOf(result, model.DoubleExecution); p.Count > 0 && p.Incidents != 1 {
 				t.Errorf("%d incidents", p.Incidents)
 			}
 		})
@@ -107,8 +108,8 @@ func TestDoubleExecution(t *testing.T) {
 func TestTheJobsThatALateRecordDoublesAreOneIncident(t *testing.T) {
 	result, _ := judgeText(t, jobsPlan(history.AtLeastOnce),
 		fmt.Sprintf(overtaken, turn(5, "c", "h3", "7", "1/h2", "2/h3"), "")+turn(7, "c", "h4", "8", "1/h1", "2/h4"))
-	doubled := result.of(DoubleExecution).Findings
-	if result.Incidents != 1 || len(doubled) != 2 || doubled[0].Incident != result.of(StaleWrite).Findings[0].Incident || doubled[1].Incident != doubled[0].Incident {
+	doubled := propertyOf(result, model.DoubleExecution).Findings
+	if result.Incidents != 1 || len(doubled) != 2 || doubled[0].Incident != propertyOf(result, model.StaleWrite).Findings[0].Incident || doubled[1].Incident != doubled[0].Incident {
 		t.Fatalf("%d incidents, %+v", result.Incidents, doubled)
 	}
 	for i, want := range [][]string{
@@ -133,7 +134,7 @@ func TestTheJobsThatALateRecordDoublesAreOneIncident(t *testing.T) {
 // A second mark says that the job is about to be run again, not that it was.
 func TestWordsOfASecondMark(t *testing.T) {
 	result, _ := judgeText(t, jobsPlan(history.AtMostOnce), strings.ReplaceAll(overtaken, "%s", ""))
-	f := result.of(DoubleExecution).Findings[0]
+	f := propertyOf(result, model.DoubleExecution).Findings[0]
 	if want := "slot 1 of k was marked twice to be run: b recorded it at 4.260 s, and a once more at 6.020 s"; f.Summary != want {
 		t.Errorf("%s\nwant %s", f.Summary, want)
 	}
@@ -148,8 +149,8 @@ func TestWordsOfASecondMark(t *testing.T) {
 func TestWordsOfAMarkThatWasNotAnswered(t *testing.T) {
 	text := strings.Replace(strings.ReplaceAll(overtaken, "%s", ""), "6.03 a write:ok h1", "6.03 a write:info h1", 1)
 	result, _ := judgeText(t, jobsPlan(history.AtMostOnce), text)
-	p := result.of(DoubleExecution)
-	if p.Verdict != Violation || p.Count != 1 {
+	p := propertyOf(result, model.DoubleExecution)
+	if p.Verdict != model.Violation || p.Count != 1 {
 		t.Fatalf("%s: %d", p.Verdict, p.Count)
 	}
 	story := storyText(p.Findings[0])
@@ -168,12 +169,12 @@ func TestWordsOfAMarkThatWasNotAnswered(t *testing.T) {
 func TestASlotThatIsRunAThirdTimeIsOfWhoRanItLast(t *testing.T) {
 	text := turn(1, "c", "h0", "1", "", "1/h0") + fmt.Sprintf(overtaken, "", "")
 	result, _ := judgeText(t, jobsPlan(history.AtLeastOnce), text)
-	doubled := result.of(DoubleExecution).Findings
+	doubled := propertyOf(result, model.DoubleExecution).Findings
 	if len(doubled) != 2 {
 		t.Fatalf("%+v", doubled)
 	}
 	last := doubled[1]
-	if last.Incident != result.of(StaleWrite).Findings[0].Incident || !strings.Contains(last.Summary, "b recorded it at 4.260 s, and a once more at 6.020 s") ||
+	if last.Incident != propertyOf(result, model.StaleWrite).Findings[0].Incident || !strings.Contains(last.Summary, "b recorded it at 4.260 s, and a once more at 6.020 s") ||
 		!strings.Contains(last.Cause.Text, "a was paused (SIGSTOP)") {
 		t.Errorf("of %s: %s: %s", last.Incident, last.Summary, last.Cause.Text)
 	}
@@ -193,21 +194,21 @@ func TestIdempotencyKeysMaskWhereThereAreNoTokens(t *testing.T) {
 }
 
 func TestASecondRecordThatItsKeyTellsApartIsMasked(t *testing.T) {
-	result, model := judgeText(t, jobsPlan(history.Idempotent), fmt.Sprintf(overtaken, "", "duplicate first=6")+"6.10 @ write h1 token=5 duplicate first=6\nfinal")
-	p := result.of(DoubleExecution)
-	if p.Verdict != Masked || p.Count != 1 || !strings.Contains(p.Reason, "answered the second record of each slot as the first") {
+	result, judged := judgeText(t, jobsPlan(history.Idempotent), fmt.Sprintf(overtaken, "", "duplicate first=6")+"6.10 @ write h1 token=5 duplicate first=6\nfinal")
+	p := propertyOf(result, model.DoubleExecution)
+	if p.Verdict != model.Masked || p.Count != 1 || !strings.Contains(p.Reason, "answered the second record of each slot as the first") {
 		t.Errorf("%+v", p)
 	}
 	if want := "a wrote 1/h1 with token 5, built on the initial value: not applied, slot 1 had its record"; !strings.Contains(storyText(p.Findings[0]), want) {
 		t.Errorf("the story lacks %q:\n%s", want, storyText(p.Findings[0]))
 	}
-	if p := result.of(StaleWrite); p.Verdict != NotApplicable || !strings.Contains(p.Reason, "idempotency key") {
+	if p := propertyOf(result, model.StaleWrite); p.Verdict != model.NotApplicable || !strings.Contains(p.Reason, "idempotency key") {
 		t.Errorf("%+v", p)
 	}
 	if s := result.Stats.Jobs; s == nil || s.Recorded != 1 || s.Doubled != 0 || s.Deduplicated != 1 {
 		t.Errorf("%+v", s)
 	}
-	if got := model.keys[0].compared.count(); got != 2 {
+	if got := judged.Locks[0].Compared.Count(); got != 2 {
 		t.Errorf("records of %d clients were compared", got)
 	}
 }
@@ -217,9 +218,9 @@ func TestOverlapIsMaskedByIdempotencyKeys(t *testing.T) {
 	believed := strings.Replace(overtaken, "a lost h1 held=2.09", "a lost h1 held=4.5", 1)
 	believed = strings.Replace(believed, "b release h2\n", "b release h2\n", 1)
 	believed = strings.Replace(believed, "b write:ok h2", "b write:ok h2 held=4.26", 1)
-	for text, want := range map[string]Verdict{fmt.Sprintf(believed, "", "duplicate first=6"): Masked, strings.ReplaceAll(believed, "%s", ""): Violation} {
+	for text, want := range map[string]model.Verdict{fmt.Sprintf(believed, "", "duplicate first=6"): model.Masked, strings.ReplaceAll(believed, "%s", ""): model.Violation} {
 		result, _ := judgeText(t, jobsPlan(history.Idempotent), text)
-		if p := result.of(MutualExclusion); p.Verdict != want || p.Count != 1 {
+		if p := propertyOf(result, model.MutualExclusion); p.Verdict != want || p.Count != 1 {
 			t.Errorf("%+v, want %s", p, want)
 		}
 	}
@@ -239,7 +240,7 @@ func TestDuplicatesOfSlotsAreHeldAgainstTheLog(t *testing.T) {
 		"answered, and ignored": {jobsPlan(history.Idempotent), fmt.Sprintf(overtaken, "", "duplicate"), "is not in it"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, _, err := Check(record(t, test.plan, test.text), Options{}); !errors.Is(err, ErrDefect) && !errors.Is(err, ErrCut) || !strings.Contains(err.Error(), test.want) {
+			if _, _, err := Check(record(t, test.plan, test.text), Options{}); !errors.Is(err, model.ErrDefect) && !errors.Is(err, model.ErrCut) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v; want %q", err, test.want)
 			}
 		})
@@ -248,7 +249,7 @@ func TestDuplicatesOfSlotsAreHeldAgainstTheLog(t *testing.T) {
 
 // Only runs with a schedule are judged by it: of others the properties are not listed, and asked for by name they are n/a.
 func TestOnlyRunsOfJobsHaveThePropertiesOfJobs(t *testing.T) {
-	ofJobs := []Name{DoubleExecution, MissedExecution}
+	ofJobs := []model.Name{model.DoubleExecution, model.MissedExecution}
 	result, _ := judgeText(t, plainPlan(), "1 a acquire h1")
 	for _, name := range ofJobs {
 		if slices.Contains(result.Judged, name) || slices.Contains(result.NotJudged, name) || result.Property(name) != nil || result.Stats.Jobs != nil {
@@ -256,10 +257,10 @@ func TestOnlyRunsOfJobsHaveThePropertiesOfJobs(t *testing.T) {
 		}
 	}
 	result, _, err := Check(record(t, plainPlan(), "1 a acquire h1"), Options{Properties: ofJobs})
-	if err != nil || result.Verdict != Inconclusive || len(result.Properties) != 2 || result.Properties[0].Verdict != NotApplicable || result.Properties[0].Reason != noSchedule {
+	if err != nil || result.Verdict != model.Inconclusive || len(result.Properties) != 2 || result.Properties[0].Verdict != model.NotApplicable || result.Properties[0].Reason != "the run had no schedule of jobs (workload jobs)" {
 		t.Errorf("%+v, %v", result, err)
 	}
-	if result, _ = judgeText(t, jobsPlan(history.AtLeastOnce), "1 a acquire h1"); result.Property(DoubleExecution) == nil || result.Property(MissedExecution) == nil {
+	if result, _ = judgeText(t, jobsPlan(history.AtLeastOnce), "1 a acquire h1"); result.Property(model.DoubleExecution) == nil || result.Property(model.MissedExecution) == nil {
 		t.Errorf("%v", result.Judged)
 	}
 }
@@ -274,11 +275,11 @@ func TestExposureOfJobs(t *testing.T) {
 		one + turn(2, "a", "h2", "2", "1/h1", "2/h2"): "only 1 of at least 2 clients whose record of a slot the resource applied",
 	} {
 		result, _ := judgeText(t, plan, text+"\nfinal")
-		if result.Verdict != Inconclusive || !strings.Contains(result.Reason, want) {
+		if result.Verdict != model.Inconclusive || !strings.Contains(result.Reason, want) {
 			t.Errorf("%s: %s\nwant %s", result.Verdict, result.Reason, want)
 		}
 	}
-	if result, _ := judgeText(t, plan, one+turn(2, "b", "h2", "2", "1/h1", "2/h2")+"final"); result.Verdict != Pass {
+	if result, _ := judgeText(t, plan, one+turn(2, "b", "h2", "2", "1/h1", "2/h2")+"final"); result.Verdict != model.Pass {
 		t.Errorf("%s: %s", result.Verdict, result.Reason)
 	}
 }
@@ -320,15 +321,15 @@ func TestNoMoreSlotsAreRecordedThanWereDue(t *testing.T) {
 	elsewhere := strings.Replace(turn(1.2, "b", "g1", "1", "", "1/g1"), "acquire g1", "acquire g1 key=l", 1)
 	for name, test := range map[string]struct {
 		text string
-		want JobStats
+		want model.JobStats
 	}{
-		"all in the load":           {first + second + "2.5 harness phase heal", JobStats{Due: 2, Recorded: 2}},
-		"two that no client ran":    {first + second + "4.5 harness phase heal", JobStats{Due: 4, Recorded: 2}},
-		"the last after the load":   {first + late, JobStats{Due: 2, Recorded: 2}},
-		"of one key, not the other": {first + elsewhere + late, JobStats{Due: 3, Recorded: 3}},
-		"and a second time":         {first + late + turn(2.3, "b", "h3", "3", "1/h1", "2/h3"), JobStats{Due: 2, Recorded: 2, Doubled: 1}},
-		"and one that is rejected":  {first + asked + "1.99 harness phase heal\n" + turn(2, "b", "h3", "3", "1/h1", "2/h3") + "2.150" + rejected, JobStats{Due: 2, Recorded: 2, Rejected: 1}},
-		"of no time":                {first + strings.ReplaceAll(late, "2/h2", "9223372036854775807/h2"), JobStats{Due: 2, Recorded: 2}},
+		"all in the load":           {first + second + "2.5 harness phase heal", model.JobStats{Due: 2, Recorded: 2}},
+		"two that no client ran":    {first + second + "4.5 harness phase heal", model.JobStats{Due: 4, Recorded: 2}},
+		"the last after the load":   {first + late, model.JobStats{Due: 2, Recorded: 2}},
+		"of one key, not the other": {first + elsewhere + late, model.JobStats{Due: 3, Recorded: 3}},
+		"and a second time":         {first + late + turn(2.3, "b", "h3", "3", "1/h1", "2/h3"), model.JobStats{Due: 2, Recorded: 2, Doubled: 1}},
+		"and one that is rejected":  {first + asked + "1.99 harness phase heal\n" + turn(2, "b", "h3", "3", "1/h1", "2/h3") + "2.150" + rejected, model.JobStats{Due: 2, Recorded: 2, Rejected: 1}},
+		"of no time":                {first + strings.ReplaceAll(late, "2/h2", "9223372036854775807/h2"), model.JobStats{Due: 2, Recorded: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := jobsPlan(history.AtLeastOnce)

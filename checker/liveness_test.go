@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"lockcheck/checker/explain"
+	"lockcheck/checker/model"
 )
 
 // leased is a final phase after a lease of so many seconds, acknowledged at a moment.
@@ -41,28 +44,28 @@ func TestLiveness(t *testing.T) {
 		`
 	for name, test := range map[string]struct {
 		text string
-		want Verdict
+		want model.Verdict
 	}{
-		"two sessions in a row":       {"1 a acquire h1\n2 a acquire:ok h1 token=1\nfinal", Pass},
-		"never got there":             {"1 a acquire h1\n2 a acquire:ok h1 token=1", Inconclusive},
-		"one session only":            {start + "2.2 f1 acquire:ok f1 token=2", Inconclusive},
-		"no grant for a long time":    {start + probes + "40 harness phase end", Violation},
-		"not long enough to say":      {start + probes + "20 harness phase end", Inconclusive},
-		"the service is down as well": {start + "3.0 harness probe:invoke 1\n3.1 harness probe:info 1\n40 harness phase end", Inconclusive},
-		"the service came back late":  {start + "15 harness probe:invoke 1\n16 harness probe:info 1\n17 harness probe:invoke 2\n17.1 harness probe:ok 2\n40 harness phase end", Inconclusive},
-		"the harness stood still":     {start + probes + "30 harness stall from=10\n40 harness phase end", Inconclusive},
+		"two sessions in a row":       {"1 a acquire h1\n2 a acquire:ok h1 token=1\nfinal", model.Pass},
+		"never got there":             {"1 a acquire h1\n2 a acquire:ok h1 token=1", model.Inconclusive},
+		"one session only":            {start + "2.2 f1 acquire:ok f1 token=2", model.Inconclusive},
+		"no grant for a long time":    {start + probes + "40 harness phase end", model.Violation},
+		"not long enough to say":      {start + probes + "20 harness phase end", model.Inconclusive},
+		"the service is down as well": {start + "3.0 harness probe:invoke 1\n3.1 harness probe:info 1\n40 harness phase end", model.Inconclusive},
+		"the service came back late":  {start + "15 harness probe:invoke 1\n16 harness probe:info 1\n17 harness probe:invoke 2\n17.1 harness probe:ok 2\n40 harness phase end", model.Inconclusive},
+		"the harness stood still":     {start + probes + "30 harness stall from=10\n40 harness phase end", model.Inconclusive},
 		"a clock set back while another waited": {start + probes + `
 			10 harness clock-step from=9.9 by=-18
 			28.5 f1 acquire:ok f1 token=2
 			29 f2 acquire f2
 			30 harness probe:invoke 2
 			30.1 harness probe:ok 2
-			61 f2 acquire:ok f2 token=3`, Violation}, // the first wait explained, not the second: no lease of before is left
+			61 f2 acquire:ok f2 token=3`, model.Violation}, // the first wait explained, not the second: no lease of before is left
 		"a clock set back while one waits": {start + probes + `
 			10 harness clock-step from=9.9 by=-20
 			40 f1 acquire:ok f1 token=2
 			41 f2 acquire f2
-			42 f2 acquire:ok f2 token=3`, Pass},
+			42 f2 acquire:ok f2 token=3`, model.Pass},
 		"a clock set back before any client asked": {`
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1 session=sa
@@ -71,7 +74,7 @@ func TestLiveness(t *testing.T) {
 			2.1 f1 acquire f1` + probes + `
 			43 f1 acquire:ok f1 token=2
 			44 f2 acquire f2
-			45 f2 acquire:ok f2 token=3`, Pass},
+			45 f2 acquire:ok f2 token=3`, model.Pass},
 		"a clock set back so early that no lease is left of then": {`
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1 session=sa
@@ -82,7 +85,7 @@ func TestLiveness(t *testing.T) {
 			51.1 harness probe:ok 1
 			91 f1 acquire:ok f1 token=2
 			92 f2 acquire f2
-			93 f2 acquire:ok f2 token=3`, Violation},
+			93 f2 acquire:ok f2 token=3`, model.Violation},
 		"a clock set back, and forward again": {`
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1 session=sa
@@ -92,20 +95,20 @@ func TestLiveness(t *testing.T) {
 			2.1 f1 acquire f1` + probes + `
 			43 f1 acquire:ok f1 token=2
 			44 f2 acquire f2
-			45 f2 acquire:ok f2 token=3`, Violation},
+			45 f2 acquire:ok f2 token=3`, model.Violation},
 		"a clock set forward while one waits": {start + probes + `
 			10 harness clock-step from=9.9 by=20
 			40 f1 acquire:ok f1 token=2
 			41 f2 acquire f2
-			42 f2 acquire:ok f2 token=3`, Violation}, // it makes no lease longer
+			42 f2 acquire:ok f2 token=3`, model.Violation}, // it makes no lease longer
 		"a longer lease that may still run": {leased(20, 1.5) + probes + `
 			100 f1 acquire:ok f1 token=2
 			101 f2 acquire f2
-			102 f2 acquire:ok f2 token=3`, Pass}, // five times 20 s
+			102 f2 acquire:ok f2 token=3`, model.Pass}, // five times 20 s
 		"a longer lease that may still run is waited for no longer": {leased(20, 1.5) + probes + `
 			103 f1 acquire:ok f1 token=2
 			104 f2 acquire f2
-			105 f2 acquire:ok f2 token=3`, Violation},
+			105 f2 acquire:ok f2 token=3`, model.Violation},
 		"a longer lease that had run out": {`
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=1 session=sa
@@ -116,53 +119,53 @@ func TestLiveness(t *testing.T) {
 			22.3 harness probe:ok 1
 			60 f1 acquire:ok f1 token=2
 			61 f2 acquire f2
-			62 f2 acquire:ok f2 token=3`, Violation},
+			62 f2 acquire:ok f2 token=3`, model.Violation},
 		"a server's clock set back by its healing": {skewed("target=n1 by=90 clock=wall") + probes + `
 			121 f1 acquire:ok f1 token=2
 			122 f2 acquire f2
-			122.1 f2 acquire:ok f2 token=3`, Pass}, // 90 s, less the 0.1 s since
+			122.1 f2 acquire:ok f2 token=3`, model.Pass}, // 90 s, less the 0.1 s since
 		"a server's clock set back by its healing, and longer": {skewed("target=n1 by=90 clock=wall") + probes + `
 			122.3 f1 acquire:ok f1 token=2
 			123 f2 acquire f2
-			123.1 f2 acquire:ok f2 token=3`, Violation},
+			123.1 f2 acquire:ok f2 token=3`, model.Violation},
 		"a server's clock, which is not said": {skewed("target=n1 by=90") + probes + `
 			121 f1 acquire:ok f1 token=2
 			122 f2 acquire f2
-			122.1 f2 acquire:ok f2 token=3`, Pass},
+			122.1 f2 acquire:ok f2 token=3`, model.Pass},
 		"a server's monotonic clock": {skewed("target=n1 by=90 clock=monotonic") + probes + `
 			121 f1 acquire:ok f1 token=2
 			122 f2 acquire f2
-			122.1 f2 acquire:ok f2 token=3`, Violation},
+			122.1 f2 acquire:ok f2 token=3`, model.Violation},
 		"a client's clock": {skewed("target=a by=90 clock=wall") + probes + `
 			121 f1 acquire:ok f1 token=2
 			122 f2 acquire f2
-			122.1 f2 acquire:ok f2 token=3`, Violation},
+			122.1 f2 acquire:ok f2 token=3`, model.Violation},
 		"a server's clock that was behind, and is set forward by its healing": {skewed("target=n1 by=-90 clock=wall") + probes + `
 			121 f1 acquire:ok f1 token=2
 			122 f2 acquire f2
-			122.1 f2 acquire:ok f2 token=3`, Violation},
+			122.1 f2 acquire:ok f2 token=3`, model.Violation},
 		"two servers' clocks are not one after the other": {skewed("target=n1 by=90 clock=wall", "target=n2 by=80 clock=wall") + probes + `
 			130 f1 acquire:ok f1 token=2
 			131 f2 acquire f2
-			131.1 f2 acquire:ok f2 token=3`, Violation},
+			131.1 f2 acquire:ok f2 token=3`, model.Violation},
 		"a failed try, then success": {start + `
 			2.2 f1 acquire:fail f1 code=refused
 			2.3 f2 acquire f2
 			2.4 f2 acquire:ok f2 token=2
 			2.5 f3 acquire f3
-			2.6 f3 acquire:ok f3 token=3`, Pass},
+			2.6 f3 acquire:ok f3 token=3`, model.Pass},
 		"refused at once, and nobody asks for a while": {start + probes + `
 			3.2 f1 acquire:fail f1 code=refused
 			60 f2 acquire f2
 			60.1 f2 acquire:ok f2 token=2
 			61 f3 acquire f3
-			61.1 f3 acquire:ok f3 token=3`, Pass},
+			61.1 f3 acquire:ok f3 token=3`, model.Pass},
 		"refused after a long time, and again": {start + probes + `
 			20 f1 acquire:fail f1 code=refused
 			30 f2 acquire f2
 			43 f2 acquire:fail f2 code=refused
 			44 f3 acquire f3
-			44.1 f3 acquire:ok f3 token=3`, Violation}, // 17.9 and 13 s
+			44.1 f3 acquire:ok f3 token=3`, model.Violation}, // 17.9 and 13 s
 		"another lock hangs, for which the same client waits": {`
 			2.0 harness phase final
 			2.1 f1 acquire f1 key=other
@@ -170,7 +173,7 @@ func TestLiveness(t *testing.T) {
 			33 f1 acquire f2
 			34 harness probe:invoke 1
 			34.1 harness probe:ok 1
-			80 harness phase end`, Violation}, // of the other alone
+			80 harness phase end`, model.Violation}, // of the other alone
 		"a waiter under a session of its own, when that of another grant ends": {`
 			1.0 b acquire h1
 			1.1 b lease:ok session=sb ttl=2 seen=1
@@ -183,20 +186,20 @@ func TestLiveness(t *testing.T) {
 			2.6 c acquire:ok h3 token=1
 			40 harness phase heal
 			40 b acquire:fail h2 code=cancelled
-			final`, Inconclusive}, // the other lock was asked for by no fresh session
+			final`, model.Inconclusive}, // the other lock was asked for by no fresh session
 		"a waiter whose session is gone waits on": {`
 			1.0 b lease:ok session=sb ttl=2 seen=1
 			1.1 b acquire h1
 			4.0 b lease:fail session=sb
 			40 harness phase heal
-			final`, Violation},
+			final`, model.Violation},
 		"a waiter that has another session": {`
 			1.0 b lease:ok session=sb ttl=2 seen=1
 			1.1 b acquire h1
 			4.0 b lease:fail session=sb
 			5.0 b lease:ok session=sc ttl=2 seen=5
 			40 harness phase heal
-			final`, Pass},
+			final`, model.Pass},
 		"a waiter that a fault keeps busy": {`
 			1.0 b lease:ok session=sb ttl=2 seen=1
 			1.1 b acquire h1
@@ -206,11 +209,11 @@ func TestLiveness(t *testing.T) {
 			38.0 nemesis pause:heal 1 target=n1
 			38.1 nemesis pause:healed 1 target=n1
 			40 harness phase heal
-			final`, Pass},
+			final`, model.Pass},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, _ := judgeText(t, plainPlan(), test.text)
-			p := result.of(Liveness)
+			p := propertyOf(result, model.Liveness)
 			if p.Verdict != test.want || p.Count > 1 {
 				t.Errorf("%s: %s, %d findings, want %s", p.Verdict, p.Reason, p.Count, test.want)
 			}
@@ -218,8 +221,8 @@ func TestLiveness(t *testing.T) {
 	}
 	elsewhere := plainPlan()
 	elsewhere.SameKernel = false
-	if result, _ := judgeText(t, elsewhere, start+probes+"40 harness phase end"); result.of(Liveness).Verdict != NotApplicable {
-		t.Errorf("on another machine: %s", result.of(Liveness).Verdict)
+	if result, _ := judgeText(t, elsewhere, start+probes+"40 harness phase end"); propertyOf(result, model.Liveness).Verdict != model.NotApplicable {
+		t.Errorf("on another machine: %s", propertyOf(result, model.Liveness).Verdict)
 	}
 }
 
@@ -315,7 +318,7 @@ func TestWordsOfALockThatHangs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			events, requests := parse(t, test.text)
-			rec := (&Witness{Plan: plainPlan(), Events: events, Requests: requests}).Recording()
+			rec := (&explain.Witness{Plan: plainPlan(), Events: events, Requests: requests}).Recording()
 			result, m, err := Check(rec, Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -323,7 +326,7 @@ func TestWordsOfALockThatHangs(t *testing.T) {
 			if w, err := Witnesses(rec, result, m, Options{}); err != nil || len(w) != 1 || w[0].Missing != "" {
 				t.Errorf("no witness: %v, %v", err, w)
 			}
-			p := result.of(Liveness)
+			p := propertyOf(result, model.Liveness)
 			if len(p.Findings) != 1 {
 				t.Fatalf("%s: %s, %d findings", p.Verdict, p.Reason, len(p.Findings))
 			}

@@ -7,6 +7,8 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/checker/internal/simulated"
+	"lockcheck/checker/model"
+	"lockcheck/checker/testkit"
 )
 
 // lossyWorld draws a world whose server loses locks: its clock jumps, it forgets, a replica that lags takes its place.
@@ -28,40 +30,39 @@ func lossyWorld(seed uint64) simulated.Options {
 // Where a service loses locks under clients that compare before they delete, no release is ever to blame, not even one that was
 // pending at the time. Every lost grant that the rules can see is found, and none besides.
 func TestLocksThatTheServiceLosesAreNotBlamedOnReleases(t *testing.T) {
-	var seen tally
-	n := histories(t, 300)
-	inParallel(t, n, func(seed uint64) error {
+	var seen testkit.Tally
+	n := testkit.Histories(t, 300)
+	testkit.InParallel(t, n, func(seed uint64) error {
 		o := lossyWorld(seed)
 		run := simulated.Simulate(o)
 		_, m, err := Check(recordingOf(t, run.Plan, func() ([]history.Event, []history.Request) { return run.Events, run.Requests }),
-			Options{Properties: []Name{EarlyExpiry, ReleaseByOwner}})
+			Options{Properties: []model.Name{model.EarlyExpiry, model.ReleaseByOwner}})
 		if err != nil {
 			return fmt.Errorf("%+v: %w", o, err)
 		}
-		j := newJudge(m, Options{})
 		found := map[string]bool{}
-		for _, p := range j.prematures().found {
-			if p.removed != nil {
-				return fmt.Errorf("%+v: the release of %s is blamed for the loss of %s", o, p.removed.hold.ID, p.hold.ID)
+		for _, p := range m.EarlyLosses().Found {
+			if p.Removed != nil {
+				return fmt.Errorf("%+v: the release of %s is blamed for the loss of %s", o, p.Removed.Hold.ID, p.Hold.ID)
 			}
-			if run.Truth.Holds[p.hold.ID].LostNS == 0 {
-				return fmt.Errorf("%+v: %s was never lost: %s", o, p.hold.ID, storyText(j.prematureFinding(p)))
+			if run.Truth.Holds[p.Hold.ID].LostNS == 0 {
+				return fmt.Errorf("%+v: %s was never lost: %s", o, p.Hold.ID, history.Moment(p.AtNS))
 			}
-			found[p.hold.ID+" "+string(EarlyExpiry)] = true
+			found[p.Hold.ID+" "+string(model.EarlyExpiry)] = true
 		}
 		if want := newOracle(run.Plan, run.Events, run.Requests).premature(); sorted(want) != sorted(found) {
 			return fmt.Errorf("%+v: the rules see %q, the checker %q", o, sorted(want), sorted(found))
 		}
-		seen.add("found", int64(len(found)))
+		seen.Add("found", int64(len(found)))
 		for _, h := range run.Truth.Holds {
 			if h.LostNS != 0 {
-				seen.add("lost", 1)
+				seen.Add("lost", 1)
 			}
 		}
 		return nil
 	})
-	t.Logf("%d grants were lost, %d of them where the rules can see it", seen.n["lost"], seen.n["found"])
-	if n >= 200 && seen.n["found"] < int64(n)/4 {
-		t.Errorf("only %d losses found in %d worlds: they were too tame to prove anything", seen.n["found"], n)
+	t.Logf("%d grants were lost, %d of them where the rules can see it", seen.N["lost"], seen.N["found"])
+	if n >= 200 && seen.N["found"] < int64(n)/4 {
+		t.Errorf("only %d losses found in %d worlds: they were too tame to prove anything", seen.N["found"], n)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lockcheck/checker/longrun"
+	"lockcheck/checker/model"
 )
 
 // Judging a history by the exact algorithms takes memory for the clients and for the operations of unknown outcome, which
@@ -21,13 +22,13 @@ func TestJudgingTakesNoMoreMemoryForALongerHistory(t *testing.T) {
 	for _, test := range []longrun.Options{{}, {Clients: 40}, {Unknown: 0.05}} {
 		t.Run(fmt.Sprintf("%+v", test), func(t *testing.T) {
 			const (
-				figures = 512 * maxSeriesWindows // bytes for those over time, of which a longer run has more up to a bound
-				open    = 16                     // bytes for each operation of unknown outcome
+				figures = 512 * 160 // bytes for those over time, of which a longer run has more up to a bound
+				open    = 16        // bytes for each operation of unknown outcome
 			)
 			first := uint64(0)
 			for _, n := range lengths {
 				test.Operations = n
-				m, c, err := build(recordingFrom(test), "")
+				m, c, err := model.Build(recordingFrom(test), "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -36,7 +37,7 @@ func TestJudgingTakesNoMoreMemoryForALongerHistory(t *testing.T) {
 				if first == 0 {
 					first = used
 				}
-				if used > 2*first+figures+open*uint64(c.unknown()) {
+				if used > 2*first+figures+open*uint64(c.Unknown()) {
 					t.Errorf("judging %d operations allocates %d bytes; %d operations took %d", n, used, lengths[0], first)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // dead is a lock whose holder died after slot 1 was run; b waits for it from slot 2 on. The load lasts until the phase heal.
@@ -44,11 +45,11 @@ func TestMissedExecution(t *testing.T) {
 		}
 		return text
 	}
-	unclear := map[string]Verdict{
-		"a fault lasts": NotApplicable, "the machine stood still": NotApplicable, "it is too early to say": NotApplicable, "after the load no client runs anything": NotApplicable, "the load is shorter than the bound": NotApplicable,
-		"no client asks": Inconclusive, "a client asks for a part of the time": Inconclusive, "a holder works that long": Inconclusive,
-		"the service takes no writes": Inconclusive, "nothing is known of the service": Inconclusive, "the service takes writes since 20 s": Inconclusive,
-		"a client that lives may have it: of its release": Inconclusive, "a client that lives may have it: of its acquire": Inconclusive,
+	unclear := map[string]model.Verdict{
+		"a fault lasts": model.NotApplicable, "the machine stood still": model.NotApplicable, "it is too early to say": model.NotApplicable, "after the load no client runs anything": model.NotApplicable, "the load is shorter than the bound": model.NotApplicable,
+		"no client asks": model.Inconclusive, "a client asks for a part of the time": model.Inconclusive, "a holder works that long": model.Inconclusive,
+		"the service takes no writes": model.Inconclusive, "nothing is known of the service": model.Inconclusive, "the service takes writes since 20 s": model.Inconclusive,
+		"a client that lives may have it: of its release": model.Inconclusive, "a client that lives may have it: of its acquire": model.Inconclusive,
 	}
 	why := map[string]string{ // of those that are inconclusive
 		"a client that lives may have it: of its release": "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
@@ -83,8 +84,8 @@ func TestMissedExecution(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := verdicts(t, jobsPlan(history.AtLeastOnce), test.text, test.want)
-			p := result.of(MissedExecution)
-			if want := unclear[name]; test.want == "" && p.Verdict != cmp.Or(want, Pass) {
+			p := propertyOf(result, model.MissedExecution)
+			if want := unclear[name]; test.want == "" && p.Verdict != cmp.Or(want, model.Pass) {
 				t.Errorf("%s: %s", p.Verdict, p.Reason)
 			}
 			if !strings.Contains(p.Reason, why[name]) {
@@ -108,7 +109,7 @@ func slow(n int, found string) (text string) {
 func TestWordsOfAJobThatNoClientRan(t *testing.T) {
 	text := turn(1, "a", "h1", "1", "", "1/h1") + "1.2 nemesis kill:invoke 7 target=a\n" + dead[:strings.Index(dead, "2.00")] + "1.7 nemesis kill:ok 7 target=a\n1.8 nemesis kill:heal 7 target=a\n1.9 nemesis kill:healed 7 target=a\n2.00 b acquire h3\n" + probed(2, 40, "ok") + "45 harness phase heal"
 	result, _ := judgeText(t, jobsPlan(history.AtLeastOnce), text)
-	f := result.of(MissedExecution).Findings[0]
+	f := propertyOf(result, model.MissedExecution).Findings[0]
 	if want := "slot 2 of k, due at 2.000 s, was run by no client for 43.0 s, although b waited for the lock: more than the 30.0 s allowed"; !strings.Contains(f.Summary, want) {
 		t.Errorf("%s\nwant %s", f.Summary, want)
 	}
@@ -122,12 +123,12 @@ func TestWordsOfAJobThatNoClientRan(t *testing.T) {
 	}
 	elsewhere := jobsPlan(history.AtLeastOnce)
 	elsewhere.SameKernel = false
-	if result, _ := judgeText(t, elsewhere, text); result.of(MissedExecution).Verdict != NotApplicable {
-		t.Errorf("servers elsewhere: %+v", result.of(MissedExecution))
+	if result, _ := judgeText(t, elsewhere, text); propertyOf(result, model.MissedExecution).Verdict != model.NotApplicable {
+		t.Errorf("servers elsewhere: %+v", propertyOf(result, model.MissedExecution))
 	}
 	elsewhere.Attached = &history.Attached{}
-	if result, _ := judgeText(t, elsewhere, text); !strings.Contains(result.of(MissedExecution).Reason, "others run the servers") {
-		t.Errorf("attached: %+v", result.of(MissedExecution))
+	if result, _ := judgeText(t, elsewhere, text); !strings.Contains(propertyOf(result, model.MissedExecution).Reason, "others run the servers") {
+		t.Errorf("attached: %+v", propertyOf(result, model.MissedExecution))
 	}
 }
 
@@ -149,7 +150,7 @@ func TestByWhenAJobShouldHaveBeenRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, _ := judgeText(t, jobsPlan(history.AtLeastOnce), turn(1, "a", "h1", "1", "", "1/h1")+inOrder(test.text)+"65 harness phase heal")
-			p := result.of(MissedExecution)
+			p := propertyOf(result, model.MissedExecution)
 			if len(p.Findings) != 1 {
 				t.Fatalf("%s: %s", p.Verdict, p.Reason)
 			}

@@ -3,6 +3,8 @@ package checker
 import (
 	"strings"
 	"testing"
+
+	"lockcheck/checker/model"
 )
 
 func TestOverlapInsideBothValiditiesIsMarked(t *testing.T) {
@@ -15,7 +17,7 @@ func TestOverlapInsideBothValiditiesIsMarked(t *testing.T) {
 		1.5 b lost h2 held=1.4`
 	for valid, want := range map[string]bool{"3.2": true, "1.2": false} {
 		result := verdicts(t, untokened(), strings.ReplaceAll(text, "%s", valid), "mutual-exclusion:1")
-		if got := result.of(MutualExclusion).Findings[0].Unavoidable; got != want {
+		if got := propertyOf(result, model.MutualExclusion).Findings[0].Unavoidable; got != want {
 			t.Errorf("valid to %s: unavoidable %v", valid, got)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // The oracles judge small histories straight from rules.md: every rule as a loop over all events, however often, with
@@ -100,13 +101,6 @@ func (h *fact) start() int64 { return max(h.invoke, h.seen) }
 // before reports whether g was asked for after h's acquire had completed.
 func (h *fact) before(g *fact) bool { return h.outcome == history.OK && g.start() > h.done }
 
-// higher compares tokens as numbers; false if one of them has none.
-func higher(a, b string) bool {
-	x, okX := new(big.Int).SetString(a, 10)
-	y, okY := new(big.Int).SetString(b, 10)
-	return okX && okY && x.Cmp(y) > 0
-}
-
 func (a *attemptFact) sent() int64    { return max(a.invoke, a.seen) }
 func (a *attemptFact) answered() bool { return a.outcome == history.OK || a.outcome == history.Fail }
 func (a *attemptFact) acted() bool    { return a.answered() && a.owned != nil && *a.owned }
@@ -167,7 +161,7 @@ func mayBeOne(a, b string) bool { return a == "" || b == "" || a == b }
 
 // seenGone is when the service had first said that this grant is gone.
 func (o *oracle) seenGone(h *fact) int64 {
-	at := int64(never)
+	at := int64(model.Never)
 	if e := o.ended(h); e != 0 {
 		at = e
 	}
@@ -209,7 +203,7 @@ func (o *oracle) inDoubt(g *fact) bool {
 // askedAgain is when the client of a grant next asked for the lock, in the same or an unknown session, while nothing had
 // shown that the grant was gone; never if it did not.
 func (o *oracle) askedAgain(h *fact) int64 {
-	at := int64(never)
+	at := int64(model.Never)
 	for _, f := range o.holds {
 		if f != h && f.client == h.client && f.key == h.key && h.session != "" && mayBeOne(f.session, h.session) &&
 			!f.certainlyRefused() && f.invoke >= h.done && o.later(f, h) && o.seenGone(h) > f.invoke {
@@ -225,7 +219,7 @@ func (o *oracle) later(f, h *fact) bool { return slices.Index(o.holds, f) > slic
 // sharedRelease is when, after this grant was asked for, an earlier one that may be the same record was released; never if
 // none was.
 func (o *oracle) sharedRelease(h *fact) int64 {
-	at := int64(never)
+	at := int64(model.Never)
 	for _, f := range o.holds {
 		if f == h || f.client != h.client || f.key != h.key || f.outcome != history.OK || f.session == "" || !mayBeOne(f.session, h.session) ||
 			!o.later(h, f) || o.seenGone(f) <= h.invoke {
@@ -243,6 +237,11 @@ func (o *oracle) sharedRelease(h *fact) int64 {
 // proves is R6: whether the answer shows that the service held the grant until the request was sent. A release that removes any
 // record that is there does not.
 func (o *oracle) proves(h *fact, a *attemptFact) bool {
+	return o.claims(h, a) && (o.plan.Release == history.ReleaseChecked || !o.mayBeAnothers(h, a))
+}
+
+// claims: the same, as far as the answer is about this grant.
+func (o *oracle) claims(h *fact, a *attemptFact) bool {
 	if a.f == history.Release && o.plan.Release == history.ReleaseUnchecked {
 		return false
 	}
@@ -261,6 +260,53 @@ func (o *oracle) proves(h *fact, a *attemptFact) bool {
 		}
 	}
 	return true
+}
+
+// mayBeAnothers reports whether the record that an answer speaks of may have been another hold's.
+func (o *oracle) mayBeAnothers(h *fact, a *attemptFact) bool {
+	for _, g := range o.holds {
+		if g != h && g.start() < a.done && o.hadUntil(g) > a.sent() && !slices.ContainsFunc(o.holds, func(f *fact) bool {
+			return g.before(f) && f.outcome == history.OK && f.done <= a.sent()
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// arrives is until when what a client sent before its end may arrive.
+func (o *oracle) arrives(client string, exit int64) int64 {
+	until, end := exit, o.events[len(o.events)-1].TimeNS
+	for _, f := range o.events {
+		if f.Process != history.NemesisProcess || f.Type != history.Invoke || f.Heal || f.TimeNS > exit || f.Target == history.ResourceTarget || f.Target != client && o.isClient(f.Target) {
+			continue
+		}
+		gone := end
+		for _, e := range o.events {
+			if e.Process == history.NemesisProcess && e.Op == f.Op && e.Heal && e.Type == history.OK {
+				gone = e.TimeNS
+			}
+		}
+		until = max(until, gone+gone-f.TimeNS+200e6) // the kernel waits 200 ms at first, and twice as long each time
+	}
+	return until
+}
+
+// hadUntil is until when the record of a hold may be there, if nothing is known of other clients; 0 if it never was.
+func (o *oracle) hadUntil(g *fact) int64 {
+	until := int64(model.Never)
+	switch {
+	case g.certainlyRefused():
+		return 0
+	case g.outcome == history.Fail:
+		return g.done
+	case g.outcome == history.OK:
+		until = o.seenGone(g)
+	}
+	if exit := o.exits(g.client); exit != 0 {
+		until = min(until, o.arrives(g.client, exit)+(max(o.plan.TTLMS, o.plan.EffectiveMS)+o.plan.GraceMS)*1e6)
+	}
+	return until
 }
 
 func (o *oracle) asksToClose(client string) int64 {

@@ -4,9 +4,10 @@ import (
 	"fmt"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
-// doubleExecution is J12 by looking, for every record, at all before it.
+// DoubleExecution is J12 by looking, for every record, at all before it.
 func (o *oracle) doubleExecution() map[string]bool {
 	found := map[string]bool{}
 	for n, w := range o.requests {
@@ -23,10 +24,10 @@ func (o *oracle) doubleExecution() map[string]bool {
 }
 
 // doubledSlots are those that the checker finds, in the same words.
-func doubledSlots(j *judge) string {
+func doubledSlots(j *judgement) string {
 	found := map[string]bool{}
-	for _, h := range j.outcome(DoubleExecution).harms() {
-		f := h.finding()
+	for _, h := range harms(j.outcome(model.DoubleExecution)) {
+		f := h.Finding()
 		var slot int64
 		fmt.Sscanf(f.Summary, "slot %d of", &slot)
 		found[fmt.Sprintf("%s %d at %d", f.Key, slot, f.AtNS)] = true

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // promised is R5: the maximum over acknowledged requests of stamp(seen) + TTL less drift, less what the wall clock was set
@@ -45,7 +46,7 @@ func (o *oracle) reach(h *fact, about func(*history.Event) bool) int64 {
 
 // loss is when another client was first granted the lock by a request that was certainly made later; never if none was.
 func (o *oracle) loss(h *fact) int64 {
-	at := int64(never)
+	at := int64(model.Never)
 	for _, g := range o.holds {
 		if g.key == h.key && g.client != h.client && g.outcome == history.OK && h.before(g) {
 			at = min(at, g.done)
@@ -66,10 +67,14 @@ func (o *oracle) oneUntil(h *fact) int64 {
 }
 
 // provenUntil is R6; 0 if nothing is proven.
-func (o *oracle) provenUntil(h *fact) int64 {
+func (o *oracle) provenUntil(h *fact) int64 { return o.until(h, o.proves) }
+
+func (o *oracle) claimedUntil(h *fact) int64 { return o.until(h, o.claims) }
+
+func (o *oracle) until(h *fact, says func(*fact, *attemptFact) bool) int64 {
 	until := int64(0)
 	for _, a := range h.attempts {
-		if o.proves(h, &a) && a.sent() >= h.done {
+		if says(h, &a) && a.sent() >= h.done {
 			until = max(until, a.sent())
 		}
 	}
@@ -124,10 +129,24 @@ func (o *oracle) stopped(h *fact, except int) int64 {
 func (o *oracle) protected(h *fact) int64 {
 	until := min(o.promised(h), o.stopped(h, -1))
 	if o.lost(h) != 0 {
-		until = min(until, max(o.believed(h), h.done))
+		until = min(until, max(o.believed(h), h.done), o.tidying(h))
 	}
 	if until <= h.done {
 		return 0
 	}
 	return until
+}
+
+// tidying is from when on the library of a hold may have removed its record before it told of the loss; never if it did not.
+func (o *oracle) tidying(h *fact) int64 {
+	for _, e := range o.events {
+		switch {
+		case e.F != history.Lost || e.Hold != h.id:
+		case e.Removed || e.SeenNS != 0:
+			return max(e.SeenNS, h.done)
+		default:
+			return model.Never
+		}
+	}
+	return model.Never
 }

@@ -7,18 +7,21 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/internal/search"
+	"lockcheck/checker/model"
+	"lockcheck/checker/testkit"
 )
 
 const aSecond = int64(1e9) // everything here happens at whole seconds
 
 // live is J8 by counting seconds.
-func (o *oracle) live() answer {
+func (o *oracle) live() search.Answer {
 	end := o.events[len(o.events)-1].TimeNS / aSecond
 	dead, granted := o.deadLock(end)
 	if dead || o.zombie(end) || granted && o.lostWakeUp(end) {
-		return illegal
+		return search.Illegal
 	}
-	return legal
+	return search.Legal
 }
 
 func (o *oracle) stalledIn(s int64) bool {
@@ -280,15 +283,15 @@ func (o *oracle) disturbedIn(s, end int64) bool {
 
 func TestLivenessAgreesWithCountingSeconds(t *testing.T) {
 	var dead, lost atomic.Int64
-	s := second{property: Liveness, oracle: inWords((*oracle).live), checker: func(j *judge) string {
-		verdict := verdictOf(Liveness)(j)
-		if hits := j.outcome(Liveness).hits; len(hits) == 1 && strings.Contains(hits[0].finding().Summary, "lost its wake-up") {
+	s := second{property: model.Liveness, oracle: inWords((*oracle).live), checker: func(j *judgement) string {
+		verdict := verdictOf(model.Liveness)(j)
+		if hits := j.outcome(model.Liveness).Violations; len(hits) == 1 && strings.Contains(hits[0].Finding().Summary, "lost its wake-up") {
 			lost.Add(1)
 		}
 		return verdict
 	}}
-	n := histories(t, 20_000)
-	inParallel(t, n, func(seed uint64) error {
+	n := testkit.Histories(t, 20_000)
+	testkit.InParallel(t, n, func(seed uint64) error {
 		violated, err := s.judge(randomEnding(seed), 0)
 		if violated {
 			dead.Add(1)

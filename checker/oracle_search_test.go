@@ -10,6 +10,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/internal/search"
 )
 
 // Translations of J6 and J7 for Porcupine that share nothing with the checker's: here every request, answer, promise and
@@ -28,33 +29,35 @@ type lockOp struct {
 
 var plainLock = porcupine.Model{
 	Init:              func() any { return lockState{} },
-	Step:              func(state, input, _ any) (bool, any) { return stepped(input.(lockOp).does(state.(lockState))) },
+	Step:              func(state, input, _ any) (bool, any) { return afterStep(input.(lockOp).does(state.(lockState))) },
 	Hash:              func(state any) uint64 { s := state.(lockState); return uint64(s.holder)*31 + s.had*131 + s.dead*1031 },
 	DescribeOperation: func(input, _ any) string { return input.(lockOp).name },
 }
 
-func stepped(ok bool, s lockState) (bool, any) { return ok, s }
+func afterStep(ok bool, s lockState) (bool, any) { return ok, s }
 
 // explains reports whether an order explains the operations of every key; undecided if that takes more than o.steps to find
 // out.
-func (o *oracle) explains(model porcupine.Model, byKey map[string][]porcupine.Operation) answer {
+func (o *oracle) explains(model porcupine.Model, byKey map[string][]porcupine.Operation) search.Answer {
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
 		left := cmp.Or(o.steps, math.MaxInt)
-		legally := porcupine.CheckOperations(limited(model, &left), byKey[key])
+		legally := porcupine.CheckOperations(search.Limited(model, &left), byKey[key])
 		switch {
 		case left < 0:
-			return undecided
+			return search.Undecided
 		case !legally:
-			return illegal
+			return search.Illegal
 		}
 	}
-	return legal
+	return search.Legal
 }
 
 // lockExplained asks whether an order explains all lock operations of the recording, on every key.
-func (o *oracle) lockExplained() answer {
-	if len(o.contradicted()) > 0 {
-		return illegal
+func (o *oracle) lockExplained() search.Answer {
+	for _, c := range o.contradicted() {
+		if c[0].done < o.provenUntil(c[1]) {
+			return search.Illegal
+		}
 	}
 	byKey := map[string][]*fact{}
 	for _, h := range o.holds {
@@ -173,7 +176,7 @@ var plainRegister = porcupine.Model{
 }
 
 // registerExplained is J7.
-func (o *oracle) registerExplained() answer {
+func (o *oracle) registerExplained() search.Answer {
 	byKey := map[string][]porcupine.Operation{}
 	for n, h := range o.holds {
 		var did []accessFact

@@ -5,9 +5,11 @@ import (
 	"slices"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
+	"lockcheck/checker/testkit"
 )
 
-// mutualExclusion is J1: pairs of holds by different clients that overlap, strictly.
+// MutualExclusion is J1: pairs of holds by different clients that overlap, strictly.
 func (o *oracle) mutualExclusion() map[string]bool {
 	found := map[string]bool{}
 	believed := make([]int64, len(o.holds))
@@ -27,7 +29,7 @@ func (o *oracle) mutualExclusion() map[string]bool {
 
 func pairName(a, b string) string { return min(a, b) + "+" + max(a, b) }
 
-// tokenMonotonicity is J2. A session that asks again before it has seen its first grant go may be answered with the same
+// TokenMonotonicity is J2. A session that asks again before it has seen its first grant go may be answered with the same
 // record, and its token.
 func (o *oracle) tokenMonotonicity() map[string]bool {
 	found := map[string]bool{}
@@ -49,7 +51,7 @@ func (o *oracle) contradicted() (found [][2]*fact) {
 	for _, f := range o.holds {
 		for _, g := range o.holds {
 			if !misordered[f.key] && o.plan.Tokens == history.TokensOrdered && f.key == g.key && f.client != g.client && f.outcome == history.OK && g.outcome == history.OK &&
-				higher(f.token, g.token) && !f.before(g) && !g.before(f) && f.done < o.provenUntil(g) &&
+				testkit.Higher(f.token, g.token) && !f.before(g) && !g.before(f) && f.done < o.claimedUntil(g) &&
 				max(f.done, g.done) >= min(max(o.protected(f), o.provenUntil(f)), max(o.protected(g), o.provenUntil(g))) {
 				found = append(found, [2]*fact{f, g})
 			}
@@ -59,7 +61,7 @@ func (o *oracle) contradicted() (found [][2]*fact) {
 }
 
 func (o *oracle) provenOrder(f, g *fact) bool {
-	answered := int64(never)
+	answered := int64(model.Never)
 	for _, a := range g.attempts {
 		if o.proves(g, &a) && a.sent() > f.done && a.sent() <= o.provenUntil(g) {
 			answered = min(answered, a.done)
@@ -70,7 +72,7 @@ func (o *oracle) provenOrder(f, g *fact) bool {
 			return false
 		}
 	}
-	return answered < never && o.plan.Release == history.ReleaseChecked && !o.mayHaveTwo(f.invoke, answered)
+	return answered < model.Never && o.plan.Release == history.ReleaseChecked && !o.mayHaveTwo(f.invoke, answered)
 }
 
 func (o *oracle) mayHaveTwo(from, to int64) bool {
@@ -97,10 +99,10 @@ func (o *oracle) misordered() map[string]bool {
 			if f == g || f.key != g.key || f.outcome != history.OK || g.outcome != history.OK || f.token == "" || g.token == "" {
 				continue
 			}
-			equal := !higher(f.token, g.token) && !higher(g.token, f.token)
+			equal := !testkit.Higher(f.token, g.token) && !testkit.Higher(g.token, f.token)
 			switch {
 			case equal && o.oneRecord(f, g):
-			case equal, f.before(g) && higher(f.token, g.token):
+			case equal, f.before(g) && testkit.Higher(f.token, g.token):
 				found[f.key] = true
 			}
 		}
@@ -120,7 +122,7 @@ func (o *oracle) oneRecord(f, g *fact) bool {
 
 // mayBeOneRecord: the same, told apart by their tokens where both have one.
 func (o *oracle) mayBeOneRecord(f, g *fact) bool {
-	return o.oneRecord(f, g) && !higher(f.token, g.token) && !higher(g.token, f.token)
+	return o.oneRecord(f, g) && !testkit.Higher(f.token, g.token) && !testkit.Higher(g.token, f.token)
 }
 
 // staleWrite is J3: writes by (a) and (b), and pairs of holds that interleave by (c), for each write all of them.
@@ -141,7 +143,7 @@ func (o *oracle) staleWrite() (proven map[int64]bool, either map[int64][]string)
 		}
 		for _, q := range log {
 			g := o.hold(q.Hold)
-			if g != h && (h.before(g) && !o.mayBeOneRecord(h, g) || ordered && higher(g.token, h.token) && !g.before(h)) {
+			if g != h && (h.before(g) && !o.mayBeOneRecord(h, g) || ordered && testkit.Higher(g.token, h.token) && !g.before(h)) {
 				proven[w.Seq] = true
 			}
 		}
@@ -154,7 +156,7 @@ func (o *oracle) staleWrite() (proven map[int64]bool, either map[int64][]string)
 				if first.Hold != h.id || between.Kind != history.KindWrite || g == h {
 					continue
 				}
-				byToken := ordered && (higher(g.token, h.token) || higher(h.token, g.token))
+				byToken := ordered && (testkit.Higher(g.token, h.token) || testkit.Higher(h.token, g.token))
 				if !g.before(h) && !h.before(g) && !byToken && !o.mayBeOneRecord(g, h) {
 					either[w.Seq] = append(either[w.Seq], pairName(g.id, h.id))
 				}
@@ -164,7 +166,7 @@ func (o *oracle) staleWrite() (proven map[int64]bool, either map[int64][]string)
 	return proven, either
 }
 
-// lostUpdate is J4: values of acknowledged writes after the base of an applied write that is not built on the current
+// LostUpdate is J4: values of acknowledged writes after the base of an applied write that is not built on the current
 // value. A base that was never applied stands for the one it was built on itself.
 func (o *oracle) lostUpdate() map[string]bool {
 	found := map[string]bool{}
@@ -233,10 +235,10 @@ func (o *oracle) misplaced() string {
 func (o *oracle) premature() map[string]bool {
 	found := map[string]bool{}
 	for _, h := range o.holds {
-		if at := o.lostEarly(h); at != never {
-			kind := string(EarlyExpiry)
+		if at := o.lostEarly(h); at != model.Never {
+			kind := string(model.EarlyExpiry)
 			if o.removedByAnother(h, at) {
-				kind = string(ReleaseByOwner)
+				kind = string(model.ReleaseByOwner)
 			}
 			found[h.id+" "+kind] = true
 		}
@@ -244,9 +246,9 @@ func (o *oracle) premature() map[string]bool {
 	return found
 }
 
-// lostEarly is the earliest evidence that a protected grant was gone; never if there is none.
+// earlyLossOf is the earliest evidence that a protected grant was gone; never if there is none.
 func (o *oracle) lostEarly(h *fact) int64 {
-	at := int64(never)
+	at := int64(model.Never)
 	if h.outcome != history.OK {
 		return at
 	}
@@ -254,13 +256,13 @@ func (o *oracle) lostEarly(h *fact) int64 {
 	// Another client's grant, certainly made after this one.
 	for _, g := range o.holds {
 		if g.key == h.key && g.client != h.client && g.outcome == history.OK && g.done < o.protected(h) &&
-			(h.before(g) || ordered && higher(g.token, h.token)) {
+			(h.before(g) || ordered && testkit.Higher(g.token, h.token)) {
 			at = min(at, g.done)
 		}
 	}
 	// The service's own word. After the loss was told, what is answered may come from the tidying up.
 	own := func(except int, ns int64) int64 {
-		until := min(o.promised(h), o.stopped(h, except))
+		until := min(o.promised(h), o.stopped(h, except), o.tidying(h))
 		if l := o.lost(h); l != 0 && ns > l {
 			until = min(until, max(o.believed(h), h.done))
 		}
@@ -287,7 +289,7 @@ func (o *oracle) removedByAnother(h *fact, at int64) bool {
 	}
 	ordered := o.plan.Tokens == history.TokensOrdered && !o.disordered()[h.key]
 	for _, q := range o.holds {
-		if q == h || q.key != h.key || q.outcome != history.OK || !q.before(h) && !(ordered && higher(h.token, q.token)) {
+		if q == h || q.key != h.key || q.outcome != history.OK || !q.before(h) && !(ordered && testkit.Higher(h.token, q.token)) {
 			continue
 		}
 		for i, r := range q.attempts {
@@ -315,17 +317,7 @@ func (o *oracle) provenRemoval(q, h *fact, sent, done int64) bool {
 		if x == h || x == q || x.key != h.key || x.certainlyRefused() || x.start() >= done || x.before(h) {
 			continue
 		}
-		over := int64(never) // its record
-		if exit := o.exits(x.client); exit != 0 {
-			over = exit + (o.plan.EffectiveMS+o.plan.GraceMS)*1e6
-		}
-		switch x.outcome {
-		case history.Fail:
-			over = x.done
-		case history.OK:
-			over = min(over, o.seenGone(x))
-		}
-		if over > sent {
+		if o.hadUntil(x) > sent {
 			return false
 		}
 	}
@@ -356,7 +348,7 @@ func (o *oracle) unprotected(q *fact, release int) bool {
 func (o *oracle) unprotectedAt(q *fact, release int, sent int64) bool {
 	until := min(o.promised(q), o.stopped(q, release))
 	if l := o.lost(q); l != 0 && l <= sent {
-		until = min(until, max(o.believed(q), q.done))
+		until = min(until, max(o.believed(q), q.done), o.tidying(q))
 	}
 	if e := o.ended(q); e != 0 && e <= sent {
 		until = min(until, e)

@@ -1,6 +1,9 @@
 package checker
 
-import "lockcheck/checker/history"
+import (
+	"lockcheck/checker/history"
+	"lockcheck/checker/model"
+)
 
 // lostWakeUp is J8's part about clients that were waiting when everything was healed, by counting seconds; fresh sessions get
 // the lock. In the histories here a fault without a verified effect is never taken back.
@@ -63,7 +66,7 @@ func (o *oracle) takenIn(s int64) (taken, changes bool) {
 		if h.outcome != history.OK && h.outcome != history.Info {
 			continue
 		}
-		from, to := h.done, int64(never)
+		from, to := h.done, int64(model.Never)
 		for _, at := range []int64{o.ended(h), o.lost(h), o.exits(h.client)} {
 			if at != 0 {
 				to = min(to, at)

@@ -10,18 +10,19 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/checker/internal/simulated"
+	"lockcheck/checker/model"
 )
 
 func TestNoExposureNoPass(t *testing.T) {
 	plan := plainPlan()
 	plan.Exposure = []history.Requirement{{Name: history.ExposureContended, Min: 1}, {Name: history.PastLease("pauses"), Min: 1}}
-	alone := `
+	alone := `tested
 		1.0 a lease:ok session=sa ttl=2 seen=1
 		1.0 a acquire h1
 		1.1 a acquire:ok h1 token=1 session=sa
 		`
 	result, _ := judgeText(t, plan, alone+"2 a release h1\n2.1 a release:ok h1 owned=true\nfinal")
-	if want := "no client ever waited for a lock that another held; no pause of a holder outlived its lease"; result.Verdict != Inconclusive || result.Reason != want {
+	if want := "no client ever waited for a lock that another held; no pause of a holder outlived its lease"; result.Verdict != model.Inconclusive || result.Reason != want {
 		t.Errorf("%s: %s", result.Verdict, result.Reason)
 	}
 	result, _ = judgeText(t, plan, alone+`
@@ -35,17 +36,17 @@ func TestNoExposureNoPass(t *testing.T) {
 		3.6 b release h2
 		3.7 b release:ok h2 owned=true
 		final`)
-	if result.Verdict != Pass {
+	if result.Verdict != model.Pass {
 		t.Errorf("%s: %s", result.Verdict, result.Reason)
 	}
-	want := map[string]int64{history.ExposureContended: 1, "pauses": 1, history.OfHolders("pauses"): 1, history.PastLease("pauses"): 1}
+	want := map[string]int64{history.ExposureContended: 1, history.ExposureWriters: 2, "pauses": 1, history.OfHolders("pauses"): 1, history.PastLease("pauses"): 1}
 	for _, e := range result.Exposure {
 		if e.Count != want[e.Name] {
 			t.Errorf("%s: %d", e.Name, e.Count)
 		}
 	}
 	plan.Exposure = []history.Requirement{{Name: "eclipses", Min: 1}}
-	if result, _ = judgeText(t, plan, alone+"2 a release h1\n2.1 a release:ok h1 owned=true\nfinal"); result.Verdict != Inconclusive || !strings.Contains(result.Reason, `cannot count "eclipses"`) {
+	if result, _ = judgeText(t, plan, alone+"2 a release h1\n2.1 a release:ok h1 owned=true\nfinal"); result.Verdict != model.Inconclusive || !strings.Contains(result.Reason, `cannot count "eclipses"`) {
 		t.Errorf("%s: %s", result.Verdict, result.Reason)
 	}
 }
@@ -66,18 +67,18 @@ func TestAPauseThatEndsInsideTheLeaseOutlivesNothing(t *testing.T) {
 }
 
 func TestVerdictsOfRuns(t *testing.T) {
-	const quiet = "1 a acquire h1\n1.1 a acquire:ok h1 token=1\n1.2 a release h1\n1.3 a release:ok h1 owned=true\n"
+	const quiet = "tested\n1 a acquire h1\n1.1 a acquire:ok h1 token=1\n1.2 a release h1\n1.3 a release:ok h1 owned=true\n"
 	for name, test := range map[string]struct {
 		text string
-		want Verdict
+		want model.Verdict
 	}{
-		"all well":                           {quiet + "final", Pass},
-		"no end mark":                        {quiet + "final\ncut", Inconclusive},
-		"a violation outweighs unknowns":     {quiet + "2 b acquire h2\n2.1 b acquire:ok h2 token=1\ncut", Violation},
-		"nothing happened, so nothing is ok": {"cut", Inconclusive},
+		"all well":                           {quiet + "final", model.Pass},
+		"no end mark":                        {quiet + "final\ncut", model.Inconclusive},
+		"a violation outweighs unknowns":     {quiet + "2 b acquire h2\n2.1 b acquire:ok h2 token=1\ncut", model.Violation},
+		"nothing happened, so nothing is ok": {"cut", model.Inconclusive},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if result, _ := judgeText(t, plainPlan(), test.text); result.Verdict != test.want || (test.want != Pass) != (result.Reason != "") {
+			if result, _ := judgeText(t, plainPlan(), test.text); result.Verdict != test.want || (test.want != model.Pass) != (result.Reason != "") {
 				t.Errorf("%s: %q", result.Verdict, result.Reason)
 			}
 		})
@@ -104,16 +105,16 @@ func TestOverlapIsMaskedOnlyWhereTokensAreCompared(t *testing.T) {
 	for name, test := range map[string]struct {
 		plan history.Plan
 		text string
-		want Verdict
+		want model.Verdict
 	}{
-		"plain":               {plainPlan(), both, Violation},
-		"fenced":              {fencedPlan(), both, Masked},
-		"fenced, tokenless":   {blind, both, Violation},
-		"only one was fenced": {fencedPlan(), overlap, Violation},
+		"plain":               {plainPlan(), both, model.Violation},
+		"fenced":              {fencedPlan(), both, model.Masked},
+		"fenced, tokenless":   {blind, both, model.Violation},
+		"only one was fenced": {fencedPlan(), overlap, model.Violation},
 		"one presented the other's token": {fencedPlan(), overlap + `
 			1.51 b read h2
 			1.52 @ read h2 token=1
-			1.53 b read:ok h2`, Violation},
+			1.53 b read:ok h2`, model.Violation},
 		"the other was told in time, and used the lock before": {fencedPlan(), `
 			0.50 b acquire h0
 			0.60 b acquire:ok h0 token=0
@@ -121,18 +122,18 @@ func TestOverlapIsMaskedOnlyWhereTokensAreCompared(t *testing.T) {
 			0.62 @ read h0 token=0
 			0.63 b read:ok h0
 			0.70 b release h0
-			0.71 b release:ok h0 owned=true` + overlap, Masked},
+			0.71 b release:ok h0 owned=true` + overlap, model.Masked},
 		"one that was rejected was compared, too": {fencedPlan(), overlap + `
 			1.51 b write h2 value=v2
 			1.52 @ write h2 token=2
 			1.53 b write:ok h2
 			1.54 a write h1 value=v1
 			1.55 @ write h1 token=1 rejected
-			1.56 a write:fail h1 code=rejected`, Masked},
+			1.56 a write:fail h1 code=rejected`, model.Masked},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if result, _ := judgeText(t, test.plan, test.text); result.of(MutualExclusion).Verdict != test.want {
-				t.Errorf("%s: %s", result.of(MutualExclusion).Verdict, result.of(MutualExclusion).Reason)
+			if result, _ := judgeText(t, test.plan, test.text); propertyOf(result, model.MutualExclusion).Verdict != test.want {
+				t.Errorf("%s: %s", propertyOf(result, model.MutualExclusion).Verdict, propertyOf(result, model.MutualExclusion).Reason)
 			}
 		})
 	}
@@ -141,18 +142,18 @@ func TestOverlapIsMaskedOnlyWhereTokensAreCompared(t *testing.T) {
 func TestStaleWriteUnmasksTheOverlap(t *testing.T) {
 	text := strings.Replace(strings.Replace(classic, "%s", "", 1), "write:%s", "write:ok h1", 1)
 	result, _ := judgeText(t, fencedPlan(), text)
-	if p := result.of(MutualExclusion); p.Verdict != Violation || p.Reason != "not masked: stale-write is violated on k" {
+	if p := propertyOf(result, model.MutualExclusion); p.Verdict != model.Violation || p.Reason != "not masked: stale-write is violated on k" {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestPropertiesCanBeChosen(t *testing.T) {
 	rec := record(t, plainPlan(), "1 a acquire h1\nfinal")
-	if _, _, err := Check(rec, Options{Properties: []Name{"luck"}}); !errors.Is(err, ErrUnknownProperty) || !strings.Contains(err.Error(), `"luck"; there are mutual-exclusion, `) {
+	if _, _, err := Check(rec, Options{Properties: []model.Name{"luck"}}); !errors.Is(err, ErrUnknownProperty) || !strings.Contains(err.Error(), `"luck"; there are mutual-exclusion, `) {
 		t.Errorf("got %v", err)
 	}
-	result, _, err := Check(record(t, plainPlan(), "1 a acquire h1\nfinal"), Options{Properties: []Name{Liveness, StaleWrite}})
-	if err != nil || len(result.Properties) != 2 || result.Properties[0].Name != StaleWrite || result.Properties[1].Name != Liveness {
+	result, _, err := Check(record(t, plainPlan(), "1 a acquire h1\nfinal"), Options{Properties: []model.Name{model.Liveness, model.StaleWrite}})
+	if err != nil || len(result.Properties) != 2 || result.Properties[0].Name != model.StaleWrite || result.Properties[1].Name != model.Liveness {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
@@ -166,7 +167,7 @@ func TestFindingsAreBoundedAndCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := result.of(TokenMonotonicity); p.Count != 3 || len(p.Findings) != 2 || p.Findings[1].ID != "token-monotonicity-2" {
+	if p := propertyOf(result, model.TokenMonotonicity); p.Count != 3 || len(p.Findings) != 2 || p.Findings[1].ID != "token-monotonicity-2" {
 		t.Errorf("count %d, findings %+v", p.Count, p.Findings)
 	}
 }
@@ -184,7 +185,7 @@ func TestResultsAreTheSameBytesEveryTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			violated += len(result.violated())
+			violated += len(namesViolated(result))
 			text, err := json.Marshal(result)
 			if err != nil {
 				t.Fatal(err)
@@ -234,7 +235,7 @@ func TestStats(t *testing.T) {
 		t.Errorf("loss signal %+v, take-over %+v", s.LossSignal, s.TakeOver)
 	}
 	// The load phase is 4.51 s: acquires succeeded in its 1st and 3rd second, c4 waited in its 2nd, no client after that.
-	if s.Availability != rounded(3.51/4.51, 10000) {
+	if s.Availability != model.Rounded(3.51/4.51, 10000) {
 		t.Errorf("availability %v", s.Availability)
 	}
 }

@@ -2,48 +2,14 @@ package checker
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strconv"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/testkit"
 )
 
 // A possible world is what truly happened between a lock service, its network and up to three clients of one lock, step by step, with what the
 // harness can have recorded of it. All that is free is a choice.
-
-// worldChoices make a world out of numbers: those it is given, then zeros (which enumeration counts up), or random ones.
-type worldChoices struct {
-	taken, of []int
-	r         *rand.Rand
-	at        int
-}
-
-func (c *worldChoices) one(n int) int {
-	if c.at == len(c.taken) {
-		v := 0
-		if c.r != nil && (n == 2 || c.r.IntN(2) == 0) { // of several, the first is the most ordinary
-			v = c.r.IntN(n)
-		}
-		c.taken, c.of = append(c.taken, v), append(c.of, n)
-	}
-	c.at++
-	return c.taken[c.at-1]
-}
-
-func (c *worldChoices) yes() bool { return c.one(2) == 1 }
-
-// next goes on to the next world; false after the last.
-func (c *worldChoices) next() bool {
-	c.at = 0
-	for n := len(c.taken) - 1; n >= 0; n-- {
-		if c.taken[n]++; c.taken[n] < c.of[n] {
-			c.taken, c.of = c.taken[:n+1], c.of[:n+1]
-			return true
-		}
-	}
-	return false
-}
 
 // worldKind is what is the same in all worlds of an enumeration.
 type worldKind struct {
@@ -55,6 +21,7 @@ type worldKind struct {
 	seen   bool // requests name the ping that was read before them
 	fault  worldFault
 	honest bool // the service does nothing wrong
+	more   bool // acquires may not wait, wait in a queue or take over, and the machine may stand still
 }
 
 // sessionNames is what the session of a grant is called.
@@ -92,11 +59,14 @@ type worldHold struct {
 	op                  int64
 	askedNS, sentNS     int64
 	expires             int64
-	there, lost         bool // its record is there; it was lost early
-	drawn               bool // its token was
-	remover             string
+	there, lost         bool     // its record is there; it was lost early
+	drawn               bool     // its token was
+	removers            []string // by which holds
 	token, order        int
 	deletes             bool // a request to delete it is on its way
+	try                 bool
+	queued              int  // its place among those that ever waited in the queue, from 1, while it does
+	back                bool // its record came back after it had been removed
 }
 
 type possibleWorld struct {
@@ -112,9 +82,12 @@ type possibleWorld struct {
 	grants  int
 
 	restored bool
+	queues   int
+	stalled  bool
+	undue    bool // a try was refused because of a record that had come back
 }
 
-const worldTTL = 8 * tick
+const worldTTL = 8 * testkit.Tick
 
 func (w *possibleWorld) say(kind history.Type, f history.F, h *worldHold, change func(*history.Event)) {
 	e := history.Event{Index: int64(len(w.events)), TimeNS: w.now, Process: h.process, Client: h.client, Type: kind, F: f, Hold: h.id, Key: "k", Op: h.op}
@@ -169,15 +142,16 @@ func (w *possibleWorld) lease(kind history.Type, h *worldHold, seen int64) {
 // make makes one world. Every step takes a tick, and what is recorded of it comes up to half a tick before or after.
 func (w *possibleWorld) make() {
 	w.dead, w.process = map[string]bool{}, map[string]string{}
-	w.now = tick
+	w.now = testkit.Tick
 	w.mark(history.PhaseLoad)
 	if w.fault == twoMasters {
 		w.kill()
 	}
 	seen := 0 // clients; which is which makes no difference
 	for range w.steps {
-		w.now += tick
+		w.now += testkit.Tick
 		w.late()
+		w.stall()
 		who := 0
 		for who < min(seen, 2) && w.c.yes() {
 			who++
@@ -187,16 +161,17 @@ func (w *possibleWorld) make() {
 		at := slices.IndexFunc(w.holds, func(h *worldHold) bool { return h.client == client && h.phase < worldOver })
 		switch {
 		case w.dead[client]:
-			w.now += 2 * tick
+			w.now += 2 * testkit.Tick
 		case at >= 0:
 			w.step(w.holds[at])
 		default:
 			w.op++
 			h := &worldHold{id: fmt.Sprint("h", w.op), client: client, process: client + w.process[client], op: w.op, askedNS: w.now}
 			w.holds = append(w.holds, h)
-			w.say(history.Invoke, history.Acquire, h, nil)
+			h.try = w.more && w.c.yes()
+			w.say(history.Invoke, history.Acquire, h, func(e *history.Event) { e.Try = h.try })
 			if w.c.yes() {
-				w.now += tick / 2
+				w.now += testkit.Tick / 2
 				w.ask(h)
 			}
 		}
@@ -204,7 +179,7 @@ func (w *possibleWorld) make() {
 			w.restore()
 		}
 	}
-	w.now += tick
+	w.now += testkit.Tick
 	w.mark(history.PhaseEnd)
 }
 
@@ -225,7 +200,9 @@ func (w *possibleWorld) restore() {
 	had := w.owner(nil)
 	which := w.c.one(len(w.holds) + 1)
 	for i, h := range w.holds {
+		was := h.there
 		h.there = i == which && h.order > 0
+		h.back = h.back || h.there && !was
 	}
 	if had != nil && !had.there {
 		had.lost = true
@@ -239,227 +216,55 @@ func (w *possibleWorld) late() {
 			h.deletes = false
 			w.delete(h)
 		}
-		if h.phase == worldPending && w.owner(nil) == nil && w.c.yes() {
+		w.wake()
+		if h.phase == worldPending && h.queued == 0 && w.owner(nil) == nil && w.c.yes() {
 			h.phase = worldOver
 			w.grant(h)
 		}
 	}
 }
 
-// unknown ends what its client got no answer to: it goes on under a new name.
-func (w *possibleWorld) unknown(h *worldHold) { w.process[h.client] += ".2" }
-
-func (w *possibleWorld) step(h *worldHold) {
-	switch h.phase {
-	case worldAsked:
-		w.ask(h)
-	case worldGiven:
-		switch w.c.one(4) {
-		case 0:
-			w.read(h)
-		case 1: // its client is stopped
-			w.now += worldTTL
-		case 2: // the answer is lost
-			h.phase = worldOver
-			w.say(history.Info, history.Acquire, h, func(e *history.Event) { e.Session = w.session(h) })
-			w.unknown(h)
-		default: // its token cannot be read
-			h.phase, h.there = worldOver, false
-			w.say(history.Fail, history.Acquire, h, func(e *history.Event) { e.Code, e.GaveBack = history.CodeRefused, true })
-		}
-	default:
-		w.hold(h)
-	}
-}
-
-func (w *possibleWorld) ask(h *worldHold) {
-	owner := w.owner(nil)
-	second := owner != nil && !w.honest && w.fault != restoring && w.c.yes()
-	if owner == nil || second {
-		for second && owner != nil { // the old record is lost, or there are two
-			owner.lost = true
-			if w.fault == twoMasters && w.c.yes() {
-				break
-			}
-			owner.there = false
-			owner = w.owner(nil)
-		}
-		w.grant(h)
-		if w.c.yes() {
-			w.now += tick / 2
-			w.read(h)
-		}
+// wake grants a free lock to the first in the queue.
+func (w *possibleWorld) wake() {
+	if !w.more || w.owner(nil) != nil {
 		return
 	}
-	switch w.c.one(3) {
-	case 1: // given up
-		h.phase = worldOver
-		w.say(history.Fail, history.Acquire, h, func(e *history.Event) { e.Code = history.CodeCancelled })
-	case 2: // it gets no answer, and may be granted later
-		h.phase = worldPending
-		w.say(history.Info, history.Acquire, h, func(e *history.Event) { e.Session = w.session(h) })
-		w.unknown(h)
-	}
-}
-
-func (w *possibleWorld) grant(h *worldHold) {
-	w.grants++
-	if h.phase == worldAsked {
-		h.phase = worldGiven
-	}
-	for _, other := range w.holds { // of several that serve at once, each
-		other.lost = other.lost || other.there && other.expires > w.now
-	}
-	h.there, h.sentNS, h.expires, h.order = true, w.now, w.now+worldTTL, w.grants
-	if w.honest || !w.tokens || !w.c.yes() {
-		w.draw(h)
-	}
-}
-
-func (w *possibleWorld) draw(h *worldHold) {
-	if !h.drawn {
-		w.drawn++
-		h.token, h.drawn = w.drawn, true
-	}
-}
-
-func (w *possibleWorld) read(h *worldHold) {
-	w.draw(h)
-	h.phase = worldRead
-	seen := h.askedNS
-	if w.seen {
-		seen = h.sentNS
-	}
-	w.lease(history.OK, h, seen)
-	w.say(history.OK, history.Acquire, h, func(e *history.Event) {
-		if e.Session = w.session(h); w.seen {
-			e.SeenNS = seen
+	var first *worldHold
+	for _, h := range w.holds {
+		if h.queued > 0 && (first == nil || h.queued < first.queued) {
+			first = h
 		}
-		if w.tokens {
-			e.Token = strconv.Itoa(h.token)
-		}
-	})
-}
-
-func (w *possibleWorld) hold(h *worldHold) {
-	switch w.c.one(5) {
-	case 0: // time passes
-		w.now += worldTTL / 2
-	case 1:
-		w.extend(h)
-	case 2:
-		w.release(h)
-	case 3:
-		w.die(h)
-	default: // its library tells of a loss, and has tidied up
-		w.now += tick / 2
-		sent := w.now
-		found, _ := w.delete(h)
-		w.now += tick / 2
-		h.phase = worldOver
-		w.say(history.Info, history.Lost, h, func(e *history.Event) {
-			if e.Op, e.Key, e.Removed, e.HeldNS = 0, "", found != nil, sent; found != nil {
-				e.SeenNS = sent
-			}
-		})
 	}
-}
-
-// extend is about its own record, or, by a client that does not look, about any.
-func (w *possibleWorld) extend(h *worldHold) {
-	sent, found := w.now, w.owner(h)
-	if found != h && found != nil && w.looks() {
-		found = nil
-	}
-	if found != nil {
-		found.expires = w.now + worldTTL
-	}
-	w.now += tick / 2
-	switch {
-	case found != nil:
-		if !w.seen {
-			sent = h.askedNS
-		}
-		w.lease(history.OK, h, sent)
-	case w.named != sessionOfClient:
-		w.lease(history.Fail, h, 0)
-	}
-}
-
-// die ends the client, which may tidy up. Its end is read later, perhaps after it was asked to close.
-func (w *possibleWorld) die(h *worldHold) {
-	held := w.now
-	w.dead[h.client], h.phase = true, worldOver
-	if w.c.yes() {
-		h.there = false
-	}
-	signal := func(e *history.Event) { e.Op, e.Key = 0, "" }
-	if w.c.yes() {
-		w.say(history.Invoke, history.Exit, h, func(e *history.Event) { e.Op, e.Key, e.Hold = 0, "", "" })
-	}
-	w.now += tick
-	w.say(history.Info, history.Exit, h, func(e *history.Event) { signal(e); e.HeldNS = held })
-}
-
-// release sends a request to delete, which is carried out at once, later or never, and answered or not.
-func (w *possibleWorld) release(h *worldHold) {
-	w.op++
-	op := w.op
-	h.phase = worldOver
-	about := func(e *history.Event) { e.Op = op }
-	w.say(history.Invoke, history.Release, h, about)
-	w.now += tick / 2
-	sent := w.now
-	fate := w.c.one(4)
-	if fate > 1 { // it is on its way still, or lost
-		h.deletes = fate == 2
-		w.say(history.Info, history.Release, h, about)
-		w.unknown(h)
+	if first == nil {
 		return
 	}
-	found, looked := w.delete(h)
-	w.now += tick / 2
-	if fate == 1 {
-		w.say(history.Info, history.Release, h, about)
-		w.unknown(h)
+	sent := first.sentNS
+	if first.queued = 0; first.phase == worldPending {
+		first.phase = worldOver
+	}
+	w.grant(first)
+	first.sentNS = sent
+}
+
+// stall lets the machine stand still, once: a lease may run out at any time then.
+func (w *possibleWorld) stall() {
+	if !w.more || w.stalled || len(w.holds) == 0 || !w.c.yes() {
 		return
 	}
-	w.say(history.OK, history.Release, h, func(e *history.Event) {
-		if e.Op = op; w.seen {
-			e.SeenNS = sent
-		}
-		if any := found != nil; looked || w.c.yes() { // one that does not look may say of any record that it was its own
-			e.Owned = &any
-		} else {
-			e.Removed = any
-		}
-	})
-}
-
-// delete removes the record that a release finds. It says which, and whether it looked.
-func (w *possibleWorld) delete(h *worldHold) (found *worldHold, looked bool) {
-	if found, looked = w.owner(h), w.looks(); found != nil && found != h && looked {
-		found = nil
-	}
-	if found != nil {
-		if found.there = false; found != h {
-			found.lost, found.remover = true, h.id
+	w.stalled = true
+	from := w.now
+	for _, h := range w.holds {
+		if h.there && h.expires > w.now && w.c.yes() {
+			h.expires = w.now
 		}
 	}
-	return found, looked
-}
-
-// looks reports whether a client looks whose record it acts on. One that does not declare it may do either.
-func (w *possibleWorld) looks() bool {
-	if w.kind == "" {
-		return w.c.yes()
-	}
-	return w.kind == history.ReleaseChecked
+	w.now += worldTTL / 2
+	w.events = append(w.events, history.Event{Index: int64(len(w.events)), TimeNS: w.now, Process: history.HarnessProcess, Type: history.Info, F: history.Stall, FromNS: from})
 }
 
 // plan: two masters need several servers.
 func (w *possibleWorld) plan() history.Plan {
-	p := history.Plan{Version: history.FormatVersion, Nodes: 1, TTLMS: worldTTL / 1e6, EffectiveMS: worldTTL / 1e6, Tokens: history.TokensNone, SameKernel: true, Release: w.kind}
+	p := history.Plan{Version: history.FormatVersion, TryAtomic: w.more, Nodes: 1, TTLMS: worldTTL / 1e6, EffectiveMS: worldTTL / 1e6, Tokens: history.TokensNone, SameKernel: true, Release: w.kind}
 	if w.tokens {
 		p.Tokens = history.TokensOrdered
 	}
@@ -469,19 +274,22 @@ func (w *possibleWorld) plan() history.Plan {
 	return p
 }
 
-func (w *possibleWorld) String() (text string) {
+func (w *possibleWorld) String() string { return string(w.appendTo(nil)) }
+
+func (w *possibleWorld) appendTo(text []byte) []byte {
 	for _, e := range w.events {
 		e.Index = 0
-		text += string(history.AppendEvent(nil, &e)) + "\n"
+		text = append(history.AppendEvent(text, &e), '\n')
 	}
 	return text
 }
 
 // truth is what is wrong in a world.
 func (w *possibleWorld) truth() (is worldTruth) {
+	is.undue = w.undue
 	for _, h := range w.holds {
 		is.lost = is.lost || h.lost
-		is.removed = is.removed || h.remover != ""
+		is.removed = is.removed || len(h.removers) > 0
 		for _, g := range w.holds {
 			is.disorder = is.disorder || w.tokens && wentBack(h, g)
 		}
@@ -490,10 +298,10 @@ func (w *possibleWorld) truth() (is worldTruth) {
 }
 
 // worldTruth is what is wrong in a world, or in all that have one history.
-type worldTruth struct{ lost, removed, disorder bool }
+type worldTruth struct{ lost, removed, disorder, undue bool }
 
 func (a worldTruth) and(b worldTruth) worldTruth {
-	return worldTruth{a.lost && b.lost, a.removed && b.removed, a.disorder && b.disorder}
+	return worldTruth{a.lost && b.lost, a.removed && b.removed, a.disorder && b.disorder, a.undue && b.undue}
 }
 
 // wentBack: f was granted before g, with the greater token.

@@ -1,6 +1,10 @@
 package checker
 
-import "testing"
+import (
+	"testing"
+
+	"lockcheck/checker/model"
+)
 
 // A release that was certainly never sent gives nothing back, so what its client does afterwards counts as it does of any
 // holder: one that is told of its loss tidies up, and the service is not to blame for that.
@@ -58,7 +62,7 @@ func TestAReleaseThatWasNeverSentEndsNoFaultsPart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, _ := judgeText(t, plainPlan(), scenario(test.text))
-			f := result.of(EarlyExpiry).Findings
+			f := propertyOf(result, model.EarlyExpiry).Findings
 			if len(f) != 1 || f[0].Cause.Text != test.want {
 				t.Errorf("%d findings: %v, want one, and %q", len(f), f, test.want)
 			}

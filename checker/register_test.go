@@ -2,6 +2,8 @@ package checker
 
 import (
 	"testing"
+
+	"lockcheck/checker/model"
 )
 
 func TestResourceLinearizability(t *testing.T) {
@@ -86,7 +88,7 @@ func TestResourceLinearizability(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := verdicts(t, plainPlan(), test.text, test.want)
-			if p := result.of(ResourceLinearizability); p.ConfirmedBy != "porcupine" {
+			if p := propertyOf(result, model.ResourceLinearizability); p.ConfirmedBy != "porcupine" {
 				t.Errorf("confirmed by %q: %s", p.ConfirmedBy, p.Reason)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // scenario puts parts of a history into the order of their times.
@@ -14,10 +15,10 @@ func scenario(parts ...string) string {
 }
 
 // serviceVerdicts are the violated ones of early-expiry and release-by-owner.
-func serviceVerdicts(r *Result) string {
+func serviceVerdicts(r *model.Result) string {
 	var words []string
 	for _, p := range r.Properties {
-		if (p.Name == EarlyExpiry || p.Name == ReleaseByOwner) && p.Verdict == Violation {
+		if (p.Name == model.EarlyExpiry || p.Name == model.ReleaseByOwner) && p.Verdict == model.Violation {
 			words = append(words, string(p.Name))
 		}
 	}
@@ -54,45 +55,48 @@ func TestReleaseByOwnerNeedsProof(t *testing.T) {
 	for name, test := range map[string]struct {
 		release history.ReleaseKind
 		text    string
-		want    Name
+		want    model.Name
 	}{
-		"unchecked, and it says it removed its own":       {unchecked, victim + removes, ReleaseByOwner},
-		"unchecked, and it says it removed something":     {unchecked, victim + strings.Replace(removes, "owned=true", "removed=true", 1), ReleaseByOwner},
-		"unchecked, even if a server was killed":          {unchecked, victim + removes + serverKill, ReleaseByOwner},
-		"undeclared, and the service was not disturbed":   {"", victim + removes, ReleaseByOwner},
-		"undeclared, and a server was disturbed":          {"", victim + removes + serverKill, EarlyExpiry},
-		"undeclared, and another client was disturbed":    {"", victim + removes + strings.ReplaceAll(serverKill, "target=n1", "target=c"), ReleaseByOwner},
-		"undeclared, and the machine's clock was set":     {"", victim + removes + "\n0.60 harness clock-step from=0.55 by=0.001", EarlyExpiry},
-		"undeclared, and a server was disturbed before":   {"", strings.NewReplacer("0.50", "0.01", "0.51", "0.02", "0.90", "0.03", "0.91", "0.04").Replace(serverKill) + victim + removes, ReleaseByOwner},
-		"checked: it removes its own record only":         {checked, victim + removes, EarlyExpiry},
-		"sent before the lost grant was read":             {unchecked, victim + "\n2.05 a release h0\n2.20 a release:ok h0 owned=true", EarlyExpiry},
-		"asked for before, and deleting after":            {unchecked, victim + "\n2.05 a release h0\n2.20 a release:ok h0 removed=true seen=2.15", ReleaseByOwner},
-		"asked for once the loss was seen":                {unchecked, victim + strings.NewReplacer("3.00", "3.50", "3.02", "3.52", "3.01", "3.51").Replace(removes), EarlyExpiry},
-		"its own lease runs, and it had provably lost it": {unchecked, strings.Replace(victim, "ttl=1", "ttl=4", 1) + removes, EarlyExpiry + " " + ReleaseByOwner},
-		"another may have been granted the lock by then":  {unchecked, victim + removes + "\n2.50 d acquire h8", EarlyExpiry},
-		"another may have been, and was told after it":    {unchecked, strings.Replace(victim, "3.30 c acquire h2", "2.50 c acquire h2", 1) + removes, EarlyExpiry},
-		"its own second request has no answer":            {unchecked, victim + removes + "\n2.50 a.2 acquire h8\n2.60 a.2 acquire:info h8", EarlyExpiry},
-		"the other died, and its record is over":          {unchecked, victim + removes + "\n0.30 d acquire h8\n0.40 d exit", ReleaseByOwner},
-		"several servers, which were not disturbed":       {unchecked, victim + removes, ReleaseByOwner},
-		"several servers, disturbed long before":          {unchecked, victim + removes + serverKill, EarlyExpiry},
-		"several servers, b cut off from the resource":    {unchecked, victim + removes + cutOff("resource"), ReleaseByOwner},
-		"several servers, b cut off from one of them":     {unchecked, victim + removes + cutOff("n1,_resource"), EarlyExpiry},
-		"undeclared, and several servers":                 {"", victim + removes, EarlyExpiry},
-		"it had lost its own lease, and was told so":      {unchecked, strings.Replace(victim, "ttl=1", "ttl=4", 1) + "\n1.50 a lease:fail session=sa\n1.60 a lost h0 session=sa held=1.4" + removes, EarlyExpiry + " " + ReleaseByOwner},
-		"it does not say that it removed anything":        {unchecked, victim + strings.Replace(removes, "owned=true", "", 1), EarlyExpiry},
-		"it says that it was not the owner":               {unchecked, victim + strings.Replace(removes, "owned=true", "owned=false", 1), EarlyExpiry},
-		"its outcome is unknown":                          {unchecked, victim + strings.Replace(removes, "release:ok h0 owned=true", "release:info h0", 1), EarlyExpiry},
-		"it removed another lock":                         {unchecked, strings.Replace(victim, "acquire h0", "acquire h0 key=other", 1) + removes, EarlyExpiry},
-		"a release after a grant that had no answer here": {unchecked, victim + "\n0.30 d acquire h9\n0.40 d acquire:info h9\n3.00 d.2 release h9\n3.02 d.2 release:ok h9 owned=true", EarlyExpiry},
-		"its library tidied up, unasked, before it told":  {unchecked, victim + tidies, ReleaseByOwner},
-		"undeclared, and it tidied up":                    {"", victim + tidies, ReleaseByOwner},
-		"undeclared, disturbed, and it tidied up":         {"", victim + tidies + serverKill, EarlyExpiry},
-		"checked, and it tidied up":                       {checked, victim + tidies, EarlyExpiry},
-		"it tidied up before the lost grant was read":     {unchecked, victim + strings.Replace(tidies, "seen=3.01", "seen=2.05", 1), EarlyExpiry},
-		"it tidied up once the loss was seen":             {unchecked, victim + strings.NewReplacer("3.02", "3.52", "3.01", "3.51").Replace(tidies), EarlyExpiry},
-		"it tidied up what it had provably lost":          {unchecked, strings.Replace(victim, "ttl=1", "ttl=4", 1) + tidies, ReleaseByOwner},
-		"it told of a loss, and of nothing that it did":   {unchecked, victim + strings.Replace(tidies, "removed=true", "", 1), EarlyExpiry},
-		"a release had been asked for before":             {unchecked, victim + tidies + "\n2.90 a release h0\n3.60 a release:info h0", EarlyExpiry},
+		"unchecked, and it says it removed its own":       {unchecked, victim + removes, model.ReleaseByOwner},
+		"unchecked, and it says it removed something":     {unchecked, victim + strings.Replace(removes, "owned=true", "removed=true", 1), model.ReleaseByOwner},
+		"unchecked, even if a server was killed":          {unchecked, victim + removes + serverKill, model.ReleaseByOwner},
+		"undeclared, and the service was not disturbed":   {"", victim + removes, model.ReleaseByOwner},
+		"undeclared, and a server was disturbed":          {"", victim + removes + serverKill, model.EarlyExpiry},
+		"undeclared, and another client was disturbed":    {"", victim + removes + strings.ReplaceAll(serverKill, "target=n1", "target=c"), model.ReleaseByOwner},
+		"undeclared, and the machine's clock was set":     {"", victim + removes + "\n0.60 harness clock-step from=0.55 by=0.001", model.EarlyExpiry},
+		"undeclared, and a server was disturbed before":   {"", strings.NewReplacer("0.50", "0.01", "0.51", "0.02", "0.90", "0.03", "0.91", "0.04").Replace(serverKill) + victim + removes, model.ReleaseByOwner},
+		"checked: it removes its own record only":         {checked, victim + removes, model.EarlyExpiry},
+		"sent before the lost grant was read":             {unchecked, victim + "\n2.05 a release h0\n2.20 a release:ok h0 owned=true", model.EarlyExpiry},
+		"asked for before, and deleting after":            {unchecked, victim + "\n2.05 a release h0\n2.20 a release:ok h0 removed=true seen=2.15", model.ReleaseByOwner},
+		"asked for once the loss was seen":                {unchecked, victim + strings.NewReplacer("3.00", "3.50", "3.02", "3.52", "3.01", "3.51").Replace(removes), model.EarlyExpiry},
+		"its own lease runs, and it had provably lost it": {unchecked, strings.Replace(victim, "ttl=1", "ttl=4", 1) + removes, model.EarlyExpiry + " " + model.ReleaseByOwner},
+		"another may have been granted the lock by then":  {unchecked, victim + removes + "\n2.50 d acquire h8", model.EarlyExpiry},
+		"another may have been, and was told after it":    {unchecked, strings.Replace(victim, "3.30 c acquire h2", "2.50 c acquire h2", 1) + removes, model.EarlyExpiry},
+		"its own second request has no answer":            {unchecked, victim + removes + "\n2.50 a.2 acquire h8\n2.60 a.2 acquire:info h8", model.EarlyExpiry},
+		"the other died, and its record is over":          {unchecked, victim + removes + "\n0.30 d acquire h8\n0.40 d exit", model.ReleaseByOwner},
+		"the other died when it was cut off":              {unchecked, victim + removes + "\n0.30 d acquire h8\n0.40 d exit" + fault("7", "partition", "d", "0.35", "0.45", ""), model.ReleaseByOwner},
+		"cut off, and its packets may have come late":     {unchecked, victim + removes + "\n0.30 d acquire h8\n0.40 d exit" + fault("7", "partition", "d", "0.20", "1.00", ""), model.EarlyExpiry},
+		"cut off until just before it died":               {unchecked, victim + removes + "\n0.30 d acquire h8\n1.30 d exit" + fault("7", "partition", "d", "0.31", "1.29", ""), model.EarlyExpiry},
+		"several servers, which were not disturbed":       {unchecked, victim + removes, model.ReleaseByOwner},
+		"several servers, disturbed long before":          {unchecked, victim + removes + serverKill, model.EarlyExpiry},
+		"several servers, b cut off from the resource":    {unchecked, victim + removes + cutOff("resource"), model.ReleaseByOwner},
+		"several servers, b cut off from one of them":     {unchecked, victim + removes + cutOff("n1,_resource"), model.EarlyExpiry},
+		"undeclared, and several servers":                 {"", victim + removes, model.EarlyExpiry},
+		"it had lost its own lease, and was told so":      {unchecked, strings.Replace(victim, "ttl=1", "ttl=4", 1) + "\n1.50 a lease:fail session=sa\n1.60 a lost h0 session=sa held=1.4" + removes, model.EarlyExpiry + " " + model.ReleaseByOwner},
+		"it does not say that it removed anything":        {unchecked, victim + strings.Replace(removes, "owned=true", "", 1), model.EarlyExpiry},
+		"it says that it was not the owner":               {unchecked, victim + strings.Replace(removes, "owned=true", "owned=false", 1), model.EarlyExpiry},
+		"its outcome is unknown":                          {unchecked, victim + strings.Replace(removes, "release:ok h0 owned=true", "release:info h0", 1), model.EarlyExpiry},
+		"it removed another lock":                         {unchecked, strings.Replace(victim, "acquire h0", "acquire h0 key=other", 1) + removes, model.EarlyExpiry},
+		"a release after a grant that had no answer here": {unchecked, victim + "\n0.30 d acquire h9\n0.40 d acquire:info h9\n3.00 d.2 release h9\n3.02 d.2 release:ok h9 owned=true", model.EarlyExpiry},
+		"its library tidied up, unasked, before it told":  {unchecked, victim + tidies, model.ReleaseByOwner},
+		"undeclared, and it tidied up":                    {"", victim + tidies, model.ReleaseByOwner},
+		"undeclared, disturbed, and it tidied up":         {"", victim + tidies + serverKill, model.EarlyExpiry},
+		"checked, and it tidied up":                       {checked, victim + tidies, model.EarlyExpiry},
+		"it tidied up before the lost grant was read":     {unchecked, victim + strings.Replace(tidies, "seen=3.01", "seen=2.05", 1), model.EarlyExpiry},
+		"it tidied up once the loss was seen":             {unchecked, victim + strings.NewReplacer("3.02", "3.52", "3.01", "3.51").Replace(tidies), model.EarlyExpiry},
+		"it tidied up what it had provably lost":          {unchecked, strings.Replace(victim, "ttl=1", "ttl=4", 1) + tidies, model.ReleaseByOwner},
+		"it told of a loss, and of nothing that it did":   {unchecked, victim + strings.Replace(tidies, "removed=true", "", 1), model.EarlyExpiry},
+		"a release had been asked for before":             {unchecked, victim + tidies + "\n2.90 a release h0\n3.60 a release:info h0", model.EarlyExpiry},
 		"the next holder gave its own lock back": {unchecked, `
 			1.00 a acquire h1
 			1.01 a lease:ok session=sa ttl=2 seen=1.00
@@ -103,7 +107,7 @@ func TestReleaseByOwnerNeedsProof(t *testing.T) {
 			1.2 a release h1
 			1.2002 b release h2
 			1.2004 a release:fail h1 code=not-owned
-			1.2005 b release:ok h2 owned=true`, EarlyExpiry},
+			1.2005 b release:ok h2 owned=true`, model.EarlyExpiry},
 		"an acquire that waited and was cancelled, while a clock jumped": {"", `
 			0.00 a acquire h0
 			0.50 b acquire h1
@@ -114,7 +118,7 @@ func TestReleaseByOwnerNeedsProof(t *testing.T) {
 			1.10 c acquire h2
 			1.20 c acquire:ok h2 token=2 session=sc
 			8.00 a acquire:fail h0 code=cancelled
-			8.10 b exit h1 held=1.3`, EarlyExpiry},
+			8.10 b exit h1 held=1.3`, model.EarlyExpiry},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := plainPlan()
@@ -151,15 +155,15 @@ func TestAReleaseOfAGrantThatMayBeTheNewerIsNotNamed(t *testing.T) {
 	const lease = "\n2.29 d lease:ok session=sd ttl=3 seen=1.90"
 	for name, test := range map[string]struct {
 		text string
-		want Name
+		want model.Name
 	}{
-		"it reports no lease":                                               {jumped, EarlyExpiry},
-		"its lease runs":                                                    {jumped + lease, EarlyExpiry},
-		"it had asked to release it before":                                 {jumped + lease + "\n2.40 d release h2\n2.45 d release:info h2", EarlyExpiry},
-		"its loss was told":                                                 {jumped + lease + "\n2.40 d lost session=sd", EarlyExpiry},
-		"an earlier release of it has no answer":                            {jumped + lease + "\n0.10 d acquire h0\n0.20 d acquire:ok h0 session=sd\n0.30 d release h0\n0.40 d release:info h0", EarlyExpiry},
-		"it is the same client, under a new lease":                          {strings.NewReplacer(" d ", " b.2 ", "1.90", "2.25").Replace(jumped), EarlyExpiry},
-		"it is certainly the older, and the clock may have brought it back": {strings.NewReplacer("1.90 d", "0.10 d", "2.30 d", "0.20 d").Replace(jumped), EarlyExpiry},
+		"it reports no lease":                                               {jumped, model.EarlyExpiry},
+		"its lease runs":                                                    {jumped + lease, model.EarlyExpiry},
+		"it had asked to release it before":                                 {jumped + lease + "\n2.40 d release h2\n2.45 d release:info h2", model.EarlyExpiry},
+		"its loss was told":                                                 {jumped + lease + "\n2.40 d lost session=sd", model.EarlyExpiry},
+		"an earlier release of it has no answer":                            {jumped + lease + "\n0.10 d acquire h0\n0.20 d acquire:ok h0 session=sd\n0.30 d release h0\n0.40 d release:info h0", model.EarlyExpiry},
+		"it is the same client, under a new lease":                          {strings.NewReplacer(" d ", " b.2 ", "1.90", "2.25").Replace(jumped), model.EarlyExpiry},
+		"it is certainly the older, and the clock may have brought it back": {strings.NewReplacer("1.90 d", "0.10 d", "2.30 d", "0.20 d").Replace(jumped), model.EarlyExpiry},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := untokened()
@@ -201,7 +205,7 @@ func TestAnUncheckedReleaseProvesNothingOfItsOwnRecord(t *testing.T) {
 	plan := plainPlan()
 	plan.Release = history.ReleaseUnchecked
 	result, _ := judgeText(t, plan, scenario(victim+removes))
-	if got := result.of(LockLinearizability); got.Count != 1 || got.Findings[0].Holds[0] != "h1" {
+	if got := propertyOf(result, model.LockLinearizability); got.Count != 1 || got.Findings[0].Holds[0] != "h1" {
 		t.Errorf("lock-linearizability: %d findings: %v", got.Count, got.Findings)
 	}
 }
@@ -218,7 +222,7 @@ func TestARemovalSaysWhyItsOwnGrantWasUnprotected(t *testing.T) {
 			plan := plainPlan()
 			plan.Release = history.ReleaseUnchecked
 			result, _ := judgeText(t, plan, scenario(test.text))
-			findings := result.of(ReleaseByOwner).Findings
+			findings := propertyOf(result, model.ReleaseByOwner).Findings
 			if len(findings) != 1 || !strings.HasSuffix(findings[0].Summary, "removed a record at a time when "+test.want) {
 				t.Fatalf("%d findings: %v", len(findings), findings)
 			}
@@ -233,7 +237,7 @@ func TestWhatALibraryTidiesUpIsToldAsThat(t *testing.T) {
 	plan := plainPlan()
 	plan.Release = history.ReleaseUnchecked
 	result, _ := judgeText(t, plan, scenario(victim+tidies))
-	findings := result.of(ReleaseByOwner).Findings
+	findings := propertyOf(result, model.ReleaseByOwner).Findings
 	if len(findings) != 1 || !strings.Contains(findings[0].Summary, "what the library of a tidied up, unasked, removed it") {
 		t.Fatalf("%d findings: %v", len(findings), findings)
 	}
@@ -256,7 +260,7 @@ func TestALossMayTurnOutToBeOfAGrantThatIsReadLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if so, end := serviceVerdicts(part), serviceVerdicts(result); so != string(EarlyExpiry) || end != so {
+	if so, end := serviceVerdicts(part), serviceVerdicts(result); so != string(model.EarlyExpiry) || end != so {
 		t.Errorf("it is %q so far, and %q in the end", so, end)
 	}
 }
@@ -266,7 +270,7 @@ func TestWhatALibraryTidiesUpIsWitnessed(t *testing.T) {
 	plan := plainPlan()
 	plan.Release = history.ReleaseUnchecked
 	result, _ := judgeText(t, plan, scenario(victim+tidies))
-	want := result.of(ReleaseByOwner).Findings[0]
+	want := propertyOf(result, model.ReleaseByOwner).Findings[0]
 	shown := false
 	for _, w := range witnessesOf(t, plan, scenario(victim+tidies)) {
 		if w.Finding != want.ID {
@@ -279,12 +283,12 @@ func TestWhatALibraryTidiesUpIsWitnessed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := got.of(ReleaseByOwner).Findings
-		if len(found) != 1 || found[0].Summary != want.Summary || storyText(found[0]) != storyText(want) || serviceVerdicts(got) != string(ReleaseByOwner) {
+		found := propertyOf(got, model.ReleaseByOwner).Findings
+		if len(found) != 1 || found[0].Summary != want.Summary || storyText(found[0]) != storyText(want) || serviceVerdicts(got) != string(model.ReleaseByOwner) {
 			t.Errorf("its witness comes to %s: %v, want %s", serviceVerdicts(got), found, want.Summary)
 		}
-		if !strings.Contains(w.outline(), "lost") {
-			t.Errorf("the loss is not in it:\n%s", w.outline())
+		if !strings.Contains(outlineOf(&w), "lost") {
+			t.Errorf("the loss is not in it:\n%s", outlineOf(&w))
 		}
 		shown = true
 	}
@@ -315,7 +319,7 @@ func TestTheCauseOfAFreedLockNamesTheReleaseFirst(t *testing.T) {
 		fault             int64
 	}{
 		"after a pause in it": {victim + removes + pause, "release by another client", proof +
-			"a was paused (SIGSTOP) for 2.49 s with 790 ms of its lease left, as acknowledged, which ran out during that time; b was granted k with token 2 before it was over; a had not been told that the lock was lost", 1_000_001},
+			"a was paused (SIGSTOP) for 2.49 s; its acknowledged lease had 790 ms left and expired meanwhile; b got k with token 2 before that ended; a had not been told that the lock was lost", 1_000_001},
 		"without a fault":                             {victim + removes, "release by another client", proof + "no fault explains it", 0},
 		"a pause of a bystander":                      {victim + removes + strings.ReplaceAll(pause, "target=a role=holder", "target=c") + "\n0.20 c acquire hc\n0.25 c acquire:fail hc", "release by another client", proof + "it coincides with a pause of c (another client) for 2.49 s", 1_000_001},
 		"a pause of a client that never asked for it": {victim + removes + strings.ReplaceAll(pause, "target=a role=holder", "target=c"), "release by another client", proof + "no fault explains it", 0},
@@ -324,12 +328,12 @@ func TestTheCauseOfAFreedLockNamesTheReleaseFirst(t *testing.T) {
 			plan := plainPlan()
 			plan.Release = history.ReleaseUnchecked
 			result, _ := judgeText(t, plan, scenario(test.text))
-			p := result.of(ReleaseByOwner)
+			p := propertyOf(result, model.ReleaseByOwner)
 			if len(p.Findings) != 1 {
 				t.Fatalf("%s: %d findings", p.Verdict, len(p.Findings))
 			}
 			f := p.Findings[0]
-			if want := (Cause{Kind: test.kind, Text: test.cause, Fault: test.fault}); !f.Cause.is(want) {
+			if want := (model.Cause{Kind: test.kind, Text: test.cause, Fault: test.fault}); !f.Cause.Is(want) {
 				t.Errorf("cause\n%+v\nwant\n%+v", f.Cause, want)
 			}
 			if f.Cause.Unexplained() || !f.Cause.IsRelease() {
@@ -339,7 +343,7 @@ func TestTheCauseOfAFreedLockNamesTheReleaseFirst(t *testing.T) {
 				t.Errorf("holds %v", f.Holds)
 			}
 			// What else is found of the grant that was removed has the same cause.
-			if others := result.of(LockLinearizability).Findings; len(others) != 1 || !others[0].Cause.is(f.Cause) {
+			if others := propertyOf(result, model.LockLinearizability).Findings; len(others) != 1 || !others[0].Cause.Is(f.Cause) {
 				t.Errorf("lock-linearizability: %+v", others)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 func untokened() history.Plan {
@@ -19,10 +20,10 @@ func checkedPlan() history.Plan {
 }
 
 // verdicts runs a history and compares what is violated.
-func verdicts(t *testing.T, plan history.Plan, text, want string) *Result {
+func verdicts(t *testing.T, plan history.Plan, text, want string) *model.Result {
 	t.Helper()
 	result, _ := judgeText(t, plan, text)
-	if got := result.violated(); got != want {
+	if got := namesViolated(result); got != want {
 		t.Errorf("violated: %q, want %q", got, want)
 		for _, p := range result.Properties {
 			for _, f := range p.Findings {

@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
+	"lockcheck/checker/testkit"
 )
 
 // randomSchedule is a history of jobs in which all happens at whole seconds: clients that wait for a lock, hold it and record slots, and
 // die or give up, with stalls, faults and plain writes to the service between.
-func randomSchedule(seed uint64) *scribe {
+func randomSchedule(seed uint64) *testkit.Scribe {
 	r := rand.New(rand.NewPCG(seed, 12))
-	e := &ending{scribe: &scribe{r: r, plan: history.Plan{
+	e := &ending{Scribe: &testkit.Scribe{R: r, Plan: history.Plan{
 		Version: history.FormatVersion, EffectiveMS: 2000, ElectionMS: 1000, Tokens: history.TokensNone, SameKernel: true,
 		SlotMS: 1000 * (1 + r.Int64N(8)), Execution: history.AtLeastOnce, Resource: history.ResourcePlain,
 	}}}
@@ -30,7 +32,7 @@ func randomSchedule(seed uint64) *scribe {
 	e.waiting = 1 // probes are made from then on
 	e.probes()
 	e.finish()
-	return e.scribe
+	return e.Scribe
 }
 
 // holders have the lock one after the other, and mostly record a slot.
@@ -53,12 +55,12 @@ func (e *ending) holders() {
 				done.Type = history.Info
 			}
 			e.span(at, 1, write, done)
-			e.requests = append(e.requests, history.Request{Seq: int64(len(e.requests) + 1), Request: fmt.Sprint(e.op), Key: "k", Kind: history.KindWrite,
+			e.Requests = append(e.Requests, history.Request{Seq: int64(len(e.Requests) + 1), Request: fmt.Sprint(e.op), Key: "k", Kind: history.KindWrite,
 				Hold: "h" + name, Value: record, Base: value, Outcome: history.Applied, TimeNS: at * aSecond})
 			value, slot = record, slot+1
 			at++
 		}
-		switch e.r.IntN(5) {
+		switch e.R.IntN(5) {
 		case 0:
 			e.exit(name, history.Info, at+e.upTo(3))
 		case 1:
@@ -93,7 +95,7 @@ func (e *ending) waits(name string) {
 	e.span(at, 10+e.upTo(50), first, last)
 }
 
-// missedExecution is J12 by counting seconds: the longest stretch in which a slot was due and not recorded, nothing was being recorded,
+// MissedExecution is J12 by counting seconds: the longest stretch in which a slot was due and not recorded, nothing was being recorded,
 // and no client can have kept the lock; of it, those seconds count in which nothing disturbed the run and a client waited, or had the
 // lock and then gave it back.
 func (o *oracle) missedExecution() string {
@@ -120,7 +122,7 @@ func (o *oracle) resets(s int64) bool {
 	recorded, next := map[int64]bool{}, int64(1)
 	for i, q := range o.requests {
 		slot, _ := history.RecordedSlot(q.Value)
-		asked, answered := int64(0), int64(never) // or another was that the resource handled later
+		asked, answered := int64(0), int64(model.Never) // or another was that the resource handled later
 		for _, h := range o.holds {
 			for _, a := range h.accesses {
 				if a.log == i+1 {
@@ -150,7 +152,7 @@ func (o *oracle) heldUntil(h *fact) int64 {
 	if h.outcome != history.OK && h.outcome != history.Info {
 		return 0
 	}
-	until := int64(never)
+	until := int64(model.Never)
 	if exit := o.exits(h.client); exit != 0 {
 		until = exit / aSecond
 	}
@@ -162,7 +164,9 @@ func (o *oracle) heldUntil(h *fact) int64 {
 	return until
 }
 
-func (o *oracle) gaveBack(h *fact) bool { return h.outcome == history.OK && o.heldUntil(h) != never }
+func (o *oracle) gaveBack(h *fact) bool {
+	return h.outcome == history.OK && o.heldUntil(h) != model.Never
+}
 
 func (o *oracle) anyAsksIn(s, end int64) bool {
 	return slices.ContainsFunc(o.holds, func(h *fact) bool {
@@ -172,9 +176,9 @@ func (o *oracle) anyAsksIn(s, end int64) bool {
 
 func TestMissedExecutionAgreesWithCountingSeconds(t *testing.T) {
 	var missed atomic.Int64
-	s := second{property: MissedExecution, oracle: (*oracle).missedExecution, checker: verdictOf(MissedExecution)}
-	n := histories(t, 10_000)
-	inParallel(t, n, func(seed uint64) error {
+	s := second{property: model.MissedExecution, oracle: (*oracle).missedExecution, checker: verdictOf(model.MissedExecution)}
+	n := testkit.Histories(t, 10_000)
+	testkit.InParallel(t, n, func(seed uint64) error {
 		violated, err := s.judge(randomSchedule(seed), 0)
 		if violated {
 			missed.Add(1)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 func TestPrematureLoss(t *testing.T) {
@@ -111,7 +112,7 @@ func TestPrematureLoss(t *testing.T) {
 			lines := strings.Split(test.text, "\n")
 			result, _ := judgeText(t, plan, strings.Join(sortedByTime(lines), "\n"))
 			var early []string
-			for _, p := range strings.Fields(result.violated()) {
+			for _, p := range strings.Fields(namesViolated(result)) {
 				if strings.HasPrefix(p, "early") || strings.HasPrefix(p, "release") {
 					early = append(early, p)
 				}
@@ -120,7 +121,7 @@ func TestPrematureLoss(t *testing.T) {
 			if got := strings.Join(early, " "); got != want {
 				t.Errorf("%q, want %q", got, want)
 			}
-			if p := result.of(EarlyExpiry); !plan.SameKernel && p.Verdict != NotApplicable {
+			if p := propertyOf(result, model.EarlyExpiry); !plan.SameKernel && p.Verdict != model.NotApplicable {
 				t.Errorf("%s", p.Verdict)
 			}
 		})
@@ -129,8 +130,8 @@ func TestPrematureLoss(t *testing.T) {
 
 func TestUnprotectedGrantsAreNotJudged(t *testing.T) {
 	result, _ := judgeText(t, plainPlan(), "1 a acquire h1\n2 a acquire:ok h1 token=1")
-	for _, name := range []Name{EarlyExpiry, ReleaseByOwner} {
-		if p := result.of(name); p.Verdict != NotApplicable || p.Reason == "" {
+	for _, name := range []model.Name{model.EarlyExpiry, model.ReleaseByOwner} {
+		if p := propertyOf(result, name); p.Verdict != model.NotApplicable || p.Reason == "" {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -153,7 +154,7 @@ func TestLockLinearizability(t *testing.T) {
 			1.3 b acquire:ok h2 token=2 session=sb
 			1.4 a release h1
 			1.5 a release:ok h1 owned=true`, ""},
-		"granted before, read late": {`
+		"granted before, read late, checked": {`
 			1.0 b acquire h2
 			1.0 a acquire h1
 			1.1 a acquire:ok h1 token=2
@@ -177,7 +178,7 @@ func TestLockLinearizability(t *testing.T) {
 			1.4 b acquire:ok h2 token=2
 			1.5 b release h2
 			1.6 b release:ok h2 owned=true`, ""},
-		"an acquire without an answer takes nothing": {`
+		"an acquire without an answer takes nothing, checked": {`
 			1.0 a acquire h1
 			1.1 a acquire:info h1
 			1.3 b acquire h2
@@ -212,7 +213,7 @@ func TestLockLinearizability(t *testing.T) {
 				plan.Release = history.ReleaseChecked
 			}
 			result := verdicts(t, plan, test.text, test.want)
-			if p := result.of(LockLinearizability); p.ConfirmedBy != "porcupine" {
+			if p := propertyOf(result, model.LockLinearizability); p.ConfirmedBy != "porcupine" {
 				t.Errorf("confirmed by %q", p.ConfirmedBy)
 			}
 		})

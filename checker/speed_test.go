@@ -3,14 +3,16 @@ package checker
 import (
 	"runtime"
 	"runtime/metrics"
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/anishathalye/porcupine"
 
+	"lockcheck/checker/figures"
 	"lockcheck/checker/longrun"
+	"lockcheck/checker/model"
+	"lockcheck/checker/property"
 )
 
 // speeds are the histories whose judging is timed. Each has one lock and one register.
@@ -35,7 +37,7 @@ func BenchmarkJudge(b *testing.B) {
 			if testing.Short() && s.Operations > 1_000_000 {
 				b.Skip("takes some 4 GB")
 			}
-			m, c, err := build(recordingFrom(s.Options), "")
+			m, c, err := model.Build(recordingFrom(s.Options), "")
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -54,16 +56,12 @@ func BenchmarkJudge(b *testing.B) {
 				})
 			}
 			b.Run("porcupine alone", func(b *testing.B) {
-				var all []tenure
-				for _, k := range m.keys {
-					all = slices.AppendSeq(all, newJudge(m, Options{}).tenuresOf(k))
-				}
-				ops := lockOps(all, 0, openEnd)
+				model, ops := property.LockOperations(m.Locks)
 				var fastest spent
 				reached := 0.0
 				peak := peakHeap(func() {
 					for b.Loop() {
-						fastest.take(func() { reached = porcupineAlone(ops, aloneBytes) })
+						fastest.take(func() { reached = porcupineAlone(model, ops, aloneBytes) })
 					}
 				})
 				reportSpeed(b, s.Operations, fastest, peak)
@@ -81,7 +79,7 @@ func BenchmarkModel(b *testing.B) {
 				b.Skip("takes some 4 GB")
 			}
 			make := func() {
-				if _, _, err := build(recordingFrom(s.Options), ""); err != nil {
+				if _, _, err := model.Build(recordingFrom(s.Options), ""); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -95,27 +93,22 @@ func BenchmarkModel(b *testing.B) {
 	}
 }
 
-func recordingFrom(o longrun.Options) Recording {
-	return Recording{Plan: o.Plan(), Events: o.Events(), Requests: o.Requests()}
+func recordingFrom(o longrun.Options) model.Recording {
+	return model.Recording{Plan: o.Plan(), Events: o.Events(), Requests: o.Requests()}
 }
 
 // judgedAnew judges a model as Check does, with nothing left over from the last time.
-func judgedAnew(b testing.TB, m *Model, c *counts, opts Options) {
-	fresh := *m
-	fresh.hit, fresh.Windows, fresh.keys = nil, nil, nil
-	for _, k := range m.keys {
-		fresh.keys = append(fresh.keys, &keyView{name: k.name, acquires: k.acquires, grants: k.grants, handled: k.handled, writes: k.writes})
-	}
-	j := newJudge(&fresh, opts)
+func judgedAnew(b testing.TB, m *model.Model, c *model.Counts, opts Options) {
+	j := newJudgement(m.Afresh(), opts, nil)
 	j.judgeAll()
 	for _, p := range properties {
 		o := j.outcome(p.Name)
-		if o.defect != nil {
-			b.Fatal(o.defect)
+		if o.Defect != nil {
+			b.Fatal(o.Defect)
 		}
 		j.property(p, o)
 	}
-	j.stats(c)
+	figures.Stats(j.m, c, j.Superseding())
 }
 
 // spent is the least time that an iteration took, on the clock and of all processors: what else the machine does can only
@@ -173,13 +166,13 @@ const aloneBytes = 1 << 30
 
 // porcupineAlone gives Porcupine a whole history in one search, and returns which share of it had been ordered when it came
 // to its end, or was stopped.
-func porcupineAlone(ops []porcupine.Operation, bytes int) float64 {
-	model, left, ordered := lockModel, bytes/(len(ops)/8+100), 0
+func porcupineAlone(model porcupine.Model, ops []porcupine.Operation, bytes int) float64 {
+	step, left, ordered := model.Step, bytes/(len(ops)/8+100), 0
 	model.Step = func(state, input, output any) (bool, any) {
 		if left--; left < 0 {
 			return false, state
 		}
-		ok, next := lockModel.Step(state, input, output)
+		ok, next := step(state, input, output)
 		if ok {
 			ordered++
 		}
@@ -190,16 +183,16 @@ func porcupineAlone(ops []porcupine.Operation, bytes int) float64 {
 }
 
 func TestPorcupineAloneIsStopped(t *testing.T) {
-	m, _, err := build(recordingFrom(longrun.Options{Operations: 1000}), "")
+	m, _, err := model.Build(recordingFrom(longrun.Options{Operations: 1000}), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ops := lockOps(slices.Collect(newJudge(m, Options{}).tenuresOf(m.keys[0])), 0, openEnd)
+	model, ops := property.LockOperations(m.Locks[:1])
 	for bytes, want := range map[int]func(share float64) bool{
 		1 << 24: func(share float64) bool { return share == 1 },
 		1 << 16: func(share float64) bool { return share > 0 && share < 1 },
 	} {
-		if share := porcupineAlone(ops, bytes); !want(share) {
+		if share := porcupineAlone(model, ops, bytes); !want(share) {
 			t.Errorf("with %d bytes a share of %.3f is ordered", bytes, share)
 		}
 	}

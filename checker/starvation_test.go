@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
+	"lockcheck/checker/testkit"
 )
 
 // The smallest histories in which a client starves, and the nearest in which it does not. A lease takes 2 s, and so does
@@ -68,14 +70,14 @@ func TestStarvation(t *testing.T) {
 			0.9 nemesis clock:healed 1 target=n1` + held + granted + "final", 9.9, 13, "b of k", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			result, m := judgeText(t, plainPlan(), test.text)
+			result, _ := judgeText(t, plainPlan(), test.text)
 			s := result.Stats.Starved
 			if s.NS == 0 {
 				s.FromNS = 0
 			}
 			near := func(ns int64, seconds float64) bool { return math.Abs(float64(ns)/1e9-seconds) < 1e-6 }
-			if !near(s.FromNS, test.fromS) || !near(s.FromNS+s.NS, test.toS) || s.Client+" of "+s.Key != test.who || s.Long(m.Plan) != test.long {
-				t.Errorf("%+v, long %v", s, s.Long(m.Plan))
+			if !near(s.FromNS, test.fromS) || !near(s.FromNS+s.NS, test.toS) || s.Client+" of "+s.Key != test.who || s.Long != test.long {
+				t.Errorf("%+v, long %v", s, s.Long)
 			}
 		})
 	}
@@ -84,18 +86,18 @@ func TestStarvation(t *testing.T) {
 // Against looking at every second of every wait, in histories in which everything happens at whole seconds.
 func TestStarvationAgreesWithLookingAtEverySecond(t *testing.T) {
 	var starved atomic.Int64
-	n := histories(t, 3000)
-	inParallel(t, n, func(seed uint64) error {
+	n := testkit.Histories(t, 3000)
+	testkit.InParallel(t, n, func(seed uint64) error {
 		h := randomEnding(seed)
-		result, m, err := Check(h.recording(), Options{Properties: []Name{}})
+		result, m, err := Check(scribedRecording(h), Options{Properties: []model.Name{}})
 		if err != nil {
 			return err
 		}
 		s := result.Stats.Starved
 		if want := longestStarving(m); s.NS != want*aSecond {
-			return fmt.Errorf("%+v, want %d s\n%s", s, want, newOracle(h.plan, h.events, h.requests))
+			return fmt.Errorf("%+v, want %d s\n%s", s, want, newOracle(h.Plan, h.Events, h.Requests))
 		}
-		if s.Long(m.Plan) {
+		if s.Long {
 			starved.Add(1)
 		}
 		return nil
@@ -108,12 +110,12 @@ func TestStarvationAgreesWithLookingAtEverySecond(t *testing.T) {
 }
 
 // longestStarving is, in seconds, the longest stretch of one wait in which nothing disturbs and the lock is free.
-func longestStarving(m *Model) (longest int64) {
-	from, _ := m.phase(history.PhaseLoad)
-	to, _ := m.phase(history.PhaseFinal)
+func longestStarving(m *model.Model) (longest int64) {
+	from, _ := m.Phase(history.PhaseLoad)
+	to, _ := m.Phase(history.PhaseFinal)
 	for _, h := range m.Holds {
 		run := int64(0)
-		for s := max(from, h.InvokeNS); s+aSecond <= min(to, m.waitedUntil(h)) && !h.Try; s += aSecond {
+		for s := max(from, h.InvokeNS); s+aSecond <= min(to, m.WaitedUntil(h)) && !h.Try; s += aSecond {
 			if grantAt(m, s) {
 				run = 0
 			}
@@ -121,7 +123,7 @@ func longestStarving(m *Model) (longest int64) {
 				run = 0
 				continue
 			}
-			if !slices.ContainsFunc(m.Stalls, func(stall Span) bool { return stall.FromNS <= s && stall.ToNS > s }) {
+			if !slices.ContainsFunc(m.Stalls, func(stall model.Span) bool { return stall.FromNS <= s && stall.ToNS > s }) {
 				run++
 			}
 			longest = max(longest, run)
@@ -131,7 +133,7 @@ func longestStarving(m *Model) (longest int64) {
 }
 
 // grantAt reports whether a grant came at the beginning of a second.
-func grantAt(m *Model, s int64) bool {
+func grantAt(m *model.Model, s int64) bool {
 	for _, g := range m.Holds {
 		if g.Outcome == history.OK && g.DoneNS == s {
 			return true
@@ -141,7 +143,7 @@ func grantAt(m *Model, s int64) bool {
 }
 
 // disturbedAt reports whether, in a second, the lock is held, or a fault or a clock that was set back may still matter.
-func disturbedAt(m *Model, s int64) bool {
+func disturbedAt(m *model.Model, s int64) bool {
 	recovery := (m.Plan.EffectiveMS + m.Plan.GraceMS + m.Plan.ElectionMS + m.Plan.LockDelayMS) * 1e6
 	in := func(from, to int64) bool { return from < s+aSecond && to > s }
 	for _, g := range m.Holds {
@@ -159,7 +161,7 @@ func disturbedAt(m *Model, s int64) bool {
 		if f.Name == "clock" && f.SkewNS > 0 && f.HealedNS != 0 && m.Clients[f.Target] == nil {
 			back = f.SkewNS
 		}
-		if (f.Error == "" || f.EffectiveNS != 0) && in(f.BeginNS, f.goneNS(m.EndNS)+back+recovery) {
+		if (f.Error == "" || f.EffectiveNS != 0) && in(f.BeginNS, f.GoneNS(m.EndNS)+back+recovery) {
 			return true
 		}
 	}

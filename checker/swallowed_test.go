@@ -28,10 +28,10 @@ final
 `
 	honest := strings.NewReplacer("\n%s", "\n2.31 c1 lost h1 session=s1 held=2.29", "%s", "").Replace(text)
 	swallowed := strings.NewReplacer("\n%s", "", "%s", "held=2.59").Replace(text)
-	if result, _ := judgeText(t, plainPlan(), honest); result.violated() != "" {
-		t.Errorf("an honest client is accused of %s", result.violated())
+	if result, _ := judgeText(t, plainPlan(), honest); namesViolated(result) != "" {
+		t.Errorf("an honest client is accused of %s", namesViolated(result))
 	}
-	if result, _ := judgeText(t, plainPlan(), swallowed); result.violated() != "mutual-exclusion:1" {
-		t.Errorf("a swallowed loss violates %q, want mutual-exclusion alone", result.violated())
+	if result, _ := judgeText(t, plainPlan(), swallowed); namesViolated(result) != "mutual-exclusion:1" {
+		t.Errorf("a swallowed loss violates %q, want mutual-exclusion alone", namesViolated(result))
 	}
 }

@@ -11,19 +11,22 @@ import (
 	"sync"
 	"testing"
 
+	"lockcheck/checker/explain"
 	"lockcheck/checker/history"
 	"lockcheck/checker/internal/simulated"
 	"lockcheck/checker/longrun"
+	"lockcheck/checker/model"
+	"lockcheck/checker/testkit"
 )
 
 // again is a recording that can be read as often as one likes.
-func again(plan history.Plan, events []history.Event, requests []history.Request) Recording {
-	w := Witness{Plan: plan, Events: events, Requests: requests}
+func again(plan history.Plan, events []history.Event, requests []history.Request) model.Recording {
+	w := explain.Witness{Plan: plan, Events: events, Requests: requests}
 	return w.Recording()
 }
 
 // throughFiles writes a witness to files in memory and reads it back.
-func throughFiles(t *testing.T, w *Witness) Recording {
+func throughFiles(t *testing.T, w *explain.Witness) model.Recording {
 	t.Helper()
 	rec := recordingOf(t, w.Plan, func() ([]history.Event, []history.Request) { return w.Events, w.Requests })
 	var plan bytes.Buffer
@@ -39,29 +42,29 @@ func throughFiles(t *testing.T, w *Witness) Recording {
 
 // witnessed judges a recording, and each of its witnesses, which have to come to what they are made for. It returns how
 // many lines they have at most, by property.
-func witnessed(t *testing.T, rec Recording, maxLines int) map[Name]int {
+func witnessed(t *testing.T, rec model.Recording, maxLines int) map[model.Name]int {
 	t.Helper()
-	result, model, err := Check(rec, Options{})
+	result, judged, err := Check(rec, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	witnesses, err := Witnesses(rec, result, model, Options{})
+	witnesses, err := Witnesses(rec, result, judged, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := map[Name]int{}
+	lines := map[model.Name]int{}
 	n := 0
 	for _, p := range result.Properties {
-		if p.Verdict != Violation {
+		if p.Verdict != model.Violation {
 			continue
 		}
-		for _, f := range p.Findings[:min(len(p.Findings), MaxWitnesses)] {
+		for _, f := range p.Findings[:min(len(p.Findings), explain.MaxWitnesses)] {
 			w := &witnesses[n]
 			n++
 			if w.Finding != f.ID {
 				t.Fatalf("witness %d is of %s, want %s", n-1, w.Finding, f.ID)
 			}
-			if w.Missing != "" && p.Name == ResourceIntegrity {
+			if w.Missing != "" && p.Name == model.ResourceIntegrity {
 				continue // only the whole log shows it, and Missing says so
 			}
 			if w.Missing != "" {
@@ -72,8 +75,8 @@ func witnessed(t *testing.T, rec Recording, maxLines int) map[Name]int {
 			if err != nil {
 				t.Fatalf("%s: %v", f.ID, err)
 			}
-			if got.Verdict != Violation || len(got.Properties) != 1 || got.of(p.Name).Verdict != Violation {
-				t.Errorf("%s: its witness comes to %s, %s", f.ID, got.Verdict, got.violated())
+			if got.Verdict != model.Violation || len(got.Properties) != 1 || propertyOf(got, p.Name).Verdict != model.Violation {
+				t.Errorf("%s: its witness comes to %s, %s", f.ID, got.Verdict, namesViolated(got))
 			}
 			if size := len(w.Events) + len(w.Requests); size > maxLines {
 				t.Errorf("%s: its witness has %d lines, more than %d", f.ID, size, maxLines)
@@ -92,7 +95,7 @@ func witnessed(t *testing.T, rec Recording, maxLines int) map[Name]int {
 func TestMutantsHaveWitnesses(t *testing.T) {
 	const few = 40 // lines
 	var mutex sync.Mutex
-	seen := map[Name]int{}
+	seen := map[model.Name]int{}
 	t.Run("each", func(t *testing.T) {
 		for _, m := range mutants {
 			if len(m.want) == 0 || m.want[0] == defective {
@@ -100,7 +103,7 @@ func TestMutantsHaveWitnesses(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s, service %d, fenced %v", m.defect, m.world.Service, m.world.Fenced), func(t *testing.T) {
 				t.Parallel()
-				for seed := range uint64(min(histories(t, 8), 200)) {
+				for seed := range uint64(min(testkit.Histories(t, 8), 200)) {
 					o := m.world
 					o.Seed, o.Defect = seed, m.defect
 					run := simulated.Simulate(o)
@@ -116,14 +119,14 @@ func TestMutantsHaveWitnesses(t *testing.T) {
 	})
 	t.Logf("lines at most: %v", seen)
 	for _, name := range Names() {
-		if seen[name] == 0 && name != ResourceIntegrity {
+		if seen[name] == 0 && name != model.ResourceIntegrity {
 			t.Errorf("%s was never witnessed", name)
 		}
 	}
 }
 
 // witnessesOf judges a script and makes its witnesses.
-func witnessesOf(t *testing.T, plan history.Plan, text string) []Witness {
+func witnessesOf(t *testing.T, plan history.Plan, text string) []explain.Witness {
 	t.Helper()
 	events, requests := parse(t, text)
 	rec := again(plan, events, requests)
@@ -139,7 +142,7 @@ func witnessesOf(t *testing.T, plan history.Plan, text string) []Witness {
 }
 
 // outline is what a witness consists of.
-func (w *Witness) outline() string {
+func outlineOf(w *explain.Witness) string {
 	var lines []string
 	for _, e := range w.Events {
 		lines = append(lines, fmt.Sprintf("%s %s:%s %s", e.Process, e.F, e.Type, cmp.Or(e.Hold, e.Session, e.Target, e.Value)))
@@ -156,7 +159,7 @@ func TestTheClassicIsWitnessed(t *testing.T) {
 	text := strings.Replace(strings.Replace(classic, "%s", "", 1), "write:%s", "write:ok h1", 1)
 	got := map[string]string{}
 	for _, w := range witnessesOf(t, plainPlan(), text) {
-		got[w.Finding] = w.outline()
+		got[w.Finding] = outlineOf(&w)
 	}
 	const pause = `
 nemesis pause:invoke c2
@@ -202,7 +205,7 @@ func TestAnExcerptMasksNothing(t *testing.T) {
 		t.Fatalf("%+v", witnesses)
 	}
 	for _, w := range witnesses {
-		if result, _, err := Check(throughFiles(t, &w), Options{}); err != nil || result.Verdict != Violation {
+		if result, _, err := Check(throughFiles(t, &w), Options{}); err != nil || result.Verdict != model.Violation {
 			t.Errorf("%s: %+v, %v", w.Finding, result, err)
 		}
 	}
@@ -219,10 +222,10 @@ func TestAnExcerptNeverPasses(t *testing.T) {
 	w.Events = append(w.Events[:0:0], w.Events[len(w.Events)-1])
 	w.Events[0].Index, w.Requests = 0, nil
 	result, _, err := Check(w.Recording(), Options{})
-	if err != nil || result.Verdict != Inconclusive {
+	if err != nil || result.Verdict != model.Inconclusive {
 		t.Errorf("%+v, %v", result, err)
 	}
-	if _, _, err := Check(w.Recording(), Options{Properties: []Name{Liveness}}); !errors.Is(err, ErrExcerpt) {
+	if _, _, err := Check(w.Recording(), Options{Properties: []model.Name{model.Liveness}}); !errors.Is(err, ErrExcerpt) {
 		t.Errorf("another property: %v", err)
 	}
 	w.Plan.Excerpt.Property = "beauty"
@@ -257,7 +260,7 @@ func TestAnExcerptBeginsWithWhatItsRegisterHeld(t *testing.T) {
 	}
 	for _, w := range witnessesOf(t, plainPlan(), text.String()) {
 		if w.Missing != "" || len(w.Requests) != 2 || w.Plan.Excerpt.Initial["k"] != "v19" {
-			t.Errorf("%s: %s, begins with %v:\n%s", w.Finding, w.Missing, w.Plan.Excerpt, w.outline())
+			t.Errorf("%s: %s, begins with %v:\n%s", w.Finding, w.Missing, w.Plan.Excerpt, outlineOf(&w))
 		}
 	}
 }
@@ -266,7 +269,7 @@ func TestAnExcerptBeginsWithWhatItsRegisterHeld(t *testing.T) {
 func TestWitnessesAreFew(t *testing.T) {
 	o := longrun.Options{Operations: 40_000, Illegal: .3}
 	read := 0
-	rec := Recording{Plan: o.Plan(), Events: o.Events(), Requests: o.Requests()}
+	rec := model.Recording{Plan: o.Plan(), Events: o.Events(), Requests: o.Requests()}
 	result, model, err := Check(rec, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -283,7 +286,7 @@ func TestWitnessesAreFew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := result.Violations(); n < 5_000 || len(witnesses) > MaxWitnesses*len(Names()) {
+	if n := result.Violations(); n < 5_000 || len(witnesses) > explain.MaxWitnesses*len(Names()) {
 		t.Errorf("%d witnesses of %d findings", len(witnesses), n)
 	}
 	if read > int(model.Lines)/10 {
@@ -300,32 +303,32 @@ func TestWitnessesAreFew(t *testing.T) {
 func TestRandomHistoriesAreWitnessed(t *testing.T) {
 	for _, s := range seconds {
 		t.Run(string(s.property), func(t *testing.T) {
-			inParallel(t, min(histories(t, 300), 20_000), func(seed uint64) error {
-				h := randomHistory(seed, s.taste)
+			testkit.InParallel(t, min(testkit.Histories(t, 300), 20_000), func(seed uint64) error {
+				h := testkit.RandomHistory(seed, s.taste)
 				return witnessedAll(h)
 			})
 		})
 	}
 }
 
-func witnessedAll(h *scribe) error {
+func witnessedAll(h *testkit.Scribe) error {
 	opts := Options{MaxFindings: 1}
-	result, model, err := Check(h.recording(), opts)
+	result, judged, err := Check(scribedRecording(h), opts)
 	switch {
-	case h.cas && errors.Is(err, ErrDefect) && newOracle(h.plan, h.events, h.requests).misplaced() != "":
+	case h.Cas && errors.Is(err, model.ErrDefect) && newOracle(h.Plan, h.Events, h.Requests).misplaced() != "":
 		return nil // judged elsewhere
 	case err != nil:
 		return err
 	}
-	witnesses, err := Witnesses(h.recording(), result, model, opts)
+	witnesses, err := Witnesses(scribedRecording(h), result, judged, opts)
 	if err != nil {
 		return err
 	}
 	for _, w := range witnesses {
 		if w.Missing != "" {
-			return fmt.Errorf("%s: no witness: %s\n%s", w.Finding, w.Missing, newOracle(h.plan, h.events, h.requests))
+			return fmt.Errorf("%s: no witness: %s\n%s", w.Finding, w.Missing, newOracle(h.Plan, h.Events, h.Requests))
 		}
-		if got, _, err := Check(w.Recording(), opts); err != nil || got.Verdict != Violation {
+		if got, _, err := Check(w.Recording(), opts); err != nil || got.Verdict != model.Violation {
 			return fmt.Errorf("the witness of %s: %+v, %v", w.Finding, got, err)
 		}
 	}

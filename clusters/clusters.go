@@ -16,8 +16,8 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
-	"lockcheck/clusters/disk"
-	"lockcheck/clusters/procs"
+	"lockcheck/clusters/provider/disk"
+	"lockcheck/clusters/provider/procs"
 )
 
 // Provider makes the places where servers, clients and the resource run.
@@ -143,7 +143,7 @@ type Process interface {
 	Kill(ctx context.Context) error
 }
 
-// Pauser is a process that can be stopped as SIGSTOP does.
+// Pauser is a process, or a target of faults, that can be stopped as SIGSTOP does.
 type Pauser interface {
 	// Pause returns once every thread was read back as stopped; the error says which was not.
 	Pause(ctx context.Context) error
@@ -192,6 +192,12 @@ type Backend interface {
 	Launch(ctx context.Context, site Site, layout Layout) ([]Node, error)
 	// Connect prepares the harness's own connections to a service. It asks nothing yet.
 	Connect(service Service) (Cluster, error)
+}
+
+// NodeRunner is a backend whose servers are lockcheck's own program run again.
+type NodeRunner interface {
+	// RunNode is one server: it serves until ctx is done. The error says why it could not.
+	RunNode(ctx context.Context, args []string) error
 }
 
 // Service is where a lock service is, whether lockcheck runs it or others do.
@@ -321,7 +327,7 @@ type FailoverTrigger interface {
 	Failover(ctx context.Context) error
 }
 
-// Restarter is a node whose server can be started again after its end, on the same host; empty means without its data.
+// Restarter is a node, or a target of faults, whose server can be started again after its end, on the same host; empty means without its data.
 // It returns once the process runs, not once it is ready.
 type Restarter interface {
 	Restart(ctx context.Context, empty bool) error

@@ -20,9 +20,7 @@ func Ended(n Node, what string) error {
 		return nil
 	}
 	process := hosted.Process()
-	select {
-	case <-process.Done():
-	default:
+	if !HasEnded(process) {
 		return nil
 	}
 	reason := process.Err()
@@ -30,6 +28,16 @@ func Ended(n Node, what string) error {
 		reason = errNoReason
 	}
 	return fmt.Errorf("%s %s ended: %w%s", what, n.Name(), reason, LastWords(n))
+}
+
+// HasEnded reports whether a process has ended.
+func HasEnded(process Process) bool {
+	select {
+	case <-process.Done():
+		return true
+	default:
+		return false
+	}
 }
 
 // LastWords quotes the end of the log of a node's process, where lockcheck started it and the provider says where it is.

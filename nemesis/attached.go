@@ -15,7 +15,7 @@ func (s Spec) attached(text string) (Spec, error) {
 	for _, mix := range s {
 		var some []Fault
 		for _, f := range mix {
-			ours := f.Kind == none.Name || (roles[f.Target.Name].clients || roles[f.Target.Name].tested) && f.peerAttached()
+			ours := f.Kind == none.Name || (roles[f.Target.Name].Clients || roles[f.Target.Name].tested) && f.peerAttached()
 			if !ours && !f.fromDefault {
 				return nil, fmt.Errorf("%q: with --attach others run the servers, so faults of clients are all there is: aim at holder, waiter, client or clients; "+
 					"the other side of a partition, loss or delay is servers, node(1), resource or other clients", f.String())
@@ -33,5 +33,5 @@ func (s Spec) attached(text string) (Spec, error) {
 }
 
 func (f Fault) peerAttached() bool {
-	return slices.Contains(reachable, f.Peer.Name) || roles[f.Peer.Name].clients
+	return slices.Contains(reachable, f.Peer.Name) || roles[f.Peer.Name].Clients
 }

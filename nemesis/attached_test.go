@@ -10,7 +10,7 @@ import (
 // Where others run the servers, a default mix keeps what it does to clients, and what is asked for by name is refused if it is not
 // about clients.
 func TestFaultsOfServersThatOthersRunAreRefused(t *testing.T) {
-	plan := Plan{Seed: 1, TTL: time.Second, Limit: 20 * time.Second, Servers: 2, Clients: 3, Attached: true, ResourceUnderTest: true}
+	plan := Conditions{Seed: 1, TTL: time.Second, Limit: 20 * time.Second, Servers: 2, Clients: 3, Attached: true, ResourceUnderTest: true}
 	for spec, want := range map[string]string{
 		"none":                      "",
 		"pause":                     "pause:holder,pause:client",

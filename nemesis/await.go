@@ -8,13 +8,13 @@ import (
 
 // awaited is the moment that a step waits for.
 type awaited struct {
-	step    Step
+	step    drawnStep
 	moments Listener  // nil where it does not listen, or not yet
 	since   time.Time // when its turn came
 }
 
 // listen is for a step whose turn it is.
-func (s Step) listen(env Env) awaited {
+func (s drawnStep) listen(env Env) awaited {
 	a := awaited{step: s}
 	a.turn(env)
 	return a
@@ -23,7 +23,7 @@ func (s Step) listen(env Env) awaited {
 // listenAhead is for a step of a sequence while the one before is on its way. What comes by then may be the last that comes: a client
 // that is being cut off from the resource is granted the lock, and keeps it, because it cannot work. Only of moments that may stay so is
 // that worth anything.
-func (s Step) listenAhead(env Env) awaited {
+func (s drawnStep) listenAhead(env Env) awaited {
 	if !s.Trigger.stays() {
 		return awaited{step: s}
 	}
@@ -95,7 +95,7 @@ func (a *awaited) first(ctx context.Context, patience time.Duration) (Moment, er
 
 // wants reports whether a moment is one of those that the step waits for: a client that is named by its number, and no
 // other.
-func (s Step) wants(m Moment) bool {
+func (s drawnStep) wants(m Moment) bool {
 	if s.Target.Name != roleClient || len(s.Target.Numbers) == 0 || m.Number == 0 {
 		return true
 	}

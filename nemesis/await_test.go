@@ -80,7 +80,7 @@ func TestAStepListensWhileTheOneBeforeIsOnItsWay(t *testing.T) {
 				s := &ahead{&scene{clients: five("c")}, spec[1][0].Trigger, c.later}
 				s.moment = Moment{Client: "c2", Hold: "h1"}
 				s.isOver = c.over
-				if err := drawSchedule(spec, Plan{Seed: 3, TTL: time.Second, Limit: time.Millisecond}).rounds[0].run(t.Context(), s, time.Second); err != nil {
+				if err := drawSchedule(spec, Conditions{Seed: 3, TTL: time.Second, Limit: time.Millisecond}).rounds[0].run(t.Context(), s, time.Second); err != nil {
 					t.Fatal(err)
 				}
 				if want := slices.Concat(first, c.want, healed); !slices.Equal(s.events, want) {
@@ -100,7 +100,7 @@ func TestAStepListensWhileTheOneBeforeIsOnItsWay(t *testing.T) {
 // Work is met at the part of it that was drawn, reckoned from its beginning.
 func TestWorkIsMetWhereItWasDrawn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		step := Step{Fault: mustParse(t, "pause:holder@work")[0][0], WorkFraction: 0.3}
+		step := drawnStep{Fault: mustParse(t, "pause:holder@work")[0][0], WorkFraction: 0.3}
 		began := time.Now()
 		moments := make(queued, 1)
 		moments <- Moment{Kind: AtWork, Client: "c1", At: began, Work: 10 * time.Second}

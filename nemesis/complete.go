@@ -33,7 +33,7 @@ func Complete(text string) (all []Word) {
 
 // targetsOf lists what a kind can be aimed at.
 func targetsOf(k *Kind) (all []Word) {
-	for _, name := range k.targets {
+	for _, name := range k.Targets {
 		all = append(all, Word{name, roles[name].about})
 	}
 	return all

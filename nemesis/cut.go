@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// cut drops a share of the packets between the act's target and its other side, and has it read back.
-func (a *act) cut(ctx context.Context, share float64) error {
-	linked, ok := a.target.(Linked)
-	if !ok {
-		return unable(a.target, "cut off")
-	}
+// dropping is a fault that drops packets between its target and the other side, and has it read back. Share says which part of them.
+func dropping(share func(*act) float64) behaviour {
+	return on("cut off", func(ctx context.Context, a *act, linked Linked) error { return a.cut(ctx, linked, share(a)) })
+}
+
+func (a *act) cut(ctx context.Context, linked Linked, share float64) error {
 	peers, names, err := a.links(ctx, "cut off")
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (a *act) peers(ctx context.Context) []Target {
 	name := a.Peer.Name
 	if name == "" {
 		name = roleServers
-		if roles[a.Target.Name].clients {
+		if roles[a.Target.Name].Clients {
 			name = roleEverything
 		}
 	}
@@ -88,7 +88,7 @@ func (a *act) peers(ctx context.Context) []Target {
 func (a *act) group(ctx context.Context) map[string]bool {
 	own := map[string]bool{a.target.Name(): true}
 	role := roles[a.Target.Name]
-	if role.clients && a.Target.Name != "clients" {
+	if role.Clients && a.Target.Name != "clients" {
 		return own
 	}
 	if a.Target.Name == roleLeader || a.Target.Name == roleFollower || a.Target.Name == roleOne || a.Target.Name == roleAPIServer {

@@ -8,51 +8,37 @@ import (
 	"strings"
 	"time"
 
+	"lockcheck/checker/history"
 	"lockcheck/nemesis/agent/delay"
 )
 
-// delayed holds packets back, and lets them go on in their order.
-var delayed = Kind{
-	Name:     "delay",
-	About:    "holds packets back, both ways or one (in, out): delay:holder-servers,300ms±100ms (or 300ms+-100ms), then for how long",
-	Default:  "delay:holder@work,1.2..1.6ttl,1.5..2.2ttl,delay:leader,0.1ttl±0.05ttl,0.5..2ttl,delay:client,0.05..0.3ttl,0.5..2ttl",
-	needs:    CapabilityDelay,
-	targets:  loss.targets,
-	defaults: defaults{of: ttls(0.5, 2), delay: ttls(0.25, 0.25)},
-	accepts:  accepts{peer: true, delay: true},
-	words:    []string{"in", "out"},
-	begin: func(ctx context.Context, a *act) error {
-		delayable, ok := a.target.(Delayable)
-		if !ok {
-			return unable(a.target, "delayed")
-		}
-		if err := a.Amount.Check(); err != nil {
-			return err
-		}
-		peers, names, err := a.links(ctx, "delayed")
-		if err != nil {
-			return err
-		}
-		lag := Lag{Peers: peers, In: !a.has("out"), Out: !a.has("in"), Amount: a.Amount}
-		name := a.opName()
-		asked := fmt.Sprintf("by %v: %s %s", lag.Amount, Cut{In: lag.In, Out: lag.Out, Share: 1}.words(), strings.Join(names, ", "))
-		a.undo = func(ctx context.Context) error {
-			report, err := delayable.Undelay(ctx, name, lag)
-			if report.AnyPassed() {
-				a.event.LagNS = 0
-			}
-			return a.tell(asked+"; "+report.Words(lag.Amount), err)
-		}
-		a.event.Detail = asked
-		if lag.Out && a.holdsAllServers(names) {
-			a.event.LagNS = int64(lag.Amount.Low())
-		}
-		since, err := delayable.Delay(ctx, name, lag)
-		a.since = since
+// A delay holds packets back, and lets them go on in their order.
+var _ = does(history.DelayFault, on("delayed", func(ctx context.Context, a *act, delayable Delayable) error {
+	if err := a.Amount.Check(); err != nil {
 		return err
-	},
-	requires: ofWhom,
-}
+	}
+	peers, names, err := a.links(ctx, "delayed")
+	if err != nil {
+		return err
+	}
+	lag := Lag{Peers: peers, In: !a.has("out"), Out: !a.has("in"), Amount: a.Amount}
+	name := a.opName()
+	asked := fmt.Sprintf("by %v: %s %s", lag.Amount, Cut{In: lag.In, Out: lag.Out, Share: 1}.words(), strings.Join(names, ", "))
+	a.undo = func(ctx context.Context) error {
+		report, err := delayable.Undelay(ctx, name, lag)
+		if report.AnyPassed() {
+			a.event.LagNS = 0
+		}
+		return a.tell(asked+"; "+report.Words(lag.Amount), err)
+	}
+	a.event.Detail = asked
+	if lag.Out && a.holdsAllServers(names) {
+		a.event.LagNS = int64(lag.Amount.Low())
+	}
+	since, err := delayable.Delay(ctx, name, lag)
+	a.since = since
+	return err
+}))
 
 // holdsAllServers reports whether the peers are all servers that the target has, others or not.
 func (a *act) holdsAllServers(peers []string) bool {
@@ -113,11 +99,11 @@ func (f Fault) checkDelay(unit time.Duration) error {
 }
 
 // checkDelays refuses delays in TTLs that cannot be, with the TTL that the run has.
-func (s Spec) checkDelays(plan Plan) error {
+func (s Spec) checkDelays(conditions Conditions) error {
 	for _, mix := range s {
 		for _, f := range mix {
-			if f.Delay.given() && f.Delay.TTL && plan.TTL > 0 {
-				if err := f.checkDelay(plan.TTL); err != nil {
+			if f.Delay.given() && f.Delay.TTL && conditions.TTL > 0 {
+				if err := f.checkDelay(conditions.TTL); err != nil {
 					return fmt.Errorf("%q: %w", f.String(), err)
 				}
 			}

@@ -63,7 +63,7 @@ func TestADelayTellsHowLateWhatGoesToTheServersIs(t *testing.T) {
 	} {
 		l := laggard{victim: &victim{name: "c1"}, report: c.report}
 		env := &recording{scene: &scene{clients: []Target{l, &victim{name: "c2"}, &victim{name: "c3"}}, nodes: five("n")[:3]}}
-		round := drawSchedule(mustParse(t, c.spec), Plan{Seed: 3, TTL: time.Millisecond, Limit: time.Millisecond}).rounds[0]
+		round := drawSchedule(mustParse(t, c.spec), Conditions{Seed: 3, TTL: time.Millisecond, Limit: time.Millisecond}).rounds[0]
 		if err := round.run(t.Context(), env, 1); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestADelayTellsHowLateWhatGoesToTheServersIs(t *testing.T) {
 func TestADelayThatLostPacketsFailsToHeal(t *testing.T) {
 	l := laggard{victim: &victim{name: "c1"}, lost: fmt.Errorf("lost 2 packets")}
 	env := &recording{scene: &scene{clients: []Target{l}, nodes: five("n")[:3]}}
-	round := drawSchedule(mustParse(t, "delay:client(1),200ms"), Plan{Seed: 3, TTL: time.Millisecond, Limit: time.Millisecond}).rounds[0]
+	round := drawSchedule(mustParse(t, "delay:client(1),200ms"), Conditions{Seed: 3, TTL: time.Millisecond, Limit: time.Millisecond}).rounds[0]
 	if err := round.run(t.Context(), env, 1); err == nil || !strings.Contains(err.Error(), "lost 2 packets") {
 		t.Errorf("%v, want the error that says what was lost", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/clusters/disk"
+	"lockcheck/clusters/provider/disk"
 )
 
 // onDisk is a server whose disk can be made to fail. It remembers by what rule, and who ended by that.
@@ -32,7 +32,7 @@ func TestWhatADiskDoes(t *testing.T) {
 		"disk:one,slow=50ms,reads,writes": "reads and writes take 50ms longer",
 	} {
 		s, target := &scene{}, &onDisk{victim: &victim{name: "n1"}}
-		i := inject(t.Context(), s, Step{Fault: mustParse(t, spec)[0][0]}.act(s, target, Moment{}))
+		i := inject(t.Context(), s, drawnStep{Fault: mustParse(t, spec)[0][0]}.act(s, target, Moment{}))
 		if target.rule.String() != want || i.event.Detail != want || !i.took {
 			t.Errorf("%s: %v, told as %q", spec, target.rule, i.event.Detail)
 		}
@@ -51,7 +51,7 @@ func TestServersThatEndedByThemselvesAreTold(t *testing.T) {
 		{[]string{"n1", "n3"}, errors.New("n2 does not start"), "reads, writes and syncs fail (EIO); ended by itself, and started again: n1, n3"},
 	} {
 		s, target := &scene{}, &onDisk{victim: &victim{name: "n1"}, ended: test.ended, why: test.why}
-		act := Step{Fault: mustParse(t, "disk:one,error")[0][0], Hold: time.Second}.act(s, target, Moment{})
+		act := drawnStep{Fault: mustParse(t, "disk:one,error")[0][0], Hold: time.Second}.act(s, target, Moment{})
 		i := inject(t.Context(), s, act)
 		if err := i.heal(t.Context()); !errors.Is(err, test.why) || act.event.Detail != test.want {
 			t.Errorf("%v, told as %q, want %q", err, act.event.Detail, test.want)

@@ -19,7 +19,7 @@ func TestAKillThatTheEndOfTheRunMeetsIsHealed(t *testing.T) {
 		<-node.sent
 		cancel()
 	}()
-	round := drawSchedule(mustParse(t, "kill:one,1h"), Plan{Seed: 1, TTL: time.Second, Limit: time.Millisecond}).rounds[0]
+	round := drawSchedule(mustParse(t, "kill:one,1h"), Conditions{Seed: 1, TTL: time.Second, Limit: time.Millisecond}).rounds[0]
 	if err := round.run(ctx, &scene{nodes: []Target{node}}, time.Second); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func (s *stuck) Resume(context.Context) error { return errors.New("a thread is s
 // A run in which a fault could not be healed is not gone on with until its time is up.
 func TestAFaultThatCannotBeHealedEndsTheSchedule(t *testing.T) {
 	s := &scene{clients: []Target{&stuck{victim{name: "c1"}}}}
-	nemesis := drawSchedule(mustParse(t, "pause:client,1ms"), Plan{Seed: 1, TTL: time.Second, Limit: time.Hour})
+	nemesis := drawSchedule(mustParse(t, "pause:client,1ms"), Conditions{Seed: 1, TTL: time.Second, Limit: time.Hour})
 	nemesis.rounds[0].Gap = 0
 	err := nemesis.Run(t.Context(), s)
 	if err == nil || !strings.Contains(err.Error(), "healing pause of c1") {
@@ -81,7 +81,7 @@ func TestAFaultThatTheEndOfTheLoadOvertakesSaysSo(t *testing.T) {
 		cancel()
 	}()
 	env := &failures{scene: &scene{clients: []Target{client}}}
-	round := drawSchedule(mustParse(t, "pause:client(1),1h"), Plan{Seed: 1, TTL: time.Second, Limit: time.Millisecond}).rounds[0]
+	round := drawSchedule(mustParse(t, "pause:client(1),1h"), Conditions{Seed: 1, TTL: time.Second, Limit: time.Millisecond}).rounds[0]
 	if err := round.run(ctx, env, time.Second); err != nil {
 		t.Fatal(err)
 	}

@@ -33,19 +33,19 @@ func (m *Misplaced) Unwrap() error { return m.Err }
 
 // FromSchedule is the nemesis that plays exactly these rounds. What the run cannot have is refused as New refuses it. The error joins
 // a *Misplaced for each mistake.
-func FromSchedule(rounds []history.Round, plan Plan) (Nemesis, error) {
-	s := &schedule{ttl: plan.TTL, servers: plan.Servers}
+func FromSchedule(rounds []history.Round, conditions Conditions) (Nemesis, error) {
+	s := &schedule{ttl: conditions.TTL}
 	var wrong []error
 	var single []Fault
 	seen := map[string]bool{}
 	for i, recorded := range rounds {
-		round, err := readRound(recorded, plan)
+		round, err := readRound(recorded, conditions)
 		if err != nil {
 			err.Round = i
 			wrong = append(wrong, err)
 			continue
 		}
-		round.bound(plan.TTL)
+		round.bound(conditions.TTL)
 		s.rounds = append(s.rounds, round)
 		sequence := round.spec()
 		if len(sequence) == 1 {
@@ -62,7 +62,7 @@ func FromSchedule(rounds []history.Round, plan Plan) (Nemesis, error) {
 }
 
 // spec is the round as --nemesis could ask for it.
-func (r Round) spec() (s Spec) {
+func (r drawnRound) spec() (s Spec) {
 	for _, step := range r.Steps {
 		s = append(s, []Fault{step.Fault})
 	}
@@ -81,18 +81,18 @@ func (s Spec) String() string {
 	return strings.Join(steps, ";")
 }
 
-func readRound(recorded history.Round, plan Plan) (round Round, _ *Misplaced) {
+func readRound(recorded history.Round, conditions Conditions) (round drawnRound, _ *Misplaced) {
 	var err error
-	if round.Gap, err = exactTime(recorded.After, plan.TTL); err != nil {
+	if round.Gap, err = exactTime(recorded.After, conditions.TTL); err != nil {
 		return round, &Misplaced{Step: -1, Field: "after", Err: fmt.Errorf("%w: how long nothing is wrong before the round", err)}
 	}
 	if len(recorded.Steps) == 0 {
 		return round, &Misplaced{Step: -1, Field: "steps", Err: errors.New("a round has at least one step")}
 	}
 	for i, text := range recorded.Steps {
-		step, field, err := readStep(text, plan, i == len(recorded.Steps)-1)
+		step, field, err := readStep(text, conditions, i == len(recorded.Steps)-1)
 		if err == nil {
-			_, err = Spec{{step.Fault}}.check(step.String(), plan)
+			_, err = Spec{{step.Fault}}.check(step.String(), conditions)
 		}
 		if err != nil {
 			return round, &Misplaced{Step: i, Field: field, Err: err}
@@ -115,7 +115,7 @@ func readRound(recorded history.Round, plan Plan) (round Round, _ *Misplaced) {
 }
 
 // readStep returns the name of the field that is wrong, "" if it is the step as a whole.
-func readStep(r history.Step, plan Plan, last bool) (s Step, field string, err error) {
+func readStep(r history.Step, conditions Conditions, last bool) (s drawnStep, field string, err error) {
 	kind := kindNamed(r.Fault)
 	switch {
 	case kind == nil:
@@ -143,8 +143,8 @@ func readStep(r history.Step, plan Plan, last bool) (s Step, field string, err e
 		return s, "", fmt.Errorf("%s: %w", f, err)
 	}
 	f = kind.fill(f)
-	s = Step{Fault: f, WorkFraction: r.IntoWork, pick: r.Pick}
-	if field, err = s.settle(r, plan.TTL, last); err != nil {
+	s = drawnStep{Fault: f, WorkFraction: r.IntoWork, pick: r.Pick}
+	if field, err = s.settle(r, conditions.TTL, last); err != nil {
 		return s, field, err
 	}
 	if !(r.IntoWork >= 0 && r.IntoWork < 1) || r.IntoWork != 0 && f.Trigger != AtWork {
@@ -178,7 +178,7 @@ var parts = []struct {
 		return err
 	}},
 	{"delay", func(r history.Step) string { return r.Delay }, func(f *Fault, text string) error {
-		if !kindNamed(f.Kind).accepts.delay {
+		if !kindNamed(f.Kind).Takes.Delay {
 			return fmt.Errorf("%s takes no delay", f.Kind)
 		}
 		if err := f.takeDelay(text); err != nil {
@@ -235,11 +235,11 @@ func (r Range) one() error {
 func (r Range) exact(ttl time.Duration) time.Duration { return r.draw(random(0), ttl) }
 
 // settle fills in the times of a step. What a spec leaves to the seed has to be there.
-func (s *Step) settle(r history.Step, ttl time.Duration, last bool) (field string, err error) {
+func (s *drawnStep) settle(r history.Step, ttl time.Duration, last bool) (field string, err error) {
 	kind := kindNamed(s.Kind)
 	switch {
 	case r.For == "" && !last:
-		s.For = Range{} // it lasts until the last step of its round is over
+		s.For = Range{} // it lasts until the last step of its round is over; one with a length of its own, for that
 	case r.For == "" && s.For.given():
 		return "for", errors.New("how long it lasts is missing: write 1.5ttl or 3s")
 	case s.Shift.one() != nil:

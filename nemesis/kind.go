@@ -10,26 +10,43 @@ import (
 	"lockcheck/checker/history"
 )
 
-// Kind is one kind of fault: what it can be asked for, and how it is done. Each is one file.
+// Kind is one kind of fault: its entry in the table of faults (checker/history/faults.go), and how it is done. Each is one file.
 type Kind struct {
-	Name  string
-	About string
-	// Default is the mix that the bare name stands for: the first is drawn every second time, because it is what a run
-	// under this kind is for; the others in between.
-	Default string
-
-	needs    Capability // of the helper on its target's host, or of the service; "" for none
-	targets  []string   // that it can be aimed at, the default one first; none: it is aimed at the service as a whole
+	Name string
+	history.FaultKind
+	behaviour
 	defaults defaults
-	accepts  accepts
-	words    []string          // options that are words, for example "empty"
-	bounds   func(Fault) error // refuses magnitudes that the grammar has and this kind cannot be given; nil for none
-	single   bool              // a target suffers one at a time
-	inTurn   func(Fault) bool  // whether it comes to its targets one after another; nil: to all at once
-	begin    func(context.Context, *act) error
-	// requires is what must have happened (rule J9) for a fault with such a target.
-	requires func(Fault) []string
 }
+
+// behaviour is how a fault is done.
+type behaviour struct {
+	begin   func(context.Context, *act) error
+	suffers func(Target) bool // whether a target is one that can suffer it; nil for a fault of the service as a whole
+	bounds  func(Fault) error // refuses magnitudes that the grammar has and this kind cannot be given; nil for none
+}
+
+// on is a fault that targets can suffer which are a T; of the others it says what they cannot be.
+func on[T any](what string, begin func(ctx context.Context, a *act, target T) error) behaviour {
+	return behaviour{
+		begin: func(ctx context.Context, a *act) error {
+			target, ok := a.target.(T)
+			if !ok {
+				return unable(a.target, what)
+			}
+			return begin(ctx, a, target)
+		},
+		suffers: func(t Target) bool { _, ok := t.(T); return ok },
+	}
+}
+
+// bounded refuses some magnitudes.
+func (b behaviour) bounded(bounds func(Fault) error) behaviour {
+	b.bounds = bounds
+	return b
+}
+
+// CanHit reports whether a target is one that can suffer the fault.
+func (k *Kind) CanHit(t Target) bool { return k.suffers == nil || k.suffers(t) }
 
 // defaults is what is filled in where nothing was asked for.
 type defaults struct {
@@ -41,8 +58,14 @@ type defaults struct {
 	delay Range
 }
 
-// accepts says which parts of the grammar mean something to a kind.
-type accepts struct{ peer, shift, drift, share, rate, delay, latency bool }
+// behaviours are by the names of faults. Each file of a fault adds its own.
+var behaviours = map[history.F]behaviour{}
+
+// does says how the fault of an entry is done.
+func does(name history.F, how behaviour) behaviour {
+	behaviours[name] = how
+	return how
+}
 
 // Kinds are the nemeses there are, in the order in which they are listed.
 var Kinds []Kind
@@ -52,14 +75,47 @@ var words []string
 
 // init breaks the cycle between the table and the parser that Default goes through.
 func init() {
-	Kinds = []Kind{none, pause, partition, kill, clock, failover, loss, rate, slow, restart, delayed, diskFault, power}
-	for _, k := range Kinds {
-		for _, word := range k.words {
+	Kinds = []Kind{none}
+	for _, entry := range history.Faults() {
+		how, known := behaviours[entry.Name]
+		if !known {
+			panic("no file of package nemesis says how a fault of the table is done: " + string(entry.Name))
+		}
+		delete(behaviours, entry.Name)
+		Kinds = append(Kinds, newKind(entry, how))
+		for _, word := range entry.Options {
 			if !slices.Contains(words, word) {
 				words = append(words, word)
 			}
 		}
 	}
+	for name := range behaviours {
+		panic("a fault has no entry in the table (checker/history/faults.go): " + string(name))
+	}
+}
+
+// newKind reads what an entry has in the words of the grammar.
+func newKind(entry history.FaultKind, how behaviour) Kind {
+	usual := entry.Usual
+	return Kind{
+		Name: string(entry.Name), FaultKind: entry, behaviour: how,
+		defaults: defaults{
+			of: usually(usual.For, parseRange), rest: usually(usual.Rest, parseRange), shift: usually(usual.Shift, parseRange),
+			share: usually(usual.Share, parsePercent), rate: usually(usual.Rate, parseRate), delay: usually(usual.Delay, parseRange),
+		},
+	}
+}
+
+// usually reads a magnitude of the table; the zero value if there is none.
+func usually[T any](text string, parse func(string) (T, error)) (usual T) {
+	if text == "" {
+		return usual
+	}
+	usual, err := parse(text)
+	if err != nil {
+		panic("the table of faults: " + err.Error())
+	}
+	return usual
 }
 
 func kindNamed(name string) *Kind {
@@ -82,30 +138,6 @@ func Names() []string {
 // Options lists the options that are words.
 func Options() []string { return slices.Clone(words) }
 
-// ofWhom requires one fault of what it was aimed at: a holder, a server, any target.
-func ofWhom(f Fault) []string {
-	switch {
-	case f.Target.Name == roleHolder:
-		return []string{history.OfHolders(f.exposures())}
-	case roles[f.Target.Name].clients:
-		return []string{f.exposures()}
-	case f.Target.Name == roleResource:
-		return []string{history.OfResource(f.exposures())}
-	}
-	return []string{history.OfServers(f.exposures())}
-}
-
-// exposures names what is counted of such faults.
-func (f Fault) exposures() string { return history.WordsOf(history.F(f.Kind)).Exposures }
-
-// required is what must have happened for a fault of this kind.
-func (k *Kind) required(f Fault) []string {
-	if f.Trigger.unheld() && roles[f.Target.Name].clients {
-		return []string{f.exposures()}
-	}
-	return k.requires(f)
-}
-
 // check refuses what the kind has no use for, by name.
 func (k *Kind) check(f Fault) error {
 	refuse := func(part string, more ...string) error {
@@ -115,25 +147,25 @@ func (k *Kind) check(f Fault) error {
 		given, taken bool
 		part         string
 	}{
-		{f.Target.Name != "", len(k.targets) > 0, "target"},
-		{f.Peer.Name != "", k.accepts.peer, "other side (-" + f.Peer.String() + ")"},
-		{f.Shift.given(), k.accepts.shift, "shift"},
-		{f.Drift != 0, k.accepts.drift, "drift"},
-		{f.Share != 0, k.accepts.share, "share (" + percent(f.Share) + ")"},
-		{f.Rate != 0, k.accepts.rate, "rate (" + rateText(f.Rate) + ")"},
-		{f.Latency != 0, k.accepts.latency, "slow="},
+		{f.Target.Name != "", len(k.Targets) > 0, "target"},
+		{f.Peer.Name != "", k.Takes.Peer, "other side (-" + f.Peer.String() + ")"},
+		{f.Shift.given(), k.Takes.Shift, "shift"},
+		{f.Drift != 0, k.Takes.Drift, "drift"},
+		{f.Share != 0, k.Takes.Share, "share (" + percent(f.Share) + ")"},
+		{f.Rate != 0, k.Takes.Rate, "rate (" + rateText(f.Rate) + ")"},
+		{f.Latency != 0, k.Takes.Latency, "slow="},
 		{f.For.given() || f.Trigger != "", k.Name != none.Name, "duration or trigger"},
 	} {
 		if c.given && !c.taken {
 			return refuse(c.part, "; for example ", k.example())
 		}
 	}
-	if f.Target.Name != "" && !slices.Contains(k.targets, f.Target.Name) {
-		return refuse("target "+f.Target.Name, "; it takes: ", strings.Join(k.targets, ", "))
+	if f.Target.Name != "" && !slices.Contains(k.Targets, f.Target.Name) {
+		return refuse("target "+f.Target.Name, "; it takes: ", strings.Join(k.Targets, ", "))
 	}
 	for _, word := range f.Words {
-		if !slices.Contains(k.words, word) {
-			return refuse("option "+word, "; it takes: ", strings.Join(append([]string{"none but those of the grammar"}, k.words...), ", "))
+		if !slices.Contains(k.Options, word) {
+			return refuse("option "+word, "; it takes: ", strings.Join(append([]string{"none but those of the grammar"}, k.Options...), ", "))
 		}
 	}
 	for _, pair := range contradictory {
@@ -163,10 +195,7 @@ func (k *Kind) example() string {
 }
 
 // comesInTurn reports whether the fault comes to its targets one after another.
-func (f Fault) comesInTurn() bool {
-	inTurn := kindNamed(f.Kind).inTurn
-	return inTurn != nil && inTurn(f)
-}
+func (f Fault) comesInTurn() bool { return f.has(history.InTurn) }
 
 // contradictory are options of which a fault has one at most, and what to do instead.
 var contradictory = [][3]string{
@@ -177,8 +206,8 @@ var contradictory = [][3]string{
 
 // fill completes a fault. Who asks for a holder means one at work, unless a moment is named.
 func (k *Kind) fill(f Fault) Fault {
-	if f.Target.Name == "" && len(k.targets) > 0 {
-		f.Target.Name = k.targets[0]
+	if f.Target.Name == "" && len(k.Targets) > 0 {
+		f.Target.Name = k.Targets[0]
 	}
 	if f.Trigger == "" {
 		f.Trigger = AtIntervals
@@ -206,7 +235,7 @@ func (k *Kind) fill(f Fault) Fault {
 
 // act is one fault on one target, on its way.
 type act struct {
-	Step
+	drawnStep
 	env    Env
 	target Target
 	event  history.Event // of the injection; Detail is begin's to fill in

@@ -22,37 +22,19 @@ import (
 
 // Nemesis is a schedule of faults.
 type Nemesis interface {
-	// Requirements lists what must have happened for the run to have tested anything: without it a run without findings is
-	// inconclusive, never a pass (rule J9 in checker/RULES.md).
-	Requirements() []history.Requirement
 	// Steps says the schedule in words, a line a step.
 	Steps() []string
 	// Schedule is the same for programs: FromSchedule reads it.
 	Schedule() []history.Round
 	// Capabilities are what its faults need on the run's hosts.
-	Capabilities() []Capability
+	Capabilities() []history.Capability
 	// Run plays the schedule until ctx is done, and returns once everything is taken back and was seen to be. The error
 	// names a fault that could not be healed.
 	Run(ctx context.Context, env Env) error
 }
 
-// Capability is something that the helper on a host has to be able to do, or the service.
-type Capability string
-
-// The capabilities.
-const (
-	CapabilityNetwork  Capability = "network"  // drop packets; needs hosts with networks of their own
-	CapabilityDelay    Capability = "delay"    // hold packets back; needs hosts with networks of their own
-	CapabilityClock    Capability = "clock"    // change the clock that a process sees
-	CapabilityFailover Capability = "failover" // change the leader when asked
-	CapabilityRate     Capability = "rate"     // limit what a host sends; needs hosts with networks of their own
-	CapabilitySlow     Capability = "slow"     // stop and continue processes in short turns
-	CapabilityDisk     Capability = "disk"     // hosts whose data lies on disks that can be made to fail
-	CapabilityPower    Capability = "power"    // the same, and the disks know what was not synced
-)
-
-// Plan is what a schedule is drawn from.
-type Plan struct {
+// Conditions are what a schedule is drawn under.
+type Conditions struct {
 	Seed  int64
 	TTL   time.Duration // the lease as the servers grant it; magnitudes scale with it
 	Limit time.Duration // how long the load lasts
@@ -72,25 +54,15 @@ type Plan struct {
 	ResourceUnderTest bool
 }
 
-// Target is something that faults can hit. What it can suffer is found by type assertion.
+// Target is something that faults can hit. What it can suffer is found by type assertion: clusters.Pauser, clusters.Restarter, and what is
+// declared here and beside each kind of fault.
 type Target interface {
 	Name() string
-}
-
-// Pauser is a target that can be stopped as SIGSTOP does. Both calls return once the effect was read back.
-type Pauser interface {
-	Pause(ctx context.Context) error
-	Resume(ctx context.Context) error
 }
 
 // Killer is a target that can be ended by SIGKILL. It returns once the process is gone.
 type Killer interface {
 	Kill(ctx context.Context) error
-}
-
-// Restarter is a target that the nemesis has to start again. It returns once the process runs.
-type Restarter interface {
-	Restart(ctx context.Context, empty bool) error
 }
 
 // Skew is what a process's clocks are to show instead of the truth.
@@ -184,48 +156,48 @@ type Env interface {
 }
 
 // New draws the schedule of the nemesis named by spec. The error names the part of the spec that is wrong.
-func New(spec string, plan Plan) (Nemesis, error) {
+func New(spec string, conditions Conditions) (Nemesis, error) {
 	parsed, err := Parse(spec)
 	if err != nil {
 		return nil, err
 	}
-	if parsed, err = parsed.check(spec, plan); err != nil {
+	if parsed, err = parsed.check(spec, conditions); err != nil {
 		return nil, err
 	}
-	return drawSchedule(parsed, plan), nil
+	return drawSchedule(parsed, conditions), nil
 }
 
 // check refuses what the run cannot have, and leaves out of default mixes what it cannot.
-func (s Spec) check(text string, plan Plan) (_ Spec, err error) {
-	if plan.Attached {
+func (s Spec) check(text string, conditions Conditions) (_ Spec, err error) {
+	if conditions.Attached {
 		if s, err = s.attached(text); err != nil {
 			return nil, err
 		}
 	}
-	for _, check := range []func(Plan) error{s.checkNumbers, s.checkFailover, s.checkFronts, s.checkResource, s.checkDelays, s.checkTimes, s.checkDisk, s.checkSyncs} {
-		if err := check(plan); err != nil {
+	for _, check := range []func(Conditions) error{s.checkNumbers, s.checkFailover, s.checkFronts, s.checkResource, s.checkDelays, s.checkTimes, s.checkDisk, s.checkSyncs} {
+		if err := check(conditions); err != nil {
 			return nil, err
 		}
 	}
-	if plan.Leaderless {
+	if conditions.Leaderless {
 		if s, err = s.leaderless(); err != nil {
 			return nil, err
 		}
 	}
-	if plan.Servers == 0 {
+	if conditions.Servers == 0 {
 		return s, nil
 	}
-	return s.few(plan)
+	return s.few(conditions)
 }
 
 // checkNumbers refuses numbers of servers and clients that the run will not have: a fault on them could never happen.
-func (s Spec) checkNumbers(plan Plan) error {
+func (s Spec) checkNumbers(conditions Conditions) error {
 	for _, mix := range s {
 		for _, f := range mix {
 			for _, role := range []Role{f.Target, f.Peer} {
-				there, called := plan.Servers+plan.Fronts, "servers"
-				if roles[role.Name].clients {
-					there, called = plan.Clients, "clients"
+				there, called := conditions.Servers+conditions.Fronts, "servers"
+				if roles[role.Name].Clients {
+					there, called = conditions.Clients, "clients"
 				}
 				for _, n := range role.Numbers {
 					if there > 0 && n > there {
@@ -239,15 +211,15 @@ func (s Spec) checkNumbers(plan Plan) error {
 }
 
 // checkFailover refuses a change of the leader where there is none, or no other server that could lead.
-func (s Spec) checkFailover(plan Plan) error {
-	if !plan.Leaderless && plan.Servers != 1 {
+func (s Spec) checkFailover(conditions Conditions) error {
+	if !conditions.Leaderless && conditions.Servers != 1 {
 		return nil
 	}
 	for _, mix := range s {
 		for _, f := range mix {
-			if kindNamed(f.Kind).needs == CapabilityFailover {
-				return fmt.Errorf("%q: this service has no leader to change, with %s: leave failover out, or take another --backend or --nodes",
-					f.String(), history.Counted(int64(plan.Servers), "server", "servers"))
+			if kindNamed(f.Kind).Capability == history.CapabilityFailover {
+				return fmt.Errorf("%q: this service has no leader with %s, so failover is impossible: leave it out, or use another --backend or --nodes",
+					f.String(), history.Counted(int64(conditions.Servers), "server", "servers"))
 			}
 		}
 	}
@@ -255,8 +227,8 @@ func (s Spec) checkFailover(plan Plan) error {
 }
 
 // checkFronts refuses a fault of servers that the service does not have.
-func (s Spec) checkFronts(plan Plan) error {
-	if plan.Servers == 0 || plan.Fronts > 0 {
+func (s Spec) checkFronts(conditions Conditions) error {
+	if conditions.Servers == 0 || conditions.Fronts > 0 {
 		return nil
 	}
 	for _, mix := range s {
@@ -272,10 +244,10 @@ func (s Spec) checkFronts(plan Plan) error {
 }
 
 // checkResource refuses faults of a resource that keeps the run's own record.
-func (s Spec) checkResource(plan Plan) error {
+func (s Spec) checkResource(conditions Conditions) error {
 	for _, mix := range s {
 		for _, f := range mix {
-			if roles[f.Target.Name].tested && !plan.ResourceUnderTest {
+			if roles[f.Target.Name].tested && !conditions.ResourceUnderTest {
 				return fmt.Errorf("%q: only a resource that lockcheck started to test it is a target of faults (--resource=./PATH): its own proves what happened, and one behind a URL is run by others", f.String())
 			}
 		}
@@ -302,11 +274,11 @@ func (s Spec) leaderless() (Spec, error) {
 	return left, nil
 }
 
-func (s *schedule) Capabilities() (capabilities []Capability) {
+func (s *schedule) Capabilities() (capabilities []history.Capability) {
 	for _, spec := range s.specs {
 		for _, mix := range spec {
 			for _, f := range mix {
-				if capability := kindNamed(f.Kind).needs; capability != "" && !slices.Contains(capabilities, capability) {
+				if capability := kindNamed(f.Kind).Capability; capability != "" && !slices.Contains(capabilities, capability) {
 					capabilities = append(capabilities, capability)
 				}
 			}

@@ -4,6 +4,6 @@ import "lockcheck/checker/history"
 
 // none disturbs nothing: what goes wrong under it goes wrong by itself.
 var none = Kind{
-	Name:  history.NoNemesis,
-	About: "no faults: clients only contend for the lock",
+	Name:      history.NoNemesis,
+	FaultKind: history.FaultKind{About: "no faults: clients only contend for the lock"},
 }

@@ -3,6 +3,8 @@ package nemesis
 import (
 	"fmt"
 	"slices"
+
+	"lockcheck/checker/history"
 )
 
 // checkSingle refuses a sequence in which a target may be hit twice by a kind of fault of which it can suffer one at a time.
@@ -10,11 +12,18 @@ func (s Spec) checkSingle() error {
 	for j, later := range s {
 		for i, earlier := range s[:j] {
 			a, b := earlier[0], later[0]
-			if a.Kind != b.Kind || !kindNamed(a.Kind).single || !a.Target.mayMeet(b.Target) {
+			if !a.Target.mayMeet(b.Target) {
+				continue
+			}
+			if a.For.given() && (a.Kind == b.Kind || kindNamed(a.Kind).Halts && kindNamed(b.Kind).Halts) {
+				return fmt.Errorf("steps %d and %d of the sequence, %s and %s, may hit the same target, and the end of the first would end the second; leave the duration of the first out, or name different targets",
+					i+1, j+1, a.Kind, b.Kind)
+			}
+			if a.Kind != b.Kind || !kindNamed(a.Kind).Single {
 				continue
 			}
 			called, numbers := "server", roleServer
-			if roles[a.Target.Name].clients {
+			if roles[a.Target.Name].Clients {
 				called, numbers = "client", roleClient
 			}
 			return fmt.Errorf("steps %d and %d of the sequence are both %s of a %s, which may be the same one, and it can suffer one of them at a time; name different ones: %s:%s(1), %s:%s(2)",
@@ -30,7 +39,7 @@ func (s Spec) checkDisksTogether() error {
 	for j, later := range s {
 		for i, earlier := range s[:j] {
 			a, b := earlier[0], later[0]
-			if a.Kind != diskFault.Name || b.Kind != diskFault.Name || !a.Target.mayMeet(b.Target) || a.Target.leadsOrFollows(b.Target) {
+			if kindNamed(a.Kind).Capability != history.CapabilityDisk || kindNamed(b.Kind).Capability != history.CapabilityDisk || !a.Target.mayMeet(b.Target) || a.Target.leadsOrFollows(b.Target) {
 				continue
 			}
 			is, gets := a.diskRule(), b.diskRule()
@@ -51,7 +60,7 @@ func (r Role) leadsOrFollows(other Role) bool {
 // mayMeet reports whether two roles may mean the same client or server, of those that faults are aimed at. Who leads or holds a lock when
 // the second fault comes may be another one than when the first did.
 func (r Role) mayMeet(other Role) bool {
-	if roles[r.Name].clients != roles[other.Name].clients {
+	if roles[r.Name].Clients != roles[other.Name].Clients {
 		return false
 	}
 	if len(r.Numbers) == 0 || len(other.Numbers) == 0 {

@@ -7,12 +7,13 @@ import (
 	"hash/fnv"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/disk"
+	"lockcheck/clusters"
+	"lockcheck/clusters/provider/disk"
 )
 
 // PowerCutter is a target whose machine can lose its power.
 type PowerCutter interface {
-	Restarter
+	clusters.Restarter
 	// CutPower ends the target as SIGKILL does, and returns once its disks are without what was not synced, which was seen on them.
 	// It says what they lost, "" for nothing. An error that wraps ErrGone says that nothing was done.
 	CutPower(ctx context.Context, how disk.How) (lost string, err error)
@@ -21,39 +22,22 @@ type PowerCutter interface {
 }
 
 const (
-	torn       = "torn"
-	journaled  = "journaled"
-	restartNow = "at-once"
+	torn      = "torn"
+	journaled = "journaled"
 )
 
-// power ends servers with SIGKILL, and what was not synced is gone.
-var power = Kind{
-	Name: "power",
-	About: "SIGKILL, and all that was not synced is gone, or only a part of it (torn; journaled: names as ext4 and XFS keep them); servers start " +
-		"again from what is left, at once or after a while (1ttl)",
-	Default:  "power:majority@work,power:leader@work,power:all@work,power:one@work",
-	needs:    CapabilityPower,
-	targets:  []string{roleLeader, roleFollower, roleOne, "minority", "majority", "all", roleServer},
-	defaults: defaults{rest: ttls(0.2, 1)},
-	words:    []string{torn, journaled, restartNow},
-	bounds: func(f Fault) error {
-		if f.timed && f.has(restartNow) {
-			return fmt.Errorf("%s and a duration exclude each other: servers are without power for that long, or start again at once (also without either)", restartNow)
-		}
-		return nil
-	},
-	begin:    cutPower,
-	requires: ofWhom,
-}
+// A power cut ends servers with SIGKILL, and what was not synced is gone.
+var _ = does("power", on("cut off from its power", cutPower).bounded(func(f Fault) error {
+	if f.timed && f.has(history.AtOnceOption) {
+		return fmt.Errorf("%s and a duration exclude each other: servers are without power for that long, or start again at once (also without either)", history.AtOnceOption)
+	}
+	return nil
+}))
 
 // powerTimeout bounds all that is between the end of the target's process and the next one.
 const powerTimeout = 2 * healTimeout
 
-func cutPower(ctx context.Context, a *act) error {
-	target, ok := a.target.(PowerCutter)
-	if !ok {
-		return unable(a.target, "cut off from its power")
-	}
+func cutPower(ctx context.Context, a *act, target PowerCutter) error {
 	// As with a kill: once it was sent SIGKILL it has to be started again.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), powerTimeout)
 	defer cancel()

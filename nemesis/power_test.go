@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/clusters/disk"
+	"lockcheck/clusters/provider/disk"
 )
 
 // board is what several targets did, in order.
@@ -85,7 +85,7 @@ func TestAPowerCutIsRecorded(t *testing.T) {
 		}
 	}
 	number := func(target, spec string, pick uint64) uint64 {
-		a := &act{Step: Step{Fault: mustParse(t, spec)[0][0], pick: pick}, target: rock(target)}
+		a := &act{drawnStep: drawnStep{Fault: mustParse(t, spec)[0][0], pick: pick}, target: rock(target)}
 		return a.tornBy()
 	}
 	seen := []uint64{number("n1", "power:one,torn", 1), number("n2", "power:one,torn", 1), number("n1", "power:one,torn", 1<<20)}
@@ -102,7 +102,7 @@ func TestAPowerCutIsRecorded(t *testing.T) {
 func TestAPowerCutOfARock(t *testing.T) {
 	s := &scene{nodes: []Target{rock("n1")}}
 	env := &failures{scene: s}
-	round := drawSchedule(mustParse(t, "power:one"), Plan{Seed: 3, TTL: 1, Limit: 1}).rounds[0]
+	round := drawSchedule(mustParse(t, "power:one"), Conditions{Seed: 3, TTL: 1, Limit: 1}).rounds[0]
 	if err := round.run(t.Context(), env, 1); err != nil {
 		t.Fatal(err)
 	}

@@ -19,37 +19,29 @@ type Limited interface {
 // Rates that can be told apart by a transfer: a second of the slowest is some packets, and the fastest is slower than any machine.
 const minRate, maxRate = 8_000, 20_000_000
 
-// rate limits what a host sends.
-var rate = Kind{
-	Name:     "rate",
-	About:    "limits what a target's host sends, to all others, with a queue before the limit (1mbit)",
-	Default:  "rate:holder@work,16kbit,1.5..3ttl,rate:leader,64kbit,0.5..2ttl,rate:client,16kbit,0.5..2ttl",
-	needs:    CapabilityRate,
-	targets:  clock.targets,
-	defaults: defaults{of: ttls(1.5, 3), rate: 64_000},
-	accepts:  accepts{rate: true},
-	single:   true,
-	begin: func(ctx context.Context, a *act) error {
-		limited, ok := a.target.(Limited)
-		if !ok {
-			return unable(a.target, "held to a rate")
+// A rate limits what a host sends.
+var _ = does("rate", on("held to a rate", func(ctx context.Context, a *act, limited Limited) error {
+	var peers []Linked
+	for _, t := range append(append([]Target{a.env.Resource()}, a.env.Nodes()...), a.env.Clients()...) {
+		if peer, ok := t.(Linked); ok && t.Name() != a.target.Name() {
+			peers = append(peers, peer)
 		}
-		var peers []Linked
-		for _, t := range append(append([]Target{a.env.Resource()}, a.env.Nodes()...), a.env.Clients()...) {
-			if peer, ok := t.(Linked); ok && t.Name() != a.target.Name() {
-				peers = append(peers, peer)
-			}
-		}
-		a.undo = func(ctx context.Context) error { return a.tell(limited.Unlimit(ctx)) }
-		since, seen, err := limited.Limit(ctx, a.Rate, peers)
-		a.since = since
-		return a.tell(seen, err)
-	},
-	requires: ofWhom,
-}
+	}
+	a.undo = func(ctx context.Context) error { return a.tell(limited.Unlimit(ctx)) }
+	since, seen, err := limited.Limit(ctx, a.Rate, peers)
+	a.since = since
+	return a.tell(seen, err)
+}))
 
-// spoilsTransfers are the kinds of faults under which a transfer says nothing of a limit: they slow it down themselves.
-var spoilsTransfers = []string{"loss", "delay"}
+// spoilsTransfers are the kinds of faults under which a transfer says nothing of a limit.
+func spoilsTransfers() (names []string) {
+	for _, k := range Kinds {
+		if k.SpoilsTransfers {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
 
 // rateUnits are the units of rates, the greatest first.
 var rateUnits = []struct {
@@ -59,7 +51,7 @@ var rateUnits = []struct {
 
 // isRate reports whether an option is meant to be a rate: with such a unit, or a number that is no duration, of a kind that takes one.
 func (f *Fault) isRate(text string) bool {
-	if strings.HasSuffix(text, "bit") || !kindNamed(f.Kind).accepts.rate {
+	if strings.HasSuffix(text, "bit") || !kindNamed(f.Kind).Takes.Rate {
 		return strings.HasSuffix(text, "bit")
 	}
 	digits := strings.TrimLeft(text, "+-")

@@ -19,7 +19,7 @@ func (s *schedule) Schedule() []history.Round {
 }
 
 // recorded is the step in words of the grammar.
-func (s Step) recorded() history.Step {
+func (s drawnStep) recorded() history.Step {
 	s = s.pinned()
 	r := history.Step{
 		Fault: s.Kind, Target: s.Target.String(), Peer: s.Peer.String(), Trigger: string(s.Trigger), IntoWork: s.WorkFraction,
@@ -58,7 +58,7 @@ func (s Step) recorded() history.Step {
 }
 
 // pinned has what was drawn in the place of what it was drawn from, and nothing that means nothing to the step: it is all there is to it.
-func (s Step) pinned() Step {
+func (s drawnStep) pinned() drawnStep {
 	pin := func(r *Range, drawn time.Duration) {
 		if r.given() {
 			*r = exactly(drawn)

@@ -6,19 +6,24 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"lockcheck/clusters"
 )
 
 // ErrGone says that a target's process had ended before: that is no fault's doing, nor is any to take it back.
 var ErrGone = errors.New("it had ended before")
 
-// Stopper is a target that can be asked to end in good order, as by SIGTERM. It returns once the process is gone, with how it ended.
+// Quitter is a target that can be asked to end in good order, as by SIGTERM. It returns once the process is gone, with how it ended.
 // An error that wraps ErrGone says that nothing was asked.
-type Stopper interface {
-	Stop(ctx context.Context) (how string, err error)
+type Quitter interface {
+	Quit(ctx context.Context) (how string, err error)
 }
 
-// rolling has the targets restarted in turn.
-const rolling = "rolling"
+// stopRestarter is a target that can be restarted in good order.
+type stopRestarter interface {
+	Quitter
+	clusters.Restarter
+}
 
 const (
 	// stopTimeout bounds the end of a server that was asked to end. etcd alone waits 7 s for the streams of its clients to end.
@@ -27,53 +32,37 @@ const (
 	servesTimeout = 60 * time.Second
 )
 
-// restart ends servers in good order and starts them again with their data: all at once, or in turn as an upgrade does.
-var restart = Kind{
-	Name:     "restart",
-	About:    "SIGTERM and start with their data: servers at once, or in turn, the leader last, each when the whole service works again (rolling)",
-	Default:  "restart:all,rolling",
-	targets:  []string{"all", roleLeader, roleFollower, roleOne, "minority", "majority", roleServer, roleAPIServer},
-	defaults: defaults{of: ttls(0.1, 0.5)},
-	words:    []string{rolling},
-	inTurn:   func(f Fault) bool { return f.has(rolling) },
-	bounds: func(f Fault) error {
-		if f.has(rolling) && roles[f.Target.Name].many == nil && f.Target.Name != "" && len(f.Target.Numbers) < 2 {
-			return fmt.Errorf("%s is one server, and rolling restarts several in turn: all, majority, minority, or node(1,2)", f.Target)
-		}
+// A restart ends servers in good order and starts them again with their data: all at once, or in turn as an upgrade does.
+var _ = does("restart", on("restarted", func(ctx context.Context, a *act, target stopRestarter) error {
+	// As with a kill: once it was asked to end it has to be started again.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	a.undo = func(ctx context.Context) error { return target.Restart(ctx, false) }
+	how, err := target.Quit(ctx)
+	if err == nil {
+		a.event.Detail = "ended (" + how + "), to be started with its data"
 		return nil
-	},
-	begin: func(ctx context.Context, a *act) error {
-		stopper, stops := a.target.(Stopper)
-		restarter, restarts := a.target.(Restarter)
-		if !stops || !restarts {
-			return unable(a.target, "restarted")
+	}
+	switch killer, ok := a.target.(Killer); {
+	case errors.Is(err, ErrGone):
+		a.undo = nil
+	case ok:
+		a.undo = func(ctx context.Context) error {
+			_ = killer.Kill(ctx) // it may have ended by now
+			return target.Restart(ctx, false)
 		}
-		// As with a kill: once it was asked to end it has to be started again.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-		defer cancel()
-		a.undo = func(ctx context.Context) error { return restarter.Restart(ctx, false) }
-		how, err := stopper.Stop(ctx)
-		if err == nil {
-			a.event.Detail = "ended (" + how + "), to be started with its data"
-			return nil
-		}
-		switch killer, ok := a.target.(Killer); {
-		case errors.Is(err, ErrGone):
-			a.undo = nil
-		case ok:
-			a.undo = func(ctx context.Context) error {
-				_ = killer.Kill(ctx) // it may have ended by now
-				return restarter.Restart(ctx, false)
-			}
-		}
-		return err
-	},
-	requires: ofWhom,
-}
+	}
+	return err
+}).bounded(func(f Fault) error {
+	if f.comesInTurn() && roles[f.Target.Name].Many == nil && f.Target.Name != "" && len(f.Target.Numbers) < 2 {
+		return fmt.Errorf("%s is one server, and rolling restarts several in turn: all, majority, minority, or node(1,2)", f.Target)
+	}
+	return nil
+}))
 
 // runInTurn does a step to one target after another: each is healed, and the whole service seen to work, before the next one's turn. A
 // service that does not come back is left alone then; the fault of the next target records why.
-func (s Step) runInTurn(ctx context.Context, env Env, moment Moment) error {
+func (s drawnStep) runInTurn(ctx context.Context, env Env, moment Moment) error {
 	var missing error
 	pass := moment.Pass
 	for left := s.aim(ctx, env, moment); len(left) > 0 && ctx.Err() == nil; {

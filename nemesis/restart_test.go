@@ -36,9 +36,9 @@ type deposed struct {
 	of *scene
 }
 
-func (d deposed) Stop(ctx context.Context) (string, error) {
+func (d deposed) Quit(ctx context.Context) (string, error) {
 	d.of.leader = "n3"
-	return d.victim.Stop(ctx)
+	return d.victim.Quit(ctx)
 }
 
 // A service may have another leader after each restart: who leads when only one is left goes last.
@@ -55,7 +55,7 @@ func TestARollingRestartLooksWhoLeadsBeforeEachTurn(t *testing.T) {
 func TestARollingRestartStopsWhereTheServiceDoesNotComeBack(t *testing.T) {
 	s := &scene{nodes: five("n")[:3], ready: errors.New("n1 follows no leader")}
 	env := &failures{scene: s}
-	round := drawSchedule(mustParse(t, "restart:all,rolling"), Plan{Seed: 3, TTL: 1, Limit: 1}).rounds[0]
+	round := drawSchedule(mustParse(t, "restart:all,rolling"), Conditions{Seed: 3, TTL: 1, Limit: 1}).rounds[0]
 	if err := round.run(t.Context(), env, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ type lasting struct {
 	why error
 }
 
-func (l lasting) Stop(context.Context) (string, error) { _ = l.note("stop"); return "", l.why }
+func (l lasting) Quit(context.Context) (string, error) { _ = l.note("stop"); return "", l.why }
 
 // A server that does not end is killed and started again. One that had ended before is left as it is: no fault did that.
 func TestAServerThatDoesNotEndInGoodOrder(t *testing.T) {

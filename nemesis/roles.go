@@ -4,20 +4,20 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"lockcheck/checker/history"
 )
 
 // role says what a target's name means.
 type role struct {
+	history.Target
 	about    string
-	clients  bool // clients, not servers
 	numbered bool // node(1,2)
 	leads    bool // means something only where a server leads
 	front    bool // means something only where there are servers before others
 	tested   bool // faults but partitions mean something only where the resource is under test
 	peerOnly bool // no fault is aimed at it; partitions may have it on their other side
-	// many is how many of so many servers it means at once; nil for one.
-	many func(servers int) int
-	find func(context.Context, aim) []Target
+	find     func(context.Context, aim) []Target
 }
 
 // aim is what finding a target may depend on: the run, the moment that the fault waited for, the seed's choice, and who
@@ -37,8 +37,8 @@ func (a aim) free(targets []Target) []Target {
 
 // The roles that code asks for by name.
 const (
-	roleHolder     = "holder"
-	roleWaiter     = "waiter"
+	roleHolder     = history.HolderTarget
+	roleWaiter     = history.WaiterTarget
 	roleClient     = "client"
 	roleServer     = "node"
 	roleOne        = "one"
@@ -46,7 +46,7 @@ const (
 	roleFollower   = "follower"
 	roleServers    = "servers"
 	roleAPIServer  = "apiserver"
-	roleResource   = "resource"
+	roleResource   = history.ResourceTarget
 	roleEverything = "everything"
 	roleBridge     = "bridge"
 )
@@ -55,39 +55,32 @@ const (
 var roles map[string]role
 
 func init() {
-	minority := func(n int) int { return (n - 1) / 2 }
-	majority := func(n int) int { return n/2 + 1 }
-	all := func(n int) int { return n }
 	roles = map[string]role{
-		roleHolder:     {about: "a client that holds a lock", clients: true, find: findHolder},
-		roleWaiter:     {about: "a client that waits for a lock", clients: true, find: findWaiter},
-		roleClient:     {about: "any client, or client(1,2)", clients: true, numbered: true, find: findClient},
-		"clients":      {about: "all clients", clients: true, find: func(_ context.Context, a aim) []Target { return a.env.Clients() }},
+		roleHolder:     {about: "a client that holds a lock", find: findHolder},
+		roleWaiter:     {about: "a client that waits for a lock", find: findWaiter},
+		roleClient:     {about: "any client, or client(1,2)", numbered: true, find: findClient},
+		"clients":      {about: "all clients", find: func(_ context.Context, a aim) []Target { return a.env.Clients() }},
 		roleServer:     {about: "any server, or node(1,2)", numbered: true, find: findServer},
 		roleOne:        {about: "one server, leading or not", find: findServer},
 		roleLeader:     {about: "the server that leads", leads: true, find: findLeader},
 		roleFollower:   {about: "a server that does not lead", leads: true, find: findFollower},
-		"minority":     {about: "as many servers as a quorum can do without", many: minority, find: some(minority)},
-		"majority":     {about: "as many servers as a quorum needs", many: majority, find: some(majority)},
-		"all":          {about: "all servers", many: all, find: func(_ context.Context, a aim) []Target { return members(a.env) }},
-		roleBridge:     {about: "two halves of the servers that only one server connects", many: minority, find: some(minority)},
+		"minority":     {about: "as many servers as a quorum can do without", find: some(history.Minority)},
+		"majority":     {about: "as many servers as a quorum needs", find: some(history.Majority)},
+		"all":          {about: "all servers", find: func(_ context.Context, a aim) []Target { return members(a.env) }},
+		roleBridge:     {about: "two halves of the servers that only one server connects", find: some(history.Minority)},
 		roleAPIServer:  {about: "an API server (kubernetes), which no quorum counts", front: true, find: findFront},
 		roleServers:    {about: "other side: the other servers", peerOnly: true},
 		roleResource:   {about: "the protected resource: the other side of partitions; one under test can be paused and killed, too", tested: true, find: findResource},
 		roleEverything: {about: "other side: all others", peerOnly: true},
 	}
+	for name, r := range roles {
+		r.Target = history.TargetNamed(name)
+		roles[name] = r
+	}
 }
 
-// size is how many targets a role has at least, of so many servers.
-func (r Role) size(servers int) int {
-	switch many := roles[r.Name].many; {
-	case len(r.Numbers) > 0:
-		return len(r.Numbers)
-	case many != nil:
-		return many(servers)
-	}
-	return 1
-}
+// meaning is what the role means, as plans know it.
+func (r Role) meaning() history.Target { return history.TargetNamed(r.String()) }
 
 // roleNames lists the roles, those that faults can be aimed at first.
 func roleNames() []string {

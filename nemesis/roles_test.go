@@ -62,7 +62,7 @@ func TestACutKnowsTheServersBeforeOthers(t *testing.T) {
 		s := &scene{clients: five("c"), nodes: five("n"), fronts: 2, leader: "n2"}
 		target := roles[f.Target.Name].find(t.Context(), aim{env: s, role: f.Target})[0]
 		var names []string
-		for _, p := range (Step{Fault: f}).act(s, target, Moment{}).peers(t.Context()) {
+		for _, p := range (drawnStep{Fault: f}).act(s, target, Moment{}).peers(t.Context()) {
 			names = append(names, p.Name())
 		}
 		for _, name := range want {
@@ -77,7 +77,7 @@ func TestACutKnowsTheServersBeforeOthers(t *testing.T) {
 }
 
 func TestAServiceWithoutServersBeforeOthersRefusesFaultsOfThem(t *testing.T) {
-	plan := Plan{Seed: 1, TTL: time.Second, Limit: time.Minute, Servers: 3, Clients: 5}
+	plan := Conditions{Seed: 1, TTL: time.Second, Limit: time.Minute, Servers: 3, Clients: 5}
 	for _, spec := range []string{"kill:apiserver", "pause:holder@work;partition:holder-apiserver"} {
 		if _, err := New(spec, plan); err == nil || !strings.Contains(err.Error(), "no apiserver") {
 			t.Errorf("%s: %v", spec, err)

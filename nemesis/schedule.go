@@ -7,36 +7,35 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"lockcheck/checker/history"
 	"lockcheck/nemesis/agent/delay"
 )
 
-// Step is one fault of a schedule with everything drawn that the seed decides.
-type Step struct {
+// drawnStep is one fault of a schedule with everything drawn that the seed decides.
+type drawnStep struct {
 	Fault
 	Hold         time.Duration // how long it lasts
 	Jump         time.Duration // of a clock
 	Amount       delay.Amount  // by which packets are held back
 	WorkFraction float64       // of the work at which it comes, for faults that wait for work: 0 to 1
 	pick         uint64        // which one, where the target leaves a choice
-	maxActive    time.Duration // how long it can be until it is taken back: a step of a sequence stays until the last one is over
+	maxActive    time.Duration // how long it can be until it is taken back: a step of a sequence without a duration stays until the last one is over
 }
 
-// Round is a time without faults and then one fault, or a sequence of them that stay until the round is over.
-type Round struct {
+// drawnRound is a time without faults and then one fault, or a sequence of them that stay until the last one's time is over, or their own is.
+type drawnRound struct {
 	Gap   time.Duration
-	Steps []Step
+	Steps []drawnStep
 }
 
 // schedule is a spec drawn from a seed, or read from a plan file.
 type schedule struct {
 	specs  []Spec // what it is of: one if it was drawn
 	ttl    time.Duration
-	rounds []Round
-
-	servers int // 0 if that is not known
+	rounds []drawnRound
 }
 
 // between two rounds, before the first too.
@@ -44,22 +43,22 @@ const shortestGap, longestGap = 300 * time.Millisecond, 1200 * time.Millisecond
 
 // drawSchedule stratifies: of every kind that was asked for, what it is for comes first and then at least every second
 // time; what comes between is drawn freely.
-func drawSchedule(spec Spec, plan Plan) *schedule {
-	s := &schedule{specs: []Spec{spec}, ttl: plan.TTL, servers: plan.Servers}
+func drawSchedule(spec Spec, conditions Conditions) *schedule {
+	s := &schedule{specs: []Spec{spec}, ttl: conditions.TTL}
 	if spec[0][0].Kind == none.Name {
 		return s
 	}
-	r := random(plan.Seed)
-	for at := time.Duration(0); at < plan.Limit; {
-		round := Round{Gap: between(r, shortestGap, longestGap)}
+	r := random(conditions.Seed)
+	for at := time.Duration(0); at < conditions.Limit; {
+		round := drawnRound{Gap: between(r, shortestGap, longestGap)}
 		if len(spec) > 1 {
 			for _, mix := range spec {
-				round.Steps = append(round.Steps, drawStep(r, mix[0], plan.TTL))
+				round.Steps = append(round.Steps, drawStep(r, mix[0], conditions.TTL))
 			}
 		} else {
-			round.Steps = []Step{drawStep(r, chooseFault(r, spec[0], len(s.rounds)), plan.TTL)}
+			round.Steps = []drawnStep{drawStep(r, chooseFault(r, spec[0], len(s.rounds)), conditions.TTL)}
 		}
-		round.bound(plan.TTL)
+		round.bound(conditions.TTL)
 		s.rounds = append(s.rounds, round)
 		at += round.Gap + round.Steps[len(round.Steps)-1].Hold
 	}
@@ -67,10 +66,13 @@ func drawSchedule(spec Spec, plan Plan) *schedule {
 }
 
 // bound notes how long each step can be until it is taken back.
-func (r Round) bound(ttl time.Duration) {
+func (r drawnRound) bound(ttl time.Duration) {
 	maxActive := r.Steps[len(r.Steps)-1].Hold
-	for i := range slices.Backward(r.Steps) {
+	for i, step := range slices.Backward(r.Steps) {
 		r.Steps[i].maxActive = maxActive
+		if step.For.given() {
+			r.Steps[i].maxActive = step.Hold
+		}
 		maxActive += waitTTLs * ttl
 	}
 }
@@ -90,8 +92,8 @@ func chooseFault(r *rand.Rand, mix []Fault, place int) Fault {
 	return first[place/2%len(first)]
 }
 
-func drawStep(r *rand.Rand, f Fault, ttl time.Duration) Step {
-	step := Step{Fault: f, Hold: f.For.draw(r, ttl), Jump: f.Shift.draw(r, ttl), WorkFraction: 0.1 + 0.4*r.Float64(), pick: r.Uint64()}
+func drawStep(r *rand.Rand, f Fault, ttl time.Duration) drawnStep {
+	step := drawnStep{Fault: f, Hold: f.For.draw(r, ttl), Jump: f.Shift.draw(r, ttl), WorkFraction: 0.1 + 0.4*r.Float64(), pick: r.Uint64()}
 	if rest := kindNamed(f.Kind).defaults.rest; !f.For.given() && rest.given() {
 		step.Hold = rest.draw(r, ttl)
 	}
@@ -116,7 +118,7 @@ func (s *schedule) Steps() []string {
 }
 
 // words says the step in the grammar, with what was drawn.
-func (s Step) words(ttl time.Duration) string {
+func (s drawnStep) words(ttl time.Duration) string {
 	f := s.Fault
 	f.For, f.Shift = Range{}, Range{}
 	var drawn []string
@@ -157,13 +159,20 @@ const waitTTLs = 10
 // client holds a lock that packets reach a TTL late.
 const patienceTTLs = 3
 
-// run does the steps one after another and takes all of them back in the opposite order.
-func (r Round) run(ctx context.Context, env Env, ttl time.Duration) (failed error) {
+// run does the steps one after another and takes all of them back in the opposite order, those with a time of their own when it is over.
+// A round that breaks off takes back all at once.
+func (r drawnRound) run(ctx context.Context, env Env, ttl time.Duration) (failed error) {
 	var done []*injection
+	var own endings
+	lasting, breakOff := context.WithCancel(context.WithoutCancel(ctx)) // what the round breaks off is taken back in order
+	whole := false
 	defer func() {
-		for _, i := range slices.Backward(done) {
-			failed = errors.Join(failed, i.heal(ctx))
+		failed = errors.Join(failed, healAll(ctx, done))
+		if !whole {
+			breakOff()
 		}
+		failed = errors.Join(failed, own.wait())
+		breakOff()
 	}()
 	next := r.Steps[0].listen(env)
 	defer func() { next.End() }() // before anything is healed: a client may wait
@@ -179,14 +188,20 @@ func (r Round) run(ctx context.Context, env Env, ttl time.Duration) (failed erro
 			return nil // the run is over, or the moment did not come
 		}
 		if step.comesInTurn() {
-			return step.runInTurn(ctx, env, moment)
+			err := step.runInTurn(ctx, env, moment)
+			whole = ctx.Err() == nil
+			return err
 		}
 		if n+1 < len(r.Steps) {
 			next = r.Steps[n+1].listenAhead(env)
 		}
 		injected, took := injectAll(ctx, env, step.aim(ctx, env, moment))
 		moment.Pass()
-		done = append(done, injected...)
+		if last := n+1 == len(r.Steps); took && !last && step.For.given() {
+			own.after(lasting, step.Hold, injected)
+		} else {
+			done = append(done, injected...)
+		}
 		if !took {
 			return nil // recorded as what came of it
 		}
@@ -194,13 +209,45 @@ func (r Round) run(ctx context.Context, env Env, ttl time.Duration) (failed erro
 			next.turn(env)
 		}
 	}
-	sleep(ctx, r.Steps[len(r.Steps)-1].Hold)
+	whole = sleep(ctx, r.Steps[len(r.Steps)-1].Hold)
 	return nil
 }
 
+// endings take back the steps of a round that have a time of their own.
+type endings struct {
+	waiting sync.WaitGroup
+	mu      sync.Mutex
+	failed  error
+}
+
+// after takes back what was injected once a time, or ctx, is over.
+func (e *endings) after(ctx context.Context, d time.Duration, injected []*injection) {
+	e.waiting.Go(func() {
+		sleep(ctx, d)
+		err := healAll(ctx, injected)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.failed = errors.Join(e.failed, err)
+	})
+}
+
+// wait returns once all are taken back.
+func (e *endings) wait() error {
+	e.waiting.Wait()
+	return e.failed
+}
+
+// healAll takes faults back in the opposite order.
+func healAll(ctx context.Context, injected []*injection) (failed error) {
+	for _, i := range slices.Backward(injected) {
+		failed = errors.Join(failed, i.heal(ctx))
+	}
+	return failed
+}
+
 // aim finds what the step hits at its moment.
-func (s Step) aim(ctx context.Context, env Env, moment Moment) (acts []*act) {
-	if len(kindNamed(s.Kind).targets) == 0 {
+func (s drawnStep) aim(ctx context.Context, env Env, moment Moment) (acts []*act) {
+	if len(kindNamed(s.Kind).Targets) == 0 {
 		return []*act{s.act(env, service{}, moment)}
 	}
 	for _, t := range roles[s.Target.Name].find(ctx, aim{env: env, role: s.Target, moment: moment, pick: s.pick}) {
@@ -212,8 +259,8 @@ func (s Step) aim(ctx context.Context, env Env, moment Moment) (acts []*act) {
 	return acts
 }
 
-func (s Step) act(env Env, target Target, moment Moment) *act {
-	a := &act{Step: s, env: env, target: target}
+func (s drawnStep) act(env Env, target Target, moment Moment) *act {
+	a := &act{drawnStep: s, env: env, target: target}
 	a.event = history.Event{F: history.F(s.Kind), Target: target.Name(), Role: s.Target.String(), DurNS: int64(s.Hold), Clock: s.clock()}
 	if moment.Client == target.Name() {
 		a.event.Hold, a.event.Key = moment.Hold, moment.Key

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/disk"
+	"lockcheck/clusters/provider/disk"
 )
 
 // scene is a run with some clients and servers. It writes down what is done to them.
@@ -114,7 +115,7 @@ func TestAFaultSaysWhichClockItChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := Step{Fault: parsed[0][0]}.act(&scene{}, &victim{name: "n1"}, Moment{})
+		a := drawnStep{Fault: parsed[0][0]}.act(&scene{}, &victim{name: "n1"}, Moment{})
 		if a.event.Clock != want {
 			t.Errorf("%s changes clock %q, want %q", spec, a.event.Clock, want)
 		}
@@ -164,7 +165,7 @@ func (v *victim) Slow(_ context.Context, share float64) (time.Time, string, erro
 	return time.Now(), "", v.note("slow %g", share)
 }
 func (v *victim) Unslow(context.Context) (string, error) { return "", v.note("unslow") }
-func (v *victim) Stop(context.Context) (string, error)   { return "exit code 0", v.note("stop") }
+func (v *victim) Quit(context.Context) (string, error)   { return "exit code 0", v.note("stop") }
 func (v *victim) CutPower(_ context.Context, how disk.How) (string, error) {
 	return "1 kB in 1 file", v.note("power torn=%v journaled=%v", how.Torn != 0, how.Journaled)
 }
@@ -185,7 +186,7 @@ func five(prefix string) (all []Target) {
 // one plays the first round of a spec, with its holds made short.
 func play(t *testing.T, spec string, s *scene) {
 	t.Helper()
-	round := drawSchedule(mustParse(t, spec), Plan{Seed: 3, TTL: 10 * time.Millisecond, Limit: time.Millisecond}).rounds[0]
+	round := drawSchedule(mustParse(t, spec), Conditions{Seed: 3, TTL: 10 * time.Millisecond, Limit: time.Millisecond}).rounds[0]
 	if err := round.run(t.Context(), s, time.Second); err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +253,7 @@ func TestSidesOfAPartition(t *testing.T) {
 	} {
 		for seed := range int64(50) {
 			s := &scene{clients: five("c"), nodes: five("n"), leader: "n3"}
-			step := drawSchedule(mustParse(t, spec), Plan{Seed: seed, TTL: time.Second, Limit: time.Millisecond}).rounds[0].Steps[0]
+			step := drawSchedule(mustParse(t, spec), Conditions{Seed: seed, TTL: time.Second, Limit: time.Millisecond}).rounds[0].Steps[0]
 			acts := step.aim(t.Context(), s, Moment{})
 			if len(acts) != sizes[0] {
 				t.Fatalf("%s, seed %d: %d on the one side", spec, seed, len(acts))
@@ -310,7 +311,7 @@ func TestAFaultIsRecordedAsWhatCameOfIt(t *testing.T) {
 func TestWhatIsDoneWhenTheRunEndsIsHealed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &scene{clients: five("c"), moment: Moment{Client: "c1", Hold: "h1", Work: time.Millisecond}, completed: cancel}
-	nemesis := drawSchedule(mustParse(t, "pause:holder,1h"), Plan{Seed: 1, TTL: time.Hour, Limit: time.Millisecond})
+	nemesis := drawSchedule(mustParse(t, "pause:holder,1h"), Conditions{Seed: 1, TTL: time.Hour, Limit: time.Millisecond})
 	nemesis.rounds[0].Gap = 0
 	if err := nemesis.Run(ctx, s); err != nil {
 		t.Fatal(err)
@@ -348,5 +349,45 @@ func (s *slowToEnd) Kill(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// A step of a sequence that has a duration is taken back when it is over, before or after the last one; the others stay as long as that.
+func TestAStepOfASequenceLastsForItsOwnTime(t *testing.T) {
+	for _, c := range []struct {
+		spec string
+		did  []string // in this order
+	}{
+		{"pause:client(1),30ms;pause:client(2),90ms", []string{"inject c1", "inject c2", "heal c1", "heal c2"}},
+		{"pause:client(1),90ms;pause:client(2),30ms", []string{"inject c1", "inject c2", "heal c2", "heal c1"}},
+		{"pause:client(1);pause:client(2),30ms;pause:client(3),90ms", []string{"inject c1", "inject c2", "inject c3", "heal c2", "heal c3", "heal c1"}},
+		{"pause:client(1),120ms;pause:client(2);pause:client(3),30ms", []string{"inject c1", "inject c2", "inject c3", "heal c3", "heal c2", "heal c1"}},
+		{"pause:client(1),1h;failover;pause:client(2)", []string{"inject c1", "inject service", "heal c1"}}, // the round breaks off
+	} {
+		s := &scene{clients: five("c"), moment: Moment{Client: "c1", Hold: "h1", Work: time.Millisecond}}
+		play(t, c.spec, s)
+		var did []string
+		for _, e := range s.events {
+			if words := strings.Fields(e); words[1] == "invoke" {
+				did = append(did, words[0]+" "+words[3])
+			}
+		}
+		if !slices.Equal(did, c.did) {
+			t.Errorf("%s: %q, want %q", c.spec, did, c.did)
+		}
+	}
+}
+
+// When the run ends a step that lasts for its own time is taken back, too.
+func TestAStepWithADurationIsHealedWhenTheRunEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &scene{clients: five("c"), completed: cancel}
+	nemesis := drawSchedule(mustParse(t, "pause:client(1),1h;pause:client(2)@queue"), Conditions{Seed: 1, TTL: time.Hour, Limit: time.Millisecond})
+	nemesis.rounds[0].Gap = 0
+	if err := nemesis.Run(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	if got := did(s.clients); !slices.Equal(got, []string{"c1 pause", "c1 resume"}) {
+		t.Errorf("did %q, want one pause and one resume", got)
 	}
 }

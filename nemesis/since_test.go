@@ -19,7 +19,7 @@ func TestFaultsThatAreSeenLaterCountFromWhenTheyBegan(t *testing.T) {
 	for _, spec := range []string{"slow:one", "rate:one"} {
 		parsed := mustParse(t, spec)
 		k := &kept{scene: &scene{}}
-		i := inject(t.Context(), k, Step{Fault: parsed[0][0]}.act(k, &victim{name: "n1"}, Moment{}))
+		i := inject(t.Context(), k, drawnStep{Fault: parsed[0][0]}.act(k, &victim{name: "n1"}, Moment{}))
 		if last := k.all[len(k.all)-1]; !i.took || last.Type != history.OK || last.FromNS <= 1000 {
 			t.Errorf("%s: recorded %+v, want from when, after 1000", spec, last)
 		}

@@ -16,7 +16,7 @@ import (
 // The grammar of --nemesis:
 //
 //	spec     = sequence
-//	sequence = mix { ";" mix }             more than one: steps that stay until the last one's time is over
+//	sequence = mix { ";" mix }             more than one: steps that stay until the last one's time is over, or their own is
 //	mix      = fault { "," fault }         drawn from over the run
 //	fault    = kind [ ":" role [ "-" role ] ] { shift | "@" trigger } { "," option }
 //	role     = name [ "(" number { "," number } ")" ]
@@ -147,11 +147,9 @@ func (s Spec) checkSequence() error {
 			return fmt.Errorf("step %d of the sequence is %q, which does nothing", i+1, none.Name)
 		case i < len(s)-1 && mix[0].comesInTurn():
 			return fmt.Errorf("step %d of the sequence comes to its targets in turn (%s), and is over before the next one; put it last", i+1, mix[0])
-		case mix[0].Rate != 0 && slices.ContainsFunc(s, func(other []Fault) bool { return slices.Contains(spoilsTransfers, other[0].Kind) }):
-			return fmt.Errorf("step %d of the sequence limits a rate, which is seen by a transfer: %s cannot be in the same sequence", i+1, strings.Join(spoilsTransfers, " or "))
-		case i < len(s)-1 && mix[0].timed:
-			return fmt.Errorf("step %d of the sequence has a duration (%s); all steps stay until the last one's is over", i+1, mix[0].For)
-		case i < len(s)-1:
+		case mix[0].Rate != 0 && slices.ContainsFunc(s, func(other []Fault) bool { return kindNamed(other[0].Kind).SpoilsTransfers }):
+			return fmt.Errorf("step %d of the sequence limits a rate, which is seen by a transfer: %s cannot be in the same sequence", i+1, strings.Join(spoilsTransfers(), " or "))
+		case i < len(s)-1 && !mix[0].timed:
 			mix[0].For = Range{}
 		}
 	}
@@ -328,7 +326,7 @@ func (f *Fault) readOption(text string) (err error) {
 		err = errors.New("it is given twice")
 	case slices.Contains(words, text):
 		f.Words = append(f.Words, text)
-	case text != "" && isDigit(text[0]) && kindNamed(f.Kind).accepts.delay && !f.Delay.given():
+	case text != "" && isDigit(text[0]) && kindNamed(f.Kind).Takes.Delay && !f.Delay.given():
 		err = f.takeDelay(text)
 	case text != "" && isDigit(text[0]):
 		f.For, err = parseRange(text)

@@ -17,9 +17,9 @@ const (
 	AtWorkEnd   Trigger = "worked"  // a holder's work is done, its write is about to be sent
 	AtRelease   Trigger = "release" // a holder is about to release
 	// AtRemoving: a client that releases has looked whose the lock is, and is about to delete it.
-	AtRemoving Trigger = "removing"
+	AtRemoving Trigger = history.MomentRemoving
 	// AtExpiring: a client that acquires has made its record, and is about to let it expire.
-	AtExpiring Trigger = "expiring"
+	AtExpiring Trigger = history.MomentExpiring
 	AtQueueing Trigger = "queue"  // a client's request waits behind another's
 	AtLoss     Trigger = "lost"   // a client was told that its lock is gone
 	AtLeader   Trigger = "leader" // the service has another leader
@@ -29,9 +29,6 @@ const (
 type trigger struct {
 	name  Trigger
 	about string
-	// unheld: the client of the moment does not believe in its lock, not yet or not any more. A fault that waits for that meets
-	// no holder.
-	unheld bool
 	// stays: what it says may stay so for good, and no other such moment come.
 	stays bool
 }
@@ -43,15 +40,12 @@ var triggers = []trigger{
 	{name: AtWork, about: "while a holder works, before it writes"},
 	{name: AtWorkEnd, about: "when a holder's work is done and its write is about to be sent"},
 	{name: AtRelease, about: "just before a holder releases"},
-	{name: AtRemoving, about: "in a release of two steps, when the client has looked whose the lock is and is about to delete it", unheld: true},
-	{name: AtExpiring, about: "in an acquire of two steps, when the client has made its record and is about to let it expire", unheld: true},
+	{name: AtRemoving, about: "in a release of two steps, when the client has looked whose the lock is and is about to delete it"},
+	{name: AtExpiring, about: "in an acquire of two steps, when the client has made its record and is about to let it expire"},
 	{name: AtQueueing, about: "when a client begins to wait behind another", stays: true},
 	{name: AtLoss, about: "when a client is told that its lock is lost"},
 	{name: AtLeader, about: "when the service's leader changed", stays: true},
 }
-
-// unheld reports whether the client of such a moment does not believe in its lock.
-func (t Trigger) unheld() bool { return t.row().unheld }
 
 // stays reports whether what such a moment says may stay so for good.
 func (t Trigger) stays() bool { return t.row().stays }

@@ -21,5 +21,5 @@
 // The wording of faults and properties is in checker/history/faults.go and checker/properties.go, and how it is put into a
 // sentence in words.
 //
-// For tests: browsertest opens pages in Chromium, internal/dom reads them without, internal/madeup makes runs up.
+// For tests: testkit makes runs up and reads pages, testkit/browserkit opens them in Chromium.
 package reports

@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/reports/internal/dom"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/reports/testkit"
 )
 
 func TestQueueingIsShownWhereClientsReportIt(t *testing.T) {
@@ -16,15 +15,15 @@ func TestQueueingIsShownWhereClientsReportIt(t *testing.T) {
 		terminal  string
 		page      []string
 	}{
-		"requests and queue": {3.24, 4, true, "queue     3.2 requests for each grant, 4 grants overtook a request that had queued earlier\n",
+		"requests and queue": {3.24, 4, true, "queue     3.2 requests for each grant, 4 grants jumped the queue\n",
 			[]string{"requests for each grant", "3.2", "wakes up all its waiters", "overtakes", "serves its waiters in turn has none"}},
-		"one":                  {1, 1, true, "queue     1.0 requests for each grant, 1 grant overtook a request that had queued earlier\n", nil},
-		"a lock that is fair":  {2, 0, true, "queue     2.0 requests for each grant, 0 grants overtook a request that had queued earlier\n", nil},
+		"one":                  {1, 1, true, "queue     1.0 requests for each grant, 1 grant jumped the queue\n", nil},
+		"a lock that is fair":  {2, 0, true, "queue     2.0 requests for each grant, no grant jumped the queue\n", nil},
 		"no word of the queue": {2, 0, false, "queue     2.0 requests for each grant\n", []string{"requests for each grant"}},
 		"no word of requests":  {0, 4, true, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := madeup.EtcdPauseRun()
+			j := testkit.EtcdPauseRun()
 			j.Result.Stats.AttemptsPerGrant, j.Result.Stats.Overtakes = c.attempts, c.overtakes
 			if c.queues {
 				j.Model.Holds[3].QueuedNS = 1
@@ -33,8 +32,8 @@ func TestQueueingIsShownWhereClientsReportIt(t *testing.T) {
 			if !strings.Contains(said, c.terminal) || strings.Contains(said, "\nqueue ") != (c.terminal != "") {
 				t.Errorf("the terminal does not say %q:\n%s", c.terminal, said)
 			}
-			doc := dom.Parse(t, shown(t, j))
-			phrase := dom.Text(doc)
+			doc := testkit.Parse(t, shown(t, j))
+			phrase := testkit.Text(doc)
 			for _, want := range c.page {
 				if !strings.Contains(phrase, want) {
 					t.Errorf("the page does not say %q", want)

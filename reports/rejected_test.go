@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/reports/testkit"
 	"lockcheck/reports/words"
 )
 
 func TestRejectedWritesAreListed(t *testing.T) {
-	j := madeup.EtcdPauseRun()
+	j := testkit.EtcdPauseRun()
 	for i := range j.Model.Requests.Len() {
 		if i%2 == 0 {
 			q := j.Model.Requests.At(i)
@@ -33,7 +33,7 @@ func TestRejectedWritesAreListed(t *testing.T) {
 
 // Under compare-and-set what a rejected write was built on is told beside the value that was there.
 func TestWritesRejectedByCompareAndSetAreListed(t *testing.T) {
-	j := madeup.EtcdPauseRun()
+	j := testkit.EtcdPauseRun()
 	j.Plan.Resource, j.Plan.Fenced = history.ResourceCAS, false
 	before, rejected := "", false // what was written before the one that is rejected
 	for i := range j.Model.Requests.Len() {
@@ -67,7 +67,7 @@ func TestWritesRejectedByCompareAndSetAreListed(t *testing.T) {
 
 // An excerpt leaves writes out: what the value was that a rejected write was compared with is not known from it.
 func TestAnExcerptDoesNotSayWhatARejectedWriteFound(t *testing.T) {
-	j := madeup.EtcdPauseRun()
+	j := testkit.EtcdPauseRun()
 	j.Plan.Resource, j.Plan.Fenced = history.ResourceCAS, false
 	j.Plan.Excerpt = &history.Excerpt{Finding: "liveness-1", Property: "liveness"}
 	for i := range j.Model.Requests.Len() {

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/reports/internal/madeup"
 	"lockcheck/reports/page"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/terminal"
+	"lockcheck/reports/testkit"
 )
 
 // What the terminal and the page both say of a run is tested here, side by side.
@@ -17,7 +17,7 @@ import (
 func said(t *testing.T, j rundir.Judgement) string {
 	t.Helper()
 	var out strings.Builder
-	if err := terminal.Summary(&out, j, madeup.Dir(t, "lockcheck-out/run"), terminal.SummaryOptions{}); err != nil {
+	if err := terminal.Summary(&out, j, testkit.Dir(t, "lockcheck-out/run"), terminal.SummaryOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -26,7 +26,7 @@ func said(t *testing.T, j rundir.Judgement) string {
 // shown is the report of a run.
 func shown(t *testing.T, j rundir.Judgement) string {
 	t.Helper()
-	d := madeup.Dir(t, "run")
+	d := testkit.Dir(t, "run")
 	if err := page.Write(d, j); err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/checker/model"
+	"lockcheck/reports/testkit"
 	"lockcheck/reports/words"
 )
 
@@ -26,11 +26,12 @@ func TestAHangIsWarnedOfInTheVerdict(t *testing.T) {
 		"no plain writes":          {12.3e9, 0, "no plain writes to the service were made during the load", 0, starved},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := madeup.EtcdPauseRun()
+			j := testkit.EtcdPauseRun()
 			before := words.Sentence(j.Plan, j.Result)
 			j.Plan.EffectiveMS, j.Plan.RetryMS = 2000, test.retryMS
-			j.Result.Stats.Starved = checker.Starvation{NS: test.starved, FromNS: 17.02e9, Key: "k1", Client: "c3"}
-			j.Result.Stats.FreeWanted = checker.FreeWanted{NotJudged: test.unjudged, Longest: checker.FreeStretch{NS: test.free, FromNS: 17.02e9, Key: "k1", Client: "c3"}}
+			long := (&model.Model{Plan: j.Plan}).LongWait
+			j.Result.Stats.Starved = model.Starvation{NS: test.starved, FromNS: 17.02e9, Key: "k1", Client: "c3", Long: long(test.starved)}
+			j.Result.Stats.FreeWanted = model.FreeWanted{NotJudged: test.unjudged, Longest: model.FreeStretch{NS: test.free, FromNS: 17.02e9, Key: "k1", Client: "c3", Long: long(test.free)}}
 			if got := words.Sentence(j.Plan, j.Result); got != before+test.says {
 				t.Errorf("%q", got)
 			}
@@ -44,9 +45,9 @@ func TestAHangIsWarnedOfInTheVerdict(t *testing.T) {
 }
 
 func TestOperationsWithoutAnswerAreNamedInTheVerdict(t *testing.T) {
-	j := madeup.EtcdPauseRun()
-	j.Result.Stats.WithoutAnswer = []checker.Unanswered{{Client: "c1", F: "acquire", Count: 1}, {Client: "c2", F: "release", Count: 7}, {Client: "c4", F: "release", Count: 1}}
-	if got := words.Sentence(j.Plan, j.Result); !strings.HasSuffix(got, "; 1 acquire of c1 and 8 releases of c2, c4 never answered, with no fault near") {
+	j := testkit.EtcdPauseRun()
+	j.Result.Stats.WithoutAnswer = []model.Unanswered{{Client: "c1", F: "acquire", Count: 1}, {Client: "c2", F: "release", Count: 7}, {Client: "c4", F: "release", Count: 1}}
+	if got := words.Sentence(j.Plan, j.Result); !strings.HasSuffix(got, "; 1 acquire of c1 and 8 releases of c2, c4 never answered, and no fault explains it") {
 		t.Errorf("%q", got)
 	}
 }

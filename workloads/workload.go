@@ -1,21 +1,15 @@
-// Package workloads drives lock clients through a workload while a nemesis disturbs them, and records what happens.
-//
-//	Config ─► Run ─► site, cluster, resource, clients        (setup.go)
-//	           ├─ load:  a worker a client                   (worker.go)   ┐
-//	           │         the nemesis, with the run as Env    (faultenv.go) ├─► Recorder ─► history.jsonl
-//	           │         watchdog, leader watch, pings       (watch.go)    │
-//	           ├─ waiting: who waited then is granted it     (oldwaiters.go)
-//	           └─ final: two fresh sessions a lock           (final.go)    ┘
-//
-// Rules cited by number (R4, J8) are in checker/RULES.md.
+// Package workloads says what lock clients do in a run. Package run, below it, makes them do it.
 package workloads
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters/client"
+	"lockcheck/workloads/driver"
 )
 
 // Workload is what clients do under the lock, and to what resource.
@@ -24,24 +18,12 @@ type Workload struct {
 	About string
 	// Tokens says that requests to the resource carry the tokens of their grants, for one that compares them.
 	Tokens bool
-	// Requires is what must have happened for a run to have tested anything, beside what its nemesis requires (rule J9).
-	Requires []history.Requirement
 	// Resource is the one that they go to where no other is named.
 	Resource history.Resource
 }
 
-// Jobs is the workload that has a schedule.
-const Jobs = "jobs"
-
 // All are the workloads there are.
-var All = []Workload{
-	{Name: "lock", About: "holders read, work and write a plain resource: does the lock alone protect it?", Resource: history.ResourcePlain},
-	{Name: "fencing", About: "the same on a resource that rejects tokens lower than the highest seen: does fencing?", Tokens: true, Resource: history.ResourceFenced},
-	{
-		Name: Jobs, About: "clients run the jobs of a schedule under the lock, or as the leader of an election, one slot after the other: does each run once?", Tokens: true, Resource: history.ResourcePlain,
-		Requires: []history.Requirement{{Name: history.ExposureRecorders, Min: 2}, {Name: history.ExposureSlots, Min: 2}},
-	},
-}
+var All = []Workload{lock, fencing, jobs}
 
 // Work names what clients do, whatever they do it to: workloads of the same work differ in the tokens that they show, and in the
 // resource that they have where none is named.
@@ -79,9 +61,27 @@ func DefaultResources() string {
 	return strings.Join(words, ", ")
 }
 
-// How long a client rests between two holds. The work is where faults are aimed at, so it is most of a hold; the rest is short, so
-// that there is always a client that waits.
-const shortestRest, longestRest = 1 * time.Millisecond, 40 * time.Millisecond
-
-// pingEvery is the pace of pings (rule R2): what a client believes is known to this grain.
-const pingEvery = 20 * time.Millisecond
+// Client is a lock client in the hands of a workload. Package run records what it does, and lets faults come in between.
+type Client interface {
+	// Do sends an operation and returns how it ended. Op is given if absent.
+	Do(ctx context.Context, command client.Command) driver.Completion
+	// NextOp is the number of an operation of which something else is named.
+	NextOp() int64
+	// Release gives a lock back, and AboutToRelease lets a fault come before that.
+	Release(ctx context.Context, hold, key string)
+	AboutToRelease(ctx context.Context, hold, key string)
+	// ReleaseOrphans gives back grants that came after their acquire had been given up.
+	ReleaseOrphans(ctx context.Context)
+	// Holds reports whether the client believes that it holds a lock, and Gone whether it has ended.
+	Holds() bool
+	Gone() bool
+	// Loading reports whether the load still lasts, and Now what time it is in the run.
+	Loading() bool
+	Now() int64
+	// Pause waits, at most until the load is over. It reports false if the run is.
+	Pause(ctx context.Context, d time.Duration) bool
+	// MayAsk waits until the service may be asked for one more lock. It reports false if the load or the run ended before.
+	MayAsk(ctx context.Context) bool
+	// Lasts is how long a hold lasts that was just granted, of one that is to last for work at least.
+	Lasts(key string, work time.Duration) time.Duration
+}

@@ -43,6 +43,9 @@ const (
 	// Lost is the library telling its user that the lock is gone (Session or Hold, HeldNS). Always Info, no Op. Removed, SeenNS: before
 	// that it had removed a record without having been asked to, by a request sent no earlier.
 	Lost F = "lost"
+	// Remove is an acquire (Hold) that removed the record of another's grant, by the service's answer: of the session Value, by a request
+	// sent no earlier than SeenNS. Always OK, no Op.
+	Remove F = "remove"
 	// Exit is the end of a client. Invoke: it was asked to close its session and end. Info: its process has ended; one
 	// event for each hold it still believed in, at least one; Code is CodeDied if neither the harness nor a fault had ended it.
 	// No lease protects it from the first of these on (rule R5).
@@ -176,10 +179,10 @@ type Event struct {
 	Clock Clock `json:"clock,omitempty"`
 	// Detail says a fault's effect in words, as it was read back; SkewNS is how far a clock was seen to be off,
 	// or by how much it was set.
-	Detail string `json:"detail,omitempty"`
+	Detail string `json:"detail,omitempty" flat:"text"`
 	SkewNS int64  `json:"skew_ns,omitempty"`
 	// LagNS is how much later anything that the target sent the servers came, at least: of a delay that holds such packets to all of them.
 	LagNS int64  `json:"lag_ns,omitempty"`
 	Code  string `json:"code,omitempty"`
-	Error string `json:"error,omitempty"`
+	Error string `json:"error,omitempty" flat:"text"`
 }

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"lockcheck/checker/history/flatjson"
 )
 
 // What Writer writes is taken by the fast decoder; the rest are lines that only encoding/json takes, or no decoder.
@@ -35,7 +37,7 @@ func FuzzEvents(f *testing.F) {
 	}
 	f.Add([]byte(eventLines[0] + "\n" + strings.Replace(eventLines[1], `"index":0`, `"index":1`, 1) + "\n{"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		keepsItsPromises(t, text, Events, (*Writer).Event, (*decoder).event)
+		keepsItsPromises(t, text, Events, (*Writer).Event, eventCodec)
 	})
 }
 
@@ -44,13 +46,13 @@ func FuzzRequests(f *testing.F) {
 		f.Add([]byte(line + "\n"))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		keepsItsPromises(t, text, Requests, (*Writer).Request, (*decoder).request)
+		keepsItsPromises(t, text, Requests, (*Writer).Request, requestCodec)
 	})
 }
 
 // keepsItsPromises: reading a file does not panic, with any content; what is wrong is ErrMalformed, and the end; what was
 // read can be written, and reads the same again; and where the fast decoder takes a line, encoding/json agrees with it.
-func keepsItsPromises[T any](t *testing.T, text []byte, read func(io.Reader, string) iter.Seq2[T, error], write func(*Writer, T) error, fast func(*decoder, []byte, *T) bool) {
+func keepsItsPromises[T any](t *testing.T, text []byte, read func(io.Reader, string) iter.Seq2[T, error], write func(*Writer, T) error, fast *flatjson.Codec[T]) {
 	var rows []T
 	var out bytes.Buffer
 	w := NewWriter(&out)
@@ -81,10 +83,10 @@ func keepsItsPromises[T any](t *testing.T, text []byte, read func(io.Reader, str
 	if n != len(rows) {
 		t.Fatalf("%d of %d rows", n, len(rows))
 	}
-	var d decoder
+	var plain flatjson.Reader
 	for line := range bytes.SplitSeq(text, []byte("\n")) {
 		var row T
-		if !fast(&d, line, &row) {
+		if !fast.Read(&plain, line, &row) {
 			continue
 		}
 		if slow, err := decodeStrictly[T](line); err != nil || !reflect.DeepEqual(row, slow) {

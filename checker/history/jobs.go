@@ -113,10 +113,12 @@ func (p *Plan) SlotsDue(loadNS, ns int64) int64 { return max(ns-loadNS-1, 0) / (
 func (p *Plan) validateJobs() error {
 	_, known := ExecutionNamed(p.Execution)
 	switch {
-	case p.SlotMS == 0 && p.Execution == "":
+	case p.SlotMS == 0 && p.Execution == "" && p.Workload != "jobs":
 		return nil
 	case p.SlotMS < 1 || p.SlotMS > maxPlanMS:
 		return mistakef("the plan's slot_ms is %d, with execution %q: a schedule of jobs has both, and a slot lasts 1 to %d ms", p.SlotMS, p.Execution, int64(maxPlanMS))
+	case p.Workload != "" && p.Workload != "jobs":
+		return mistakef("the plan's slot_ms is %d, and its workload %s, which has no schedule of jobs", p.SlotMS, p.Workload)
 	case !known:
 		return mistakef("the plan's execution is %q; known are %s", p.Execution, list(ExecutionNames()))
 	case p.Keyed() && p.UnderTest != nil && p.UnderTest.Compares != "" && !p.UnderTest.IdempotencyKeys:

@@ -1,24 +1,29 @@
 package history
 
-// Plan is plan.json: everything needed to reproduce the run, and what the checker must know of it. It is written before
-// the first client starts; only what was observed of the servers (Versions, EffectiveTTLMS) is filled in by then too.
+import "maps"
+
+// Plan is plan.json: everything needed to reproduce the run, and what the checker must know of it. A run makes it once and leaves it as it
+// is; what it observes (versions, the lease that was granted, what clients declared) is Observed, and joins the plan where the file is
+// written. What a made-up plan does not say is left out of the file: a run with no keys, say, is refused.
 type Plan struct {
-	Version     int    `json:"version"` // of the three file formats: FormatVersion
-	Run         string `json:"run"`
-	Backend     string `json:"backend"`
-	LockClient  string `json:"client"`
-	Workload    string `json:"workload"`
-	Nemesis     string `json:"nemesis"`
-	Guard       string `json:"guard"`
-	Provider    string `json:"provider"`
-	Seed        int64  `json:"seed"`
-	Nodes       int    `json:"nodes"`
-	Clients     int    `json:"clients"`
-	Keys        int    `json:"keys"`
-	TimeLimitMS int64  `json:"time_limit_ms"`
-	TTLMS       int64  `json:"ttl_ms"`           // asked for
-	EffectiveMS int64  `json:"effective_ttl_ms"` // granted
-	ElectionMS  int64  `json:"election_ms"`      // how long the service may be without a leader after one fault
+	Version    int    `json:"version"` // of the three file formats: FormatVersion
+	Run        string `json:"run"`
+	Backend    string `json:"backend"`
+	LockClient string `json:"client"`
+	Workload   string `json:"workload,omitempty"`
+	Nemesis    string `json:"nemesis,omitempty"`
+	Guard      string `json:"guard,omitempty"`
+	Provider   string `json:"provider,omitempty"`
+	Seed       int64  `json:"seed"`
+	Nodes      int    `json:"nodes"`
+	// Fronts is how many of Nodes are servers before those that keep the service's data: no quorum counts them.
+	Fronts      int   `json:"fronts,omitempty"`
+	Clients     int   `json:"clients,omitempty"`
+	Keys        int   `json:"keys,omitempty"`
+	TimeLimitMS int64 `json:"time_limit_ms,omitempty"`
+	TTLMS       int64 `json:"ttl_ms,omitempty"`           // asked for
+	EffectiveMS int64 `json:"effective_ttl_ms,omitempty"` // granted
+	ElectionMS  int64 `json:"election_ms"`                // how long the service may be without a leader after one fault
 	// GraceMS is for how long after its end the service may still count a lease, by its design.
 	GraceMS int64 `json:"grace_ms,omitempty"`
 	// LockDelayMS is for how long the service then grants the lock to no client.
@@ -51,7 +56,7 @@ type Plan struct {
 	// SameKernel says that harness, clients and servers share one clock (rule R10): boot ids were compared.
 	SameKernel bool `json:"same_kernel"`
 
-	// Exposure lists what must have happened for the run to have tested anything (rule J9).
+	// Exposure lists what must have happened for the run to have tested anything (rule J9): see Requirements.
 	Exposure []Requirement `json:"exposure"`
 	// Steps is the nemesis's schedule as drawn from the seed, in words that a person can read.
 	Steps []string `json:"steps,omitempty"`
@@ -80,6 +85,54 @@ type Plan struct {
 
 	// Excerpt is there if the recording is only the part of the run that proves one finding.
 	Excerpt *Excerpt `json:"excerpt,omitempty"`
+}
+
+// Observed is what a run found out of what its plan leaves open. The plan stays as it was made; plan.json has both, joined (With).
+type Observed struct {
+	Declared
+	// Versions are those of the servers and of the lock client.
+	Versions map[string]string
+	Images   []Image
+	// SameKernel says that harness, clients and servers share one clock (rule R10); DriftMS is taken off every lease (rule R5).
+	SameKernel bool
+	DriftMS    int64
+	// UnderTest is what a resource under test says of itself; nil until it was asked.
+	UnderTest *UnderTest
+	// Attached is where a service that others run was found; nil until it was connected to.
+	Attached *Attached
+	// EffectiveMS is the shortest lease that the servers granted; 0 if no grant was seen.
+	EffectiveMS int64
+	// LoadEndedNS is when the load was ended because what it looked for was found; 0 if it was not.
+	LoadEndedNS int64
+}
+
+// Declared is what a lock client says of itself when it is started (clusters/client/README.md).
+type Declared struct {
+	Tokens       Tokens
+	TokensReason string
+	TryAtomic    bool
+	Release      ReleaseKind
+	RetryMS      int64
+}
+
+// With is the plan with what was observed of its run: what plan.json says.
+func (p Plan) With(o Observed) Plan {
+	p.Tokens, p.TokensReason, p.TryAtomic, p.Release, p.RetryMS = o.Tokens, o.TokensReason, o.TryAtomic, o.Release, o.RetryMS
+	p.SameKernel, p.DriftMS, p.Images, p.LoadEndedNS = o.SameKernel, o.DriftMS, o.Images, o.LoadEndedNS
+	versions := map[string]string{}
+	maps.Copy(versions, p.Versions)
+	maps.Copy(versions, o.Versions)
+	p.Versions = versions
+	if o.UnderTest != nil {
+		p.UnderTest, p.Fenced = o.UnderTest, o.UnderTest.Compares == ComparisonNames[CompareTokens]
+	}
+	if o.Attached != nil {
+		p.Attached = o.Attached
+	}
+	if o.EffectiveMS > 0 {
+		p.EffectiveMS = o.EffectiveMS
+	}
+	return p
 }
 
 // RecoveryMS is for how long after one fault the service may grant a lock to no client: until the lease of its holder has ended, the
@@ -166,12 +219,6 @@ const (
 	ReleaseUnchecked ReleaseKind = "unchecked"
 )
 
-// Requirement is one thing that must have happened at least Min times. The checker counts it by name.
-type Requirement struct {
-	Name string `json:"name"`
-	Min  int64  `json:"min"`
-}
-
 // Names of what the checker can count for a Requirement.
 const (
 	// ExposureContended counts the grants of a lock that another client's pending acquire waited for.
@@ -186,6 +233,13 @@ const (
 	// ExposureRenewed counts the holds that lasted past the end of their first lease because it was renewed. Plans with long holds
 	// require one.
 	ExposureRenewed = "holds-renewed-past-their-first-lease"
+	// What lock clients were asked to do in the load: ExposureLostReleases counts releases of holds that were lost before, ExposureRenewals
+	// the acknowledged extensions of leases while their clients believed in a hold, ExposureGivenUp the acquires that were given up,
+	// ExposureTries those that did not wait.
+	ExposureLostReleases = "releases-after-a-loss"
+	ExposureRenewals     = "renewals-while-held"
+	ExposureGivenUp      = "acquires-given-up"
+	ExposureTries        = "tries"
 )
 
 // Exposures are counted for every kind of fault by the plural of its noun ("partitions"): those that were seen to take

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"iter"
+
+	"lockcheck/checker/history/flatjson"
 )
 
 // Events reads history.jsonl: every line is decoded, validated and held against the one before. File is the name that
@@ -12,10 +14,12 @@ import (
 // ranged over once.
 func Events(r io.Reader, file string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		var d decoder
+		var plain flatjson.Reader
+		var e Event // one for all lines, which saves an allocation for each
 		var next, now int64
-		rows(r, file, yield, func(line []byte) (e Event, err error) {
-			if !d.event(line, &e) {
+		rows(r, file, yield, func(line []byte) (_ Event, err error) {
+			e = Event{}
+			if !eventCodec.Read(&plain, line, &e) {
 				if e, err = decodeStrictly[Event](line); err != nil {
 					return e, err
 				}
@@ -41,10 +45,12 @@ func Events(r io.Reader, file string) iter.Seq2[Event, error] {
 // Requests reads resource.jsonl as Events reads history.jsonl. Seq counts from 1 without a gap.
 func Requests(r io.Reader, file string) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
-		var d decoder
+		var plain flatjson.Reader
+		var q Request
 		next := int64(1)
-		rows(r, file, yield, func(line []byte) (q Request, err error) {
-			if !d.request(line, &q) {
+		rows(r, file, yield, func(line []byte) (_ Request, err error) {
+			q = Request{}
+			if !requestCodec.Read(&plain, line, &q) {
 				if q, err = decodeStrictly[Request](line); err != nil {
 					return q, err
 				}
@@ -82,7 +88,7 @@ func rows[T any](r io.Reader, file string, yield func(T, error) bool, decode fun
 	}
 }
 
-// decodeStrictly is the way for lines the fast decoder does not take: escapes, white space, mistakes.
+// decodeStrictly is the way for lines that are not plainly spelt: escapes, white space, mistakes.
 func decodeStrictly[T any](line []byte) (row T, err error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()

@@ -22,8 +22,8 @@ const (
 // Request is one line of resource.jsonl: one request that the protected resource handled, in the resource's own order,
 // which needs no clock. The line is written before the reply is sent (rule R9).
 type Request struct {
-	Seq     int64   `json:"seq"`     // the resource's own order, from 1
-	Request string  `json:"request"` // the request's id: the decimal Op of the client's operation
+	Seq     int64   `json:"seq"`                 // the resource's own order, from 1
+	Request string  `json:"request" flat:"text"` // the request's id: the decimal Op of the client's operation
 	Key     string  `json:"key"`
 	Kind    Kind    `json:"kind"`
 	Hold    string  `json:"hold,omitempty"`

@@ -35,7 +35,7 @@ func (c Comparison) OrdersWrites() bool { return c == CompareBases || c == Compa
 type ResourceKind struct {
 	Name     Resource
 	Compares Comparison
-	// About is what the resource does: "takes every write".
+	// About is what the resource does: "accepts every write".
 	About string
 	// RejectedOne and RejectedMany are what the writes are called that it rejects (a plain one has none; reports say so in the words
 	// of fencing), Offered what of such a write was compared, and Had what with.
@@ -50,7 +50,7 @@ type ResourceKind struct {
 // Resources is the table of resources.
 var Resources = []ResourceKind{
 	{
-		Name: ResourcePlain, Compares: CompareNothing, About: "takes every write",
+		Name: ResourcePlain, Compares: CompareNothing, About: "accepts every write",
 		RejectedOne: "stale write", RejectedMany: "stale writes", Offered: "token", Had: "highest token seen",
 	},
 	{

@@ -25,7 +25,7 @@ var (
 	// operations have an Op, an invocation and at most one completion.
 	operations = []F{Acquire, Release, Renew, Read, Write}
 	// signals stand alone: they are what clients say unasked and what the harness knows of them.
-	signals = []F{Renew, Lost, Exit}
+	signals = []F{Renew, Lost, Remove, Exit}
 	marks   = []F{Phase, Stall, Throttled, ClockStep, Probe, Leader, ServerEnded}
 )
 
@@ -109,6 +109,8 @@ func (e *Event) validateClient() error {
 		return mistakef("a lease report is %q or %q, not %q", OK, Fail, e.Type)
 	case !operation && e.F == Renew && e.Session == "" && e.Hold == "":
 		return mistakef("a lease report names neither session nor hold")
+	case e.F == Remove && (e.Hold == "" || e.Value == ""):
+		return mistakef("what an acquire removed names its hold, and the session of the record")
 	}
 	return nil
 }

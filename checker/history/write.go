@@ -54,64 +54,14 @@ func (w *Writer) Request(q Request) error {
 	return nil
 }
 
+// The fields of a line are those of its struct.
+var (
+	eventCodec   = flatjson.NewCodec[Event]()
+	requestCodec = flatjson.NewCodec[Request]()
+)
+
 // AppendEvent appends e as one JSON object, without a newline. Absent fields are left out; the bytes depend on e alone.
-func AppendEvent(dst []byte, e *Event) []byte {
-	o := flatjson.Begin(dst)
-	o.Int("index", e.Index)
-	o.Int("time_ns", e.TimeNS)
-	o.Text("process", e.Process)
-	o.Word("client", e.Client)
-	o.Text("type", string(e.Type))
-	o.Text("f", string(e.F))
-	o.Number("op", e.Op)
-	o.Word("key", e.Key)
-	o.Word("hold", e.Hold)
-	o.Word("session", e.Session)
-	o.Word("token", e.Token)
-	o.Word("value", e.Value)
-	o.Word("base", e.Base)
-	o.Number("seen_ns", e.SeenNS)
-	o.Number("ttl_ns", e.TTLNS)
-	o.Number("valid_ns", e.ValidNS)
-	o.Number("held_ns", e.HeldNS)
-	if e.Owned != nil {
-		o.Bool("owned", *e.Owned)
-	}
-	o.Flag("removed", e.Removed)
-	o.Flag("gave_back", e.GaveBack)
-	o.Number("attempts", e.Attempts)
-	o.Number("queued_ns", e.QueuedNS)
-	o.Flag("try", e.Try)
-	o.Number("work_ns", e.WorkNS)
-	o.Word("target", e.Target)
-	o.Word("role", e.Role)
-	o.Number("dur_ns", e.DurNS)
-	o.Flag("heal", e.Heal)
-	o.Number("from_ns", e.FromNS)
-	o.Flag("at_once", e.AtOnce)
-	o.Word("clock", string(e.Clock))
-	o.Word("detail", e.Detail)
-	o.Number("skew_ns", e.SkewNS)
-	o.Number("lag_ns", e.LagNS)
-	o.Word("code", e.Code)
-	o.Word("error", e.Error)
-	return o.End()
-}
+func AppendEvent(dst []byte, e *Event) []byte { return eventCodec.Append(dst, e) }
 
 // AppendRequest appends q as one JSON object, without a newline.
-func AppendRequest(dst []byte, q *Request) []byte {
-	o := flatjson.Begin(dst)
-	o.Int("seq", q.Seq)
-	o.Text("request", q.Request)
-	o.Text("key", q.Key)
-	o.Text("kind", string(q.Kind))
-	o.Word("hold", q.Hold)
-	o.Word("token", q.Token)
-	o.Word("value", q.Value)
-	o.Word("base", q.Base)
-	o.Text("outcome", string(q.Outcome))
-	o.Word("mark", q.Mark)
-	o.Word("first", q.First)
-	o.Int("time_ns", q.TimeNS)
-	return o.End()
-}
+func AppendRequest(dst []byte, q *Request) []byte { return requestCodec.Append(dst, q) }

@@ -54,6 +54,14 @@ func Expiring(ctx context.Context) error {
 	return a.server.between(ctx, a.op, StageExpiring)
 }
 
+// TookOver says that the acquire whose context ctx is removed the record of another's grant, by a request sent after ping seen, and
+// that the service's answer says whose record that was: the session's (rule J5 in checker/RULES.md). It may be called with any context.
+func TookOver(ctx context.Context, session string, seen int64) {
+	if a := acquiringOf(ctx); a != nil {
+		a.server.flags.say(Report{Msg: MsgStage, Op: a.op, Stage: StageRemoved, Session: session, Seen: seen})
+	}
+}
+
 // between prints that an operation stands between two of its requests, and returns once the next ping was read or the operation
 // is given up, which is an error.
 func (s *server) between(ctx context.Context, op int64, stage Stage) error {

@@ -77,3 +77,19 @@ func TestAnAcquireThatIsGivenUpBeforeItsRecordExpiresIsTold(t *testing.T) {
 		t.Error("it is told to go on")
 	}
 }
+
+// An acquire that removed another grant's record says so at once, and whose it was.
+func TestATakeOverIsTold(t *testing.T) {
+	c := start(t, &fakeLock{grant: &fakeGrant{session: "s"}, asking: func(ctx context.Context) { TookOver(ctx, "theirs", 7) }})
+	c.holds(7)
+	c.send(acquireA)
+	if stage := c.want(MsgStage); stage.Stage != StageRemoved || stage.Op != 1 || stage.Session != "theirs" || stage.Seen != 7 {
+		t.Errorf("stage %+v", stage)
+	}
+	c.want(MsgOK)
+	TookOver(t.Context(), "theirs", 7) // of no acquire
+	nameless := Report{Msg: MsgStage, Stage: StageRemoved, Op: 1}
+	if err := nameless.Check(); err == nil {
+		t.Error("one that does not say whose record it was is taken")
+	}
+}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/client/clienttest/wire"
 	"lockcheck/clusters/client/libraries"
+	"lockcheck/clusters/testkit/wire"
 )
 
 // go-redis repeats a release whose answer was lost, and the second attempt finds no record. What bsm/redislock makes of it is reported by a

@@ -33,6 +33,8 @@ func (r *Report) Check() error {
 		return errors.New("one of its holds has no name")
 	case (r.Msg == MsgLease || r.Msg == MsgEnded) && r.Session == "" && len(r.Holds) == 0:
 		return errors.New("it names neither a session nor holds")
+	case r.Msg == MsgStage && r.Stage == StageRemoved && r.Session == "":
+		return fmt.Errorf("stage %q names the session whose record was removed", StageRemoved)
 	case r.GaveBack && (r.Msg != MsgFail || r.Code != history.CodeRefused):
 		return fmt.Errorf("gave_back goes with %s and code %q", MsgFail, history.CodeRefused)
 	case r.Code != "" && !slices.Contains(codes, r.Code):

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/client/clienttest/wire"
+	"lockcheck/clusters/testkit/wire"
 )
 
 // An author's own client, tested as README.md says.
@@ -31,27 +31,31 @@ func TestConformance(t *testing.T) {
 		conform(t, strings.Fields(*clientFlag), strings.Split(*endpointsFlag, ","))
 		return
 	}
-	t.Run("the example of README.md", func(t *testing.T) {
+	t.Run("the example", func(t *testing.T) {
 		conform(t, example(t), []string{startToy(t).addr})
 	})
 }
 
-// example is the command of README.md's client.
+// example is the command of the client that README.md begins with.
 func example(t *testing.T) []string { return changedExample(t, "", "") }
 
-// changedExample is the command of README.md's client with a part of it replaced.
+// changedExample is the same with a part of the client replaced.
 func changedExample(t *testing.T, was, is string) []string {
 	t.Helper()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		if os.Getenv("CI") == "true" {
-			t.Fatal("python3 is not there: the example of README.md cannot be tested; install python3")
+			t.Fatal("python3 is not there: example/client.py cannot be tested; install python3")
 		}
-		t.Skip("python3 is not there: the example of README.md is NOT tested")
+		t.Skip("python3 is not there: example/client.py is NOT tested")
 	}
-	program, text := filepath.Join(t.TempDir(), "example.py"), fenced(t, "python")[0]
+	content, err := os.ReadFile("example/client.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, text := filepath.Join(t.TempDir(), "example.py"), string(content)
 	if was != "" && strings.Count(text, was) != 1 {
-		t.Fatalf("README.md's client does not have %q once", was)
+		t.Fatalf("example/client.py does not have %q once", was)
 	}
 	if err := os.WriteFile(program, []byte(strings.Replace(text, was, is, 1)), 0o600); err != nil {
 		t.Fatal(err)
@@ -59,7 +63,7 @@ func changedExample(t *testing.T, was, is string) []string {
 	return []string{python, program}
 }
 
-// A client whose library repeats a request without a word says that it did not own what it has just released. README.md's own
+// A client whose library repeats a request without a word says that it did not own what it has just released. The example
 // does not, and is not found wrong.
 func TestASilentRetryIsFoundOut(t *testing.T) {
 	const once = `    grant.send("release")
@@ -112,7 +116,7 @@ func TestWhatMayBeSaidOfALostReply(t *testing.T) {
 	}
 }
 
-func TestExampleOfREADMEReportsItsLoss(t *testing.T) {
+func TestTheExampleReportsItsLoss(t *testing.T) {
 	toy := startToy(t)
 	p := startProcess(t, example(t), []string{toy.addr}, register(t), "a")
 	p.send(`{"cmd":"acquire","op":1,"hold":"h1","key":"k"}`)

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/client/clienttest/wire"
 	"lockcheck/clusters/client/libraries"
-	"lockcheck/clusters/hosttest/freeport"
+	"lockcheck/clusters/testkit/needs"
+	"lockcheck/clusters/testkit/wire"
 )
 
 // The lock clients of libraries/ conform, each with a real server of its own.
@@ -48,6 +48,22 @@ func TestLibrariesThatCanAskDo(t *testing.T) {
 				asksAboutItsOwn(t, p, w)
 			}
 		})
+	}
+}
+
+// README.md's client in Java is one that the base class takes.
+func TestTheClientInJavaCompiles(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "MyClient.java")
+	if err := os.WriteFile(program, []byte(fenced(t, "java")[0]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const jar = "/usr/share/java/jackson-databind.jar"
+	compile := exec.Command("javac", "-d", t.TempDir(), "-cp", jar, "libraries/curator/LockClient.java", program)
+	if _, err := os.Stat(jar); err != nil || compile.Err != nil {
+		libraries.Missing(t, "a JDK or %s is missing: apt-get install default-jdk-headless libjackson2-databind-java (%v, %v)", jar, err, compile.Err)
+	}
+	if out, err := compile.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 }
 
@@ -98,8 +114,8 @@ var servers = map[string]func(*testing.T) string{"etcd": startEtcd, "redis": sta
 
 func startEtcd(t *testing.T) string {
 	t.Helper()
-	addr := freeport.Address(t)
-	clients, peers := "http://"+addr, "http://"+freeport.Address(t)
+	addr := needs.Address(t)
+	clients, peers := "http://"+addr, "http://"+needs.Address(t)
 	startServer(t, "etcd", "--data-dir", t.TempDir(), "--listen-client-urls", clients, "--advertise-client-urls", clients,
 		"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", "default="+peers)
 	answers(t, addr, "GET /health HTTP/1.0\r\n\r\n", `"health":"true"`)
@@ -108,7 +124,7 @@ func startEtcd(t *testing.T) string {
 
 func startRedis(t *testing.T) string {
 	t.Helper()
-	addr := freeport.Address(t)
+	addr := needs.Address(t)
 	_, port, _ := net.SplitHostPort(addr)
 	startServer(t, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
 	answers(t, addr, "PING\r\n", "+PONG")
@@ -123,7 +139,7 @@ func startZooKeeper(t *testing.T) string {
 	if _, err := os.Stat(filepath.SplitList(jars)[0]); err != nil {
 		libraries.Missing(t, "ZooKeeper is not there: apt-get install libzookeeper-java default-jre-headless (%v)", err)
 	}
-	addr := freeport.Address(t)
+	addr := needs.Address(t)
 	_, port, _ := net.SplitHostPort(addr)
 	tickMS := strconv.FormatInt(librariesTTL.Milliseconds()/20, 10) // sessions live at most 20 ticks
 	startServer(t, "java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dzookeeper.admin.enableServer=false",

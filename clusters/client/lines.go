@@ -9,64 +9,29 @@ import (
 	"lockcheck/checker/history/flatjson"
 )
 
-// Lines are spelt and read by hand where they are plain, which nearly all are: with encoding/json it took a good part of
+// Lines are spelt and read by a Codec where they are plain, which nearly all are: with encoding/json it took a good part of
 // the time in which the harness could have been recording. Everything else is encoding/json's: init and ready, which come once,
 // and lines in another spelling.
 
 // LineReader reads the lines of one stream, one after the other. The zero value is ready.
 type LineReader struct{ plain flatjson.Reader }
 
+var (
+	commands = flatjson.NewCodec[Command]()
+	reports  = flatjson.NewCodec[Report]()
+)
+
 // AppendCommand appends c as one line, its end included.
 func AppendCommand(dst []byte, c *Command) ([]byte, error) {
 	if c.Init != nil {
 		return appendLine(dst, c)
 	}
-	o := flatjson.Begin(dst)
-	o.Text("cmd", string(c.Cmd))
-	o.Number("n", c.N)
-	o.Number("op", c.Op)
-	o.Word("hold", c.Hold)
-	o.Word("key", c.Key)
-	o.Flag("try", c.Try)
-	o.Word("value", c.Value)
-	o.Word("base", c.Base)
-	o.Word("idempotency_key", c.IdempotencyKey)
-	o.Number("work_ms", c.WorkMS)
-	o.Word("guard", string(c.Guard))
-	return append(o.End(), '\n'), nil
+	return append(commands.Append(dst, c), '\n'), nil
 }
 
 // Command reads a line of the harness.
 func (l *LineReader) Command(line []byte) (c Command, err error) {
-	r := &l.plain
-	plain := r.Object(line, func(field []byte) bool {
-		switch string(field) {
-		case "cmd":
-			return r.Word((*string)(&c.Cmd))
-		case "n":
-			return r.Int(&c.N)
-		case "op":
-			return r.Int(&c.Op)
-		case "hold":
-			return r.Word(&c.Hold)
-		case "key":
-			return r.Word(&c.Key)
-		case "try":
-			return r.Bool(&c.Try)
-		case "value":
-			return r.Word(&c.Value)
-		case "base":
-			return r.Word(&c.Base)
-		case "idempotency_key":
-			return r.Word(&c.IdempotencyKey)
-		case "work_ms":
-			return r.Int(&c.WorkMS)
-		case "guard":
-			return r.Word((*string)(&c.Guard))
-		}
-		return false
-	})
-	if !plain {
+	if !commands.Read(&l.plain, line, &c) {
 		c = Command{}
 		err = json.Unmarshal(line, &c)
 	}
@@ -77,79 +42,16 @@ func appendReport(dst []byte, r *Report) ([]byte, error) {
 	if r.Ready != nil {
 		return appendLine(dst, r)
 	}
-	o := flatjson.Begin(dst)
-	o.Text("msg", string(r.Msg))
-	o.Number("n", r.N)
-	o.Words("holds", r.Holds)
-	o.Number("op", r.Op)
-	o.Number("seen", r.Seen)
-	o.Word("session", r.Session)
-	o.Word("token", r.Token)
-	o.Number("ttl_ms", r.TTLMS)
-	o.Number("valid_ms", r.ValidMS)
-	o.Word("value", r.Value)
-	o.Flag("held", r.Held)
-	if r.Owned != nil {
-		o.Bool("owned", *r.Owned)
-	}
-	o.Flag("removed", r.Removed)
-	o.Flag("gave_back", r.GaveBack)
-	o.Number("attempts", r.Attempts)
-	o.Word("stage", string(r.Stage))
-	o.Word("code", r.Code)
-	o.Word("error", r.Error)
-	return append(o.End(), '\n'), nil
+	return append(reports.Append(dst, r), '\n'), nil
 }
 
 // Report reads a line of a client.
-func (l *LineReader) Report(line []byte) (to Report, err error) {
-	r := &l.plain
-	plain := r.Object(line, func(field []byte) bool {
-		switch string(field) {
-		case "msg":
-			return r.Word((*string)(&to.Msg))
-		case "n":
-			return r.Int(&to.N)
-		case "holds":
-			return r.Words(&to.Holds)
-		case "op":
-			return r.Int(&to.Op)
-		case "seen":
-			return r.Int(&to.Seen)
-		case "session":
-			return r.Word(&to.Session)
-		case "token":
-			return r.Word(&to.Token)
-		case "ttl_ms":
-			return r.Int(&to.TTLMS)
-		case "valid_ms":
-			return r.Int(&to.ValidMS)
-		case "value":
-			return r.Word(&to.Value)
-		case "held":
-			return r.Bool(&to.Held)
-		case "owned":
-			return r.MaybeBool(&to.Owned)
-		case "removed":
-			return r.Bool(&to.Removed)
-		case "gave_back":
-			return r.Bool(&to.GaveBack)
-		case "attempts":
-			return r.Int(&to.Attempts)
-		case "stage":
-			return r.Word((*string)(&to.Stage))
-		case "code":
-			return r.Word(&to.Code)
-		case "error":
-			return r.Text(&to.Error)
-		}
-		return false
-	})
-	if !plain {
-		to = Report{}
-		err = inPlainWords(json.Unmarshal(line, &to))
+func (l *LineReader) Report(line []byte) (r Report, err error) {
+	if !reports.Read(&l.plain, line, &r) {
+		r = Report{}
+		err = inPlainWords(json.Unmarshal(line, &r))
 	}
-	return to, err
+	return r, err
 }
 
 // inPlainWords says what is wrong with a line to one who knows the protocol, and not Go.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters/client/clienttest/spelling"
+	"lockcheck/clusters/testkit/wire"
 )
 
 var (
@@ -52,7 +52,7 @@ func alike[T any](t *testing.T, line []byte, err error, want T, read func(*LineR
 
 // Every line is read as encoding/json reads it.
 func FuzzLines(f *testing.F) {
-	for _, line := range spelling.Hard {
+	for _, line := range wire.Hard {
 		f.Add([]byte(line))
 	}
 	command, _ := AppendCommand(nil, &fullCommand)

@@ -297,7 +297,7 @@ func (p *process) closes() {
 	p.exits()
 }
 
-// exitTimeout is after how long a run kills a client that was told to end (README.md): what an author's own is tested for, and README.md's.
+// exitTimeout is after how long a run kills a client that was told to end (README.md): what an author's own is tested for, and the example.
 var exitTimeout = 2 * time.Second
 
 func (p *process) exits() {

@@ -34,7 +34,7 @@ var required = []CommandName{CmdPing, CmdAcquire, CmdRead, CmdWrite, CmdRelease,
 // Command is one line from the harness to the client. Unused fields are absent.
 type Command struct {
 	Cmd   CommandName `json:"cmd"`
-	Init  *Init       `json:"init,omitempty"`
+	Init  *Init       `json:"init,omitempty" flat:"-"`
 	N     int64       `json:"n,omitempty"`     // ping: its number, from 1
 	Op    int64       `json:"op,omitempty"`    // the operation's number, to be repeated in its answer
 	Hold  string      `json:"hold,omitempty"`  // names the grant: given with its acquire, used by all that follow
@@ -92,12 +92,15 @@ const (
 	// StageExpiring is an acquire that has made its record, and is about to send the request that lets it expire. It sends that
 	// once it has read the next ping.
 	StageExpiring Stage = "expiring"
+	// StageRemoved is an acquire that removed the record of another's grant: the answer to a request sent after ping Seen says that the
+	// record was the session's.
+	StageRemoved Stage = "removed"
 )
 
 // Report is one line from a client to the harness. Unused fields are absent.
 type Report struct {
 	Msg   ReportName `json:"msg"`
-	Ready *Ready     `json:"ready,omitempty"`
+	Ready *Ready     `json:"ready,omitempty" flat:"-"`
 	N     int64      `json:"n,omitempty"`     // pong: the ping's number
 	Holds []string   `json:"holds,omitempty"` // pong: the holds it believes in; lost, lease, ended: which (or Session)
 	Op    int64      `json:"op,omitempty"`
@@ -117,7 +120,7 @@ type Report struct {
 	Attempts int64  `json:"attempts,omitempty"`
 	Stage    Stage  `json:"stage,omitempty"`
 	Code     string `json:"code,omitempty"` // of a failure: see package history
-	Error    string `json:"error,omitempty"`
+	Error    string `json:"error,omitempty" flat:"text"`
 }
 
 // Ready is what a client declares of itself.

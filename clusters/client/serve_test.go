@@ -220,6 +220,17 @@ func TestALibraryThatTidiesUpSaysSoWithItsLoss(t *testing.T) {
 	}
 }
 
+// What it may have given back of its own is not said to be another's.
+func TestALibraryThatGivesItsLockBackSaysSinceWhen(t *testing.T) {
+	c := start(t, &fakeLock{grant: &fakeGrant{session: "s"}})
+	c.send(acquireA)
+	c.want(MsgOK)
+	LostAfterGivingBack(c.lock.watch, "s", 7, errors.New("given up"))
+	if lost := c.want(MsgLost); lost.Removed || lost.Seen != 7 || lost.Session != "s" || lost.Error != "given up" {
+		t.Errorf("lost %+v", lost)
+	}
+}
+
 func TestReleaseAfterTheLossIsSent(t *testing.T) {
 	no := false
 	c := start(t, &fakeLock{grant: &fakeGrant{session: "s", owned: &no}})

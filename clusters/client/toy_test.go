@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// startToy starts the lock service of README.md's example: a connection is a session.
+// startToy starts the lock service of example/client.py: a connection is a session.
 func startToy(t *testing.T) *toy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -13,6 +13,7 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/clusters/resource"
 )
 
@@ -73,8 +74,8 @@ func (s *subject) crowd(compares history.Comparison, keyed bool) {
 	if keyed {
 		plan.SlotMS, plan.Execution, plan.Tokens, plan.TokensReason = 1, history.Idempotent, history.TokensNone, "none are presented"
 	}
-	result, _, err := checker.Check(checker.Recording{Plan: plan, Events: sequence(events), Requests: sequence(requests)},
-		checker.Options{Properties: []checker.Name{checker.ResourceIntegrity}})
+	result, _, err := checker.Check(model.Recording{Plan: plan, Events: sequence(events), Requests: sequence(requests)},
+		checker.Options{Properties: []model.Name{model.ResourceIntegrity}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -36,14 +36,14 @@ var besideAttachJob = []string{"attach-job", "on", "namespace", "out", "start-ti
 
 // bind adds the flags; unit is what a pod runs.
 func (f *campaignFlags) bind(flags *pflag.FlagSet, unit string) {
-	flags.StringVar(&f.on, "on", "", "run each "+unit+" in a pod of its own: "+onKubernetes+", by the usual kubeconfig (default: on this machine)")
-	flags.StringVar(&f.job, "attach-job", "", "come back to the Job of this name, which --on="+onKubernetes+" made: wait for what it lacks, and merge")
+	flags.StringVar(&f.on, "on", "", "run each "+unit+" in its own pod: "+onKubernetes+", with the usual kubeconfig (default: on this machine)")
+	flags.StringVar(&f.job, "attach-job", "", "return to the Job of this name, which --on="+onKubernetes+" created: wait for the missing runs, and merge")
 	flags.StringVar(&f.namespace, "namespace", "", "with --on: the namespace of the Job (default: that of the kubeconfig)")
-	flags.IntVar(&f.options.Parallel, "parallel", 10, "with --on: how many pods run at a time, at most")
+	flags.IntVar(&f.options.Parallel, "parallel", 10, "with --on: maximum pods at a time")
 	flags.StringVar(&f.options.CPU, "cpu", "2", "with --on: processors of a pod, its request and its limit")
 	flags.StringVar(&f.options.Memory, "memory", "2Gi", "with --on: memory of a pod, its request and its limit")
-	flags.Var(keepFlag{&f.options.KeepAll}, "keep", "with --on: the recordings that come back: failed, of runs that did not pass, or all")
-	flags.DurationVar(&f.startTimeout, "start-timeout", 5*time.Minute, "with --on: how long the cluster may have no pod at work, before the first or for a reason that it gives later")
+	flags.Var(keepFlag{&f.options.KeepAll}, "keep", "with --on: the recordings to fetch: failed (runs that did not pass) or all")
+	flags.DurationVar(&f.startTimeout, "start-timeout", 5*time.Minute, "with --on: how long the cluster may have no running pod")
 }
 
 // keepFlag is --keep: failed or all.

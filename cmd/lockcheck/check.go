@@ -9,28 +9,32 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/index"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/terminal"
 )
 
 func checkCommand() *cobra.Command {
-	var asJSON, quiet, partial, open bool
+	var asJSON, quiet, partial, open, covered bool
 	var properties []string
 	var foreign foreignFlags
 	cmd := &cobra.Command{
 		Use:   "check RUN",
 		Short: "Judge a recorded run again, from its directory alone",
-		Long: "check reads plan.json, history.jsonl and resource.jsonl of a run directory, judges them, shows the verdict and\n" +
-			"rewrites results.json and report.html. Nothing of the cluster is needed: a run can be judged later, on another\n" +
-			"machine, and comes to the same verdict.\n\n" +
-			"With --property only some properties are judged; the files of the run are left as they are then. The verdict names them,\n" +
-			"and where none of them applies to the run it is inconclusive.\n\n" +
-			"With --read-failed-as=info every operation that a client reported as failed is read as one of unknown outcome, and\n" +
-			"the report, which goes to failed-as-info/ in the run's directory, says whether the verdict depends on that.\n\n" +
-			"With --format=jepsen the argument is a file that Jepsen recorded: the history of one lock or one register, or of several\n" +
-			"whose values are tuples [key value], as jepsen.independent makes them; each key is judged alone then.",
-		Example: "  lockcheck check lockcheck-out/latest\n  lockcheck check lockcheck-out/latest --property=stale-write,lost-update\n  lockcheck check lockcheck-out/latest --json | jq .verdict\n  lockcheck check --format=jepsen --model=mutex store/latest/history.edn\n  lockcheck check --format=jepsen --model=cas-register --initial=0 store/latest/history.edn",
+		Long: "check judges the recording in a run directory again and prints the verdict. It rewrites results.json and report.html.\n" +
+			"It requires no cluster: the verdict is the same later, and on another machine.\n" +
+			"\n" +
+			"With --property, check judges only some properties and changes no file. If none of them applies to the run, the verdict\n" +
+			"is inconclusive.\n" +
+			"\n" +
+			"With --read-failed-as=info, check reads failed operations as operations of unknown outcome. The report in\n" +
+			"failed-as-info/ says whether the verdict depends on that.\n" +
+			"\n" +
+			"With --format=jepsen, the argument is a file that Jepsen recorded: the history of one lock or register. If the values are\n" +
+			"tuples [key value] of jepsen.independent, check judges each key alone.",
+		Example: "  lockcheck check lockcheck-out/latest\n  lockcheck check lockcheck-out/latest --property=stale-write,lost-update\n  lockcheck check lockcheck-out/latest --json | jq .verdict\n  lockcheck check lockcheck-out/latest --coverage\n  lockcheck check --format=jepsen --model=mutex store/latest/history.edn\n  lockcheck check --format=jepsen --model=cas-register --initial=0 store/latest/history.edn",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return harness.Usage(fmt.Errorf("check takes one run directory, such as lockcheck-out/latest; %d were given", len(args)))
@@ -42,6 +46,9 @@ func checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if covered && (model != nil || asJSON || quiet) {
+				return harness.Usage(fmt.Errorf("--coverage is about the recording of a run, and is printed for people: leave out --format, --json and --quiet"))
+			}
 			if model != nil {
 				return checkForeign(args[0], model, history.Type(foreign.failedAs), foreign.budget, output{asJSON, quiet, false, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 			}
@@ -49,19 +56,20 @@ func checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return check(args[0], checker.Options{Properties: names, FailedAs: history.Type(foreign.failedAs)}, partial, output{asJSON, quiet, open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+			return check(args[0], checker.Options{Properties: names, FailedAs: history.Type(foreign.failedAs)}, partial, covered, output{asJSON, quiet, open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on standard output and nothing else")
 	cmd.Flags().BoolVar(&partial, "partial", false, "judge a recording without its end as far as it goes: it can show a violation, never a pass;\nwhat a line that is missing may excuse is left out")
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print the verdict's sentence only")
 	cmd.Flags().StringSliceVar(&properties, "property", nil, "judge only these: "+knownProperties())
+	cmd.Flags().BoolVar(&covered, "coverage", false, "also print how close the run came to violations, the states of the locks, how often each followed another, and what came before and after each fault")
 	openFlag(cmd.Flags(), &open)
 	foreign.add(cmd)
 	return cmd
 }
 
-func check(path string, opts checker.Options, partial bool, out output) error {
+func check(path string, opts checker.Options, partial, covered bool, out output) error {
 	if err := otherThanARun(path); err != nil {
 		return harness.Usage(err)
 	}
@@ -73,11 +81,11 @@ func check(path string, opts checker.Options, partial bool, out output) error {
 		defer release()
 	}
 	boundHeap(dir.Recorded())
-	judge := dir.Judge
+	judge := harness.Judge
 	if partial {
-		judge = dir.JudgeSoFar
+		judge = harness.JudgeSoFar
 	}
-	judgement, err := judge(opts)
+	judgement, err := judge(dir, opts)
 	if err != nil {
 		return harness.AsUsage(err)
 	}
@@ -85,16 +93,20 @@ func check(path string, opts checker.Options, partial bool, out output) error {
 	if opts.FailedAs == history.Info {
 		dir = dir.ForReading()
 	}
-	return conclude(dir, judgement, opts.Properties == nil, index.Update, out)
+	err = conclude(dir, judgement, opts.Properties == nil, index.Update, out)
+	if covered {
+		terminal.Coverage(out.out, judgement.Model)
+	}
+	return err
 }
 
-func propertyNames(wanted []string, given bool) ([]checker.Name, error) {
+func propertyNames(wanted []string, given bool) ([]model.Name, error) {
 	if !given {
 		return nil, nil
 	}
-	var names []checker.Name
+	var names []model.Name
 	for _, word := range wanted {
-		name := checker.Name(strings.TrimSpace(word))
+		name := model.Name(strings.TrimSpace(word))
 		if !slices.Contains(checker.Names(), name) {
 			return nil, harness.Usage(unknownProperty(word))
 		}

@@ -230,3 +230,16 @@ func TestCheckHelpHasAnExample(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestCheckShowsWhatARunCovered(t *testing.T) {
+	run := record(t, true)
+	got := lockcheck(t, "check", run, "--coverage")
+	if !strings.Contains(got.stdout, "\ncoverage  ") || !strings.Contains(got.stdout, "\nmargins   ") || !strings.Contains(got.stdout, " → ") {
+		t.Errorf("it prints %s", got.stdout)
+	}
+	for _, flags := range [][]string{{"--json"}, {"--quiet"}, {"--format=jepsen", "--model=mutex"}} {
+		if got := lockcheck(t, append([]string{"check", run, "--coverage"}, flags...)...); got.code != exitUsage {
+			t.Errorf("with %v it exits %d: %s", flags, got.code, got.stderr)
+		}
+	}
+}

@@ -50,6 +50,8 @@ func TestCheckRefusesWhatItCannotReadAndOverwritesNothing(t *testing.T) {
 		"history cut in the middle":         {cut(rundir.HistoryFile, short), nil, []string{"history.jsonl:"}},
 		"resource cut in the middle":        {cut(rundir.ResourceFile, short), nil, []string{"resource.jsonl:"}},
 		"plan cut in the middle":            {cut(rundir.PlanFile, short), nil, []string{"plan.json"}},
+		"a plan without locks":              {cut(rundir.PlanFile, func(text string) string { return strings.Replace(text, `"keys": 1`, `"keys": 0`, 1) }), nil, []string{"plan.json", "keys is 0"}},
+		"a plan of no workload there is":    {cut(rundir.PlanFile, func(text string) string { return strings.Replace(text, `"workload": "lock"`, `"workload": "dance"`, 1) }), nil, []string{"plan.json", `workload is "dance"`}},
 		"no history":                        {remove(rundir.HistoryFile), nil, []string{"history.jsonl is missing"}},
 		"no resource log":                   {remove(rundir.ResourceFile), nil, []string{"resource.jsonl is missing"}},
 		"no plan":                           {remove(rundir.PlanFile), nil, []string{"plan.json is missing"}},

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/docker"
-	"lockcheck/clusters/local"
+	"lockcheck/clusters/provider/docker"
+	"lockcheck/clusters/provider/local"
 	"lockcheck/cmd/internal/harness"
 )
 
@@ -18,13 +18,14 @@ func cleanCommand() *cobra.Command {
 	var attach, attachConfig string
 	cmd := &cobra.Command{
 		Use: "clean", Short: "Remove what earlier runs left, and only that", Args: flagsOnly,
-		Long: "clean removes what runs left that were killed: containers, networks and volumes that bear lockcheck's labels and whose\n" +
-			"run is over, and directories and processes of local runs whose harness is gone. Runs that are under way\n" +
-			"and everything that is not lockcheck's stay untouched; so do run directories.\n\n" +
-			"With --older-than it removes run directories and comparisons instead, after asking: those below --out to which nothing was\n" +
-			"written for so long, which hold nothing but what lockcheck made, and which are not under way. No link is followed.\n\n" +
-			"With --attach it removes the keys that killed runs left at a service that others run, and nothing else there: those of the runs\n" +
-			"below --out that were attached to it with the same value of --attach, and that could not remove them themselves.",
+		Long: "clean removes what killed runs left: containers, networks and volumes with lockcheck's labels, and directories and\n" +
+			"processes of local runs. It leaves active runs, run directories and everything that is not lockcheck's alone.\n" +
+			"\n" +
+			"With --older-than, clean removes old directories of runs, comparisons and hunts instead, and asks first. It takes only those\n" +
+			"below --out that hold nothing but lockcheck's files and are not active. It follows no link.\n" +
+			"\n" +
+			"With --attach, clean removes the keys that killed runs left at a running service, and nothing else there. It takes the\n" +
+			"runs below --out that had the same value of --attach.",
 		Example: "  lockcheck clean\n  lockcheck clean --older-than=7d\n  lockcheck clean --older-than=36h --yes\n  lockcheck clean --attach=etcd-1.example:2379,etcd-2.example:2379 --attach-config=access.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			given := cmd.Flags().Changed

@@ -32,8 +32,8 @@ type oldRuns struct {
 }
 
 func (o *oldRuns) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&o.olderThan, "older-than", "", "remove the directories of runs and comparisons to which nothing was written for so long, such as 7d, 36h or 1d12h, after asking")
-	flags.StringVar(&o.out, "out", rundir.DefaultOut, "directory of runs and comparisons")
+	flags.StringVar(&o.olderThan, "older-than", "", "remove directories of runs, comparisons and hunts that did not change for this time, such as 7d, 36h or 1d12h; asks first")
+	flags.StringVar(&o.out, "out", rundir.DefaultOut, "directory of runs, comparisons and hunts")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
 }
 
@@ -80,21 +80,17 @@ func (o *oldRuns) say(w io.Writer, left []tidy.Left) {
 
 // counted is such as "3 runs and 1 comparison, 48 MB".
 func counted(entries []tidy.Entry) string {
-	var runs, comparisons, bytes int64
+	var bytes int64
+	numbers := map[tidy.Kind]int64{}
 	for _, each := range entries {
 		bytes += each.Bytes
-		if each.Comparison {
-			comparisons++
-		} else {
-			runs++
-		}
+		numbers[each.Kind]++
 	}
 	var parts []string
-	if runs > 0 || comparisons == 0 {
-		parts = append(parts, history.Counted(runs, "run", "runs"))
-	}
-	if comparisons > 0 {
-		parts = append(parts, history.Counted(comparisons, "comparison", "comparisons"))
+	for _, kind := range []tidy.Kind{tidy.Run, tidy.Comparison, tidy.Hunt} {
+		if n := numbers[kind]; n > 0 || kind == tidy.Run && len(entries) == 0 {
+			parts = append(parts, history.Counted(n, string(kind), string(kind)+"s"))
+		}
 	}
 	return strings.Join(parts, " and ") + ", " + humanize.Bytes(uint64(bytes))
 }

@@ -24,11 +24,11 @@ func compareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare [-- CLIENT-COMMAND...]",
 		Short: "Run a matrix of backends, nemeses and workloads, and hold it against expectations",
-		Long: "compare makes one run for each cell of a matrix, or several, and shows all of them in one table and one page. The\n" +
-			"matrix is given by flags, or by a file (lockcheck init writes one) that can also say what is expected of each cell.\n" +
-			"Without any of --file, --backends, --nemeses and --workloads it reads ./lockcheck.yaml; with --file the other three narrow\n" +
-			"the file's matrix, without it they are the whole of it.\n\n" +
-			"Exit codes: 0 all as expected, or all passed · 1 a violation, where nothing was expected · 2 something is inconclusive ·\n" +
+		Long: "compare makes one or more runs for each cell of a matrix, and shows all cells in one table and one page. Flags give the\n" +
+			"matrix, or a file that can also list expectations (lockcheck init writes one). Without --file, --backends, --nemeses and\n" +
+			"--workloads, compare reads ./lockcheck.yaml. With --file, the other three flags select a part of the file's matrix.\n" +
+			"\n" +
+			"Exit codes: 0 all as expected, or all passed · 1 a violation, without expectations · 2 something is inconclusive ·\n" +
 			"3 an expectation was not met · 64 bad usage · 69 a dependency is unavailable · 70 a bug in lockcheck · 130 interrupted",
 		Example: "  lockcheck compare --backends=etcd,zookeeper,redis,redlock --nemeses=none,pause --workloads=lock,fencing\n" +
 			"  lockcheck compare --backends=etcd,redis --nemeses=pause --resources=plain,fenced,cas\n" +

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
@@ -53,7 +53,7 @@ func TestMistakesOfComparisons(t *testing.T) {
 		"one of several that cannot":   {[]string{"compare", "--backends=redis,etcd", "--ttls=3s,2500ms"}, "", []string{"etcd / none / lock / ttl 2500ms"}},
 		"a shard without a seed":       {[]string{"compare", "--backends=etcd", "--shard=1/2"}, "", []string{"--shard=1/2", "--seed"}},
 		"a shard without a cell":       {[]string{"compare", "--backends=etcd", "--shard=7/9", "--seed=1"}, "", []string{"--shard=7/9 has no cell", "4 cells"}},
-		"a fault that one cannot have": {[]string{"compare", "--backends=etcd,redlock", "--nemeses=none,failover"}, "", []string{"redlock / failover / lock", "no leader to change"}},
+		"a fault that one cannot have": {[]string{"compare", "--backends=etcd,redlock", "--nemeses=none,failover"}, "", []string{"redlock / failover / lock", "has no leader"}},
 		"no shard":                     {[]string{"compare", "--backends=etcd", "--shard=3/2"}, "", []string{"--shard", "2/5"}},
 		"no repeat":                    {[]string{"compare", "--backends=etcd", "--repeat=0"}, "", []string{"--repeat=0"}},
 		"two for standard output":      {[]string{"compare", "--backends=etcd", "--json", "--annotations"}, "", []string{"--annotations", "--json"}},
@@ -262,9 +262,9 @@ func TestResultsAgreeWithTheExitCode(t *testing.T) {
 	for _, test := range []struct {
 		text string
 		code int
-		want checker.Verdict // "": refused
+		want model.Verdict // "": refused
 	}{
-		{`{"verdict":"pass"}`, 0, checker.Pass}, {`{"verdict":"violation"}`, 1, checker.Violation}, {`{"verdict":"inconclusive"}`, 2, checker.Inconclusive},
+		{`{"verdict":"pass"}`, 0, model.Pass}, {`{"verdict":"violation"}`, 1, model.Violation}, {`{"verdict":"inconclusive"}`, 2, model.Inconclusive},
 		{`{"verdict":"pass"}`, 1, ""}, {`{"verdict":"violation"}`, 0, ""}, {`{"verdict":"viol`, 1, ""}, {"", 0, ""}, {`{"verdict":"pass"}`, 69, ""}, {`{}`, 0, ""},
 	} {
 		run, err := read([]byte(test.text), test.code)

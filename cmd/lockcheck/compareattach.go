@@ -11,7 +11,7 @@ import (
 	"lockcheck/clusters"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
-	"lockcheck/workloads"
+	"lockcheck/workloads/run"
 )
 
 // What a comparison is to take care of where others run the services: the rate is of the command as a whole, and what each run is
@@ -81,7 +81,7 @@ func (n *noticed) Write(text []byte) (int, error) {
 		if !whole {
 			return len(text), nil
 		}
-		if strings.HasPrefix(string(line), workloads.NoticeOfAttach) {
+		if strings.HasPrefix(string(line), run.NoticeOfAttach) {
 			n.notice(string(line))
 		} else {
 			fmt.Fprintf(n.to, "%s\n", line)

@@ -29,10 +29,10 @@ type axisFlag struct {
 func (f *compareFlags) axes() []axisFlag {
 	named := map[string]axisFlag{
 		"resource": {asked: &f.resources, single: "resource", many: "resources", example: "plain,fenced,cas",
-			help: "what holders write to, side by side: %s (default: that of --resource alone)",
+			help: "resources to compare: %s (default: that of --resource alone)",
 			same: func(value string) string { return value }},
 		"ttl": {asked: &f.ttls, single: "lease", many: "leases", example: "1s,2s,5s",
-			help: "leases to compare, side by side: %s (default: that of --ttl alone)", same: sameLength},
+			help: "leases to compare: %s (default: that of --ttl alone)", same: sameLength},
 	}
 	var all []axisFlag
 	for _, a := range compare.Axes {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/cmd/internal/campaign"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
@@ -16,7 +16,7 @@ func shardOf(t *testing.T, change func(*compare.Comparison)) (*compareCampaign, 
 	t.Helper()
 	cells := []compare.Cell{{Backend: "etcd", Nemesis: "none", Workload: "lock"}, {Backend: "redis", Nemesis: "none", Workload: "lock"}}
 	plan := &compare.Comparison{Shard: compare.Whole, Matrix: cells, Basis: compare.Basis{Digest: "d"}}
-	run := compare.Run{Seed: 1, Verdict: checker.Pass, Dir: "runs/a", Report: "runs/a/report.html"}
+	run := compare.Run{Seed: 1, Verdict: model.Pass, Dir: "runs/a", Report: "runs/a/report.html"}
 	part := &compare.Comparison{Shard: compare.Shard{Index: 2, Count: 2}, Matrix: cells, Basis: plan.Basis,
 		Cells: []compare.Result{compare.NewResult(cells[1], nil, []compare.Run{run}, 1)}}
 	if change != nil {
@@ -79,7 +79,7 @@ func TestAStalledShardIsRunAgainOrInconclusive(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := compare.ReadDir(dir)
-	if err != nil || c.Cells[0].Runs[0].Verdict != checker.Inconclusive || c.ExitCode != exitInconclusive {
+	if err != nil || c.Cells[0].Runs[0].Verdict != model.Inconclusive || c.ExitCode != exitInconclusive {
 		t.Errorf("%v: exit %d, %+v", err, c.ExitCode, c.Cells[0].Runs[0])
 	}
 	_, dir = shardOf(t, nil)

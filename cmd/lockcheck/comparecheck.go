@@ -128,7 +128,7 @@ func (r *recordings) judgeAgain(where string, run compare.Run, expect *compare.E
 		return run, err
 	}
 	boundHeap(dir.Recorded())
-	j, err := dir.Judge(checker.Options{})
+	j, err := harness.Judge(dir, checker.Options{})
 	if err != nil {
 		return run, err
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
@@ -46,7 +46,7 @@ func recordedComparison(t *testing.T) (dir string) {
 	tasks := spec.Tasks(compare.Whole)
 	c := &compare.Comparison{Lockcheck: harness.Version(), Seed: 3, Shard: compare.Whole, File: config.Name, Expecting: true, Basis: compare.NewBasis(harness.Version(), 3, tasks)}
 	// What is recorded of the run is not what its recording shows, so that it can be told which of the two counts.
-	run := compare.Run{Seed: 3, Dir: "runs/cell-1/run", Verdict: checker.Pass, Sentence: "as it was recorded", Properties: []compare.Property{{Name: checker.StaleWrite, Verdict: checker.Pass}}}
+	run := compare.Run{Seed: 3, Dir: "runs/cell-1/run", Verdict: model.Pass, Sentence: "as it was recorded", Properties: []compare.Property{{Name: model.StaleWrite, Verdict: model.Pass}}}
 	for i, task := range tasks {
 		c.Matrix = append(c.Matrix, task.Cell)
 		c.Cells = append(c.Cells, compare.NewResult(task.Cell, task.Expect, []compare.Run{run}[:1-i], 1))

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
 )
@@ -23,7 +23,7 @@ func earlierComparison(t *testing.T, passed ...int) string {
 		cell := compare.Cell{Backend: "etcd", Nemesis: "none", Workload: workload}
 		flags := []compare.Flag{{Name: "backend", Value: "etcd"}, {Name: "nemesis", Value: "none"}, {Name: "workload", Value: "lock"}, {Name: "provider", Value: "local"}}
 		tasks = append(tasks, compare.Task{Cell: cell, Flags: flags, Repeat: 2})
-		runs := slices.Repeat([]compare.Run{{Verdict: checker.Pass}}, passed[i])
+		runs := slices.Repeat([]compare.Run{{Verdict: model.Pass}}, passed[i])
 		c.Matrix, c.Cells = append(c.Matrix, cell), append(c.Cells, compare.NewResult(cell, nil, runs, 2))
 	}
 	c.Basis = compare.NewBasis(c.Lockcheck, c.Seed, tasks)

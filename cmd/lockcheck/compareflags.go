@@ -13,7 +13,7 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
-	"lockcheck/clusters/other"
+	"lockcheck/clusters/backend/other"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/nemesis"
 	"lockcheck/reports/compare"
@@ -56,23 +56,23 @@ type compareFlags struct {
 
 func (f *compareFlags) bind(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.backends, "backends", nil, "lock services (default: all): "+strings.Join(harness.BackendNames(), ", ")+", and "+other.Name+" with --"+clusters.FlagAttach+"; with --file: only these of its backends")
-	flags.StringArrayVar(&f.nemeses, "nemeses", nil, "what disturbs them (default: "+strings.Join(defaultNemeses, ",")+"): names joined by commas, or one description of faults; may be repeated; with --file: only these of its nemeses")
+	flags.StringArrayVar(&f.nemeses, "nemeses", nil, "faults (default: "+strings.Join(defaultNemeses, ",")+"): names joined by commas, or one description; may be repeated; with --file: only these of its nemeses")
 	flags.StringSliceVar(&f.workloads, "workloads", nil, "what clients do (default: "+strings.Join(defaultWorkloads, ",")+"; "+besideResources+" with --resources; "+workloads.Jobs+" only if named): "+strings.Join(workloads.Names(), ", ")+"; with --file: only these of its workloads")
 	f.bindAxes(flags)
 	flags.StringVar(&f.file, "file", "", "read matrix and expectations from there (default: "+config.Name+", if no matrix is given)")
-	flags.IntVar(&f.repeat, "repeat", 1, "the most runs of a cell; where a violation is expected they stop at the first hit; a file's own number holds unless this is given")
+	flags.IntVar(&f.repeat, "repeat", 1, "maximum runs of a cell; they stop at the first expected violation; overrides the file's number")
 	flags.StringVar(&f.shard, "shard", compare.Whole.String(), "run only one part of the matrix: 2/5 is the second of five; lockcheck merge joins them")
-	flags.IntVar(&f.jobs, "jobs", min(runtime.NumCPU(), maxDefaultJobs), "cells to run side by side, each in namespaces or containers of its own; a run that others may have spoiled is made again alone")
-	flags.String("resume", "", "go on with the comparison in this directory: run what it lacks after Ctrl-C, a crash or a reboot, and what could not be run")
-	flags.String("only-failed", "", "run again the cells of the comparison in this directory that were not as they should be, as a new comparison")
-	flags.String("check", "", "judge the recordings of the comparison in this directory again, by the expectations of --file or of the file that it was made from as it is now, and run nothing")
-	flags.BoolVar(&f.failFast, "fail-fast", false, "begin no run after the first cell that is not as it should be")
-	flags.BoolVar(&f.list, "list", false, "print the cells in their order, with seeds, flags and what is expected, and run nothing")
+	flags.IntVar(&f.jobs, "jobs", min(runtime.NumCPU(), maxDefaultJobs), "cells to run in parallel, each in its own namespaces or containers; lockcheck repeats a run alone if others may have disturbed it")
+	flags.String("resume", "", "continue the comparison in this directory after Ctrl-C, a crash or a reboot: run what is missing or could not run")
+	flags.String("only-failed", "", "run the cells of the comparison in this directory that were not as expected again, as a new comparison")
+	flags.String("check", "", "judge the comparison in this directory again, without runs, by the expectations of --file (default: the file that it was made from, as it is now)")
+	flags.BoolVar(&f.failFast, "fail-fast", false, "start no run after the first cell that is not as expected")
+	flags.BoolVar(&f.list, "list", false, "print the cells in order, with seeds, flags and expectations, without a run")
 	f.show.bind(flags)
 	f.campaign.not, f.campaign.beside = notInCompareCampaigns, shownBeside
 	f.campaign.bind(flags, "cell")
 	f.run.bindSome(flags, func(flag harness.Flag) bool { return flag.Has(harness.InCompare | harness.OfComparison) })
-	flags.Lookup("seed").Usage = "of the first run of every cell, the next run has the next (default: drawn, and printed)"
+	flags.Lookup("seed").Usage = "seed of the first run of each cell; each next run has the next number (default: random, and printed)"
 	flags.Lookup(clusters.FlagImage).Usage += "; with --on: the image of lockcheck that pods run"
 	flags.Lookup("out").Usage = "directory for the directories of comparisons"
 	flags.Lookup("json").Usage = "print compare.json on standard output, and nothing else there"

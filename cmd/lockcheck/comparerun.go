@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/clusters"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
@@ -91,11 +91,11 @@ func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 // failedRun is a run that came to no verdict, or has not yet.
 func failedRun(job compare.Job, code int) compare.Run {
 	return compare.Run{Seed: job.Seed, Command: slices.Concat([]string{"lockcheck", "run"}, arguments(job.Flags), []string{fmt.Sprintf("--seed=%d", job.Seed)}), ExitCode: code,
-		Properties: []compare.Property{}, Exposure: []checker.Exposure{}, Story: []string{}}
+		Properties: []compare.Property{}, Exposure: []model.Exposure{}, Story: []string{}}
 }
 
 // verdictOf are the exit codes of runs that came to a verdict.
-var verdictOf = map[int]checker.Verdict{exitPass: checker.Pass, exitViolation: checker.Violation, exitInconclusive: checker.Inconclusive}
+var verdictOf = map[int]model.Verdict{exitPass: model.Pass, exitViolation: model.Violation, exitInconclusive: model.Inconclusive}
 
 // makesRuns is what runs are made with: lockcheck's own program, and a context until a signal comes. The first one ends the runs at work,
 // which clean up; a second one ends this program, and the runs with it.

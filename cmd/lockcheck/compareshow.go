@@ -26,9 +26,9 @@ type showFlags struct {
 }
 
 func (f *showFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.summary, "summary", "", "append Markdown to this file, such as $GITHUB_STEP_SUMMARY; it is kept below 1 MiB")
+	flags.StringVar(&f.summary, "summary", "", "append Markdown to this file, such as $GITHUB_STEP_SUMMARY, up to 1 MiB")
 	flags.StringVar(&f.junit, "junit", "", "write the JUnit XML to this file, too")
-	flags.StringVar(&f.html, "html", "", "write the page as index.html in this directory, with the reports of all runs, so that it can be published as it is")
+	flags.StringVar(&f.html, "html", "", "write the page as index.html in this directory, with the reports of all runs, ready to publish")
 	flags.StringVar(&f.asJSON, "json-file", "", "write compare.json to this file, too")
 	flags.BoolVar(&f.annotations, "annotations", false, "print annotations for GitHub on standard output (default: if GITHUB_ACTIONS=true)")
 	openFlag(flags, &f.open)

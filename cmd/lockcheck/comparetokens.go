@@ -21,7 +21,7 @@ func noTokensNote(flags []compare.Flag) string {
 		value[f.Name] = f.Value
 	}
 	workload, err := workloads.Named(value["workload"])
-	at := slices.IndexFunc(harness.Backends, func(b clusters.Backend) bool { return b.Name() == value["backend"] })
+	at := slices.IndexFunc(harness.Backends, func(b clusters.Described) bool { return b.Name() == value["backend"] })
 	if err != nil || at < 0 {
 		return ""
 	}

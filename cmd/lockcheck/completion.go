@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockcheck/checker"
+	"lockcheck/checker/foreign/models"
 	"lockcheck/checker/history"
-	"lockcheck/checker/models"
 	"lockcheck/cmd/internal/scenarios"
 	"lockcheck/nemesis"
 )

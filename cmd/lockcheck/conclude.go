@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/terminal"
@@ -45,7 +45,7 @@ func conclude(dir *rundir.Dir, j rundir.Judgement, publish bool, updateIndex fun
 	if reported {
 		out.open(dir.ReportPath())
 	}
-	if j.Result.Verdict != checker.Pass {
+	if j.Result.Verdict != model.Pass {
 		return verdictError{j.Result.Verdict}
 	}
 	return nil

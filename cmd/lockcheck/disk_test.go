@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/clusters/hosttest/missing"
-	"lockcheck/cmd/internal/disktest"
+	"lockcheck/clusters/testkit/needs"
+	"lockcheck/cmd/internal/testkit"
 	"lockcheck/reports/index"
 	"lockcheck/reports/rundir"
 )
@@ -20,8 +20,8 @@ var withoutRoom = map[string]struct {
 	fill func(*testing.T, string)
 	says string
 }{
-	"a full disk":      {disktest.Fill, "no space left on device"},
-	"a read-only disk": {disktest.ReadOnly, "read-only file system"},
+	"a full disk":      {testkit.Fill, "no space left on device"},
+	"a read-only disk": {testkit.ReadOnly, "read-only file system"},
 }
 
 // A recording is judged even if the report cannot be written, and the exit code is the verdict's.
@@ -29,7 +29,7 @@ func TestCheckWhereNothingCanBeWritten(t *testing.T) {
 	for name, disk := range withoutRoom {
 		for stale, want := range map[bool]int{false: exitPass, true: exitViolation} {
 			t.Run(name, func(t *testing.T) {
-				dir := disktest.Small(t, 1<<20)
+				dir := testkit.Small(t, 1<<20)
 				run := filepath.Join(dir, "run")
 				if err := os.CopyFS(run, os.DirFS(record(t, stale))); err != nil {
 					t.Fatal(err)
@@ -66,7 +66,7 @@ func TestCheckWhereNothingCanBeWritten(t *testing.T) {
 func TestAnIndexThatCannotBeWrittenCostsNoVerdict(t *testing.T) {
 	for name, disk := range withoutRoom {
 		t.Run(name, func(t *testing.T) {
-			dir := disktest.Small(t, 1<<20)
+			dir := testkit.Small(t, 1<<20)
 			if err := os.CopyFS(filepath.Join(dir, "run"), os.DirFS(record(t, true))); err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestComparisonWhereNothingCanBeWritten(t *testing.T) {
 	for name, disk := range withoutRoom {
 		t.Run(name, func(t *testing.T) {
 			whole := part(t)
-			dir := disktest.Small(t, 64<<10)
+			dir := testkit.Small(t, 64<<10)
 			disk.fill(t, dir)
 			got := lockcheck(t, "merge", whole, "--out="+filepath.Join(dir, "whole"), "--summary="+filepath.Join(dir, "summary.md"), "--annotations")
 			if got.code != exitUnmet || !strings.Contains(got.stdout, "✗ 1 cell, 1 not as expected") || !strings.Contains(got.stdout, "::error file=lockcheck.yaml,line=7,") {
@@ -136,7 +136,7 @@ func TestAPassWhoseFilesAreMissingIsNoSuccess(t *testing.T) {
 func TestVerdictThatCannotBeShown(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		missing.Skip(t, err)
+		needs.Skip(t, err)
 	}
 	defer full.Close()
 	stdout := os.Stdout

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/docker"
+	"lockcheck/clusters/provider/docker"
 	"lockcheck/cmd/internal/harness"
 )
 
@@ -27,8 +27,11 @@ func doctorCommand() *cobra.Command {
 	var asJSON bool
 	var o harness.Options
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Say what this machine can do, and what each missing thing costs", Args: flagsOnly,
-		Long:    "doctor tries what runs need: namespaces, nftables, tbf, ptrace, server programs, the Docker engine and its images. It changes\nnothing and pulls nothing.\n\nExit codes: 0 at least one provider can run each backend · 69 some backend can run nowhere here",
+		Use: "doctor", Short: "Check this machine and list missing features", Args: flagsOnly,
+		Long: "doctor checks what runs require: namespaces, nftables, tbf, ptrace, server programs, the Docker engine and its images.\n" +
+			"It changes and pulls nothing.\n" +
+			"\n" +
+			"Exit codes: 0 each backend has a provider that can run it · 69 some backend has none",
 		Example: "  lockcheck doctor\n  lockcheck doctor --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			symptoms := examine(cmd.Context(), o.Where)

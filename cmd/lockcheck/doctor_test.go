@@ -6,14 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
-	"lockcheck/clusters/local"
+	"lockcheck/clusters/provider/local"
 	"lockcheck/cmd/internal/harness"
-	"lockcheck/nemesis"
 )
 
 // doctor says of each server on this machine which version it is.
@@ -33,21 +33,27 @@ func TestDoctorSaysVersions(t *testing.T) {
 
 // What a fault needs of this machine doctor tries, and says what its absence costs.
 func TestDoctorTriesWhatFaultsNeed(t *testing.T) {
-	of := map[nemesis.Capability]string{
-		nemesis.CapabilityNetwork: local.AbilityNftables, nemesis.CapabilityDelay: abilityDelay, nemesis.CapabilityClock: local.AbilityPtrace,
-		nemesis.CapabilityRate: local.AbilityTBF, nemesis.CapabilitySlow: local.AbilitySchedstat,
-		nemesis.CapabilityDisk: local.AbilityFUSE, nemesis.CapabilityPower: local.AbilityFUSE,
-		nemesis.CapabilityFailover: local.AbilityNamespaces, // the service's own doing: it needs no more than every run
-	}
-	for _, name := range nemesis.Names() {
-		n, err := nemesis.New(name, nemesis.Plan{Seed: 1, TTL: time.Second, Limit: time.Second, Servers: 3, Clients: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, needed := range n.Capabilities() {
-			if ability := of[needed]; costs[ability] == "" || ability != abilityDelay && works[ability] == "" {
-				t.Errorf("%s needs %q, of which doctor says nothing", name, needed)
+	for _, fault := range history.Faults() {
+		for _, ability := range fault.Machine {
+			if !slices.ContainsFunc(knownAbilities, func(k local.Known) bool { return k.Name == ability }) {
+				t.Errorf("%s needs %q, which doctor does not try", fault.Name, ability)
+			} else if fault.Lacking == "" || !strings.Contains(without(ability), "no "+fault.Lacking) {
+				t.Errorf("without %s there is no %s: doctor says %q", ability, fault.Name, without(ability))
 			}
+		}
+		// A change of the leader is the service's own doing: it needs no more than every run.
+		if needs := fault.Capability != "" && fault.Capability != history.CapabilityFailover; needs && len(fault.Machine) == 0 {
+			t.Errorf("%s needs %q, of which doctor says nothing", fault.Name, fault.Capability)
+		}
+	}
+	for ability, want := range map[string]string{
+		local.AbilityNamespaces: "local: no partitions, and servers listen on the loopback network instead of one of their own",
+		"nftables":              "local: no partitions and no packet loss",
+		"delay":                 "local: no network delay",
+		"vdso":                  "no clock skew",
+	} {
+		if got := without(ability); got != want {
+			t.Errorf("without %s: %q, want %q", ability, got, want)
 		}
 	}
 }

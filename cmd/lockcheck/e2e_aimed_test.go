@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 )
 
 // nemesisProviders are where the table is run: local, or what LOCKCHECK_PROVIDERS names (scripts/soak).
@@ -72,7 +72,7 @@ func (row aimed) judge(t *testing.T, o outcome) {
 		t.Errorf("exit %d with %v violated", o.code, found)
 	}
 	for _, name := range row.violates {
-		if p := o.of(t, name); p.Verdict != checker.Violation || p.Count == 0 {
+		if p := o.of(t, name); p.Verdict != model.Violation || p.Count == 0 {
 			t.Errorf("%s is %s, want violation", name, p.Verdict)
 		}
 	}
@@ -87,7 +87,7 @@ func (row aimed) judge(t *testing.T, o outcome) {
 			t.Errorf("%s is violated", name)
 		}
 	}
-	if p := o.of(t, checker.Liveness); p.Verdict != checker.Pass {
+	if p := o.of(t, model.Liveness); p.Verdict != model.Pass {
 		t.Errorf("liveness is %s: %s", p.Verdict, p.Reason)
 	}
 	if row.also != nil {
@@ -110,7 +110,7 @@ func TestStaleWritesPerOutlivedLease(t *testing.T) {
 				args := []string{"run", "--backend=etcd", "--workload=lock", "--nemesis=pause:holder@work", "--guard=" + row.guard,
 					"--provider=local", lateLimit, fmt.Sprintf("--seed=%d", seed)}
 				if row.guard != "before-write" {
-					args = endingAt([]checker.Name{checker.StaleWrite}, args...)
+					args = endingAt([]model.Name{model.StaleWrite}, args...)
 				}
 				o := lockcheck(t, program, args...)
 				staleWritesPerLease(t, o)

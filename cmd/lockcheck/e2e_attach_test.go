@@ -15,9 +15,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"lockcheck/checker"
-	"lockcheck/clusters/hosttest"
-	"lockcheck/clusters/hosttest/freeport"
+	"lockcheck/checker/model"
+	"lockcheck/clusters/testkit"
+	"lockcheck/clusters/testkit/needs"
 	"lockcheck/reports/rundir"
 )
 
@@ -80,8 +80,8 @@ func nowhereBelow(t *testing.T, dir, word string) {
 // notJudged says what is not judged where others run the servers: what needs their clock.
 func notJudged(t *testing.T, o outcome) {
 	t.Helper()
-	for _, name := range []checker.Name{checker.EarlyExpiry, checker.ReleaseByOwner, checker.Liveness} {
-		if p := o.of(t, name); p.Verdict != checker.NotApplicable || !strings.Contains(p.Reason, "others run the servers") {
+	for _, name := range []model.Name{model.EarlyExpiry, model.ReleaseByOwner, model.Liveness} {
+		if p := o.of(t, name); p.Verdict != model.NotApplicable || !strings.Contains(p.Reason, "others run the servers") {
 			t.Errorf("%s is %s (%s), want n/a, because others run the servers", name, p.Verdict, p.Reason)
 		}
 	}
@@ -112,14 +112,14 @@ func endsWith(t *testing.T, o outcome, code int, words ...string) {
 func TestAttachedToEtcdUnderPausesAndPartitions(t *testing.T) {
 	t.Parallel()
 	const secret = "planted-7f3a91c2"
-	member := startEtcd(t, hosttest.OwnAddress(t), secret)
+	member := startEtcd(t, testkit.OwnAddress(t), secret)
 	app := member.use(t)
 	access := member.access(t, secret)
 	for _, d := range []disturbance{pauseHolder, cutOffHolder, cutOffFromServers} {
 		o := disturbedRun(t, secret, d, "--backend=etcd", "--attach="+member.endpoint, "--attach-config="+access, "--time-limit=7s")
 		endsWith(t, o, o.code, "attached to etcd at "+member.endpoint)
-		mustPass(t, o, checker.LockLinearizability, checker.TokenMonotonicity)
-		if o.code == 1 && d.nemesis == pauseHolder.nemesis && o.of(t, checker.StaleWrite).Verdict != checker.Violation {
+		mustPass(t, o, model.LockLinearizability, model.TokenMonotonicity)
+		if o.code == 1 && d.nemesis == pauseHolder.nemesis && o.of(t, model.StaleWrite).Verdict != model.Violation {
 			t.Error("a paused holder's write was not stale")
 		}
 	}
@@ -256,7 +256,7 @@ func TestAttachedToZooKeeperWithDigest(t *testing.T) {
 		}
 		o := disturbedRun(t, secret, c.fault, "--backend=zookeeper", "--attach="+c.endpoint, "--attach-config="+writeAccess(t, secret, c.words), "--time-limit=7s")
 		endsWith(t, o, o.code, "nodes below /lockcheck/")
-		mustPass(t, o, checker.TokenMonotonicity)
+		mustPass(t, o, model.TokenMonotonicity)
 		if after := server.tree(t); after != before {
 			t.Errorf("what another program has there was\n%s\nand is\n%s", before, after)
 		}
@@ -284,7 +284,7 @@ func TestAttachedToZooKeeperWithDigest(t *testing.T) {
 func TestWhatCannotBeAttachedTo(t *testing.T) {
 	t.Parallel()
 	member := startEtcd(t, "127.0.0.1", "pw-of-this-test")
-	closed := "127.0.0.1:" + strconv.Itoa(freeport.Port(t))
+	closed := "127.0.0.1:" + strconv.Itoa(needs.Port(t))
 	for name, c := range map[string]struct {
 		args []string
 		code int
@@ -318,7 +318,7 @@ func TestAttachedToAnyServiceWithAClientOfOnesOwn(t *testing.T) {
 	const secret = "planted-e4c8b012"
 	member := startEtcd(t, "127.0.0.1", secret)
 	app := member.use(t)
-	o := attachedRun(t, secret, endingAt([]checker.Name{checker.MutualExclusion}, "--backend=other", "--client="+program+" client etcd",
+	o := attachedRun(t, secret, endingAt([]model.Name{model.MutualExclusion}, "--backend=other", "--client="+program+" client etcd",
 		"--attach="+member.endpoint, "--attach-config="+member.access(t, secret), "--nemesis=pause:holder@work,1.5ttl", "--time-limit=8s", "--max-rate=10")...)
 	endsWith(t, o, 1, "what your client makes of them is up to it; lockcheck itself reads and writes nothing there", "at most 10 acquires a second")
 	exposed(t, o, "pauses-past-the-lease")

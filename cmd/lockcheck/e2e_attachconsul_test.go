@@ -14,10 +14,10 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/clusters"
-	"lockcheck/clusters/consul"
-	"lockcheck/clusters/hosttest/freeport"
+	"lockcheck/clusters/backend/consul"
+	"lockcheck/clusters/testkit/needs"
 )
 
 // consulAgent is a server that a test started, with TLS and ACLs.
@@ -38,10 +38,10 @@ func startConsul(t *testing.T, token string) *consulAgent {
 	}
 	c := &consulAgent{}
 	c.ca, c.cert, c.key = certificates(t, "127.0.0.1")
-	port := freeport.Port(t)
+	port := needs.Port(t)
 	c.endpoint = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	config, err := json.Marshal(map[string]any{
-		"ports":   map[string]int{"http": -1, "https": port, "dns": -1, "grpc": -1, "serf_wan": -1, "serf_lan": freeport.Port(t), "server": freeport.Port(t)},
+		"ports":   map[string]int{"http": -1, "https": port, "dns": -1, "grpc": -1, "serf_wan": -1, "serf_lan": needs.Port(t), "server": needs.Port(t)},
 		"ca_file": c.ca, "cert_file": c.cert, "key_file": c.key, "verify_incoming_https": true, "disable_update_check": true,
 		"acl":         map[string]any{"enabled": true, "default_policy": "deny", "tokens": map[string]string{"master": consulAdmin, "agent": consulAdmin}},
 		"performance": map[string]int{"raft_multiplier": 1}, "session_ttl_min": "1s",
@@ -145,7 +145,7 @@ func TestAttachedToConsulWithACLsAndTLS(t *testing.T) {
 	for _, d := range whatHoldersMeet() {
 		o := disturbedRun(t, secret, d, "--backend=consul", "--attach="+agent.endpoint, "--attach-config="+access, "--set=lock-delay=0s", "--time-limit=15s")
 		endsWith(t, o, o.code, "attached to consul at "+agent.endpoint, "keys below lockcheck/")
-		mustPass(t, o, checker.LockLinearizability, checker.TokenMonotonicity)
+		mustPass(t, o, model.LockLinearizability, model.TokenMonotonicity)
 		awaitService(t, func(context.Context) error { // that of a client that was killed, or asked while it ended, runs out by itself
 			if left := agent.sessions(t); !slices.Equal(left, sessions) {
 				return fmt.Errorf("sessions were %v, and are %v", sessions, left)

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
-	"lockcheck/clusters/docker"
-	"lockcheck/clusters/hosttest"
-	"lockcheck/clusters/hosttest/freeport"
+	"lockcheck/checker/model"
+	"lockcheck/clusters/provider/docker"
+	"lockcheck/clusters/testkit"
+	"lockcheck/clusters/testkit/needs"
 )
 
 // Clients in containers at services that a test started by hand. No image of any server is needed.
@@ -45,7 +45,7 @@ func TestAContainerIsAttachedToRedisWithAnACL(t *testing.T) {
 	needEngine(t)
 	const secret = "planted-91c4e07b"
 	image := imageIn(t, "LOCKCHECK_CLIENT_IMAGE_BSM_REDISLOCK")
-	server := startRedisAt(t, hosttest.OwnAddress(t), secret)
+	server := startRedisAt(t, testkit.OwnAddress(t), secret)
 	access := writeAccess(t, secret, map[string]string{"username": "locker"})
 	before := server.dump(t)
 	for _, c := range []struct {
@@ -76,14 +76,14 @@ func TestContainersAreAttachedToEtcdWithTLS(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
 	const secret = "planted-3be21d55"
-	for _, addr := range []string{hosttest.OwnAddress(t), "127.0.0.1"} {
+	for _, addr := range []string{testkit.OwnAddress(t), "127.0.0.1"} {
 		member := startEtcd(t, addr, secret)
 		app := member.use(t)
 		o := contained(t, secret, endingAt(harmed, "--backend=etcd", "--attach="+member.endpoint, "--attach-config="+member.access(t, secret),
 			"--nemesis=pause:holder@work,1.5ttl", pastTheLease)...)
 		endsWith(t, o, 1, "attached to etcd at "+member.endpoint+": 3 clients")
 		exposed(t, o, "pauses-past-the-lease")
-		mustPass(t, o, checker.LockLinearizability, checker.TokenMonotonicity)
+		mustPass(t, o, model.LockLinearizability, model.TokenMonotonicity)
 		app.found(t)
 	}
 }
@@ -100,7 +100,7 @@ func TestKazooInAContainerIsAttachedToZooKeeperWithDigest(t *testing.T) {
 		"--attach-config="+writeAccess(t, secret, map[string]string{"username": "locker"}), "--nemesis=pause:holder@work,1.5ttl", pastTheLease)...)
 	endsWith(t, o, 1, "nodes below /lockcheck/")
 	exposed(t, o, "pauses-past-the-lease")
-	mustPass(t, o, checker.TokenMonotonicity)
+	mustPass(t, o, model.TokenMonotonicity)
 	if after := server.tree(t); after != before {
 		t.Errorf("what another program has there was\n%s\nand is\n%s", before, after)
 	}
@@ -110,7 +110,7 @@ func TestKazooInAContainerIsAttachedToZooKeeperWithDigest(t *testing.T) {
 func TestWhatContainersCannotBeAttachedTo(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
-	closed := "127.0.0.1:" + strconv.Itoa(freeport.Port(t))
+	closed := "127.0.0.1:" + strconv.Itoa(needs.Port(t))
 	for name, c := range map[string]struct {
 		args []string
 		code int

@@ -23,7 +23,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"lockcheck/clusters/hosttest/freeport"
+	"lockcheck/clusters/testkit/needs"
 )
 
 // etcdMember is a member that a test started.
@@ -37,7 +37,7 @@ type etcdMember struct {
 // keys of lockcheck's.
 func startEtcd(t *testing.T, addr, password string) *etcdMember {
 	t.Helper()
-	client, peer := net.JoinHostPort(addr, strconv.Itoa(freeport.Port(t))), net.JoinHostPort("127.0.0.1", strconv.Itoa(freeport.Port(t)))
+	client, peer := net.JoinHostPort(addr, strconv.Itoa(needs.Port(t))), net.JoinHostPort("127.0.0.1", strconv.Itoa(needs.Port(t)))
 	m := &etcdMember{endpoint: client}
 	scheme := "http://"
 	args := []string{

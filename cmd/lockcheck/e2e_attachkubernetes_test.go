@@ -20,10 +20,10 @@ import (
 	"strconv"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/clusters"
-	"lockcheck/clusters/hosttest/freeport"
-	"lockcheck/clusters/kubernetes"
+	"lockcheck/clusters/backend/kubernetes"
+	"lockcheck/clusters/testkit/needs"
 )
 
 // apiServer is a Kubernetes API server that a test started, and the etcd member that keeps its data.
@@ -43,7 +43,7 @@ func startKubernetes(t *testing.T, token string) *apiServer {
 	}
 	k := &apiServer{behind: startEtcd(t, "127.0.0.1", "")}
 	k.ca, k.cert, k.key = certificates(t, "127.0.0.1")
-	port := strconv.Itoa(freeport.Port(t))
+	port := strconv.Itoa(needs.Port(t))
 	k.endpoint = net.JoinHostPort("127.0.0.1", port)
 	signing := signingKey(t)
 	startService(t, found[0], append(found[1:len(found):len(found)],
@@ -158,7 +158,7 @@ func TestAttachedToKubernetes(t *testing.T) {
 	} {
 		o := disturbedRun(t, secret, c.fault, "--backend=kubernetes", "--attach="+server.endpoint, "--attach-config="+writeAccess(t, c.password, c.words), "--time-limit=8s")
 		endsWith(t, o, o.code, "attached to kubernetes at "+server.endpoint, "Leases in the namespace shared whose names begin with lockcheck-")
-		mustPass(t, o, checker.TokenMonotonicity)
+		mustPass(t, o, model.TokenMonotonicity)
 	}
 	app.found(t)
 }

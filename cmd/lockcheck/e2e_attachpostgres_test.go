@@ -16,10 +16,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/clusters"
-	"lockcheck/clusters/hosttest/freeport"
-	"lockcheck/clusters/postgres"
+	"lockcheck/clusters/backend/postgres"
+	"lockcheck/clusters/testkit/needs"
 )
 
 // postgresServer is a server that a test started, with TLS and passwords.
@@ -53,7 +53,7 @@ func startPostgres(t *testing.T, password string) *postgresServer {
 		t.Fatalf("%v: %s", err, text)
 	}
 	ca, cert, key := certificates(t, "127.0.0.1")
-	port := strconv.Itoa(freeport.Port(t))
+	port := strconv.Itoa(needs.Port(t))
 	s := &postgresServer{endpoint: "127.0.0.1:" + port, ca: ca}
 	admission := writeFile(t, "pg_hba.conf", "hostssl shared,postgres all 127.0.0.1/32 scram-sha-256\n")
 	args := []string{"-D", data}
@@ -152,7 +152,7 @@ func TestAttachedToPostgreSQLWithTLS(t *testing.T) {
 	} {
 		o := disturbedRun(t, secret, c.fault, "--backend=postgres", "--client="+c.client, "--attach="+server.endpoint, "--attach-config="+access, "--time-limit=8s")
 		endsWith(t, o, o.code, "attached to postgres at "+server.endpoint, "tables in the schema lockcheck_")
-		mustPass(t, o, checker.LockLinearizability)
+		mustPass(t, o, model.LockLinearizability)
 		if after := server.there(t); after != before {
 			t.Fatalf("%s: the database was\n%s\nand is\n%s", c.client, before, after)
 		}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"lockcheck/checker"
-	"lockcheck/clusters/hosttest"
-	"lockcheck/clusters/hosttest/freeport"
+	"lockcheck/checker/model"
+	"lockcheck/clusters/testkit"
+	"lockcheck/clusters/testkit/needs"
 )
 
 // redisServer is a server that a test started.
@@ -52,7 +52,7 @@ func startRedisWithTLS(t *testing.T, password string) *redisServer {
 
 func freePlace(t *testing.T, addr string) string {
 	t.Helper()
-	return net.JoinHostPort(addr, strconv.Itoa(freeport.Port(t)))
+	return net.JoinHostPort(addr, strconv.Itoa(needs.Port(t)))
 }
 
 // listening are the lines that say where a server or Sentinel does.
@@ -169,7 +169,7 @@ func TestAttachedToRedlock(t *testing.T) {
 	}{{"redlock", pauseHolder}, {"redsync", cutOffHolder}} {
 		o := disturbedRun(t, secret, c.fault, "--backend=redlock", "--client="+c.client, "--attach="+strings.Join(endpoints, ","), "--attach-config="+access, "--time-limit=7s")
 		endsWith(t, o, o.code, "attached to redlock at "+strings.Join(endpoints, ", "))
-		mustPass(t, o, checker.LockLinearizability)
+		mustPass(t, o, model.LockLinearizability)
 		for i, s := range servers {
 			if after := s.dump(t); after != before[i] {
 				t.Errorf("what another program has at %s was\n%s\nand is\n%s", s.endpoint, before[i], after)
@@ -223,13 +223,13 @@ func (s sentinels) all() string {
 func TestAttachedToRedisWithSentinels(t *testing.T) {
 	t.Parallel()
 	const secret = "planted-d83e5b60"
-	theirs := startSentinels(t, hosttest.OwnAddress(t), secret)
+	theirs := startSentinels(t, testkit.OwnAddress(t), secret)
 	app := theirs.primary.use(t)
 	access := writeAccess(t, secret, map[string]string{"username": "locker", "master": "theirs"})
 	for _, d := range whatHoldersMeet() {
 		o := disturbedRun(t, secret, d, "--backend=redis", "--client=setnx-incr", "--attach="+theirs.all(), "--attach-config="+access, "--time-limit=7s")
 		endsWith(t, o, o.code, "keys that begin with lockcheck:")
-		mustPass(t, o, checker.TokenMonotonicity)
+		mustPass(t, o, model.TokenMonotonicity)
 	}
 	app.found(t)
 	for name, c := range map[string]struct {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"lockcheck/clusters/hosttest/freeport"
+	"lockcheck/clusters/testkit/needs"
 )
 
 // zooKeeper is a server that a test started.
@@ -34,7 +34,7 @@ func startZooKeeper(t *testing.T, password string) *zooKeeper {
 	if _, err := os.Stat(jars + "zookeeper.jar"); err != nil {
 		skip(t, "%v", err)
 	}
-	port, securePort := strconv.Itoa(freeport.Port(t)), strconv.Itoa(freeport.Port(t))
+	port, securePort := strconv.Itoa(needs.Port(t)), strconv.Itoa(needs.Port(t))
 	z := &zooKeeper{endpoint: "127.0.0.1:" + port, secure: "127.0.0.1:" + securePort}
 	z.ca, z.cert, z.key = certificates(t, "127.0.0.1")
 	config := writeFile(t, "zoo.cfg", strings.Join([]string{

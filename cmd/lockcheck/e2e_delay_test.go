@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // sentThenSilenced is the late write with no packet dropped. From the beginning, what c1 sends the resource takes 2.5 TTL: so once its work is
@@ -17,7 +17,7 @@ import (
 // that was held up comes after 2 TTL.
 const sentThenSilenced = "--nemesis=delay:client(1)-resource,out,2.5ttl;delay:client(1)-servers@worked,2ttl,0.5ttl"
 
-func lateOnItsWay(args []string, certain ...checker.Name) aimed {
+func lateOnItsWay(args []string, certain ...model.Name) aimed {
 	row := aimed{
 		name: strings.Join(append([]string{"a write on its way for longer than its lease"}, args...), " "), backend: "etcd",
 		args:    append([]string{"--guard=before-write", sentThenSilenced, "--time-limit=36s"}, args...), // the write lands after 20 to 27 s
@@ -30,8 +30,8 @@ func lateOnItsWay(args []string, certain ...checker.Name) aimed {
 		if len(certain) == 0 && o.results.Stats.Rejected == 0 {
 			t.Error("no stale write was rejected")
 		}
-		stale := o.of(t, checker.StaleWrite).Findings
-		caused := func(f checker.Finding) bool { return renewalsHeldBack[f.Cause.Fault] } // the other one, which lasts longer, lets renewals pass
+		stale := o.of(t, model.StaleWrite).Findings
+		caused := func(f model.Finding) bool { return renewalsHeldBack[f.Cause.Fault] } // the other one, which lasts longer, lets renewals pass
 		if len(stale) > 0 && !slices.ContainsFunc(stale, caused) {
 			t.Errorf("the cause is %s: %s", stale[0].Cause.Kind, stale[0].Cause.Text)
 		}

@@ -18,7 +18,7 @@ import (
 // reported as a defect, with exit code 70, and no verdict is shown or left behind.
 func TestADisagreementOfTheJudgesIsADefect(t *testing.T) {
 	planted := filepath.Join(t.TempDir(), "lockcheck")
-	build := exec.Command("go", "build", "-tags", "planted", "-ldflags", "-X lockcheck/checker.plantedSearch=contrary", "-o", planted, ".")
+	build := exec.Command("go", "build", "-tags", "planted", "-ldflags", "-X lockcheck/checker/internal/search.plantedSearch=contrary", "-o", planted, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/cmd/internal/disktest"
+	"lockcheck/cmd/internal/testkit"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/rundir"
 )
@@ -20,7 +20,7 @@ import (
 // something; or before, if it is that small.
 func onDisk(t *testing.T, size int, recordings string, args ...string) outcome {
 	t.Helper()
-	disk := disktest.Small(t, size)
+	disk := testkit.Small(t, size)
 	o := outcome{out: filepath.Join(disk, "out")}
 	cmd := exec.Command(program, append(args, "--out="+o.out)...)
 	defer placeFor(cmd)()
@@ -32,7 +32,7 @@ func onDisk(t *testing.T, size int, recordings string, args ...string) outcome {
 			found, _ := filepath.Glob(filepath.Join(o.out, recordings, "2*", rundir.HistoryFile))
 			for _, name := range found {
 				if info, err := os.Stat(name); err == nil && info.Size() > 10_000 {
-					disktest.Fill(t, disk)
+					testkit.Fill(t, disk)
 					return
 				}
 			}
@@ -93,8 +93,8 @@ func TestComparisonOnADiskThatFillsUp(t *testing.T) {
 // A read-only directory for runs is refused before anything is started.
 func TestRunWhereNothingCanBeWritten(t *testing.T) {
 	t.Parallel()
-	dir := disktest.Small(t, 64<<10)
-	disktest.ReadOnly(t, dir)
+	dir := testkit.Small(t, 64<<10)
+	testkit.ReadOnly(t, dir)
 	for _, args := range [][]string{{"run", "--backend=etcd", "--provider=local"}, {"compare", "--backends=etcd", "--nemeses=none"}} {
 		o := finish(t, exec.Command(program, append(args, "--out="+filepath.Join(dir, "out"))...), outcome{out: dir})
 		if o.code != 69 || !strings.Contains(o.stderr, "read-only file system") {

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/clusters"
-	"lockcheck/clusters/etcd"
+	"lockcheck/clusters/backend/etcd"
 )
 
 // What servers have to survive, or do not, when their disks are at fault.
@@ -31,7 +31,7 @@ var diskRows = []aimed{
 	{
 		name: "an old leader revokes", backend: "etcd", args: stalledLeader, with: oldEtcd,
 		why:     "a leader that waits for its disk extends leases that its successor ends, and has its successor end others when it wakes up (etcd#12528, #15247)",
-		exposed: history.OfServers("disk-faults"), violates: []checker.Name{checker.EarlyExpiry}, may: anything, local: true, also: ranOldEtcd,
+		exposed: history.OfServers("disk-faults"), violates: []model.Name{model.EarlyExpiry}, may: anything, local: true, also: ranOldEtcd,
 	},
 	{
 		name: "an old leader does not revoke", backend: "etcd", args: stalledLeader,
@@ -87,7 +87,7 @@ func ranOldEtcd(t *testing.T, o outcome) {
 	if o.results.Versions["etcd"] != oldRelease {
 		t.Errorf("the run says that etcd is %q", o.results.Versions["etcd"])
 	}
-	for _, f := range o.of(t, checker.EarlyExpiry).Findings {
+	for _, f := range o.of(t, model.EarlyExpiry).Findings {
 		if f.Cause.Kind != "disk fault of leader" {
 			t.Errorf("%s: put down to %s", f.Summary, f.Cause.Kind)
 		}

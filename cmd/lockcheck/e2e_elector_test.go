@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"lockcheck/clusters/kubernetes"
+	"lockcheck/clusters/backend/kubernetes"
 )
 
 // plantedElector is the lock clients' program of kubernetes with the planted defects.
@@ -21,7 +21,7 @@ func buildElectors(dir string) error {
 	plantedElector = filepath.Join(dir, "elector-planted")
 	for _, args := range [][]string{{"-o", program}, {"-tags", "planted", "-o", plantedElector}} {
 		build := exec.Command("go", append(append([]string{"build", "-trimpath"}, args...), ".")...)
-		build.Dir, build.Env = "../../clusters/kubernetes/elector", append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0")
+		build.Dir, build.Env = "../../clusters/backend/kubernetes/elector", append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("building the lock clients of kubernetes: %w\n%s", err, out)
 		}

@@ -25,7 +25,7 @@ func python(t *testing.T) string {
 	return strings.TrimSpace(string(said))
 }
 
-// example is the complete program of a page, with pairs of texts of which the second replaces the first, as a command line.
+// example is the complete program of a page, changed.
 func example(t *testing.T, page, name string, changes ...string) string {
 	t.Helper()
 	content, err := os.ReadFile(page)
@@ -34,6 +34,12 @@ func example(t *testing.T, page, name string, changes ...string) string {
 	}
 	_, text, _ := strings.Cut(string(content), "\n```python\n")
 	text, _, _ = strings.Cut(text, "\n```\n")
+	return changed(t, text, name, changes...)
+}
+
+// changed is a program, with pairs of texts of which the second replaces the first, as a command line.
+func changed(t *testing.T, text, name string, changes ...string) string {
+	t.Helper()
 	for pair := range slices.Chunk(changes, 2) {
 		if strings.Count(text, pair[0]) != 1 {
 			t.Fatalf("the example does not have %q once", pair[0])

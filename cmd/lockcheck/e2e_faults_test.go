@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 )
 
@@ -43,7 +43,7 @@ func events(t *testing.T, o outcome) (all []history.Event) {
 	return all
 }
 
-func storyOf(f checker.Finding) string {
+func storyOf(f model.Finding) string {
 	var story []string
 	for _, line := range f.Story {
 		story = append(story, line.Text)
@@ -122,7 +122,7 @@ func seenWithin10MS(t *testing.T, o outcome) {
 func blames(t *testing.T, o outcome, cause string) {
 	t.Helper()
 	var found []string
-	for _, f := range o.of(t, checker.MutualExclusion).Findings {
+	for _, f := range o.of(t, model.MutualExclusion).Findings {
 		if f.Cause.Kind == cause {
 			return
 		}
@@ -155,7 +155,7 @@ func lossSignalDelay(t *testing.T, o outcome, always bool) {
 	if lossSignals(t, o) == 0 {
 		t.Error("no cut-off holder was told")
 	}
-	if (always || o.of(t, checker.MutualExclusion).Count > 0) && (delays.Count == 0 || delays.MaxNS <= 0) {
+	if (always || o.of(t, model.MutualExclusion).Count > 0) && (delays.Count == 0 || delays.MaxNS <= 0) {
 		t.Error("a holder was told after the next grant, and results.json does not say how long")
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // A load ends with the harm that is looked for, however long that takes a busy machine.
@@ -24,23 +24,23 @@ var imageRows = []struct {
 	name, backend, variable string
 	args                    []string
 	exposed                 []string
-	violates                []checker.Name // must be found, if any; all others of belief may be
+	violates                []model.Name // must be found, if any; all others of belief may be
 	cause                   string
 }{
 	{
 		name: "kazoo, paused past its session", backend: "zookeeper", variable: "LOCKCHECK_CLIENT_IMAGE_KAZOO",
 		args:    []string{"--nemesis=pause:holder@work,2ttl", untilHarm, atMost},
-		exposed: []string{history.PastLease("pauses")}, violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, cause: "pause of holder",
+		exposed: []string{history.PastLease("pauses")}, violates: []model.Name{model.MutualExclusion, model.StaleWrite}, cause: "pause of holder",
 	},
 	{
 		name: "curator, paused past its session", backend: "zookeeper", variable: "LOCKCHECK_CLIENT_IMAGE_CURATOR",
 		args:    []string{"--nodes=1", "--clients=2", "--nemesis=pause:holder@work,2ttl", untilHarm, atMost},
-		exposed: []string{history.PastLease("pauses")}, violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, cause: "pause of holder",
+		exposed: []string{history.PastLease("pauses")}, violates: []model.Name{model.MutualExclusion, model.StaleWrite}, cause: "pause of holder",
 	},
 	{
 		name: "redis-py, paused past its lease", backend: "redis", variable: "LOCKCHECK_CLIENT_IMAGE_REDIS_PY",
 		args:    []string{"--nodes=1", "--nemesis=pause:holder@work,2ttl", untilHarm, atMost},
-		exposed: []string{history.PastLease("pauses")}, violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, cause: "pause of holder",
+		exposed: []string{history.PastLease("pauses")}, violates: []model.Name{model.MutualExclusion, model.StaleWrite}, cause: "pause of holder",
 	},
 	{
 		// It is told of its loss by its library, which compares its own clock when it wakes up.
@@ -53,7 +53,7 @@ var imageRows = []struct {
 		name: "bsm-redislock, cut off past its lease, and the next holder killed", backend: "redis", variable: "LOCKCHECK_CLIENT_IMAGE_BSM_REDISLOCK",
 		args:     []string{"--nodes=1", "--nemesis=partition:holder@acquire;kill:holder@work,1ttl", "--time-limit=24s"},
 		exposed:  []string{history.PastLease("partitions"), history.OfHolders("kills")},
-		violates: []checker.Name{checker.MutualExclusion}, cause: "partition of holder",
+		violates: []model.Name{model.MutualExclusion}, cause: "partition of holder",
 	},
 	{
 		// Every fault of clients. The one that waits for a holder at work comes first: what the others do to clients may leave none.

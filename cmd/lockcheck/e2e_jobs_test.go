@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
-	"lockcheck/clusters/hosttest"
+	"lockcheck/checker/model"
+	"lockcheck/clusters/testkit"
 	"lockcheck/reports/rundir"
 )
 
@@ -19,7 +19,7 @@ import (
 type jobsRow struct {
 	name, backend, provider string
 	args                    []string
-	double                  checker.Verdict
+	double                  model.Verdict
 	judge                   func(*testing.T, outcome)
 	shownBy                 string
 }
@@ -31,12 +31,12 @@ const (
 
 func jobsRows() (rows []jobsRow) {
 	for _, backend := range everyBackend {
-		row := jobsRow{name: "plain", backend: backend, args: []string{paused, found, atMost}, double: checker.Violation, judge: sentTwice}
+		row := jobsRow{name: "plain", backend: backend, args: []string{paused, found, atMost}, double: model.Violation, judge: sentTwice}
 		switch {
 		case backend == "consul": // else no other client has the lock for 15 s
 			row.args = append(row.args, "--set=lock-delay=0s")
-		case !hasLease[backend]:
-			row.args, row.double, row.judge = []string{paused, "--time-limit=9s"}, checker.Pass, ranOnce
+		case !descriptors[backend].Leased:
+			row.args, row.double, row.judge = []string{paused, "--time-limit=9s"}, model.Pass, ranOnce
 		}
 		if !slices.Contains([]string{"etcd", "redis", "postgres"}, backend) { // a lease with tokens, one without, and no lease
 			row = row.shown("TestJobs: plain, behind etcd, redis and postgres")
@@ -44,23 +44,23 @@ func jobsRows() (rows []jobsRow) {
 		rows = append(rows, row)
 	}
 	leader := func(backend string) jobsRow { // kubernetes' lock is an election anyway
-		return jobsRow{name: "by its leader", backend: backend, args: []string{"--client=election", paused, found, atMost}, double: checker.Violation, judge: sentTwice}
+		return jobsRow{name: "by its leader", backend: backend, args: []string{"--client=election", paused, found, atMost}, double: model.Violation, judge: sentTwice}
 	}
 	return append(rows,
 		leader("etcd"), leader("zookeeper").shown("TestJobs: by its leader, behind etcd"),
-		jobsRow{name: "led and fenced", backend: "etcd", args: []string{"--client=election", paused, "--resource=fenced", "--time-limit=9s"}, double: checker.Pass, judge: fencedOff}.shown("TestJobs: fenced, by its leader"),
-		jobsRow{name: "fenced", backend: "etcd", args: []string{paused, "--resource=fenced", "--time-limit=9s"}, double: checker.Pass, judge: fencedOff},
-		jobsRow{name: "compare-and-set", backend: "redis", args: []string{paused, "--resource=cas", "--time-limit=9s"}, double: checker.Pass, judge: fencedOff},
-		jobsRow{name: "idempotent", backend: "redis", args: []string{paused, "--execution=idempotent", "--time-limit=9s"}, double: checker.Masked, judge: toldApart},
-		jobsRow{name: "idempotent", backend: "etcd", provider: "docker", args: []string{paused, "--execution=idempotent", "--time-limit=9s"}, double: checker.Masked, judge: toldApart}.
+		jobsRow{name: "led and fenced", backend: "etcd", args: []string{"--client=election", paused, "--resource=fenced", "--time-limit=9s"}, double: model.Pass, judge: fencedOff}.shown("TestJobs: fenced, by its leader"),
+		jobsRow{name: "fenced", backend: "etcd", args: []string{paused, "--resource=fenced", "--time-limit=9s"}, double: model.Pass, judge: fencedOff},
+		jobsRow{name: "compare-and-set", backend: "redis", args: []string{paused, "--resource=cas", "--time-limit=9s"}, double: model.Pass, judge: fencedOff},
+		jobsRow{name: "idempotent", backend: "redis", args: []string{paused, "--execution=idempotent", "--time-limit=9s"}, double: model.Masked, judge: toldApart},
+		jobsRow{name: "idempotent", backend: "etcd", provider: "docker", args: []string{paused, "--execution=idempotent", "--time-limit=9s"}, double: model.Masked, judge: toldApart}.
 			shown("TestJobs: idempotent, behind redis"),
 		// Without tokens the resource has nothing else to tell the second record by.
-		jobsRow{name: "idempotent, under test", backend: "redis", args: []string{paused, "--execution=idempotent", "--resource=postgres", "--time-limit=9s"}, double: checker.Masked, judge: toldApartUnderTest},
-		jobsRow{name: "marked before the work", backend: "etcd", args: []string{paused, "--execution=at-most-once", found, atMost}, double: checker.Violation, judge: sentTwice},
-		jobsRow{name: "marked, and killed at work", backend: "etcd", args: []string{"--nemesis=kill:holder@work", "--execution=at-most-once", untilExposed, atMost}, double: checker.Pass, judge: ranOnce},
-		jobsRow{name: "calm, marked before the work", backend: "etcd", args: []string{"--nemesis=none", "--execution=at-most-once", "--slot=200ms", "--time-limit=4s"}, double: checker.Pass, judge: ranOnce},
+		jobsRow{name: "idempotent, under test", backend: "redis", args: []string{paused, "--execution=idempotent", "--resource=postgres", "--time-limit=9s"}, double: model.Masked, judge: toldApartUnderTest},
+		jobsRow{name: "marked before the work", backend: "etcd", args: []string{paused, "--execution=at-most-once", found, atMost}, double: model.Violation, judge: sentTwice},
+		jobsRow{name: "marked, and killed at work", backend: "etcd", args: []string{"--nemesis=kill:holder@work", "--execution=at-most-once", untilExposed, atMost}, double: model.Pass, judge: ranOnce},
+		jobsRow{name: "calm, marked before the work", backend: "etcd", args: []string{"--nemesis=none", "--execution=at-most-once", "--slot=200ms", "--time-limit=4s"}, double: model.Pass, judge: ranOnce},
 		// A job takes 20 to 120 ms: the schedule is behind from its first slots on, and no slot is missed.
-		jobsRow{name: "calm, jobs longer than their slots", backend: "etcd", args: []string{"--nemesis=none", "--slot=50ms", "--time-limit=4s"}, double: checker.Pass, judge: ranOnce},
+		jobsRow{name: "calm, jobs longer than their slots", backend: "etcd", args: []string{"--nemesis=none", "--slot=50ms", "--time-limit=4s"}, double: model.Pass, judge: ranOnce},
 	)
 }
 
@@ -85,11 +85,11 @@ func TestJobs(t *testing.T) {
 					needDocker(t)
 				}
 				o := lockcheck(t, program, slices.Concat([]string{"run", "--backend=" + row.backend, "--provider=" + provider, "--workload=jobs", fmt.Sprintf("--seed=%d", seed)}, row.args)...)
-				if p := o.of(t, checker.DoubleExecution); p.Verdict != row.double {
+				if p := o.of(t, model.DoubleExecution); p.Verdict != row.double {
 					t.Errorf("double-execution is %s with %d, want %s", p.Verdict, p.Count, row.double)
 				}
 				// No load is as long as a slot may be late, but one that a busy machine makes long.
-				if p := o.of(t, checker.MissedExecution); p.Verdict != checker.NotApplicable && (p.Verdict != checker.Pass || !slices.Contains(row.args, atMost)) {
+				if p := o.of(t, model.MissedExecution); p.Verdict != model.NotApplicable && (p.Verdict != model.Pass || !slices.Contains(row.args, atMost)) {
 					t.Errorf("missed-execution is %s: %s", p.Verdict, p.Reason)
 				}
 				s := o.results.Stats.Jobs
@@ -172,11 +172,11 @@ func TestJobsOnEveryResource(t *testing.T) {
 				if known && kind.Compares == history.CompareNothing {
 					sentTwice(t, o)
 				} else {
-					mustPass(t, o, checker.DoubleExecution)
+					mustPass(t, o, model.DoubleExecution)
 					fencedOff(t, o)
 				}
 				if !known || kind.UnderTest {
-					mustPass(t, o, checker.ResourceIntegrity)
+					mustPass(t, o, model.ResourceIntegrity)
 				}
 				sameWhenCheckedAgain(t, o)
 			})
@@ -190,7 +190,7 @@ func sentTwice(t *testing.T, o outcome) {
 	if o.code != 1 || o.results.Stats.Jobs.Doubled == 0 {
 		t.Errorf("exit %d, %+v", o.code, o.results.Stats.Jobs)
 	}
-	double, stale := o.of(t, checker.DoubleExecution), o.of(t, checker.StaleWrite)
+	double, stale := o.of(t, model.DoubleExecution), o.of(t, model.StaleWrite)
 	if len(double.Findings) == 0 || len(stale.Findings) == 0 {
 		t.Fatalf("%d and %d findings", len(double.Findings), len(stale.Findings))
 	}
@@ -218,7 +218,7 @@ func fencedOff(t *testing.T, o outcome) {
 	if s := o.results.Stats.Jobs; o.code != 0 || s.Doubled != 0 || s.Rejected == 0 {
 		t.Errorf("exit %d, violated %v, %+v", o.code, o.violated(), s)
 	}
-	if p := o.of(t, checker.MutualExclusion); p.Verdict != checker.Masked {
+	if p := o.of(t, model.MutualExclusion); p.Verdict != model.Masked {
 		t.Errorf("mutual-exclusion is %s, want masked: %s", p.Verdict, p.Reason)
 	}
 	plan := planOf(t, o)
@@ -230,11 +230,11 @@ func fencedOff(t *testing.T, o outcome) {
 // toldApart wants the second record answered as the first.
 func toldApart(t *testing.T, o outcome) {
 	t.Helper()
-	s, p := o.results.Stats.Jobs, o.of(t, checker.DoubleExecution)
+	s, p := o.results.Stats.Jobs, o.of(t, model.DoubleExecution)
 	if o.code != 0 || s.Doubled != 0 || s.Deduplicated == 0 || p.Count != s.Deduplicated {
 		t.Errorf("exit %d, violated %v, %+v, %d masked", o.code, o.violated(), s, p.Count)
 	}
-	if p := o.of(t, checker.MutualExclusion); p.Verdict != checker.Masked {
+	if p := o.of(t, model.MutualExclusion); p.Verdict != model.Masked {
 		t.Errorf("mutual-exclusion is %s, want masked: %s", p.Verdict, p.Reason)
 	}
 }
@@ -243,7 +243,7 @@ func toldApart(t *testing.T, o outcome) {
 func toldApartUnderTest(t *testing.T, o outcome) {
 	t.Helper()
 	toldApart(t, o)
-	mustPass(t, o, checker.ResourceIntegrity)
+	mustPass(t, o, model.ResourceIntegrity)
 	if p := planOf(t, o); p.UnderTest == nil || !p.UnderTest.IdempotencyKeys || p.Compares() != history.CompareKeys {
 		t.Errorf("the plan has %+v, compared were %v", p.UnderTest, p.Compares())
 	}
@@ -253,12 +253,12 @@ func toldApartUnderTest(t *testing.T, o outcome) {
 // of the servers would not be seen.
 func TestJobsAtAServiceThatOthersRun(t *testing.T) {
 	t.Parallel()
-	member := startEtcd(t, hosttest.OwnAddress(t), "")
+	member := startEtcd(t, testkit.OwnAddress(t), "")
 	for _, row := range []jobsRow{
-		{name: "plain", args: []string{found, atMost}, double: checker.Violation, judge: sentTwice},
-		jobsRow{name: "idempotent", args: []string{"--execution=idempotent", "--time-limit=9s"}, double: checker.Masked, judge: toldApart}.
+		{name: "plain", args: []string{found, atMost}, double: model.Violation, judge: sentTwice},
+		jobsRow{name: "idempotent", args: []string{"--execution=idempotent", "--time-limit=9s"}, double: model.Masked, judge: toldApart}.
 			shown("TestJobs: idempotent, behind redis"),
-		{name: "by its leader, for longer than a slot may be late", args: []string{"--client=election", "--nemesis=none", "--slot=1s", "--time-limit=32s"}, double: checker.Pass, judge: ranOnce},
+		{name: "by its leader, for longer than a slot may be late", args: []string{"--client=election", "--nemesis=none", "--slot=1s", "--time-limit=32s"}, double: model.Pass, judge: ranOnce},
 	} {
 		for _, seed := range seeds() {
 			t.Run(fmt.Sprintf("%s/%d", row.name, seed), func(t *testing.T) {
@@ -266,10 +266,10 @@ func TestJobsAtAServiceThatOthersRun(t *testing.T) {
 				leftTo(t, row.shownBy)
 				args := []string{"run", "--backend=etcd", "--attach=" + member.endpoint, "--workload=jobs", paused, fmt.Sprintf("--seed=%d", seed)}
 				o := lockcheck(t, program, append(args, row.args...)...)
-				if p := o.of(t, checker.DoubleExecution); p.Verdict != row.double {
+				if p := o.of(t, model.DoubleExecution); p.Verdict != row.double {
 					t.Errorf("double-execution is %s with %d, want %s", p.Verdict, p.Count, row.double)
 				}
-				if p := o.of(t, checker.MissedExecution); p.Verdict != checker.NotApplicable || !strings.Contains(p.Reason, "others run the servers") {
+				if p := o.of(t, model.MissedExecution); p.Verdict != model.NotApplicable || !strings.Contains(p.Reason, "others run the servers") {
 					t.Errorf("missed-execution is %s: %s", p.Verdict, p.Reason)
 				}
 				row.judge(t, o)

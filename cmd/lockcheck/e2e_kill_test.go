@@ -150,17 +150,20 @@ func traces(t *testing.T) map[string]bool {
 	return found
 }
 
+// faultsToDieIn are faults of each kind, by whether there are namespaces.
+var faultsToDieIn = map[string][]string{
+	"auto": {"pause:leader,1h", "partition:leader-everything,1h", "clock:all+90s,1h", "slow:all,5%,1h", "rate:leader,64kbit,1h", "delay:leader,300ms,1h", "disk:all,stall,1h", "power:all,1h", "restart:leader,1h",
+		"loss:leader-everything,25%,1h", "kill:leader,1h"},
+	"off": {"pause:leader,1h", "clock:all+90s,1h", "slow:all,5%,1h"},
+}
+
 // The harness is killed in the middle of a fault, of each kind that etcd can meet and that has to be taken back (all but failover): no process
 // stays behind, stopped, skewed, cut off or otherwise, no mount of a server's disk and no device. Limits, delays and rules are of networks that
 // end with their last process.
 func TestHarnessKilledDuringAFaultLeavesNothing(t *testing.T) {
 	before := traces(t) // while no other test has a run
 	t.Run("killed", func(t *testing.T) {
-		for namespaces, specs := range map[string][]string{
-			"auto": {"pause:leader,1h", "partition:leader-everything,1h", "clock:all+90s,1h", "slow:all,5%,1h", "rate:leader,64kbit,1h", "delay:leader,300ms,1h", "disk:all,stall,1h", "power:all,1h", "restart:leader,1h",
-				"loss:leader-everything,25%,1h", "kill:leader,1h"},
-			"off": {"pause:leader,1h", "clock:all+90s,1h", "slow:all,5%,1h"},
-		} {
+		for namespaces, specs := range faultsToDieIn {
 			for _, spec := range specs {
 				t.Run("namespaces "+namespaces+"/"+spec, func(t *testing.T) {
 					t.Parallel()

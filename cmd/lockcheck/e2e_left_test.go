@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"lockcheck/clusters/hosttest"
+	"lockcheck/clusters/testkit"
 )
 
 // A run that is complete has its verdict, even if its network cannot be removed; it says what is left and how to remove it.
@@ -60,7 +60,7 @@ func engineThatKeeps(t *testing.T, path string) (socket string) {
 		}},
 		FlushInterval: -1,
 	}
-	socket = hosttest.Socket(t)
+	socket = testkit.Socket(t)
 	l, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/clusters/client/libraries"
 )
 
@@ -21,7 +21,7 @@ func TestEveryLibraryWithoutFaults(t *testing.T) {
 				o := lockcheck(t, program, "run", "--provider=local", "--backend="+library.Backend, "--nodes=1", "--clients=3",
 					"--client="+libraries.CommandLine(library.Command(t)), "--nemesis=none", "--time-limit=5s", fmt.Sprintf("--seed=%d", seed))
 				violated := o.violated()
-				if library.Steady != nil && slices.Equal(violated, []checker.Name{checker.Liveness}) {
+				if library.Steady != nil && slices.Equal(violated, []model.Name{model.Liveness}) {
 					t.Log("its waiters hang")
 					return
 				}

@@ -14,28 +14,36 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
-	"lockcheck/clusters/docker"
+	"lockcheck/checker/model"
+	"lockcheck/clusters"
+	"lockcheck/clusters/provider/docker"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/rundir"
 )
 
-// hasTokens says of every backend whether its default client has a fencing token.
-var hasTokens = map[string]bool{"consul": true, "etcd": true, "kubernetes": true, "postgres": false, "zookeeper": true, "redis": false, "redlock": false}
+// descriptors are what the backends' own folders say of them.
+var descriptors = func() map[string]clusters.Descriptor {
+	all := map[string]clusters.Descriptor{}
+	for _, b := range harness.Backends {
+		all[b.Name()] = b.Descriptor()
+	}
+	return all
+}()
 
-// hasLease says of every backend whether a lock of its default client ends while its holder is paused. A session of PostgreSQL lasts as
-// long as its connection, which a paused client's kernel keeps. One of Consul ends, and for 15 s after that the lock is granted to no client.
-var hasLease = map[string]bool{"consul": false, "etcd": true, "kubernetes": true, "postgres": false, "zookeeper": true, "redis": true, "redlock": true}
+// hasTokens reports whether the default client of a backend has a fencing token.
+func hasTokens(backend string) bool {
+	i := slices.IndexFunc(harness.Backends, func(b clusters.Described) bool { return b.Name() == backend })
+	return harness.Backends[i].Clients()[0].NoTokens == ""
+}
 
-// longer is how long the load lasts under pauses where 12 s are too few: a pause that meets a client that has just asked to release its lock
-// costs a lock delay, and the next pause of a holder comes after that.
-var longer = map[string]string{"consul": "36s"}
-
-// freesOthers are the properties that the default client of a backend violates when its holder was paused: client-go's release replaces
-// the record that it finds, and does not look whose it is. That is release-by-owner where it is proven (J5). Where the client woke at
-// the very moment at which the next grant was read, it cannot be known which came first, and it is early-expiry.
-var freesOthers = map[string][]checker.Name{"kubernetes": {checker.ReleaseByOwner, checker.EarlyExpiry, checker.LockLinearizability}}
+// freesOthers are the properties that the default client of a backend violates when its holder was paused.
+func freesOthers(backend string) (all []model.Name) {
+	for _, name := range descriptors[backend].FreesOthers {
+		all = append(all, model.Name(name))
+	}
+	return all
+}
 
 var everyBackend = harness.BackendNames()
 
@@ -92,9 +100,9 @@ func TestEveryBackendOnEveryProvider(t *testing.T) {
 						}
 						limit := []string{"--time-limit=5s"}
 						if cell.name != "calm" {
-							limit = []string{"--time-limit=" + cmp.Or(longer[backend], "12s")}
+							limit = []string{"--time-limit=" + cmp.Or(descriptors[backend].UnderPauses, "12s")}
 						}
-						if hasLease[backend] && (cell.name == "pause" || cell.name == "pause, fenced" && !hasTokens[backend]) {
+						if descriptors[backend].Leased && (cell.name == "pause" || cell.name == "pause, fenced" && !hasTokens(backend)) {
 							limit = endingAt(harmed, limit...)
 						}
 						o := lockcheck(t, program, slices.Concat([]string{"run", "--backend=" + backend, "--provider=" + provider, fmt.Sprintf("--seed=%d", seed)}, limit, cell.args)...)
@@ -121,7 +129,7 @@ func shownBy(provider, backend, cell string) string {
 }
 
 // harmed are the properties that a holder breaks whose lease ends while it is paused, and which writes when it goes on.
-var harmed = []checker.Name{checker.MutualExclusion, checker.StaleWrite}
+var harmed = []model.Name{model.MutualExclusion, model.StaleWrite}
 
 func calmPasses(t *testing.T, _ string, o outcome) {
 	t.Helper()
@@ -132,14 +140,10 @@ func calmPasses(t *testing.T, _ string, o outcome) {
 
 func pauseHarms(t *testing.T, backend string, o outcome) {
 	t.Helper()
-	leased, known := hasLease[backend]
-	if !known {
-		t.Fatalf("hasLease does not say whether a lock of the default client of %s ends while its holder is paused", backend)
-	}
-	if p := o.of(t, checker.TokenMonotonicity); !hasTokens[backend] && (p.Verdict != checker.NotApplicable || p.Reason == "") {
+	if p := o.of(t, model.TokenMonotonicity); !hasTokens(backend) && (p.Verdict != model.NotApplicable || p.Reason == "") {
 		t.Errorf("token-monotonicity is %s (%q), want n/a with the reason that there is no token", p.Verdict, p.Reason)
 	}
-	if !leased {
+	if !descriptors[backend].Leased {
 		pauseBlocks(t, o)
 		return
 	}
@@ -147,12 +151,12 @@ func pauseHarms(t *testing.T, backend string, o outcome) {
 		t.Errorf("exit %d, want 1", o.code)
 	}
 	for _, name := range harmed {
-		if p := o.of(t, name); p.Verdict != checker.Violation || p.Count == 0 {
+		if p := o.of(t, name); p.Verdict != model.Violation || p.Count == 0 {
 			t.Errorf("%s is %s, want violation", name, p.Verdict)
 		}
 	}
 	for _, name := range serviceProperties {
-		if p := o.of(t, name); p.Verdict == checker.Violation && !slices.Contains(freesOthers[backend], name) {
+		if p := o.of(t, name); p.Verdict == model.Violation && !slices.Contains(freesOthers(backend), name) {
 			t.Errorf("%s is violated (%d): pauses of clients make no service grant twice", name, p.Count)
 		}
 	}
@@ -174,23 +178,15 @@ func pauseBlocks(t *testing.T, o outcome) {
 
 func pauseMeetsTheFence(t *testing.T, backend string, o outcome) {
 	t.Helper()
-	tokens, known := hasTokens[backend]
-	if !known {
-		t.Fatalf("hasTokens does not say whether the default client of %s has a fencing token", backend)
-	}
-	if !tokens {
+	if !hasTokens(backend) || !descriptors[backend].Leased {
 		pauseHarms(t, backend, o)
 		return
 	}
-	if !hasLease[backend] {
-		pauseHarms(t, backend, o)
-		return
-	}
-	others := slices.DeleteFunc(o.violated(), func(name checker.Name) bool { return slices.Contains(freesOthers[backend], name) })
-	if len(others) > 0 || o.code != 0 && len(freesOthers[backend]) == 0 {
+	others := slices.DeleteFunc(o.violated(), func(name model.Name) bool { return slices.Contains(freesOthers(backend), name) })
+	if len(others) > 0 || o.code != 0 && len(freesOthers(backend)) == 0 {
 		t.Errorf("exit %d, violated %v, want 0", o.code, o.violated())
 	}
-	if p := o.of(t, checker.MutualExclusion); p.Verdict != checker.Masked || p.Count == 0 {
+	if p := o.of(t, model.MutualExclusion); p.Verdict != model.Masked || p.Count == 0 {
 		t.Errorf("mutual-exclusion is %s with %d, want masked", p.Verdict, p.Count)
 	}
 	if o.results.Stats.Rejected == 0 {
@@ -237,40 +233,45 @@ func planOf(t *testing.T, o outcome) history.Plan {
 	return plan
 }
 
-// Every other client, with what its description lets expect. Whatever is found has to be put down to a pause: what a client does
+// clientRow is a lock client that is not its backend's default, and what its description lets expect.
+type clientRow struct {
+	backend, client, nemesis string
+	violated                 []model.Name // at least; none: exit 0
+	shownBy                  string
+}
+
+var clientRows = []clientRow{
+	{backend: "etcd", client: "election", nemesis: pause, violated: harmed},
+	{backend: "etcd", client: "lease-txn", nemesis: pause, violated: harmed},
+	// Lease ids are not ordered across members: no fault is needed to see it.
+	{backend: "etcd", client: "lease-id-token", nemesis: none, violated: []model.Name{model.TokenMonotonicity}},
+	{backend: "etcd", client: "unlock-retry", nemesis: pause, violated: harmed},
+	{backend: "zookeeper", client: "election", nemesis: pause, violated: harmed},
+	{backend: "zookeeper", client: "go-zookeeper", nemesis: pause, violated: harmed},
+	{backend: "zookeeper", client: "go-zookeeper-same-session", nemesis: pause, violated: harmed},
+	{backend: "kubernetes", client: "no-release", nemesis: pause, violated: harmed, shownBy: "TestAimedFaults/local/kubernetes/two leaders, fenced"},
+	{backend: "postgres", client: "row-lease", nemesis: pause, violated: harmed},
+	// The lock lasts as long as the transaction: no other client has it while its holder is paused.
+	{backend: "postgres", client: "for-update", nemesis: pause},
+	{backend: "postgres", client: "pglock", nemesis: pause, violated: harmed},
+	{backend: "redis", client: "setnx-incr", nemesis: pause, violated: harmed},
+	{backend: "redis", client: "get-del", nemesis: pause, violated: harmed},
+	{backend: "redis", client: "setnx-expire", nemesis: pause, violated: harmed},
+	{backend: "redis", client: "setnx-norenew", nemesis: pause, violated: harmed},
+	{backend: "redlock", client: "unchecked", nemesis: pause, violated: harmed},
+	{backend: "redlock", client: "late-checked", nemesis: pause, violated: harmed},
+	{backend: "redlock", client: "redsync", nemesis: pause, violated: harmed},
+	{backend: "redlock", client: "redsync-extend", nemesis: pause, violated: harmed},
+	{backend: "redlock", client: "redsync-setnx-extend", nemesis: pause, violated: harmed},
+}
+
+const none, pause = "none", "pause"
+
+// Every other client. Whatever is found has to be put down to a pause: what a client does
 // without one would be unexplained.
 func TestEveryClient(t *testing.T) {
 	t.Parallel()
-	const none, pause = "none", "pause"
-	cases := []struct {
-		backend, client, nemesis string
-		violated                 []checker.Name // at least; none: exit 0
-		shownBy                  string
-	}{
-		{backend: "etcd", client: "election", nemesis: pause, violated: harmed},
-		{backend: "etcd", client: "lease-txn", nemesis: pause, violated: harmed},
-		// Lease ids are not ordered across members: no fault is needed to see it.
-		{backend: "etcd", client: "lease-id-token", nemesis: none, violated: []checker.Name{checker.TokenMonotonicity}},
-		{backend: "etcd", client: "unlock-retry", nemesis: pause, violated: harmed},
-		{backend: "zookeeper", client: "election", nemesis: pause, violated: harmed},
-		{backend: "zookeeper", client: "go-zookeeper", nemesis: pause, violated: harmed},
-		{backend: "zookeeper", client: "go-zookeeper-same-session", nemesis: pause, violated: harmed},
-		{backend: "kubernetes", client: "no-release", nemesis: pause, violated: harmed, shownBy: "TestAimedFaults/local/kubernetes/two leaders, fenced"},
-		{backend: "postgres", client: "row-lease", nemesis: pause, violated: harmed},
-		// The lock lasts as long as the transaction: no other client has it while its holder is paused.
-		{backend: "postgres", client: "for-update", nemesis: pause},
-		{backend: "postgres", client: "pglock", nemesis: pause, violated: harmed},
-		{backend: "redis", client: "setnx-incr", nemesis: pause, violated: harmed},
-		{backend: "redis", client: "get-del", nemesis: pause, violated: harmed},
-		{backend: "redis", client: "setnx-expire", nemesis: pause, violated: harmed},
-		{backend: "redis", client: "setnx-norenew", nemesis: pause, violated: harmed},
-		{backend: "redlock", client: "unchecked", nemesis: pause, violated: harmed},
-		{backend: "redlock", client: "late-checked", nemesis: pause, violated: harmed},
-		{backend: "redlock", client: "redsync", nemesis: pause, violated: harmed},
-		{backend: "redlock", client: "redsync-extend", nemesis: pause, violated: harmed},
-		{backend: "redlock", client: "redsync-setnx-extend", nemesis: pause, violated: harmed},
-	}
-	for _, c := range cases {
+	for _, c := range clientRows {
 		nemeses := []string{c.nemesis}
 		if c.nemesis == pause && c.client != "pglock" { // whose calm run needs more clients: TestAimedFaults has it
 			nemeses = []string{none, pause}
@@ -301,7 +302,7 @@ func TestEveryClient(t *testing.T) {
 						t.Errorf("exit %d, violated %v; want exit %d", o.code, o.violated(), want)
 					}
 					for _, name := range violated {
-						if p := o.of(t, name); p.Verdict != checker.Violation {
+						if p := o.of(t, name); p.Verdict != model.Violation {
 							t.Errorf("%s is %s, want violation", name, p.Verdict)
 						}
 					}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // aimed is a fault aimed at a lock service, and what has to come of it.
@@ -21,8 +21,8 @@ type aimed struct {
 	why     string                    // the expectation in words, for readers of the table or of a failure
 
 	exposed  string                 // what has to have happened for the run to have shown anything
-	violates []checker.Name         // must be found; none: exit 0, or 1 for what may be found
-	may      []checker.Name         // may be found beside that; all others must not be
+	violates []model.Name           // must be found; none: exit 0, or 1 for what may be found
+	may      []model.Name           // may be found beside that; all others must not be
 	forgets  func(outcome) []string // what the servers' own logs say of acknowledged data that they lost: with that, any property may be violated
 	lasts    bool                   // the load has its whole time, because more is looked for than what is violated
 	also     func(*testing.T, outcome)
@@ -37,10 +37,10 @@ func (row aimed) shown(by string) aimed {
 }
 
 // What a client that cannot be reached cannot help: it believes in its lock until it hears otherwise, and writes.
-var belief = []checker.Name{checker.MutualExclusion, checker.StaleWrite, checker.LostUpdate, checker.ResourceLinearizability}
+var belief = []model.Name{model.MutualExclusion, model.StaleWrite, model.LostUpdate, model.ResourceLinearizability}
 
 // What may go wrong, too, once a service has granted one lock twice.
-var anything = slices.Concat(belief, []checker.Name{checker.LockLinearizability, checker.EarlyExpiry, checker.ReleaseByOwner})
+var anything = slices.Concat(belief, []model.Name{model.LockLinearizability, model.EarlyExpiry, model.ReleaseByOwner})
 
 // Faults that servers have to survive: what their clients are promised stands.
 const (
@@ -60,14 +60,14 @@ var aimedRows = []aimed{
 		name: "clocks of a majority jump past the lease", backend: "redlock",
 		args:    []string{"--nemesis=partition:holder-resource@work;clock:majority+1.5..3ttl,0.8..1ttl", "--time-limit=14s"},
 		why:     "a majority of the servers expires the key of a holder whose write is on its way: Redlock trusts wall clocks",
-		exposed: history.OfServers("clock-skews"), violates: []checker.Name{checker.MutualExclusion, checker.EarlyExpiry}, may: anything, lasts: true,
+		exposed: history.OfServers("clock-skews"), violates: []model.Name{model.MutualExclusion, model.EarlyExpiry}, may: anything, lasts: true,
 		also: func(t *testing.T, o outcome) { seenWithin10MS(t, o); blames(t, o, "clock skew of majority") },
 	},
 	{
 		name: "a majority restarts without its data", backend: "redlock",
 		args:    []string{"--ttl=10s", "--nemesis=partition:holder-resource@work;kill:majority,empty,at-once,0.2..0.3ttl", "--time-limit=14s"},
 		why:     "amnesia: a majority has forgotten the key of a holder whose write is on its way; 10 s of lease are more than the restarts take",
-		exposed: history.OfServers("kills"), violates: []checker.Name{checker.MutualExclusion, checker.EarlyExpiry, checker.StaleWrite}, may: anything,
+		exposed: history.OfServers("kills"), violates: []model.Name{model.MutualExclusion, model.EarlyExpiry, model.StaleWrite}, may: anything,
 	},
 	{
 		name: "a lease outlived, compare-and-set", backend: "redis", args: []string{"--resource=cas", "--nemesis=pause", "--time-limit=12s"},
@@ -78,15 +78,15 @@ var aimedRows = []aimed{
 	{
 		name: "a lease outlived, tokens that a plain resource ignores", backend: "etcd",
 		args:    []string{"--workload=fencing", "--resource=plain", "--nemesis=pause", "--time-limit=12s"},
-		why:     "the tokens grow, and the resource takes every write",
+		why:     "the tokens grow, and the resource accepts every write",
 		shownBy: "TestCompareResources",
-		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: belief,
+		exposed: history.PastLease("pauses"), violates: []model.Name{model.MutualExclusion, model.StaleWrite}, may: belief,
 	},
 	{
 		name: "the clock of one server jumps", backend: "redlock",
 		args:    []string{"--clients=2", "--nemesis=" + halves + ";clock:node(3)+2ttl,0.5..0.8ttl", "--time-limit=16s"},
 		why:     "c1 holds 1, 2, 3, c2 reaches 3, 4, 5: once server 3 expires c1's key, c2 has a majority, while c1's write is on its way",
-		exposed: history.OfServers("clock-skews"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: anything,
+		exposed: history.OfServers("clock-skews"), violates: []model.Name{model.MutualExclusion, model.StaleWrite}, may: anything,
 		also: seenWithin10MS,
 	},
 	{
@@ -94,14 +94,14 @@ var aimedRows = []aimed{
 		args:    []string{"--ttl=5s", "--clients=2", "--nemesis=" + halves + ";kill:node(3),empty,at-once,0.5..0.8ttl", "--time-limit=26s"},
 		why:     "the same, with server 3 forgetting c1's key",
 		shownBy: "TestAimedFaults: a majority restarts without its data, the clock of one server jumps",
-		exposed: history.OfServers("kills"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: anything,
+		exposed: history.OfServers("kills"), violates: []model.Name{model.MutualExclusion, model.StaleWrite}, may: anything,
 	},
 	{
 		name: "failover while replication is cut", backend: "redis",
 		// Clients that follow the Sentinel beside the old primary stay with it: of eight, some follow another one.
 		args:    []string{"--ttl=10s", "--clients=9", "--nemesis=partition:leader;partition:holder@acquire;failover,0.35..0.45ttl", "--time-limit=26s"},
 		why:     "the new primary never heard of the lock of a holder that cannot be told; 10 s of lease are more than the failover takes",
-		exposed: "failovers", violates: []checker.Name{checker.MutualExclusion, checker.LockLinearizability}, may: anything,
+		exposed: "failovers", violates: []model.Name{model.MutualExclusion, model.LockLinearizability}, may: anything,
 		lasts: true, // that a lock was granted twice is certain only once both holds are over, and no third is open: hardly ever before the end
 	},
 	{
@@ -143,8 +143,8 @@ var aimedRows = []aimed{
 		name: "failover while replication is cut", backend: "postgres",
 		args:    []string{"--client=row-lease", "--ttl=10s", "--clients=9", "--nemesis=partition:leader;partition:holder@acquire;failover,0.35..0.45ttl", "--time-limit=26s"},
 		why:     "the standby never heard of the lease of a holder that cannot be told, nor of its version: it gives the lock and the version once more",
-		exposed: "failovers", violates: []checker.Name{checker.EarlyExpiry, checker.TokenMonotonicity},
-		may:   slices.Concat(anything, []checker.Name{checker.TokenMonotonicity}),
+		exposed: "failovers", violates: []model.Name{model.EarlyExpiry, model.TokenMonotonicity},
+		may:   slices.Concat(anything, []model.Name{model.TokenMonotonicity}),
 		lasts: true, // as with redis
 	},
 	{
@@ -162,7 +162,7 @@ var aimedRows = []aimed{
 		name: "the server's clock jumps past the lease", backend: "postgres",
 		args:    []string{"--client=row-lease", "--clients=9", "--nemesis=clock:leader+1.5..3ttl@work", "--time-limit=14s"},
 		why:     "the row expires by the server's wall clock, while its holder is at work",
-		exposed: history.OfServers("clock-skews"), violates: []checker.Name{checker.MutualExclusion, checker.EarlyExpiry}, may: anything,
+		exposed: history.OfServers("clock-skews"), violates: []model.Name{model.MutualExclusion, model.EarlyExpiry}, may: anything,
 		also: seenWithin10MS,
 	},
 	{
@@ -175,14 +175,14 @@ var aimedRows = []aimed{
 		name: "a silent session is ended", backend: "postgres",
 		args:    []string{"--set=idle_session_timeout=2000", "--nemesis=pause:holder@work", "--time-limit=12s"},
 		why:     "with idle_session_timeout a session lock is lost like a lease: its paused holder writes when another has it",
-		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: belief,
+		exposed: history.PastLease("pauses"), violates: []model.Name{model.MutualExclusion, model.StaleWrite}, may: belief,
 	},
 	{
 		name: "a client that is cut off is given up", backend: "postgres",
 		args: []string{"--set=tcp_user_timeout=2000", "--set=tcp_keepalives_idle=1", "--set=tcp_keepalives_interval=1", "--set=tcp_keepalives_count=1",
 			"--nemesis=partition:holder@work,3ttl", "--time-limit=15s"},
 		why:     "the server's kernel ends the connection, whether or not data is on its way; what the holder sends waits in TCP until another has the lock",
-		exposed: history.PastLease("partitions"), violates: []checker.Name{checker.StaleWrite}, may: belief,
+		exposed: history.PastLease("partitions"), violates: []model.Name{model.StaleWrite}, may: belief,
 	},
 	{
 		name: "a silent transaction is ended, fenced", backend: "postgres",
@@ -210,7 +210,7 @@ var aimedRows = []aimed{
 		name: "a lease outlived without a lock delay", backend: "consul",
 		args:    []string{"--set=lock-delay=0s", "--nemesis=pause:holder@work", "--time-limit=16s"},
 		why:     "the session ends while its holder is paused, and the lock is another's when it writes",
-		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: belief,
+		exposed: history.PastLease("pauses"), violates: []model.Name{model.MutualExclusion, model.StaleWrite}, may: belief,
 	},
 	{
 		name: "a lease outlived without a lock delay, fenced", backend: "consul",
@@ -224,10 +224,10 @@ var aimedRows = []aimed{
 		args:    []string{"--ttl=1s", "--set=lock-delay=3s", "--nemesis=pause:holder@work,6..6.5ttl", "--time-limit=16s"},
 		why:     "a lock delay moves the moment at which another has the lock, and a pause can last longer",
 		shownBy: "TestAimedFaults: a lease outlived without a lock delay, a holder dies",
-		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.MutualExclusion, checker.StaleWrite}, may: belief,
+		exposed: history.PastLease("pauses"), violates: []model.Name{model.MutualExclusion, model.StaleWrite}, may: belief,
 	},
 	{
-		name: "a holder dies", backend: "consul", args: []string{"--set=lock-delay=5s", "--nemesis=kill:holder@work", "--time-limit=14s"},
+		name: "a holder dies", backend: "consul", args: []string{"--set=lock-delay=5s", "--work=20ms..120ms", "--nemesis=kill:holder@work", "--time-limit=20s"},
 		why:     "the price of the lock delay: the next client has the lock once the session has ended and the delay is over, too",
 		exposed: history.OfHolders("kills"), also: takenOverAfter(5 * time.Second),
 	},
@@ -245,10 +245,10 @@ var aimedRows = []aimed{
 		name: "servers are cut off from each other", backend: "consul", args: []string{"--set=lock-delay=0s", "--nemesis=" + splits, "--time-limit=12s"},
 		why: "a minority grants nothing; a holder connected to it may believe too long. A server that was cut off for some 4 s may be taken for failed " +
 			"just when it is connected again (serfHealth), and the sessions made there end, also those whose lease was acknowledged since",
-		exposed: history.OfServers("partitions"), may: slices.Concat(belief, []checker.Name{checker.EarlyExpiry}),
+		exposed: history.OfServers("partitions"), may: slices.Concat(belief, []model.Name{model.EarlyExpiry}),
 	},
 	lateWithoutDelay(),
-	lateOnItsWay(nil, checker.StaleWrite),
+	lateOnItsWay(nil, model.StaleWrite),
 	lateOnItsWay([]string{"--workload=fencing"}).shown("TestAimedFaults: a write on its way, the late write, fenced"),
 	{
 		name: "a release frees another's lock", backend: "kubernetes",
@@ -256,7 +256,7 @@ var aimedRows = []aimed{
 		// A third client that waits may have been granted it unread, and its record removed (rule J5).
 		args:    []string{"--clients=2", "--nemesis=pause:holder@release;partition:holder-resource@work,1.1..1.5ttl", "--time-limit=24s"},
 		why:     "client-go's elector goes by what it saw before the pause, so that its release replaces the record of the leader that there is now",
-		exposed: history.PastLease("pauses"), violates: []checker.Name{checker.ReleaseByOwner}, may: anything,
+		exposed: history.PastLease("pauses"), violates: []model.Name{model.ReleaseByOwner}, may: anything,
 	},
 	{
 		name: "two leaders, fenced", backend: "kubernetes",
@@ -269,13 +269,13 @@ var aimedRows = []aimed{
 		args:    []string{"--client=no-release", "--guard=before-write", "--nemesis=" + lateWrite, "--time-limit=20s"},
 		why:     "it gives up two thirds of the lease after it began to fail; what it had sent before that lands late all the same",
 		shownBy: "TestAimedFaults: the late write of etcd",
-		exposed: history.PastLease("partitions"), violates: []checker.Name{checker.StaleWrite}, may: []checker.Name{checker.LostUpdate, checker.ResourceLinearizability},
+		exposed: history.PastLease("partitions"), violates: []model.Name{model.StaleWrite}, may: []model.Name{model.LostUpdate, model.ResourceLinearizability},
 	},
 	{
 		name: "the monotonic clock of a waiter runs fast", backend: "kubernetes",
 		args:    []string{"--client=no-release", "--nemesis=pause:holder@work;clock:waiter,drift=400%,monotonic,0.7..0.9ttl", "--time-limit=20s"},
 		why:     "a waiter counts the lease by its own monotonic clock, and takes one that runs still",
-		exposed: "clock-skews", violates: []checker.Name{checker.MutualExclusion, checker.EarlyExpiry}, may: anything,
+		exposed: "clock-skews", violates: []model.Name{model.MutualExclusion, model.EarlyExpiry}, may: anything,
 	},
 	{
 		name: "the wall clock of a waiter jumps", backend: "kubernetes",
@@ -292,34 +292,34 @@ var aimedRows = []aimed{
 	{
 		name: "servers crash", backend: "kubernetes", args: []string{"--nemesis=" + crashes + ",kill:apiserver", "--time-limit=16s"},
 		why:     "what was acknowledged is on a majority's disks; a holder whose API server is gone may believe too long, and give up what is not its own any more",
-		exposed: history.OfServers("kills"), may: slices.Concat(belief, freesOthers["kubernetes"]),
+		exposed: history.OfServers("kills"), may: slices.Concat(belief, freesOthers("kubernetes")),
 	},
 	{
 		name: "an API server stands still", backend: "kubernetes", args: []string{"--client=no-release", "--nemesis=pause:apiserver,1.5..2.2ttl", "--time-limit=16s"},
 		why:     "its clients cannot renew, and give up at the renew deadline, before the lease has run out for the others",
 		exposed: history.OfServers("pauses"),
 	},
-	staleLook(history.GuardAsk), staleLook(history.GuardAskStale, checker.StaleWrite),
+	staleLook(history.GuardAsk), staleLook(history.GuardAskStale, model.StaleWrite),
 	// An etcd client is told by its own clock, some time before or after the server grants the lock to the next; one of
 	// ZooKeeper is told once it is connected again, which is always too late. client-go tries to release before it tells its user.
-	late("etcd"), late("zookeeper", checker.MutualExclusion), lateAtTheFence("etcd"),
-	late("kubernetes", checker.MutualExclusion),
+	late("etcd"), late("zookeeper", model.MutualExclusion), lateAtTheFence("etcd"),
+	late("kubernetes", model.MutualExclusion),
 	lateAtTheFence("zookeeper").shown("TestAimedFaults: the late write of zookeeper"), // its tokens at the fence are the smoke's
 	lateAtTheFence("kubernetes").shown("TestAimedFaults: the late write, and two leaders, fenced"),
 }
 
 // late is the write that no care of the client's could have held back: cut off from everything while it works, it looks
 // at its lock once more, still holds it, and sends. The write waits in TCP until the lease is another's.
-func late(backend string, certain ...checker.Name) aimed {
+func late(backend string, certain ...model.Name) aimed {
 	return aimed{
 		name: "the late write", backend: backend,
 		args:    []string{"--guard=before-write", "--nemesis=" + lateWrite, lateLimit},
 		why:     "the last look passes, the write lands after the next grant: a plain resource takes it",
-		exposed: history.PastLease("partitions"), violates: append(certain, checker.StaleWrite), may: belief, lasts: true,
+		exposed: history.PastLease("partitions"), violates: append(certain, model.StaleWrite), may: belief, lasts: true,
 		also: func(t *testing.T, o outcome) {
-			lossSignalDelay(t, o, slices.Contains(certain, checker.MutualExclusion))
+			lossSignalDelay(t, o, slices.Contains(certain, model.MutualExclusion))
 			staleWritesPerLease(t, o)
-			for _, f := range o.of(t, checker.StaleWrite).Findings {
+			for _, f := range o.of(t, model.StaleWrite).Findings {
 				if story := storyOf(f); !strings.Contains(story, "looked at its lock again just before it sent this, and believed that it held it") {
 					t.Errorf("the story does not say that the guard passed:\n%s", story)
 				}
@@ -330,18 +330,18 @@ func late(backend string, certain ...checker.Name) aimed {
 
 // staleLook has a holder wake up that has outlived its lease, and ask the member that it knows, which has been cut off from the others for as
 // long: c1 is a client of n1 (each client of lease-id-token knows one member). The member has not heard that the lease is over.
-func staleLook(guard history.Guard, certain ...checker.Name) aimed {
+func staleLook(guard history.Guard, certain ...model.Name) aimed {
 	row := aimed{
 		name: "a look at a member that was cut off, guard " + string(guard), backend: "etcd",
 		args: []string{"--client=lease-id-token", "--nodes=5", "--guard=" + string(guard),
 			"--nemesis=pause:client(1)@work;partition:node(1)-servers,2ttl", "--time-limit=12s"},
 		why:     "a linearizable look waits for a leader, and then hears of the loss; a serializable one is answered from what the member had",
-		exposed: history.PastLease("pauses"), violates: append(certain, checker.MutualExclusion),
-		may:  []checker.Name{checker.TokenMonotonicity}, // lease ids are not ordered
+		exposed: history.PastLease("pauses"), violates: append(certain, model.MutualExclusion),
+		may:  []model.Name{model.TokenMonotonicity}, // lease ids are not ordered
 		also: staleWritesPerLease,
 	}
 	if len(certain) > 0 {
-		row.may = append(row.may, checker.LostUpdate, checker.ResourceLinearizability)
+		row.may = append(row.may, model.LostUpdate, model.ResourceLinearizability)
 		return row
 	}
 	row.lasts = true
@@ -357,7 +357,7 @@ func staleLook(guard history.Guard, certain ...checker.Name) aimed {
 // lateWithoutDelay is the same with Consul, whose library looks at its lock by a question that is open for minutes: a client that was cut off
 // hears of its loss when TCP has got through again, long after the next grant.
 func lateWithoutDelay() aimed {
-	row := late("consul", checker.MutualExclusion)
+	row := late("consul", model.MutualExclusion)
 	row.args = append(row.args, "--set=lock-delay=0s")
 	return row
 }
@@ -380,7 +380,7 @@ func lateAtTheFence(backend string) aimed {
 		args:    []string{"--workload=fencing", "--guard=before-write", "--nemesis=" + lateWrite, lateLimit},
 		why:     "a resource that checks tokens rejects it",
 		exposed: history.PastLease("partitions"), also: func(t *testing.T, o outcome) {
-			if backend != "etcd" || o.of(t, checker.MutualExclusion).Count > 0 { // a client of etcd may be told before the next grant
+			if backend != "etcd" || o.of(t, model.MutualExclusion).Count > 0 { // a client of etcd may be told before the next grant
 				masks(t, o)
 			} else if o.results.Stats.Rejected == 0 {
 				t.Error("no late write was rejected")
@@ -393,10 +393,10 @@ func lateAtTheFence(backend string) aimed {
 func masksByComparing(t *testing.T, o outcome) {
 	t.Helper()
 	masks(t, o)
-	if p := o.of(t, checker.StaleWrite); p.Verdict != checker.NotApplicable || !strings.Contains(p.Reason, "compare-and-set") {
+	if p := o.of(t, model.StaleWrite); p.Verdict != model.NotApplicable || !strings.Contains(p.Reason, "compare-and-set") {
 		t.Errorf("stale-write is %s: %s", p.Verdict, p.Reason)
 	}
-	if p := o.of(t, checker.LostUpdate); p.Verdict != checker.Pass {
+	if p := o.of(t, model.LostUpdate); p.Verdict != model.Pass {
 		t.Errorf("lost-update is %s with %d", p.Verdict, p.Count)
 	}
 	if o.code != 0 || o.results.Resource != history.ResourceCAS {
@@ -407,7 +407,7 @@ func masksByComparing(t *testing.T, o outcome) {
 // masks looks for holders at the same time of which the resource rejected the older's writes.
 func masks(t *testing.T, o outcome) {
 	t.Helper()
-	if p := o.of(t, checker.MutualExclusion); p.Verdict != checker.Masked || p.Count == 0 {
+	if p := o.of(t, model.MutualExclusion); p.Verdict != model.Masked || p.Count == 0 {
 		t.Errorf("mutual-exclusion is %s with %d, want masked", p.Verdict, p.Count)
 	}
 	if o.results.Stats.Rejected == 0 {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // A client that takes no lock at all never passes, with any use of the resource: requests that the resource refuses
@@ -22,19 +22,19 @@ func TestAClientThatTakesNoLockNeverPasses(t *testing.T) {
 	}
 	for _, test := range []struct {
 		mode, workload, guard string
-		want                  checker.Verdict
+		want                  model.Verdict
 		resource              history.Resource
 	}{
-		{"refused", "lock", "none", checker.Violation, history.ResourceCAS},
-		{"handled", "lock", "before-work", checker.Inconclusive, history.ResourceCAS},
-		{"refused", "lock", "none", checker.Violation, ""},
-		{"refused", "fencing", "before-work", checker.Violation, ""},
-		{"silent", "lock", "before-write", checker.Inconclusive, ""},
-		{"silent", "fencing", "none", checker.Inconclusive, ""},
-		{"handled", "lock", "before-work", checker.Violation, ""},
-		{"handled", "fencing", "before-work", checker.Inconclusive, ""},
-		{"handled", "fencing", "before-write", checker.Inconclusive, ""},
-		{"handled", "fencing", "none", checker.Inconclusive, ""},
+		{"refused", "lock", "none", model.Violation, history.ResourceCAS},
+		{"handled", "lock", "before-work", model.Inconclusive, history.ResourceCAS},
+		{"refused", "lock", "none", model.Violation, ""},
+		{"refused", "fencing", "before-work", model.Violation, ""},
+		{"silent", "lock", "before-write", model.Inconclusive, ""},
+		{"silent", "fencing", "none", model.Inconclusive, ""},
+		{"handled", "lock", "before-work", model.Violation, ""},
+		{"handled", "fencing", "before-work", model.Inconclusive, ""},
+		{"handled", "fencing", "before-write", model.Inconclusive, ""},
+		{"handled", "fencing", "none", model.Inconclusive, ""},
 	} {
 		t.Run(strings.TrimSuffix(test.mode+"/"+test.workload+"/"+test.guard+"/"+string(test.resource), "/"), func(t *testing.T) {
 			t.Parallel()

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 )
 
 // Each planted defect turns the verdict red for its own property. (Under pauses an honest client's belief breaks too; what
@@ -17,67 +17,67 @@ func TestPlantedDefectsAreCaught(t *testing.T) {
 	cases := []struct {
 		plant    string
 		args     []string // of --backend=etcd, where they name no other
-		violated []checker.Name
+		violated []model.Name
 	}{
 		{
 			"a client that ignores the lock",
 			[]string{"--client=concurrency+ignore-lock", "--workload=lock", "--nemesis=none"},
-			[]checker.Name{checker.MutualExclusion},
+			[]model.Name{model.MutualExclusion},
 		},
 		{
 			"a client that releases before it writes",
 			[]string{"--client=concurrency+early-release", "--workload=lock", "--nemesis=none"},
-			[]checker.Name{checker.MutualExclusion, checker.StaleWrite},
+			[]model.Name{model.MutualExclusion, model.StaleWrite},
 		},
 		{
 			"a resource that ignores the token",
 			[]string{"--set-resource=compare-nothing", "--workload=fencing", "--nemesis=pause", "--time-limit=10s"},
-			[]checker.Name{checker.StaleWrite},
+			[]model.Name{model.StaleWrite},
 		},
 		{
 			"a compare-and-set that compares nothing",
 			[]string{"--set-resource=compare-nothing", "--workload=lock", "--resource=cas", "--nemesis=pause", "--time-limit=10s"},
-			[]checker.Name{checker.LostUpdate, checker.ResourceLinearizability, checker.MutualExclusion},
+			[]model.Name{model.LostUpdate, model.ResourceLinearizability, model.MutualExclusion},
 		},
 		{
 			"a client that presents a stale token",
 			[]string{"--client=concurrency+stale-token", "--workload=fencing", "--nemesis=none"},
-			[]checker.Name{checker.TokenMonotonicity},
+			[]model.Name{model.TokenMonotonicity},
 		},
 		{
 			"a client that swallows lost",
 			[]string{"--client=concurrency+swallow-lost", "--workload=lock", "--nemesis=pause", "--time-limit=10s"},
-			[]checker.Name{checker.MutualExclusion, checker.StaleWrite},
+			[]model.Name{model.MutualExclusion, model.StaleWrite},
 		},
 		{
 			"an elector that does not stand for election",
 			[]string{"--backend=kubernetes", "--client=leaderelection+ignore-lock", "--workload=lock", "--nemesis=none"},
-			[]checker.Name{checker.MutualExclusion},
+			[]model.Name{model.MutualExclusion},
 		},
 		{
 			"a leader that presents a stale token",
 			[]string{"--backend=kubernetes", "--client=leaderelection+stale-token", "--workload=fencing", "--nemesis=none"},
-			[]checker.Name{checker.TokenMonotonicity},
+			[]model.Name{model.TokenMonotonicity},
 		},
 		{
 			"a session of Consul that is given up before the write",
 			[]string{"--backend=consul", "--client=lock+early-release", "--workload=lock", "--nemesis=none"},
-			[]checker.Name{checker.MutualExclusion, checker.StaleWrite},
+			[]model.Name{model.MutualExclusion, model.StaleWrite},
 		},
 		{
 			"a client of Consul that presents a stale token",
 			[]string{"--backend=consul", "--client=lock+stale-token", "--workload=fencing", "--nemesis=none"},
-			[]checker.Name{checker.TokenMonotonicity},
+			[]model.Name{model.TokenMonotonicity},
 		},
 		{
 			"an advisory lock that is never taken",
 			[]string{"--backend=postgres", "--client=advisory+ignore-lock", "--workload=lock", "--nemesis=none"},
-			[]checker.Name{checker.MutualExclusion},
+			[]model.Name{model.MutualExclusion},
 		},
 		{
 			"a row that is given back before the write",
 			[]string{"--backend=postgres", "--client=row-lease+early-release", "--workload=lock", "--nemesis=none"},
-			[]checker.Name{checker.MutualExclusion, checker.StaleWrite},
+			[]model.Name{model.MutualExclusion, model.StaleWrite},
 		},
 	}
 	for _, c := range cases {
@@ -95,7 +95,7 @@ func TestPlantedDefectsAreCaught(t *testing.T) {
 				t.Error("it was planted to swallow the loss signal, and the history has one")
 			}
 			for _, name := range c.violated {
-				if p := o.of(t, name); p.Verdict != checker.Violation {
+				if p := o.of(t, name); p.Verdict != model.Violation {
 					t.Errorf("%s is %s (%s), want violation", name, p.Verdict, p.Reason)
 				}
 			}

@@ -37,7 +37,7 @@ func TestWhatCannotBeIsRefusedByName(t *testing.T) {
 		{"two faults of a disk of which one hides the other", "", []string{"--backend=etcd", "--provider=local", "--nemesis=disk:one,stall;disk:one,error"}, 64, []string{"steps 1 and 2", "put the second one first"}, false},
 		{"no minority", "", []string{"--backend=postgres", "--provider=local", "--nemesis=power:minority"}, 64, []string{"with 2 servers there is no minority", "aim at one"}, false},
 		{"a delay that no packet outlives", "", []string{"--backend=etcd", "--provider=local", "--nemesis=delay:holder,4s"}, 64, []string{"the load is over after 2s", "--time-limit"}, false},
-		{"no leader", "", []string{"--backend=redlock", "--provider=local", "--nemesis=failover"}, 64, []string{"failover", "no leader to change"}, false},
+		{"no leader", "", []string{"--backend=redlock", "--provider=local", "--nemesis=failover"}, 64, []string{"failover", "has no leader"}, false},
 		{"no replica to ask", "", []string{"--backend=redis", "--provider=local", "--nodes=1", "--guard=ask-stale"}, 64, []string{"guard ask-stale: the lock client setnx cannot ask", "does not name ask-stale among its commands"}, true},
 		{"no old copy to ask", "", []string{"--backend=postgres", "--client=row-lease", "--provider=local", "--guard=ask-stale"}, 64, []string{"guard ask-stale: the lock client row-lease cannot ask"}, true},
 		{"no lock client", "", []string{"--backend=etcd", "--provider=local", "--client=/bin/true"}, 64, []string{"/bin/true", "clusters/client/README.md"}, true},

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
-	"lockcheck/reports/browsertest"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/testkit/browserkit"
 )
 
-// The reports of real runs, in a real browser: opened from disk with no request and no word on the console (browsertest fails
+// The reports of real runs, in a real browser: opened from disk with no request and no word on the console (the kit fails
 // the test otherwise), and used as the engineer at two in the morning uses them.
 func TestReportsOfRealRunsInABrowser(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -41,11 +41,11 @@ func TestReportsOfRealRunsInABrowser(t *testing.T) {
 			}
 			path := filepath.Join(o.run(), rundir.ReportFile)
 			file := strings.ReplaceAll(name, " ", "-")
-			b := browsertest.Start(t)
+			b := browserkit.Start(t)
 
-			p := b.Open(t, path, browsertest.View{})
+			p := b.Open(t, path, browserkit.View{})
 			p.Until(`document.documentElement.dataset.timeline === "drawn"`)
-			text := browsertest.Eval[string](p, `document.body.innerText`)
+			text := browserkit.Eval[string](p, `document.body.innerText`)
 			for _, want := range c.says {
 				if !strings.Contains(text, want) {
 					t.Errorf("the page does not say %q", want)
@@ -67,23 +67,23 @@ func TestReportsOfRealRunsInABrowser(t *testing.T) {
 			p.ShotWhole("run-" + file + "-light")
 			p.ShotOf("run-"+file+"-timeline", "#live")
 
-			browsertest.Eval[bool](p, `(document.getElementById("canvas").focus(), true)`)
+			browserkit.Eval[bool](p, `(document.getElementById("canvas").focus(), true)`)
 			p.Press("n")
 			p.ShotOf("run-"+file+"-zoomed", "#live")
-			p.Press(browsertest.Enter)
-			story := browsertest.Eval[string](p, `location.hash.slice(1)`)
-			if !browsertest.Eval[bool](p, fmt.Sprintf(`document.getElementById(%q).open`, story)) {
+			p.Press(browserkit.Enter)
+			story := browserkit.Eval[string](p, `location.hash.slice(1)`)
+			if !browserkit.Eval[bool](p, fmt.Sprintf(`document.getElementById(%q).open`, story)) {
 				t.Errorf("the story %q is closed", story)
 			}
-			linked := b.Open(t, path, browsertest.View{Dark: true, Hash: "#" + story})
+			linked := b.Open(t, path, browserkit.View{Dark: true, Hash: "#" + story})
 			linked.Until(`document.documentElement.dataset.timeline === "drawn"`)
-			if !browsertest.Eval[bool](linked, fmt.Sprintf(`document.getElementById(%q).open`, story)) {
+			if !browserkit.Eval[bool](linked, fmt.Sprintf(`document.getElementById(%q).open`, story)) {
 				t.Errorf("a link to the story %q does not open it", story)
 			}
 			linked.Shot("run-" + file + "-story-dark")
-			narrow := b.Open(t, path, browsertest.View{Width: 390, Height: 800})
+			narrow := b.Open(t, path, browserkit.View{Width: 390, Height: 800})
 			narrow.Until(`document.documentElement.dataset.timeline === "drawn"`)
-			if wide := browsertest.Eval[float64](narrow, `document.documentElement.scrollWidth`); wide > 390 {
+			if wide := browserkit.Eval[float64](narrow, `document.documentElement.scrollWidth`); wide > 390 {
 				t.Errorf("the page is %v wide in a window of 390", wide)
 			}
 			narrow.ShotWhole("run-" + file + "-narrow")

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
 )
 
@@ -22,7 +22,7 @@ func TestCompareResources(t *testing.T) {
 		t.Fatalf("exit %d, want 1\n%s%s", o.code, o.stdout, o.stderr)
 	}
 	c, dir := compared(t, o)
-	want := map[string]checker.Verdict{"plain": checker.Violation, "fenced": checker.Pass, "cas": checker.Pass}
+	want := map[string]model.Verdict{"plain": model.Violation, "fenced": model.Pass, "cas": model.Pass}
 	if len(c.Cells) != len(want) {
 		t.Fatalf("%d cells", len(c.Cells))
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lockcheck/checker"
+	"lockcheck/checker/model"
 )
 
 // soaking reports whether every row is run, each for its whole time (scripts/soak). Otherwise a row is left out whose subject another
@@ -35,7 +36,7 @@ func leftTo(t *testing.T, shownBy string) {
 
 // endingAt ends a load once all of these were found, however long that takes a busy machine. It is for runs that have to find them. Where
 // the end of a run decides about one of them, and in the soak, args are returned as they are.
-func endingAt(names []checker.Name, args ...string) []string {
+func endingAt(names []model.Name, args ...string) []string {
 	var words []string
 	for _, name := range names {
 		if !slices.Contains(checker.FoundEarly(), name) {

@@ -15,9 +15,9 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
-	"lockcheck/clusters/docker"
-	"lockcheck/clusters/hosttest/freeport"
+	"lockcheck/checker/model"
+	"lockcheck/clusters/provider/docker"
+	"lockcheck/clusters/testkit/needs"
 )
 
 // storage is the command of the example in clusters/resource/README.md with parts of it replaced: those that make it a mutant of
@@ -63,7 +63,7 @@ func TestStoragesUnderTest(t *testing.T) {
 		mutant   string
 		changes  []string
 		scenario []string
-		may      []checker.Name // be violated beside resource-integrity
+		may      []model.Name // be violated beside resource-integrity
 		shownBy  string
 	}{
 		{scenario: heldUpWrite, shownBy: "TestStoragesUnderTest: right under a held-up read; the example of TestJobsOnEveryResource"},
@@ -118,7 +118,7 @@ func TestStorageServersUnderTest(t *testing.T) {
 		lock, storage string
 		args          []string
 		code          int
-		violates      []checker.Name
+		violates      []model.Name
 		shownBy       string
 	}{
 		{lock: "etcd", storage: "postgres", args: heldUpWrite},
@@ -127,7 +127,7 @@ func TestStorageServersUnderTest(t *testing.T) {
 		{lock: "etcd", storage: "postgres", args: killedStorage},
 		{lock: "etcd", storage: "redis", args: killedStorage},
 		{lock: "etcd", storage: "etcd", args: killedStorage},
-		{lock: "redis", storage: "postgres", args: heldUpWrite, code: 1, violates: []checker.Name{checker.StaleWrite}}, // its default client has no tokens
+		{lock: "redis", storage: "postgres", args: heldUpWrite, code: 1, violates: []model.Name{model.StaleWrite}}, // its default client has no tokens
 	} {
 		for _, seed := range seeds() {
 			t.Run(fmt.Sprintf("%s behind %s/%s/%d", row.storage, row.lock, strings.TrimPrefix(row.args[0], "--nemesis="), seed), func(t *testing.T) {
@@ -138,9 +138,9 @@ func TestStorageServersUnderTest(t *testing.T) {
 				if o.code != row.code {
 					t.Errorf("exit %d, want %d\n%s", o.code, row.code, o.stdout)
 				}
-				mustPass(t, o, checker.ResourceIntegrity)
+				mustPass(t, o, model.ResourceIntegrity)
 				for _, name := range row.violates {
-					if p := o.of(t, name); p.Verdict != checker.Violation {
+					if p := o.of(t, name); p.Verdict != model.Violation {
 						t.Errorf("%s is %s, want violation", name, p.Verdict)
 					}
 				}
@@ -176,7 +176,7 @@ func TestStorageServersInContainers(t *testing.T) {
 				if o.code != 0 {
 					t.Errorf("exit %d, want 0\n%s", o.code, o.stdout)
 				}
-				mustPass(t, o, checker.ResourceIntegrity)
+				mustPass(t, o, model.ResourceIntegrity)
 				sameWhenCheckedAgain(t, o)
 			})
 		}
@@ -186,7 +186,7 @@ func TestStorageServersInContainers(t *testing.T) {
 // A resource that others run is reached out of the run's network by its URL; the run's keys are its own, also the second time.
 func TestAStorageThatOthersRun(t *testing.T) {
 	t.Parallel()
-	listen := freeport.Address(t)
+	listen := needs.Address(t)
 	words := strings.Fields(strings.TrimPrefix(storage(t, ""), "--resource="))
 	running := exec.Command(words[0], words[1:]...)
 	running.Env = append(os.Environ(), "LOCKCHECK_LISTEN="+listen, "LOCKCHECK_DATA="+t.TempDir())
@@ -219,7 +219,7 @@ func TestAStorageThatOthersRun(t *testing.T) {
 		if o.code != 0 {
 			t.Errorf("exit %d\n%s", o.code, o.stderr)
 		}
-		mustPass(t, o, checker.ResourceIntegrity)
+		mustPass(t, o, model.ResourceIntegrity)
 	}
 	reply, err := http.Get("http://" + listen + "/log")
 	if err != nil {
@@ -241,19 +241,19 @@ func TestAStorageThatOthersRun(t *testing.T) {
 	}
 }
 
-var storageHarm = []checker.Name{checker.StaleWrite, checker.LostUpdate, checker.ResourceLinearizability, checker.MutualExclusion}
+var storageHarm = []model.Name{model.StaleWrite, model.LostUpdate, model.ResourceLinearizability, model.MutualExclusion}
 
-func judgeStorage(t *testing.T, o outcome, wrong bool, may []checker.Name) {
+func judgeStorage(t *testing.T, o outcome, wrong bool, may []model.Name) {
 	t.Helper()
-	p := o.of(t, checker.ResourceIntegrity)
+	p := o.of(t, model.ResourceIntegrity)
 	switch {
-	case wrong && (o.code != 1 || p.Verdict != checker.Violation || p.Count == 0):
+	case wrong && (o.code != 1 || p.Verdict != model.Violation || p.Count == 0):
 		t.Errorf("exit %d, %s is %s: %s; want violation", o.code, p.Name, p.Verdict, p.Reason)
-	case !wrong && (o.code != 0 || p.Verdict != checker.Pass):
+	case !wrong && (o.code != 0 || p.Verdict != model.Pass):
 		t.Errorf("exit %d, %s is %s: %s; want pass", o.code, p.Name, p.Verdict, p.Reason)
 	}
 	for _, name := range o.violated() {
-		if name != checker.ResourceIntegrity && !slices.Contains(may, name) && name != checker.MutualExclusion {
+		if name != model.ResourceIntegrity && !slices.Contains(may, name) && name != model.MutualExclusion {
 			t.Errorf("%s is violated", name)
 		}
 	}

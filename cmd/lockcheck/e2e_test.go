@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 )
 
@@ -80,7 +81,7 @@ type outcome struct {
 
 func (o outcome) run() string { return filepath.Join(o.out, "latest") }
 
-func (o outcome) of(t *testing.T, name checker.Name) checker.Property {
+func (o outcome) of(t *testing.T, name model.Name) model.Property {
 	t.Helper()
 	for _, p := range o.results.Properties {
 		if p.Name == name {
@@ -88,13 +89,13 @@ func (o outcome) of(t *testing.T, name checker.Name) checker.Property {
 		}
 	}
 	t.Fatalf("results.json has no property %s\n%s", name, o.stderr)
-	return checker.Property{}
+	return model.Property{}
 }
 
-func (o outcome) violated() []checker.Name {
-	var names []checker.Name
+func (o outcome) violated() []model.Name {
+	var names []model.Name
 	for _, p := range o.results.Properties {
-		if p.Verdict == checker.Violation {
+		if p.Verdict == model.Violation {
 			names = append(names, p.Name)
 		}
 	}
@@ -141,6 +142,9 @@ func finishAtOnce(t *testing.T, cmd *exec.Cmd, o outcome) outcome {
 		if err := json.Unmarshal(text, &o.results); err != nil {
 			t.Fatalf("results.json: %v", err)
 		}
+		if err := rundir.Validate(o.run()); err != nil {
+			t.Errorf("a recorded file departs from its schema (lockcheck schema): %v", err)
+		}
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -162,12 +166,17 @@ func keep(t *testing.T, o outcome) {
 	}
 }
 
-var (
-	serviceProperties = []checker.Name{
-		checker.LockLinearizability, checker.EarlyExpiry, checker.ReleaseByOwner, checker.TokenMonotonicity, checker.Liveness,
+// serviceProperties are what a lock service and its client promise.
+var serviceProperties = func() (names []model.Name) {
+	for _, p := range checker.Properties() {
+		if p.OfLock {
+			names = append(names, p.Name)
+		}
 	}
-	pauseRun = []string{"run", "--backend=etcd", "--nemesis=pause", "--time-limit=14s"}
-)
+	return names
+}()
+
+var pauseRun = []string{"run", "--backend=etcd", "--nemesis=pause", "--time-limit=14s"}
 
 // A lease cannot keep a paused holder from believing that it still holds: exclusion breaks and stale writes get through.
 func TestPauseBreaksThePlainLock(t *testing.T) {
@@ -179,8 +188,8 @@ func TestPauseBreaksThePlainLock(t *testing.T) {
 			if o.code != 1 {
 				t.Errorf("exit %d, want 1", o.code)
 			}
-			for _, name := range []checker.Name{checker.MutualExclusion, checker.StaleWrite} {
-				if p := o.of(t, name); p.Verdict != checker.Violation || p.Count == 0 {
+			for _, name := range []model.Name{model.MutualExclusion, model.StaleWrite} {
+				if p := o.of(t, name); p.Verdict != model.Violation || p.Count == 0 {
 					t.Errorf("%s is %s, want violation", name, p.Verdict)
 				}
 			}
@@ -188,7 +197,7 @@ func TestPauseBreaksThePlainLock(t *testing.T) {
 			if lossSignals(t, o) == 0 {
 				t.Error("leases were outlived, and no client was told")
 			}
-			if stale := o.of(t, checker.StaleWrite); len(stale.Findings) > 0 {
+			if stale := o.of(t, model.StaleWrite); len(stale.Findings) > 0 {
 				readsLikeTheClassic(t, stale.Findings[0])
 			}
 			sameWhenCheckedAgain(t, o)
@@ -206,17 +215,17 @@ func lossSignals(t *testing.T, o outcome) int {
 	return strings.Count(string(text), `"f":"lost"`)
 }
 
-func mustPass(t *testing.T, o outcome, names ...checker.Name) {
+func mustPass(t *testing.T, o outcome, names ...model.Name) {
 	t.Helper()
 	for _, name := range names {
-		if p := o.of(t, name); p.Verdict != checker.Pass {
+		if p := o.of(t, name); p.Verdict != model.Pass {
 			t.Errorf("%s is %s (%s), want pass: no fault of this run can make a correct service break it", name, p.Verdict, p.Reason)
 		}
 	}
 }
 
 // readsLikeTheClassic wants the well-known story, in its order.
-func readsLikeTheClassic(t *testing.T, f checker.Finding) {
+func readsLikeTheClassic(t *testing.T, f model.Finding) {
 	t.Helper()
 	var story []string
 	for _, line := range f.Story {

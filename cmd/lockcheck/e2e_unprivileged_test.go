@@ -11,12 +11,12 @@ import (
 	"syscall"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/clusters"
-	"lockcheck/clusters/consul"
-	"lockcheck/clusters/kubernetes"
-	"lockcheck/clusters/postgres"
+	"lockcheck/clusters/backend/consul"
+	"lockcheck/clusters/backend/kubernetes"
+	"lockcheck/clusters/backend/postgres"
 )
 
 // nobody is the Linux user that owns nothing.
@@ -49,6 +49,9 @@ func TestPauseAsAnUnprivilegedUser(t *testing.T) {
 	mustPass(t, o, serviceProperties...)
 }
 
+const sixKinds = "pause:holder@work,0.1..0.3ttl,partition:client,0.1..0.3ttl,kill:one,0.1..0.3ttl,clock:one+90s,0.1..0.3ttl,loss:client,0.1..0.3ttl," +
+	"delay:client,50ms±10ms,0.1..0.3ttl"
+
 // A mix of all faults as a user who owns nothing, nor the programs of the servers.
 func TestFaultsAsAnUnprivilegedUser(t *testing.T) {
 	t.Parallel()
@@ -56,19 +59,19 @@ func TestFaultsAsAnUnprivilegedUser(t *testing.T) {
 		name  string
 		of    clusters.Backend // whose server's program is in this user's own directories; nil where every user reaches it
 		args  []string
-		lacks []checker.Name // n/a for the default client
+		lacks []model.Name // n/a for the default client
 	}{
 		{name: "etcd"},
 		{name: consul.Name, of: consul.Backend{}, args: []string{"--set=lock-delay=0s"}}, // else one lost lock takes the time of the run
 		{name: kubernetes.Name, of: kubernetes.Backend{}},
 		// An advisory lock has no lease and no token.
-		{name: postgres.Name, lacks: []checker.Name{checker.EarlyExpiry, checker.ReleaseByOwner, checker.TokenMonotonicity}},
+		{name: postgres.Name, lacks: []model.Name{model.EarlyExpiry, model.ReleaseByOwner, model.TokenMonotonicity}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			args := slices.Concat([]string{"run", "--backend=" + row.name, "--workload=lock", "--provider=local", "--time-limit=16s",
 				"--seed=54", // draws all six within the first 6 s; others leave the sixth to the end, which a busy machine does not reach
-				"--nemesis=pause:holder@work,0.1..0.3ttl,partition:client,0.1..0.3ttl,kill:one,0.1..0.3ttl,clock:one+90s,0.1..0.3ttl,loss:client,0.1..0.3ttl,delay:client,50ms±10ms,0.1..0.3ttl"}, row.args)
+				"--nemesis=" + sixKinds}, row.args)
 			if row.of != nil {
 				args = append(args, "--server-bin="+forAll(t, row.of))
 			}
@@ -84,17 +87,17 @@ func TestFaultsAsAnUnprivilegedUser(t *testing.T) {
 				}
 				took[f.invoked.F]++
 			}
-			for _, kind := range []history.F{"pause", "partition", "kill", "clock", "loss", "delay"} {
-				if took[kind] == 0 {
+			for _, kind := range kindsOf(t, sixKinds) {
+				if took[history.F(kind)] == 0 {
 					t.Errorf("no %s: %v", kind, took)
 				}
 			}
 			for _, name := range serviceProperties {
-				want := checker.Pass
+				want := model.Pass
 				if slices.Contains(row.lacks, name) {
-					want = checker.NotApplicable
+					want = model.NotApplicable
 				}
-				if p := o.of(t, name); p.Verdict != want && !slices.Contains(freesOthers[row.name], name) {
+				if p := o.of(t, name); p.Verdict != want && !slices.Contains(freesOthers(row.name), name) {
 					t.Errorf("%s is %s (%s), want %s: no fault of this run can make a correct service break it", name, p.Verdict, p.Reason, want)
 				}
 			}
@@ -105,15 +108,14 @@ func TestFaultsAsAnUnprivilegedUser(t *testing.T) {
 // Faults that stop nothing, as a user who owns nothing: each takes effect, and is over at the end.
 func TestFaultsThatStopNothingAsAnUnprivilegedUser(t *testing.T) {
 	t.Parallel()
-	tookAndHealed(t, asNobody(t, "run", "--backend=etcd", "--provider=local", "--seed=1", faultsThatStopNothing, untilExposed, atMost))
+	tookAndHealed(t, asNobody(t, "run", "--backend=etcd", "--provider=local", "--seed=1", faultsThatStopNothing, longWork, untilExposed, atMost))
 }
 
 // In containers, too.
 func TestFaultsThatStopNothingInContainers(t *testing.T) {
 	t.Parallel()
 	needDocker(t)
-	// A fault of a container takes up to a second on a busy machine: holders work for longer than that, or it comes when they are done.
-	o := lockcheck(t, program, "run", "--backend=etcd", "--provider=docker", "--seed=1", faultsThatStopNothing, "--work=1s..2s", untilExposed, atMost)
+	o := lockcheck(t, program, "run", "--backend=etcd", "--provider=docker", "--seed=1", faultsThatStopNothing, longWork, untilExposed, atMost)
 	tookAndHealed(t, o)
 	nothingLeft(t, o)
 }
@@ -122,6 +124,9 @@ func TestFaultsThatStopNothingInContainers(t *testing.T) {
 const faultsThatStopNothing = "--nemesis=delay:holder-servers@work,50ms±10ms,0.5..1ttl,rate:leader,64kbit,0.5..1ttl," +
 	"slow:holder,20%,1..1.5ttl,restart:one,0.1..0.3ttl"
 
+// longWork is longer than a fault takes on a busy machine: up to a second, after which holders would be done.
+const longWork = "--work=1s..2s"
+
 func tookAndHealed(t *testing.T, o outcome) {
 	t.Helper()
 	t.Log(figures(t, o))
@@ -129,8 +134,8 @@ func tookAndHealed(t *testing.T, o outcome) {
 	for _, f := range inOrder(t, o) {
 		took[f.invoked.F]++
 	}
-	for _, kind := range []history.F{"delay", "rate", "slow", "restart"} {
-		if took[kind] == 0 {
+	for _, kind := range kindsOf(t, strings.TrimPrefix(faultsThatStopNothing, "--nemesis=")) {
+		if took[history.F(kind)] == 0 {
 			t.Errorf("no %s: %v", kind, took)
 		}
 	}
@@ -138,7 +143,7 @@ func tookAndHealed(t *testing.T, o outcome) {
 		t.Errorf("exit %d", o.code)
 	}
 	for _, name := range serviceProperties {
-		if p := o.of(t, name); p.Verdict == checker.Violation {
+		if p := o.of(t, name); p.Verdict == model.Violation {
 			t.Errorf("%s is violated by a service that these faults make only slower", name)
 		}
 	}

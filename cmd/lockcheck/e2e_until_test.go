@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 )
 
 // The load ends once what is looked for was found, and the run is as whole as any other: healed, with its final phase, and
@@ -17,14 +17,14 @@ func TestUntilEndsTheLoad(t *testing.T) {
 	o := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=pause:holder@work,2ttl", "--time-limit=60s", "--seed=7",
 		"--until=mutual-exclusion,stale-write")
 	completed(t, o)
-	if o.code != 1 || !slices.Contains(o.violated(), checker.StaleWrite) || !slices.Contains(o.violated(), checker.MutualExclusion) {
+	if o.code != 1 || !slices.Contains(o.violated(), model.StaleWrite) || !slices.Contains(o.violated(), model.MutualExclusion) {
 		t.Errorf("exit %d, violated: %v", o.code, o.violated())
 	}
 	plan := planOf(t, o)
 	if plan.LoadEndedNS == 0 || plan.LoadEndedNS >= plan.TimeLimitMS*1e6 {
 		t.Errorf("the load of %d ms ended at %d ns", plan.TimeLimitMS, plan.LoadEndedNS)
 	}
-	if first := o.of(t, checker.StaleWrite).Findings[0].AtNS; first > plan.LoadEndedNS {
+	if first := o.of(t, model.StaleWrite).Findings[0].AtNS; first > plan.LoadEndedNS {
 		t.Errorf("the first finding is of %d ns, and the load was ended at %d ns for it", first, plan.LoadEndedNS)
 	}
 	says(t, o, `mutual-exclusion, stale-write\) was found`)

@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
+	"lockcheck/reports/hunts"
 )
 
 // workflow is what the test needs to know of a workflow of GitHub's.
@@ -125,5 +126,50 @@ func TestThePagesWorkflow(t *testing.T) {
 	fitsTheSchema(t, filepath.Join(dir, "whole", compare.JUnitFile))
 	if text, err := os.ReadFile(summary); err != nil || !strings.Contains(string(text), "| etcd | pause | lock |") {
 		t.Errorf("the summary: %v\n%s", err, text)
+	}
+}
+
+// The nightly hunt of reports/hunts/README.md: its flags and the file of known finds beside it are understood, and its files are where it says.
+func TestThePagesNightlyHunt(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../reports/hunts/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := regexp.MustCompile("(?s)```yaml\n# finds.yaml\n(.*?)```").FindSubmatch(text)
+	block := regexp.MustCompile("(?s)```yaml\n# .github/workflows/hunt.yml\n(.*?)```").FindSubmatch(text)
+	if known == nil || block == nil {
+		t.Fatal("reports/hunts/README.md has no nightly hunt")
+	}
+	var w workflow
+	if err := yaml.Unmarshal(block[1], &w); err != nil {
+		t.Fatal(err)
+	}
+	dir, hunted := t.TempDir(), false
+	if err := os.WriteFile(filepath.Join(dir, "finds.yaml"), known[1], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range w.Jobs["hunt"].Steps {
+		if !strings.HasPrefix(step.Run, "lockcheck hunt ") {
+			continue
+		}
+		hunted = true
+		run := strings.Replace(step.Run, "--budget=90m", "--budget=1m --time-limit=3s --jobs=1", 1)
+		cmd := exec.Command("bash", "-e", "-c", run)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"))
+		over := placeFor(cmd)
+		out, err := cmd.CombinedOutput()
+		over()
+		if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() > 2 {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	if !hunted {
+		t.Fatal("no step hunts")
+	}
+	fitsTheSchema(t, filepath.Join(dir, "hunt.xml"))
+	if r, err := hunts.Read(filepath.Join(dir, "hunts", hunts.LatestLink)); err != nil || len(r.Runs) == 0 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/docker"
+	"lockcheck/clusters/provider/docker"
 	"lockcheck/cmd/internal/harness"
 )
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -9,36 +8,33 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
-	"lockcheck/clusters/local"
+	"lockcheck/clusters/provider/local"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/nemesis/agent/delay"
 )
 
-// abilityDelay is that of holding packets back.
-const abilityDelay = "delay"
+// knownAbilities are those that the provider tries, and that of holding packets back.
+var knownAbilities = append(slices.Clone(local.KnownAbilities), local.Known{Name: "delay", Here: true})
 
-// works says what was seen where an ability is there.
-var works = map[string]string{
-	local.AbilityNamespaces: "made: every host gets a network of its own, and what a run leaves dies with it",
-	local.AbilityNftables:   "a table was made, read back and removed",
-	local.AbilityTBF:        "a limit was made and removed",
-	local.AbilityPtrace:     "a process was stopped and let go",
-	local.AbilityVDSO:       "mapped by the kernel, for a processor whose clocks can be changed",
-	local.AbilityFUSE:       "a file system of lockcheck's own can be mounted under a server's data",
-	local.AbilitySchedstat:  "the kernel counts the processor time of each thread",
-}
-
-// costs says what cannot be done without an ability.
-var costs = map[string]string{
-	local.AbilityNamespaces: "local: no partitions, and servers listen on the loopback network instead of one of their own",
-	local.AbilityNftables:   "local: no partitions and no packet loss",
-	local.AbilityTBF:        "no limits of a rate",
-	abilityDelay:            "local: no network delay",
-	local.AbilityPtrace:     "local: no clock skew",
-	local.AbilityVDSO:       "no clock skew",
-	local.AbilityFUSE:       "no faults of disks and no power cuts",
-	local.AbilitySchedstat:  "no processes that are slowed",
+// without says what cannot be done without an ability.
+func without(ability string) string {
+	known := knownAbilities[slices.IndexFunc(knownAbilities, func(k local.Known) bool { return k.Name == ability })]
+	lost := known.Costs
+	for _, fault := range history.Faults() {
+		switch {
+		case !slices.Contains(fault.Machine, ability):
+		case lost == "":
+			lost = "no " + fault.Lacking
+		default:
+			lost += " and no " + fault.Lacking
+		}
+	}
+	if known.Here {
+		return clusters.Local + ": " + lost
+	}
+	return lost
 }
 
 // examineLocal examines this machine, and looks for the program of each backend's servers.
@@ -51,9 +47,9 @@ func examineLocal(ctx context.Context, at harness.Where) (all []symptom) {
 		all = append(all, symptom{Name: local.AbilityNamespaces, Found: err.Error(), Without: "local runs"})
 	}
 	for _, a := range abilities {
-		s := symptom{Name: a.Name, OK: a.Missing == "", Found: a.Missing, Without: costs[a.Name]}
+		s := symptom{Name: a.Name, OK: a.Missing == "", Found: a.Missing, Without: without(a.Name)}
 		if s.OK {
-			s.Found = cmp.Or(a.Found, works[a.Name])
+			s.Found = a.Found
 		}
 		all = append(all, s)
 	}
@@ -118,7 +114,7 @@ func abilitiesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: local.AbilitiesCommand, Short: "Try what this machine can do", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			here, code, err := local.TellAbilities(wait, cmd.OutOrStdout(), local.Trial{Name: abilityDelay, Try: func() (string, error) { return delay.Try(0) }})
+			here, code, err := local.TellAbilities(wait, cmd.OutOrStdout(), local.Trial{Name: "delay", Try: func() (string, error) { return delay.Try(0) }})
 			if err != nil || here {
 				return err
 			}

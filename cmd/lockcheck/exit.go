@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/cmd/internal/harness"
 )
 
@@ -20,7 +20,7 @@ const (
 )
 
 // verdictError carries a verdict that is not a pass to the exit code; the report has said the rest.
-type verdictError struct{ verdict checker.Verdict }
+type verdictError struct{ verdict model.Verdict }
 
 func (e verdictError) Error() string { return "" }
 
@@ -29,9 +29,9 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitPass
-	case errors.As(err, &verdict) && verdict.verdict == checker.Violation:
+	case errors.As(err, &verdict) && verdict.verdict == model.Violation:
 		return exitViolation
-	case errors.As(err, &verdict) && verdict.verdict == checker.Inconclusive:
+	case errors.As(err, &verdict) && verdict.verdict == model.Inconclusive:
 		return exitInconclusive
 	case errors.As(err, &verdict):
 		return exitPass

@@ -4,15 +4,15 @@ import (
 	"reflect"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
 )
 
 func TestWhatIsExpectedReachesTheRun(t *testing.T) {
 	words, err := expectedWords(&compare.Expectation{File: "lockcheck.yaml", Line: 41, Reason: `it "believes" --still`, Expect: []compare.Wanted{
-		{Property: checker.StaleWrite, Verdicts: []checker.Verdict{checker.Violation}},
-		{Property: checker.LostUpdate, Verdicts: []checker.Verdict{checker.Violation, checker.Pass}}}})
+		{Property: model.StaleWrite, Verdicts: []model.Verdict{model.Violation}},
+		{Property: model.LostUpdate, Verdicts: []model.Verdict{model.Violation, model.Pass}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

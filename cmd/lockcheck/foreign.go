@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lockcheck/checker"
+	"lockcheck/checker/foreign/jepsen"
+	"lockcheck/checker/foreign/models"
 	"lockcheck/checker/history"
-	"lockcheck/checker/history/jepsen"
-	"lockcheck/checker/models"
+	"lockcheck/checker/model"
 	"lockcheck/cmd/internal/harness"
 )
 
@@ -35,9 +35,9 @@ const maxBudget = 100
 
 func (f *foreignFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.format, "format", formatOurs, "what is judged: lockcheck (a run's directory) or jepsen (a file: history.edn, history.txt or a log)")
-	cmd.Flags().StringVar(&f.model, "model", "", "with --format=jepsen, what the history is held against: "+models.Names())
-	cmd.Flags().StringVar(&f.initial, "initial", "nil", "with --format=jepsen and a register, what it holds at first, as EDN: 0, nil, '\"a\"'")
-	cmd.Flags().IntVar(&f.budget, "budget", 1, fmt.Sprintf("with --format=jepsen, search for so many times as long, with as much more memory (1 to %d; one takes some 10 s and 512 MiB at most)", maxBudget))
+	cmd.Flags().StringVar(&f.model, "model", "", "with --format=jepsen, the model: "+models.Names())
+	cmd.Flags().StringVar(&f.initial, "initial", "nil", "with --format=jepsen and a register, its initial value as EDN: 0, nil, '\"a\"'")
+	cmd.Flags().IntVar(&f.budget, "budget", 1, fmt.Sprintf("with --format=jepsen, multiply the time and memory of the search by this factor (1 to %d; 1 takes at most about 10 s and 512 MiB)", maxBudget))
 	cmd.Flags().StringVar(&f.failedAs, "read-failed-as", "fail", "how operations that failed are read: fail (they did not happen) or info (they may have);\nwith info the other reading is judged, too, and the report says whether the verdict depends on it")
 }
 
@@ -100,7 +100,7 @@ func (f *foreignFlags) begun(model *models.Model) (*models.Model, error) {
 type foreignVerdict struct {
 	history  *jepsen.History
 	model    *models.Model
-	verdict  checker.Verdict
+	verdict  model.Verdict
 	parts    []foreignPart // one for each key; one without a key for a history that has none
 	failedAs history.Type
 	steps    int // of the search
@@ -115,8 +115,8 @@ type foreignPart struct {
 }
 
 // checkForeign judges a file and returns the verdict as the error that carries its exit code.
-func checkForeign(path string, model *models.Model, failedAs history.Type, budget int, out output) error {
-	v, err := judgeForeign(path, model, failedAs, budget)
+func checkForeign(path string, against *models.Model, failedAs history.Type, budget int, out output) error {
+	v, err := judgeForeign(path, against, failedAs, budget)
 	if err != nil {
 		return err
 	}
@@ -130,18 +130,18 @@ func checkForeign(path string, model *models.Model, failedAs history.Type, budge
 	if err := write(out.out); err != nil {
 		fmt.Fprintf(out.errOut, "lockcheck: warning: cannot show the verdict: %v\n", err)
 	}
-	if v.verdict != checker.Pass {
+	if v.verdict != model.Pass {
 		return verdictError{v.verdict}
 	}
 	return nil
 }
 
-func judgeForeign(path string, model *models.Model, failedAs history.Type, budget int) (*foreignVerdict, error) {
+func judgeForeign(path string, against *models.Model, failedAs history.Type, budget int) (*foreignVerdict, error) {
 	h, err := readForeign(path)
 	if err != nil {
 		return nil, err
 	}
-	v := &foreignVerdict{history: h, model: model, failedAs: failedAs, steps: budget * models.DefaultSteps}
+	v := &foreignVerdict{history: h, model: against, failedAs: failedAs, steps: budget * models.DefaultSteps}
 	if err := v.judge(); err != nil {
 		var wrong *jepsen.Mistake
 		if errors.As(err, &wrong) {
@@ -184,27 +184,27 @@ func (v *foreignVerdict) judge() error {
 	return nil
 }
 
-var verdicts = map[models.Answer]checker.Verdict{
-	models.Legal: checker.Pass, models.Illegal: checker.Violation, models.Undecided: checker.Inconclusive,
+var verdicts = map[models.Answer]model.Verdict{
+	models.Legal: model.Pass, models.Illegal: model.Violation, models.Undecided: model.Inconclusive,
 }
 
 // overall is the verdict of a file: a violation of any key is never hidden by another, and a key in which there is nothing
 // to judge takes nothing from what the others show. Where that is so of all there is no pass.
-func overall(results []models.Result) checker.Verdict {
+func overall(results []models.Result) model.Verdict {
 	shown := false
-	verdict := checker.Pass
+	verdict := model.Pass
 	for _, r := range results {
 		switch {
 		case r.Answer == models.Illegal:
-			return checker.Violation
+			return model.Violation
 		case r.Answer == models.Legal:
 			shown = true
 		case !r.Untested:
-			verdict = checker.Inconclusive
+			verdict = model.Inconclusive
 		}
 	}
 	if !shown {
-		return checker.Inconclusive
+		return model.Inconclusive
 	}
 	return verdict
 }

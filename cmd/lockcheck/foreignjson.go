@@ -4,16 +4,16 @@ import (
 	"encoding/json"
 	"io"
 
-	"lockcheck/checker"
+	"lockcheck/checker/foreign/models"
 	"lockcheck/checker/history"
-	"lockcheck/checker/models"
+	"lockcheck/checker/model"
 )
 
 // foreignResults is what --json prints: its fields are only ever added to. Where the file has keys, what is not a sum is
 // of the first key that came to the verdict, and Keys has each.
 type foreignResults struct {
 	Version        int                `json:"version"`
-	Verdict        checker.Verdict    `json:"verdict"`
+	Verdict        model.Verdict      `json:"verdict"`
 	Reason         string             `json:"reason,omitempty"`
 	File           string             `json:"file"`
 	Format         string             `json:"format"`
@@ -35,7 +35,7 @@ type foreignResults struct {
 // foreignKey is what one of several keys came to.
 type foreignKey struct {
 	Key            string             `json:"key"` // as EDN
-	Verdict        checker.Verdict    `json:"verdict"`
+	Verdict        model.Verdict      `json:"verdict"`
 	Reason         string             `json:"reason,omitempty"`
 	Exact          bool               `json:"exact"`
 	ConfirmedBy    string             `json:"confirmed_by,omitempty"`
@@ -45,9 +45,9 @@ type foreignKey struct {
 }
 
 type foreignReadings struct {
-	Fail    checker.Verdict `json:"fail"`
-	Info    checker.Verdict `json:"info"`
-	Depends bool            `json:"depends"`
+	Fail    model.Verdict `json:"fail"`
+	Info    model.Verdict `json:"info"`
+	Depends bool          `json:"depends"`
 }
 
 type foreignCounts struct {
@@ -75,7 +75,7 @@ func (v *foreignVerdict) json(w io.Writer) error {
 		Model: v.model.Name, Initial: v.model.Initial(), Exact: p.result.Exact, ConfirmedBy: p.result.ConfirmedBy, ReadFailedAs: v.failedAsWord(),
 		Operations:    foreignCounts{len(v.history.Operations), ok, fail, info},
 		NemesisEvents: v.history.Nemesis, PassedLines: v.history.Passed, Counterexample: operationsOf(&p.result), Notes: v.notes()}
-	if v.verdict != checker.Pass {
+	if v.verdict != model.Pass {
 		r.Reason = v.why()
 	}
 	if as := v.asRecorded(); as != "" {
@@ -112,11 +112,11 @@ func operationsOf(r *models.Result) []foreignOperation {
 }
 
 // verdict is a key's alone: n/a where there is nothing to judge, which takes nothing from the verdict of the others.
-func (p *foreignPart) verdict() checker.Verdict { return answerVerdict(&p.result) }
+func (p *foreignPart) verdict() model.Verdict { return answerVerdict(&p.result) }
 
-func answerVerdict(r *models.Result) checker.Verdict {
+func answerVerdict(r *models.Result) model.Verdict {
 	if r.Untested {
-		return checker.NotApplicable
+		return model.NotApplicable
 	}
 	return verdicts[r.Answer]
 }

@@ -7,16 +7,16 @@ import (
 	"slices"
 	"strings"
 
-	"lockcheck/checker"
+	"lockcheck/checker/foreign/models"
 	"lockcheck/checker/history"
-	"lockcheck/checker/models"
+	"lockcheck/checker/model"
 )
 
 // maxKeys is how many keys a terminal is given.
 const maxKeys = 20
 
-var heads = map[checker.Verdict]string{
-	checker.Pass: "✓ PASS", checker.Violation: "✗ UNSAFE", checker.Inconclusive: "? INCONCLUSIVE",
+var heads = map[model.Verdict]string{
+	model.Pass: "✓ PASS", model.Violation: "✗ UNSAFE", model.Inconclusive: "? INCONCLUSIVE",
 }
 
 // sentence is the verdict in one line.
@@ -27,14 +27,14 @@ func (v *foreignVerdict) sentence(w io.Writer) error {
 
 // why is what the verdict rests on: an order of all, or what the first key that decided it came to.
 func (v *foreignVerdict) why() string {
-	if v.verdict == checker.Pass {
+	if v.verdict == model.Pass {
 		return v.explained()
 	}
 	p := v.deciding()
 	why := p.why()
 	if same := len(v.keys(func(p *foreignPart) bool { return v.decides(p) })); same > 1 {
 		what := "have no verdict"
-		if v.verdict == checker.Violation {
+		if v.verdict == model.Violation {
 			what = "are violated"
 		}
 		why += fmt.Sprintf(" (%d of %d keys %s)", same, len(v.parts), what)

@@ -8,10 +8,10 @@ import (
 	"text/tabwriter"
 	"unicode"
 
-	"lockcheck/checker"
+	"lockcheck/checker/foreign/jepsen"
+	"lockcheck/checker/foreign/models"
 	"lockcheck/checker/history"
-	"lockcheck/checker/history/jepsen"
-	"lockcheck/checker/models"
+	"lockcheck/checker/model"
 )
 
 // maxShown is how many operations of a counterexample, and maxCell how many letters of a value, a terminal is given.
@@ -94,7 +94,7 @@ func (p *foreignPart) judged() string {
 }
 
 // asRecorded is the verdict with failed operations read as recorded; "" if that is the only reading.
-func (v *foreignVerdict) asRecorded() checker.Verdict {
+func (v *foreignVerdict) asRecorded() model.Verdict {
 	if v.failedAs != history.Info {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/cmd/internal/scenarios"
@@ -33,10 +34,12 @@ func galleryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gallery [SCENARIO]...",
 		Short: "List known failures of locks, and run them again",
-		Long: "gallery lists scenarios: failures of real locks that are known, each with a run that shows it, and its contrast, the nearest\n" +
-			"run that does not fail. With names it runs the failures and says whether each was reproduced.\n\n" +
-			"A failure is reproduced when every property that its file names has the verdict that the file expects. So is a contrast; where\n" +
-			"it expects no violation, no property at all may be violated.\n\n" +
+		Long: "gallery lists scenarios: known failures of real locks. Each has a run that shows the failure, and a contrast: the nearest\n" +
+			"run that does not fail. With names, gallery runs the failures and says which were reproduced.\n" +
+			"\n" +
+			"A run is reproduced if each property in the scenario's file has the expected verdict. A contrast that expects no\n" +
+			"violation must have none at all.\n" +
+			"\n" +
 			"Exit codes: 0 reproduced · 1 not reproduced · 2 inconclusive · 64 bad usage · 69 a dependency is unavailable ·\n" +
 			"70 a bug in lockcheck · 130 interrupted",
 		Example: "  lockcheck gallery\n" +
@@ -80,19 +83,19 @@ func galleryCommand() *cobra.Command {
 var ofGallery = []string{"provider", "seed", "out", clusters.FlagImage}
 
 func (f *galleryFlags) bind(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.all, "all", false, "run both halves of every scenario, or of those that are named")
-	flags.BoolVar(&f.contrast, "contrast", false, "run the contrast, the nearest run that does not fail, instead of the failure")
-	flags.BoolVar(&f.print, "print", false, "print the commands that the scenario stands for, and run nothing")
-	flags.StringVar(&f.file, "file", "", "run the scenario in this file instead of one that lockcheck has")
-	flags.StringVar(&f.resume, "resume", "", "go on with the gallery in this directory: run what it lacks after Ctrl-C or a crash, and what could not be run")
-	flags.IntVar(&f.jobs, "jobs", min(runtime.NumCPU(), maxDefaultJobs), "runs to make side by side, each in namespaces or containers of its own")
+	flags.BoolVar(&f.all, "all", false, "run failure and contrast of every scenario, or of the named ones")
+	flags.BoolVar(&f.contrast, "contrast", false, "run the contrast instead of the failure")
+	flags.BoolVar(&f.print, "print", false, "print the scenario's commands, without a run")
+	flags.StringVar(&f.file, "file", "", "run the scenario in this file instead of a built-in one")
+	flags.StringVar(&f.resume, "resume", "", "continue the gallery in this directory after Ctrl-C or a crash: run what is missing or could not run")
+	flags.IntVar(&f.jobs, "jobs", min(runtime.NumCPU(), maxDefaultJobs), "runs to make in parallel, each in its own namespaces or containers")
 	f.run.bindSome(flags, func(flag harness.Flag) bool { return slices.Contains(ofGallery, flag.Name) })
 	f.campaign.not, f.campaign.beside = notInGalleryCampaigns, []string{"json", "quiet"}
 	f.campaign.bind(flags, "run")
 	flags.Lookup(clusters.FlagImage).Usage = "with --on: the image of lockcheck that pods run"
-	flags.Lookup("seed").Usage = "of every run (default: drawn, and printed)"
+	flags.Lookup("seed").Usage = "seed of each run (default: random, and printed)"
 	flags.Lookup("out").Usage = "directory for the directories of galleries"
-	flags.Lookup("json").Usage = "print the listing, or what came of the runs, as JSON on standard output, and nothing else there"
+	flags.Lookup("json").Usage = "print the list, or the results of the runs, as JSON on standard output, and nothing else there"
 	flags.Lookup("quiet").Usage = "print names, or the last line, only"
 }
 
@@ -263,6 +266,9 @@ func listScenarios(all []config.Scenario, out output) error {
 // runFlagsOf are the flags of a half's runs; a provider goes before that of its file.
 func runFlagsOf(half config.Half, provider string) []compare.Flag {
 	flags := slices.Clone(half.Flags)
+	if !slices.ContainsFunc(flags, func(f compare.Flag) bool { return f.Name == "work" }) { // its rate was measured without what runs do by default
+		flags = append(flags, compare.Flag{Name: "work", Value: history.DefaultWork.String()})
+	}
 	if provider != "" {
 		flags = slices.DeleteFunc(flags, func(f compare.Flag) bool { return f.Name == "provider" })
 		flags = append(flags, compare.Flag{Name: "provider", Value: provider})

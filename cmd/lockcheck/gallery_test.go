@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/cmd/internal/scenarios"
 	"lockcheck/reports/compare"
@@ -53,16 +53,16 @@ func TestEveryScenarioCanBePlanned(t *testing.T) {
 // answers reports whether some property has to be violated in one half of a scenario and must not be in the other: without one, the
 // contrast shows nothing that the failure lacks.
 func answers(contrast, failure config.Half) bool {
-	may := func(half config.Half, name checker.Name) bool {
+	may := func(half config.Half, name model.Name) bool {
 		return slices.ContainsFunc(half.Expect, func(e config.Expected) bool {
-			return e.Property == name && slices.Contains(e.Verdicts, checker.Violation)
+			return e.Property == name && slices.Contains(e.Verdicts, model.Violation)
 		})
 	}
 	if contrast.ExpectsViolation() {
 		contrast, failure = failure, contrast
 	}
 	return slices.ContainsFunc(failure.Expect, func(e config.Expected) bool {
-		return slices.Equal(e.Verdicts, []checker.Verdict{checker.Violation}) && !may(contrast, e.Property)
+		return slices.Equal(e.Verdicts, []model.Verdict{model.Violation}) && !may(contrast, e.Property)
 	})
 }
 
@@ -139,8 +139,8 @@ func TestTheGalleryIsListed(t *testing.T) {
 
 // What a scenario does is a command line, which can be copied.
 func TestAScenarioIsACommand(t *testing.T) {
-	const failure = "lockcheck run --backend=etcd --nemesis=pause:holder@work,2ttl --until=mutual-exclusion,stale-write --time-limit=60s"
-	const contrast = "lockcheck run --backend=etcd --nemesis=pause:holder@work,2ttl --workload=fencing --time-limit=12s"
+	const failure = "lockcheck run --backend=etcd --nemesis=pause:holder@work,2ttl --until=mutual-exclusion,stale-write --time-limit=60s --work=20ms..120ms"
+	const contrast = "lockcheck run --backend=etcd --nemesis=pause:holder@work,2ttl --workload=fencing --time-limit=12s --work=20ms..120ms"
 	for want, args := range map[string][]string{
 		failure + "\n" + contrast + "\n":                                                     nil,
 		contrast + "\n":                                                                      {"--contrast"},
@@ -246,8 +246,8 @@ func TestAResumedGalleryKeepsWhatWasRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, provider := range []string{"", "docker"} {
-		run := compare.Run{Verdict: checker.Violation, Properties: []compare.Property{
-			{Name: checker.TokenMonotonicity, Verdict: checker.Violation, Causes: []string{"power cut of all"}}}}
+		run := compare.Run{Verdict: model.Violation, Properties: []compare.Property{
+			{Name: model.TokenMonotonicity, Verdict: model.Violation, Causes: []string{"power cut of all"}}}}
 		flags := append(arguments(runFlagsOf(s.Failure, provider)), "--seed=7")
 		item := gallery.Item{Name: s.Name, Half: config.Failure, Command: append([]string{"lockcheck", "run"}, flags...), Outcome: gallery.Reproduced, Run: &run}
 		dir := t.TempDir()
@@ -283,7 +283,7 @@ func TestAScenarioOfTheUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := lockcheck(t, "gallery", "--file="+path, "--print", "--contrast", "--quiet")
-	if want := "lockcheck run --backend=etcd --workload=fencing --nemesis=pause:holder@work,2ttl --resource=plain --until=mutual-exclusion,stale-write --time-limit=60s\n"; got.code != exitPass || got.stdout != want {
+	if want := "lockcheck run --backend=etcd --workload=fencing --nemesis=pause:holder@work,2ttl --resource=plain --until=mutual-exclusion,stale-write --time-limit=60s --work=20ms..120ms\n"; got.code != exitPass || got.stdout != want {
 		t.Errorf("exit %d\n%s%swant\n%s", got.code, got.stdout, got.stderr, want)
 	}
 }

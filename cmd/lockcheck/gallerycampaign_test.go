@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/cmd/internal/campaign"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/cmd/internal/scenarios"
@@ -53,11 +53,11 @@ func madeShard(t *testing.T, g *galleryCampaign, dir string, shard int, run comp
 
 // violated and masked are runs that the halves of pause-holder expect.
 var (
-	violated = compare.Run{Verdict: checker.Violation, Dir: "runs/cell-1/a", Report: "runs/cell-1/a/report.html", ExitCode: 1, Properties: []compare.Property{
-		{Name: checker.MutualExclusion, Verdict: checker.Violation, Causes: []string{"pause of holder"}},
-		{Name: checker.StaleWrite, Verdict: checker.Violation, Causes: []string{"pause of holder"}}}}
-	masked = compare.Run{Verdict: checker.Pass, Properties: []compare.Property{
-		{Name: checker.MutualExclusion, Verdict: checker.Masked}, {Name: checker.StaleWrite, Verdict: checker.Pass}}}
+	violated = compare.Run{Verdict: model.Violation, Dir: "runs/cell-1/a", Report: "runs/cell-1/a/report.html", ExitCode: 1, Properties: []compare.Property{
+		{Name: model.MutualExclusion, Verdict: model.Violation, Causes: []string{"pause of holder"}},
+		{Name: model.StaleWrite, Verdict: model.Violation, Causes: []string{"pause of holder"}}}}
+	masked = compare.Run{Verdict: model.Pass, Properties: []compare.Property{
+		{Name: model.MutualExclusion, Verdict: model.Masked}, {Name: model.StaleWrite, Verdict: model.Pass}}}
 )
 
 func TestOnlyTheRunOfAShardIsTaken(t *testing.T) {
@@ -178,7 +178,7 @@ func TestWhatAHeldUpRunDidNotFindIsInconclusive(t *testing.T) {
 		run.StalledNS = int64(time.Second)
 		return run
 	}
-	clean := compare.Run{Verdict: checker.Pass, Properties: []compare.Property{{Name: checker.MutualExclusion, Verdict: checker.Pass}, {Name: checker.StaleWrite, Verdict: checker.Pass}}}
+	clean := compare.Run{Verdict: model.Pass, Properties: []compare.Property{{Name: model.MutualExclusion, Verdict: model.Pass}, {Name: model.StaleWrite, Verdict: model.Pass}}}
 	for name, c := range map[string]struct {
 		first, second compare.Run // of failure and contrast
 		want          [2]gallery.Outcome
@@ -210,9 +210,9 @@ func TestAHeldUpRunThatPassedIsInconclusive(t *testing.T) {
 	}
 	var all []compare.Property
 	for _, e := range s.Contrast.Expect {
-		all = append(all, compare.Property{Name: e.Property, Verdict: checker.Pass})
+		all = append(all, compare.Property{Name: e.Property, Verdict: model.Pass})
 	}
-	run := compare.Run{Verdict: checker.Pass, Properties: all}
+	run := compare.Run{Verdict: model.Pass, Properties: all}
 	item := gallery.Item{Run: &run, InPod: true}
 	if item.Judge(s.Contrast); item.Outcome != gallery.Reproduced {
 		t.Fatalf("%s: %s", item.Outcome, item.Reason)
@@ -230,16 +230,16 @@ func TestAHeldUpRunThatPassedIsInconclusive(t *testing.T) {
 // What may be violated as well as not is no matter to a failure that came.
 func TestAHeldUpRunThatFoundWhatItHadToCounts(t *testing.T) {
 	half := config.Half{Name: config.Failure, Expect: []config.Expected{
-		{Wanted: compare.Wanted{Property: checker.MutualExclusion, Verdicts: []checker.Verdict{checker.Violation}}},
-		{Wanted: compare.Wanted{Property: checker.StaleWrite, Verdicts: []checker.Verdict{checker.Pass, checker.Violation}}},
+		{Wanted: compare.Wanted{Property: model.MutualExclusion, Verdicts: []model.Verdict{model.Violation}}},
+		{Wanted: compare.Wanted{Property: model.StaleWrite, Verdicts: []model.Verdict{model.Pass, model.Violation}}},
 	}}
-	run := compare.Run{Verdict: checker.Violation, StalledNS: int64(time.Second), Properties: []compare.Property{
-		{Name: checker.MutualExclusion, Verdict: checker.Violation}, {Name: checker.StaleWrite, Verdict: checker.Pass}}}
+	run := compare.Run{Verdict: model.Violation, StalledNS: int64(time.Second), Properties: []compare.Property{
+		{Name: model.MutualExclusion, Verdict: model.Violation}, {Name: model.StaleWrite, Verdict: model.Pass}}}
 	item := gallery.Item{Run: &run, InPod: true}
 	if item.Judge(half); item.Outcome != gallery.Reproduced {
 		t.Errorf("%s: %s", item.Outcome, item.Reason)
 	}
-	half.Expect[1].Verdicts = []checker.Verdict{checker.Pass}
+	half.Expect[1].Verdicts = []model.Verdict{model.Pass}
 	if item.Judge(half); item.Outcome != gallery.Inconclusive {
 		t.Errorf("it had to pass: %s: %s", item.Outcome, item.Reason)
 	}

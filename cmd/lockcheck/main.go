@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lockcheck/clusters/local"
+	"lockcheck/clusters/provider/local"
 	"lockcheck/cmd/internal/harness"
 )
 
@@ -67,7 +67,7 @@ func rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpTemplate(root.HelpTemplate() + "{{if not .HasParent}}\n" + environmentWords() + "\n{{end}}")
 	root.AddCommand(runCommand(), planCommand(), checkCommand(), listCommand(), doctorCommand(), cleanCommand())
-	root.AddCommand(galleryCommand(), compareCommand(), mergeCommand(), initCommand(), schemaCommand())
+	root.AddCommand(galleryCommand(), compareCommand(), huntCommand(), shrinkCommand(), mergeCommand(), initCommand(), schemaCommand(), versionCommand())
 	root.AddCommand(abilitiesCommand(), campaignShardCommand())
 	root.AddCommand(roleCommands()...)
 	completeFlags(root)

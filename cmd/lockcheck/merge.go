@@ -22,9 +22,9 @@ func mergeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge DIR...",
 		Short: "Join the shards of a comparison",
-		Long: "merge reads compare.json in each directory, as lockcheck compare --shard wrote it, judges all cells again, and writes\n" +
-			"one table, page and JUnit file of the whole matrix. Its exit codes are those of compare; a cell that no directory has\n" +
-			"is inconclusive. Links lead to the runs where they lie now.",
+		Long: "merge reads the compare.json that lockcheck compare --shard wrote to each directory. It judges all cells again, and writes\n" +
+			"one table, page and JUnit file of the whole matrix. A cell that is in no directory is inconclusive. The exit codes are\n" +
+			"those of compare.",
 		Example: "  lockcheck merge part-1/compare-* part-2/compare-* --out=whole",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

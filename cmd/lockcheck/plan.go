@@ -20,8 +20,8 @@ func planCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use: "plan [-- CLIENT-COMMAND...]", Short: "Print the whole plan of a run without making it", Args: flagsAndClientArgs,
-		Long: "plan takes the flags of run and prints what such a run would do: its servers and their settings, its clients, and every\n" +
-			"step of the nemesis as the seed draws it. Nothing is started.",
+		Long: "plan takes the flags of run, and prints what the run would do: servers and their settings, clients, and each fault that\n" +
+			"follows from the seed. It starts nothing.",
 		Example: "  lockcheck plan --backend=redis --nemesis=partition --seed=7\n  lockcheck plan --backend=etcd --nemesis='pause:holder@acquire,1.5ttl' --seed=7 --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := harness.CheckGiven(cmd.Flags()); err != nil {
@@ -65,6 +65,7 @@ func printPlan(out io.Writer, plan history.Plan, nodes []string) {
 		execution, _ := history.ExecutionNamed(plan.Execution)
 		fmt.Fprintf(out, "jobs      a slot every %d ms, %s: %s\n", plan.SlotMS, plan.Execution, execution.Note)
 	}
+	fmt.Fprintf(out, "work      %s\n", words.Work(plan))
 	fmt.Fprintf(out, "lease     %d ms asked for, %d ms granted\n", plan.TTLMS, plan.EffectiveMS)
 	if plan.GraceMS > 0 {
 		fmt.Fprintf(out, "          ended by the service up to %d ms later; faults are measured by both\n", plan.GraceMS)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,8 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/cmd/internal/harness"
+	"lockcheck/cmd/internal/scenarios"
+	"lockcheck/reports/compare/config"
 	"lockcheck/reports/rundir"
 )
 
@@ -89,6 +92,51 @@ func TestAPlanFileDecidesTheSchedule(t *testing.T) {
 			t.Errorf("%s: %q of seed %d from %q by %s, want %q", name, made.Steps, made.Seed, made.PlanFile, f.Where.Provider, want)
 		}
 		replaysAlike(t, made)
+	}
+}
+
+// A plan from before there was a choice, and a scenario, have short work alone; a plan file says what is done.
+func TestPlansWithoutLongHoldsHaveNone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, old := range map[string]bool{"recorded before": true, "as printed": false} {
+		text := printedPlan(t, "none", func(p *history.Plan) {
+			p.Tokens = history.TokensNone
+			if old {
+				p.Work, p.Exposure = nil, p.Exposure[:2]
+				p.Command = slices.DeleteFunc(p.Command, func(arg string) bool { return strings.HasPrefix(arg, "--work=") })
+			}
+		})
+		if err := os.WriteFile(rundir.PlanFile, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		replay, err := replayed(".", runFlagSet(t, "--replay=."))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := planned(rundir.PlanFile, runFlagSet(t, "--plan="+rundir.PlanFile))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, f := range []*runFlags{&replay, &file} {
+			made, err := preparedPlan(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w := made.Works(); old != (w == history.DefaultWork) || old == w.Tries {
+				t.Errorf("%s: %v", name, w)
+			}
+		}
+	}
+	all, err := scenarios.All(known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		for _, half := range []config.Half{s.Failure, s.Contrast} {
+			if args := arguments(runFlagsOf(half, "")); !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--work=") }) {
+				t.Errorf("%s, %s: %q", s.Name, half.Name, args)
+			}
+		}
 	}
 }
 

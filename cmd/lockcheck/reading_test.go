@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/property"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/rundir"
 )
@@ -94,7 +94,7 @@ func TestPartOfAnotherReadingLeavesNothing(t *testing.T) {
 
 // A disagreement of the two judges is shouted as a defect, never a verdict and never the user's mistake.
 func TestADisagreementExits70(t *testing.T) {
-	if code := exitCode(harness.AsUsage(fmt.Errorf("cannot judge: %w", checker.ErrDisagreement))); code != exitDefect {
+	if code := exitCode(harness.AsUsage(fmt.Errorf("cannot judge: %w", property.ErrDisagreement))); code != exitDefect {
 		t.Errorf("exit %d", code)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/rundir"
+	"lockcheck/workloads"
 )
 
 // showing are the flags that say how a run is shown, which is no part of it, and those that name the plan.
@@ -59,6 +60,9 @@ func settingsOf(plan *history.Plan, given *pflag.FlagSet) (f runFlags, err error
 	f.bind(flags)
 	if err := flags.Parse(plan.Command[2:]); err != nil {
 		return f, err
+	}
+	if !flags.Changed("work") && f.Workload != workloads.Jobs { // recorded before there was a choice
+		f.Work = plan.Works().String()
 	}
 	var errs []error
 	if given.Changed("provider") {

@@ -18,15 +18,15 @@ func TestThePlanNamesItsResource(t *testing.T) {
 		fenced bool
 		line   string
 	}{
-		{"--workload=lock", history.ResourcePlain, false, "plain: takes every write"},
+		{"--workload=lock", history.ResourcePlain, false, "plain: accepts every write"},
 		{"--workload=fencing", history.ResourceFenced, true, "fenced: rejects a request whose token"},
-		{"--workload=lock --resource=fenced", history.ResourceFenced, false, "fenced: workload lock shows it no tokens, so it takes every write"},
+		{"--workload=lock --resource=fenced", history.ResourceFenced, false, "fenced: workload lock shows it no tokens, so it accepts every write"},
 		{"--workload=lock --resource=cas", history.ResourceCAS, false, "cas: rejects a write unless"},
-		{"--workload=fencing --resource=plain", history.ResourcePlain, false, "plain: takes every write"},
+		{"--workload=fencing --resource=plain", history.ResourcePlain, false, "plain: accepts every write"},
 		{"--workload=fencing --resource=cas", history.ResourceCAS, false, "cas: rejects a write unless"},
-		{"--workload=jobs", history.ResourcePlain, false, "plain: takes every write\njobs      a slot every 500 ms, at-least-once: clients record a slot after its work\n"},
+		{"--workload=jobs", history.ResourcePlain, false, "plain: accepts every write\njobs      a slot every 500 ms, at-least-once: clients record a slot after its work\n"},
 		{"--workload=jobs --resource=fenced --slot=2s", history.ResourceFenced, true, "fenced: rejects a request whose token is lower than the highest it has served on the key\njobs      a slot every 2000 ms"},
-		{"--workload=jobs --execution=idempotent", history.ResourcePlain, false, "plain: takes every write; answers a second record of a slot as the first, and does nothing\n"},
+		{"--workload=jobs --execution=idempotent", history.ResourcePlain, false, "plain: accepts every write; answers a second record of a slot as the first, and does nothing\n"},
 		{"--workload=jobs --execution=idempotent --resource=postgres", "postgres", false, "postgres: under test; what it compares it says when it is started; it has to take idempotency keys\n"},
 		{"--workload=fencing --resource=fenced", history.ResourceFenced, true, "fenced: rejects a request whose token"},
 	} {

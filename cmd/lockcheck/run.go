@@ -4,9 +4,11 @@ import (
 	"math/rand/v2"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/index"
+	"lockcheck/reports/rundir"
 )
 
 func runCommand() *cobra.Command {
@@ -16,8 +18,9 @@ func runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [-- CLIENT-COMMAND...]",
 		Short: "Run a real lock service under faults and judge what happened",
-		Long: "run starts the servers of a backend, lets lock clients contend for locks and write to a protected resource\n" +
-			"while a nemesis disturbs them, records everything, and judges the recording.\n\n" +
+		Long: "run starts the servers of a backend and lets lock clients contend for locks and write to a protected resource. Meanwhile\n" +
+			"it injects faults. It records everything, and then judges the recording.\n" +
+			"\n" +
 			"Exit codes: 0 pass · 1 violation · 2 inconclusive · 64 bad usage · 69 a dependency is unavailable ·\n" +
 			"70 a bug in lockcheck · 130 interrupted",
 		Example: "  lockcheck run --backend=etcd --nemesis=pause\n" +
@@ -49,18 +52,34 @@ func runCommand() *cobra.Command {
 			if f.Expected, err = expectedOf(expected); err != nil {
 				return harness.Usage(err)
 			}
-			outcome, err := harness.Run(cmd.Context(), f.Options, f.quiet)
-			if err != nil {
-				return err
-			}
-			return conclude(outcome.Dir, outcome.Judgement, true, index.Write, output{f.json, f.quiet, open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+			return harness.Run(cmd.Context(), f.Options, f.quiet, func(dir *rundir.Dir, j rundir.Judgement) error {
+				return conclude(dir, j, true, index.Write, output{f.json, f.quiet, open, cmd.OutOrStdout(), cmd.ErrOrStderr()})
+			})
 		},
 	}
 	f.bind(cmd.Flags())
 	openFlag(cmd.Flags(), &open)
 	cmd.Flags().StringVar(&expected, expectedFlag, "", "what a comparison expects of the run, as JSON")
 	_ = cmd.Flags().MarkHidden(expectedFlag) // it exists: the line above
-	cmd.Flags().StringVar(&replay, "replay", "", "a run directory: the same plan once more; beside it only flags that say where and how to show it")
-	cmd.Flags().StringVar(&plan, "plan", "", "a file of what plan prints with --json, edited if need be: exactly its schedule; beside it the same flags")
+	cmd.Flags().StringVar(&replay, "replay", "", "repeat the plan of this run directory; takes only flags about where it runs and what it shows")
+	cmd.Flags().StringVar(&plan, "plan", "", "run the schedule of this file, which plan --json prints and you can edit; takes the same other flags as --replay")
 	return cmd
+}
+
+// runFlags is what a user asks of a run, and how it is shown.
+type runFlags struct {
+	harness.Options
+	json, quiet bool
+}
+
+// bind declares the flags of run, which plan has too.
+func (f *runFlags) bind(flags *pflag.FlagSet) {
+	f.bindSome(flags, func(harness.Flag) bool { return true })
+}
+
+// bindSome declares some of them, and how a run is shown.
+func (f *runFlags) bindSome(flags *pflag.FlagSet, takes func(harness.Flag) bool) {
+	harness.Declare(flags, &f.Options, takes)
+	flags.BoolVar(&f.json, "json", false, "print results.json on standard output, and nothing else there")
+	flags.BoolVar(&f.quiet, "quiet", false, "print the verdict only")
 }

@@ -2,28 +2,43 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/nemesis"
 	"lockcheck/reports/compare/config"
+	"lockcheck/reports/rundir"
 )
 
 func schemaCommand() *cobra.Command {
 	var scenario bool
 	cmd := &cobra.Command{
-		Use: "schema", Short: "Print the JSON schema of " + config.Name + ", for editors", Args: flagsOnly,
-		Long: "schema prints a JSON schema (draft-07) of the file of a comparison. An editor with a YAML language server completes and\n" +
-			"checks the file with it if the file begins with the line\n\n  " + config.Modeline + "\n\n" +
-			"What only a run can tell, such as whether a client exists, lockcheck compare --list says. With --scenario it is the schema of a\n" +
-			"file for lockcheck gallery --file.",
-		Example: "  lockcheck schema >" + config.SchemaName + "\n  lockcheck schema --scenario >scenario.schema.json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use: "schema [" + strings.Join(rundir.SchemaNames(), "|") + "]", Short: "Print the JSON schema of a file", Args: cobra.MaximumNArgs(1), ValidArgs: rundir.SchemaNames(),
+		Long: "Without a name, schema prints a JSON schema (draft-07) of " + config.Name + ", the file of a comparison. An editor with a YAML\n" +
+			"language server completes and checks the file with it if the file begins with the line\n\n  " + config.Modeline + "\n\n" +
+			"lockcheck compare --list checks what only a run can tell, such as whether a client exists. With --scenario it is the schema of a\n" +
+			"file for lockcheck gallery --file.\n\n" +
+			"With a name, it prints a JSON schema (2020-12) of a file that a run leaves: results and plan of the whole file, history and\n" +
+			"resource of each line.",
+		Example: "  lockcheck schema >" + config.SchemaName + "\n  lockcheck schema --scenario >scenario.schema.json\n  lockcheck schema results >results.schema.json",
+		RunE: func(cmd *cobra.Command, args []string) error {
 			encoder := json.NewEncoder(cmd.OutOrStdout())
 			encoder.SetIndent("", "  ")
 			encoder.SetEscapeHTML(false)
-			if scenario {
+			switch {
+			case len(args) > 0 && scenario:
+				return harness.Usage(errors.New("--scenario: use it without a name"))
+			case len(args) > 0:
+				schema, err := rundir.Schema(args[0])
+				if err != nil {
+					return harness.Usage(fmt.Errorf("%w: use %s", err, strings.Join(rundir.SchemaNames(), ", ")))
+				}
+				return encoder.Encode(schema)
+			case scenario:
 				return encoder.Encode(config.ScenarioSchema(known(), configMenu()))
 			}
 			return encoder.Encode(config.Schema(known(), configMenu()))

@@ -12,10 +12,11 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
+	"lockcheck/reports/rundir"
 )
 
 // schemaOf is what lockcheck schema prints, and compiled.
@@ -247,5 +248,29 @@ func TestTheSchemaHasTheParsersKeys(t *testing.T) {
 func TestTheExampleHasTheModeline(t *testing.T) {
 	if !strings.Contains(config.Example, "\n# "+config.Modeline+"\n") || !strings.Contains(config.Example, "lockcheck schema >"+config.SchemaName) {
 		t.Errorf("the example does not say it:\n%s", config.Example)
+	}
+}
+
+func TestSchemasOfRecordedFiles(t *testing.T) {
+	for _, name := range rundir.SchemaNames() {
+		if text, _ := schemaOf(t, name); !strings.Contains(text, `"lockcheck `+name+`, version `) {
+			t.Errorf("%s has no title with its version:\n%.300s", name, text)
+		}
+	}
+	for flag, args := range map[string][]string{"results": {"verdicts"}, "--scenario": {"results", "--scenario"}} {
+		if got := lockcheck(t, append([]string{"schema"}, args...)...); got.code != exitUsage || !strings.Contains(got.stderr, flag) {
+			t.Errorf("schema %v: exit %d, want %d and %s named: %s", args, got.code, exitUsage, flag, got.stderr)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	got := lockcheck(t, "version", "--json")
+	var v versions
+	if err := json.Unmarshal([]byte(got.stdout), &v); err != nil || v.Lockcheck == "" || v.Go == "" || v.Formats < 1 || v.Protocol < 1 {
+		t.Errorf("%v: %s", err, got.stdout)
+	}
+	if text := lockcheck(t, "version").stdout; !strings.Contains(text, "\nprotocol  ") || !strings.Contains(text, v.Lockcheck) {
+		t.Errorf("version says %s", text)
 	}
 }

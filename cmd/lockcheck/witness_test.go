@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 )
 
@@ -49,7 +49,7 @@ func TestAFindingsWitnessIsJudgedTheSame(t *testing.T) {
 			}
 			seen := 0
 			for _, p := range resultsOf(t, at).Properties {
-				if p.Verdict != checker.Violation {
+				if p.Verdict != model.Violation {
 					continue
 				}
 				seen++

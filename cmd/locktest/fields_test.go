@@ -46,7 +46,7 @@ func TestNoErrorOfAPlanNamesAFlag(t *testing.T) {
 				t.Fatal(err)
 			}
 			o.Out = t.TempDir()
-			_, err = harness.Run(context.Background(), o, true)
+			err = harness.Run(context.Background(), o, true, nil)
 			if err == nil {
 				t.Fatal("it is made")
 			}

@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 
 	"lockcheck/clusters/client"
-	"lockcheck/clusters/client/clienttest"
+	"lockcheck/clusters/testkit/clientkit"
 )
 
 // What teams copy has to be right where it is hard: etcd's library repeats a revocation whose answer was lost.
@@ -25,5 +25,5 @@ func TestTheExampleDoesNotDenyAReleaseThatWorked(t *testing.T) {
 	}
 	t.Cleanup(etcd.Close)
 	<-etcd.Server.ReadyNotify()
-	clienttest.WantLostReplyUnknown(t, newOneShot, client.Init{Endpoints: []string{etcd.Clients[0].Addr().String()}, TTLMS: 30_000})
+	clientkit.WantLostReplyUnknown(t, newOneShot, client.Init{Endpoints: []string{etcd.Clients[0].Addr().String()}, TTLMS: 30_000})
 }

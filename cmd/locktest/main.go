@@ -10,7 +10,7 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/client"
-	"lockcheck/clusters/local"
+	"lockcheck/clusters/provider/local"
 	"lockcheck/cmd/internal/harness"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports"
 	"lockcheck/reports/rundir"
@@ -39,23 +39,25 @@ func runAndReport(ctx context.Context, args []string) error {
 	if err := json.Unmarshal([]byte(args[0]), &options); err != nil {
 		return harness.Usage(fmt.Errorf("%s: %w", runRole, err))
 	}
-	outcome, err := harness.Run(ctx, options, false)
+	err := harness.Run(ctx, options, false, reportVerdict)
 	var ended harness.ExitStatus
 	switch {
-	case errors.As(err, &ended): // by another process, which has reported it
+	case err == nil, errors.As(err, &ended): // the latter by another process, which has reported it
 		return err
-	case err != nil:
-		_ = report(runOutcome{Error: err.Error()})
-		return harness.ExitStatus(harness.ExitCode(err))
 	}
+	_ = report(runOutcome{Error: err.Error()})
+	return harness.ExitStatus(harness.ExitCode(err))
+}
+
+func reportVerdict(dir *rundir.Dir, j rundir.Judgement) error {
 	now := time.Now()
-	if err := reports.Publish(outcome.Dir, outcome.Judgement, now); err != nil {
+	if err := reports.Publish(dir, j, now); err != nil {
 		fmt.Fprintf(os.Stderr, "warning: %v\n", err)
 	}
-	verdict := runOutcome{Dir: outcome.Dir.Path(), Results: rundir.NewResults(outcome.Judgement, now)}
-	if outcome.Judgement.Result.Verdict != checker.Pass {
+	verdict := runOutcome{Dir: dir.Path(), Results: rundir.NewResults(j, now)}
+	if j.Result.Verdict != model.Pass {
 		var text strings.Builder
-		terminal.Failure(&text, outcome.Judgement, outcome.Dir)
+		terminal.Failure(&text, j, dir)
 		verdict.Failure = text.String()
 	}
 	return report(verdict)
@@ -113,7 +115,7 @@ func ask(ctx context.Context, options harness.Options, log io.Writer) (*runOutco
 		return nil, &noVerdict{code, fmt.Sprintf("the run ended without a word (%v):\n%s", cmd.ProcessState, strings.TrimSpace(complaint.String()))}
 	}
 	// A pass is one only if both say so.
-	if passed := answer.Results.Verdict == checker.Pass; passed != (answer.Failure == "") {
+	if passed := answer.Results.Verdict == model.Pass; passed != (answer.Failure == "") {
 		return nil, fmt.Errorf("lockcheck: the run contradicts itself: its verdict is %q, its failure %q", answer.Results.Verdict, answer.Failure)
 	}
 	return &answer, nil

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"lockcheck/clusters/procs"
+	"lockcheck/clusters/provider/procs"
 	"lockcheck/nemesis/vdso"
 )
 

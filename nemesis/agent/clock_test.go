@@ -12,7 +12,7 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/nemesis/agent"
-	"lockcheck/nemesis/clocktest"
+	"lockcheck/nemesis/testkit"
 	"lockcheck/nemesis/vdso"
 )
 
@@ -37,13 +37,13 @@ func TestAProcessSeesTheClockThatWasAskedFor(t *testing.T) {
 		set, other := startTalker(t, b.Host, clusters.Command{Args: []string{"clock"}}), startTalker(t, b.Host, clusters.Command{Args: []string{"clock"}})
 		want := func(when string, wantWall, wantMono time.Duration) {
 			t.Helper()
-			if wall, mono := set.sees(); !clocktest.Near(wall, wantWall) || !clocktest.Near(mono, wantMono) {
+			if wall, mono := set.sees(); !testkit.Near(wall, wantWall) || !testkit.Near(mono, wantMono) {
 				t.Errorf("%s: it sees its wall clock off by %v and its monotonic one by %v, want %v and %v", when, wall, mono, wantWall, wantMono)
 			}
-			if wall, mono := other.sees(); !clocktest.Near(wall, 0) || !clocktest.Near(mono, 0) {
+			if wall, mono := other.sees(); !testkit.Near(wall, 0) || !testkit.Near(mono, 0) {
 				t.Errorf("%s: its neighbour's clocks are off by %v and %v", when, wall, mono)
 			}
-			if ours := clocktest.Beyond(unix.CLOCK_REALTIME, func() int64 { return time.Now().UnixNano() }); !clocktest.Near(ours, 0) {
+			if ours := testkit.Beyond(unix.CLOCK_REALTIME, func() int64 { return time.Now().UnixNano() }); !testkit.Near(ours, 0) {
 				t.Errorf("%s: the harness's clock is off by %v", when, ours)
 			}
 		}
@@ -51,14 +51,14 @@ func TestAProcessSeesTheClockThatWasAskedFor(t *testing.T) {
 		var seen agent.ClockSeen
 		b.do(t, agent.ClockSet, skew(set, 90*time.Second, 0, time.Minute), &seen)
 		want("ahead", 90*time.Second, 0)
-		if !clocktest.Near(seen.Wall, 90*time.Second) || seen.Monotonic != 0 || seen.Stopped <= 0 {
+		if !testkit.Near(seen.Wall, 90*time.Second) || seen.Monotonic != 0 || seen.Stopped <= 0 {
 			t.Errorf("the agent says %+v", seen)
 		}
 		b.do(t, agent.ClockSet, skew(set, -3*time.Second, 0, time.Minute), &seen)
 		want("set again, behind", -3*time.Second, 0)
 		b.do(t, agent.ClockSet, skew(set, 0, 2*time.Second, time.Minute), &seen)
 		want("monotonic", 0, 2*time.Second)
-		if !clocktest.Near(seen.Monotonic, 2*time.Second) || seen.Wall != 0 {
+		if !testkit.Near(seen.Monotonic, 2*time.Second) || seen.Wall != 0 {
 			t.Errorf("the agent says %+v", seen)
 		}
 		b.do(t, agent.ClockReset, clusters.TargetOf(set), nil)
@@ -68,7 +68,7 @@ func TestAProcessSeesTheClockThatWasAskedFor(t *testing.T) {
 		b.do(t, agent.ClockSet, agent.SetClock{Target: clusters.TargetOf(set), Skew: vdso.Skew{Wall: vdso.Shift{Drift: 1}, Expiry: time.Minute}}, nil)
 		time.Sleep(300 * time.Millisecond)
 		wall, _ := set.sees()
-		if highest := time.Since(began) + clocktest.Within; wall < 300*time.Millisecond-clocktest.Within || wall > highest {
+		if highest := time.Since(began) + testkit.Within; wall < 300*time.Millisecond-testkit.Within || wall > highest {
 			t.Errorf("at double speed it gained %v in some 300 ms (at most %v)", wall, highest)
 		}
 	})
@@ -80,13 +80,13 @@ func TestNoSkewOutlivesItsAgentForLong(t *testing.T) {
 		b := newBox(t, site, "n1")
 		p := startTalker(t, b.Host, clusters.Command{Args: []string{"clock"}})
 		b.do(t, agent.ClockSet, skew(p, time.Hour, 0, time.Minute), nil)
-		if wall, _ := p.sees(); !clocktest.Near(wall, time.Hour) {
+		if wall, _ := p.sees(); !testkit.Near(wall, time.Hour) {
 			t.Fatalf("its clock is off by %v", wall)
 		}
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if wall, _ := p.sees(); !clocktest.Near(wall, 0) {
+		if wall, _ := p.sees(); !testkit.Near(wall, 0) {
 			t.Errorf("the agent is closed, and the clock is off by %v", wall)
 		}
 
@@ -98,11 +98,11 @@ func TestNoSkewOutlivesItsAgentForLong(t *testing.T) {
 		if err := b.KillAgent(t); err != nil {
 			t.Fatal(err)
 		}
-		if wall, _ := p.sees(); !clocktest.Near(wall, time.Hour) && time.Since(set) < expiry {
+		if wall, _ := p.sees(); !testkit.Near(wall, time.Hour) && time.Since(set) < expiry {
 			t.Errorf("the clock is off by %v only", wall)
 		}
 		time.Sleep(time.Until(applied.Add(expiry + 200*time.Millisecond)))
-		if wall, _ := p.sees(); !clocktest.Near(wall, 0) {
+		if wall, _ := p.sees(); !testkit.Near(wall, 0) {
 			t.Errorf("the skew has expired, and the clock is off by %v", wall)
 		}
 	})
@@ -125,7 +125,7 @@ func TestClockRequestsAreRefusedByWhatIsWrong(t *testing.T) {
 				t.Errorf("%+v: %v, want an error that says %q", ask, err, says)
 			}
 		}
-		if wall, mono := p.sees(); !clocktest.Near(wall, 0) || !clocktest.Near(mono, 0) {
+		if wall, mono := p.sees(); !testkit.Near(wall, 0) || !testkit.Near(mono, 0) {
 			t.Errorf("what was refused has an effect: %v, %v", wall, mono)
 		}
 	})

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/hosttest"
+	clusterkit "lockcheck/clusters/testkit"
 	"lockcheck/nemesis/agent"
-	"lockcheck/nemesis/clocktest"
+	"lockcheck/nemesis/testkit"
 )
 
 // A server of its own, asked what time it is.
 func TestRedisSeesTheClockThatWasAskedFor(t *testing.T) {
-	program := hosttest.Need(t, "redis-server")
+	program := clusterkit.Need(t, "redis-server")
 	onHosts(t, func(t *testing.T, site clusters.Site) {
 		b := newBox(t, site, "n1")
 		dir := t.TempDir()
@@ -30,12 +30,12 @@ func TestRedisSeesTheClockThatWasAskedFor(t *testing.T) {
 		for _, offset := range []time.Duration{90 * time.Second, -90 * time.Second, 5 * time.Second} {
 			var seen agent.ClockSeen
 			b.do(t, agent.ClockSet, skew(server, offset, 0, time.Minute), &seen)
-			if off := clocktest.Redis(t, socket); !clocktest.Near(off, offset) || !clocktest.Near(seen.Wall, offset) {
+			if off := testkit.Redis(t, socket); !testkit.Near(off, offset) || !testkit.Near(seen.Wall, offset) {
 				t.Errorf("TIME is off by %v, the agent says %v, want %v", off, seen.Wall, offset)
 			}
 		}
 		b.do(t, agent.ClockReset, clusters.TargetOf(server), nil)
-		if off := clocktest.Redis(t, socket); !clocktest.Near(off, 0) {
+		if off := testkit.Redis(t, socket); !testkit.Near(off, 0) {
 			t.Errorf("TIME is off by %v after healing", off)
 		}
 	})

@@ -19,18 +19,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/hosttest"
-	"lockcheck/clusters/local"
-	"lockcheck/clusters/local/localtest"
+	"lockcheck/clusters/provider/local"
+	clusterkit "lockcheck/clusters/testkit"
+	"lockcheck/clusters/testkit/backends"
 	"lockcheck/nemesis/agent"
-	"lockcheck/nemesis/clocktest"
+	"lockcheck/nemesis/testkit"
 )
 
 // helpers are what the test binary does when it is started as a process of a run.
-var helpers = hosttest.Helpers{
+var helpers = clusterkit.Helpers{
 	agent.Command: func([]string) error { return agent.Serve(os.Stdin, os.Stdout) },
 	"radio":       radio,
-	"clock":       clocktest.Clock,
+	"clock":       testkit.Clock,
 	"burn": func([]string) error {
 		for n := 0; n >= 0; n++ {
 		}
@@ -39,18 +39,18 @@ var helpers = hosttest.Helpers{
 }
 
 func TestMain(m *testing.M) {
-	localtest.Begin(helpers)
+	backends.Begin(helpers)
 	local.Exit(m.Run())
 }
 
 // onHosts runs a test in a process that entered namespaces as the harness does: as this user, and as one without rights.
 func onHosts(t *testing.T, test func(t *testing.T, site clusters.Site)) {
 	t.Helper()
-	users := []uint32{hosttest.Self()}
+	users := []uint32{clusterkit.Self()}
 	if users[0] == 0 {
-		users = append(users, hosttest.Nobody)
+		users = append(users, clusterkit.Nobody)
 	}
-	localtest.OnHosts(t, users, test)
+	backends.OnHosts(t, users, test)
 }
 
 // box is a host with its agent.
@@ -61,7 +61,7 @@ type box struct {
 
 func newBox(t *testing.T, site clusters.Site, name string) box {
 	t.Helper()
-	host := hosttest.Host(t, site, name)
+	host := clusterkit.Host(t, site, name)
 	return box{host, startAgent(t, host)}
 }
 

@@ -10,6 +10,8 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+
+	"lockcheck/checker/history"
 )
 
 // handler carries one request out. The error says what was tried, on what, and why it failed.
@@ -21,13 +23,28 @@ type ability struct {
 	undo     func() error // nil if there is nothing to take back
 }
 
-// abilities is the table of what an agent can do: adding a kind of fault is one line here and a file beside this one.
-var abilities = []func() ability{
-	newNetwork,
-	newClock,
-	newRate,
-	newSlow,
-	newDelays,
+// abilities is the table of what an agent can do: a new capability is one row here and a file beside this one. The requests are named for
+// a harness that runs where the agent of its hosts could do nothing.
+var abilities = []struct {
+	capability history.Capability
+	requests   []string
+	make       func() ability
+}{
+	{history.CapabilityNetwork, []string{NetworkBlock, NetworkUnblock, NetworkDropped, NetworkCall, NetworkHeard}, newNetwork},
+	{history.CapabilityClock, []string{ClockSet, ClockReset}, newClock},
+	{history.CapabilityRate, []string{RateTry, RateLimit, RateUnlimit, RateListen, RateTransfer}, newRate},
+	{history.CapabilitySlow, []string{SlowBegin, SlowEnd}, newSlow},
+	{history.CapabilityDelay, []string{DelayTry, DelayStart, DelayStop, DelaySend, DelayHeard}, newDelays},
+}
+
+// Requests are those that an agent has to take for faults that need a capability; none if it has no part in them.
+func Requests(capability history.Capability) []string {
+	for _, a := range abilities {
+		if a.capability == capability {
+			return a.requests
+		}
+	}
+	return nil
 }
 
 // maxLine bounds a request.
@@ -39,8 +56,8 @@ func Serve(in io.Reader, out io.Writer) error {
 	defer runtime.UnlockOSThread()
 	requests := map[string]handler{}
 	var undo []func() error
-	for _, make := range abilities {
-		a := make()
+	for _, row := range abilities {
+		a := row.make()
 		maps.Copy(requests, a.requests)
 		if a.undo != nil {
 			undo = append(undo, a.undo)

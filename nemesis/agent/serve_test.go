@@ -5,9 +5,12 @@ package agent
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"lockcheck/checker/history"
 )
 
 // converse feeds an agent lines and returns what it answers.
@@ -36,13 +39,24 @@ func converse(t *testing.T, lines ...string) (Hello, []Answer) {
 
 func TestTheAgentSaysWhatItCan(t *testing.T) {
 	hello, answers := converse(t)
-	for _, want := range []string{NetworkBlock, NetworkUnblock, NetworkDropped, NetworkCall, NetworkHeard, ClockSet, ClockReset} {
-		if !slices.Contains(hello.Can, want) {
-			t.Errorf("it cannot %s: %v", want, hello.Can)
+	var all []string
+	for _, a := range abilities {
+		all = append(all, Requests(a.capability)...)
+		if taken := slices.Sorted(maps.Keys(a.make().requests)); !slices.Equal(taken, slices.Sorted(slices.Values(a.requests))) {
+			t.Errorf("for %s it takes %v, and its row has %v", a.capability, taken, a.requests)
 		}
+	}
+	if want := slices.Sorted(slices.Values(all)); len(want) < 19 || !slices.Equal(hello.Can, want) {
+		t.Errorf("it can %v, want %v", hello.Can, want)
 	}
 	if len(answers) > 0 {
 		t.Errorf("answers to nothing: %+v", answers)
+	}
+	others := []history.Capability{"", history.CapabilityFailover, history.CapabilityDisk, history.CapabilityPower} // the service's, and its disks'
+	for _, fault := range history.Faults() {
+		if !slices.Contains(others, fault.Capability) && len(Requests(fault.Capability)) == 0 {
+			t.Errorf("%s needs the capability %q, of which an agent has none", fault.Name, fault.Capability)
+		}
 	}
 }
 

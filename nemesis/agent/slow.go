@@ -3,7 +3,7 @@ package agent
 import (
 	"time"
 
-	"lockcheck/clusters/procs"
+	"lockcheck/clusters/provider/procs"
 )
 
 // The requests about the processor that processes get.

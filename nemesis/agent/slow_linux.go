@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"lockcheck/clusters/procs"
+	"lockcheck/clusters/provider/procs"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/hosttest"
-	"lockcheck/clusters/procs"
+	"lockcheck/clusters/provider/procs"
+	"lockcheck/clusters/testkit"
 	"lockcheck/nemesis/agent"
 )
 
@@ -81,7 +81,7 @@ func TestASlowdownEndsWithItsAgent(t *testing.T) {
 func TestWhatCannotBeSlowed(t *testing.T) {
 	onHosts(t, func(t *testing.T, site clusters.Site) {
 		b := newBox(t, site, "n1")
-		p := hosttest.Start(t, b.Host, "burn")
+		p := testkit.Start(t, b.Host, "burn")
 		want := func(when, says string) {
 			t.Helper()
 			err := b.Do(t.Context(), agent.SlowBegin, agent.Slow{Target: clusters.TargetOf(p), Share: 0.1}, nil)

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lockcheck/clusters/procs"
+	"lockcheck/clusters/provider/procs"
 )
 
 // slowdown stops and continues processes in turns until it is stopped itself.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/clusters/procs"
+	"lockcheck/clusters/provider/procs"
 )
 
 // looks is a selection that lists something else at each look, the last for ever, and counts.

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"lockcheck/clusters"
-	"lockcheck/clusters/hosttest"
-	"lockcheck/clusters/procs"
+	"lockcheck/clusters/provider/procs"
+	clusterkit "lockcheck/clusters/testkit"
 	"lockcheck/nemesis/agent"
-	"lockcheck/nemesis/clocktest"
+	"lockcheck/nemesis/testkit"
 	"lockcheck/nemesis/vdso"
 )
 
@@ -28,7 +28,7 @@ var treeProgram string
 func startTree(t *testing.T, b box, args ...string) talker {
 	t.Helper()
 	return startTalker(t, b.Host, clusters.Command{
-		Program: hosttest.Need(t, "/usr/bin/python3"), Args: append([]string{"-c", treeProgram}, args...), OtherUser: true,
+		Program: clusterkit.Need(t, "/usr/bin/python3"), Args: append([]string{"-c", treeProgram}, args...), OtherUser: true,
 	})
 }
 
@@ -48,7 +48,7 @@ func (talk talker) wantTree(ask string, processes int, wall, mono time.Duration)
 		if i%2 == 1 {
 			want = mono
 		}
-		if !clocktest.Near(time.Duration(ns), want) {
+		if !testkit.Near(time.Duration(ns), want) {
 			talk.t.Errorf("clock %d of process %d of the tree is off by %v, want %v", i%2, i/2, time.Duration(ns), want)
 		}
 	}

@@ -9,13 +9,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lockcheck/nemesis/clocktest"
+	"lockcheck/nemesis/testkit"
 )
 
 // wantSeen compares what a process sees with what it should.
 func wantSeen(t *testing.T, p *process, wall, mono time.Duration) {
 	t.Helper()
-	if gotWall, gotMono := p.sees(); !clocktest.Near(gotWall, wall) || !clocktest.Near(gotMono, mono) {
+	if gotWall, gotMono := p.sees(); !testkit.Near(gotWall, wall) || !testkit.Near(gotMono, mono) {
 		t.Errorf("it sees its wall clock off by %v, its monotonic clock by %v; want %v and %v", gotWall, gotMono, wall, mono)
 	}
 }
@@ -38,7 +38,7 @@ func TestGoProgramAloneSeesTheSkew(t *testing.T) {
 	}
 
 	wantSeen(t, bystander, 0, 0)
-	if off := clocktest.Beyond(0, func() int64 { return time.Now().UnixNano() }); !clocktest.Near(off, 0) {
+	if off := testkit.Beyond(0, func() int64 { return time.Now().UnixNano() }); !testkit.Near(off, 0) {
 		t.Errorf("this process sees its wall clock off by %v", off)
 	}
 	if s := state(t, bystander.pid()); s != (State{}) {
@@ -83,7 +83,7 @@ func TestAForgottenSkewEndsByItself(t *testing.T) {
 		wantSeen(t, p, 0, time.Minute+expiry)
 	}
 	s := state(t, p.pid())
-	if !s.Patched || !s.Expired || s.Skewed() || s.Remaining != 0 || !clocktest.Near(s.Monotonic.Offset, time.Minute+expiry) {
+	if !s.Patched || !s.Expired || s.Skewed() || s.Remaining != 0 || !testkit.Near(s.Monotonic.Offset, time.Minute+expiry) {
 		t.Errorf("read %+v", s)
 	}
 	apply(t, p.pid(), Skew{Wall: Shift{Offset: time.Second}}) // and can be skewed again

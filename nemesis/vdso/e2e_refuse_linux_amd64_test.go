@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/clusters/hosttest/missing"
+	"lockcheck/clusters/testkit/needs"
 )
 
 func TestAProcessWithoutVDSOIsRefused(t *testing.T) {
@@ -35,12 +35,12 @@ func mapsVDSO(t *testing.T, pid int) bool {
 
 func TestAProcessInAnotherTimeNamespaceIsRefused(t *testing.T) {
 	if _, err := os.Stat("/proc/self/ns/time"); err != nil {
-		missing.Skip(t, err)
+		needs.Skip(t, err)
 	}
 	path, _ := os.Executable()
 	p := start(t, exec.Command(need(t, "unshare"), "--user", "--map-root-user", "--time", "--monotonic", "1000", path, "sleep"))
 	if p.read() != "ready" {
-		missing.Skip(t, "no time namespace can be made here")
+		needs.Skip(t, "no time namespace can be made here")
 	}
 	wantRefused(t, p.pid(), ErrUnsupported, "time namespace")
 }

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lockcheck/nemesis/clocktest"
+	"lockcheck/nemesis/testkit"
 )
 
 // eyes is what testdata/eyes.py sees. A reading is clock id, kernel before, seen, kernel after.
@@ -126,7 +126,7 @@ func TestAForkedChildInheritsTheSkew(t *testing.T) {
 	apply(t, p.pid(), Skew{Wall: Shift{Offset: time.Hour}, Monotonic: Shift{Offset: time.Minute}})
 	e := p.look("fork")
 	wantExact(t, setOf(t, p.pid()), e)
-	if off := time.Duration(e.Clocks[0][2] - e.Clocks[0][1]); !clocktest.Near(off, time.Hour) {
+	if off := time.Duration(e.Clocks[0][2] - e.Clocks[0][1]); !testkit.Near(off, time.Hour) {
 		t.Errorf("the child's wall clock is off by %v, want 1h", off)
 	}
 }
@@ -140,7 +140,7 @@ func TestTheStubShowsWhatTheParametersSayAfterTheEnd(t *testing.T) {
 	wantExact(t, s, e)
 	for _, c := range e.Clocks {
 		want := map[timescale]time.Duration{wall: 0, monotonic: time.Hour, raw: time.Hour, boot: time.Hour}
-		if scale, skewed := timescaleOf[c[0]]; skewed && !clocktest.Near(time.Duration(c[2]-c[1]), want[scale]) {
+		if scale, skewed := timescaleOf[c[0]]; skewed && !testkit.Near(time.Duration(c[2]-c[1]), want[scale]) {
 			t.Errorf("clock %d is off by %v, want %v", c[0], time.Duration(c[2]-c[1]), want[scale])
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/nemesis/clocktest"
+	"lockcheck/nemesis/testkit"
 )
 
 // ownVDSO is a copy of this process's vDSO.
@@ -100,17 +100,17 @@ func TestAWriterThatDiesLeavesNothingThatTheNextCannotMend(t *testing.T) {
 	for words := range 100 {
 		p := startClock(t)
 		complete := dieAfter(t, p.pid(), words)
-		if wall, mono := p.sees(); !clocktest.Near(wall, 0) && !clocktest.Near(wall, time.Hour) || !clocktest.Near(mono, 0) && !clocktest.Near(mono, time.Minute) {
+		if wall, mono := p.sees(); !testkit.Near(wall, 0) && !testkit.Near(wall, time.Hour) || !testkit.Near(mono, 0) && !testkit.Near(mono, time.Minute) {
 			t.Errorf("after %d words it sees %v and %v", words, wall, mono)
 		}
 		if !complete && words%3 == 0 {
 			heal(t, p.pid())
-			if _, mono := p.sees(); !clocktest.Near(mono, 0) && !clocktest.Near(mono, time.Minute) {
+			if _, mono := p.sees(); !testkit.Near(mono, 0) && !testkit.Near(mono, time.Minute) {
 				t.Errorf("healed after %d words it sees its monotonic clock off by %v", words, mono)
 			}
 		}
 		apply(t, p.pid(), Skew{Wall: Shift{Offset: 2 * time.Hour}})
-		if wall, _ := p.sees(); !clocktest.Near(wall, 2*time.Hour) {
+		if wall, _ := p.sees(); !testkit.Near(wall, 2*time.Hour) {
 			t.Errorf("patched after %d words it sees %v", words, wall)
 		}
 		p.end()
@@ -126,11 +126,11 @@ func TestAWriterThatDiesLeavesTheOldSkewOrTheNew(t *testing.T) {
 	p := startClock(t)
 	for words := 0; ; words++ {
 		apply(t, p.pid(), Skew{Wall: Shift{Offset: time.Hour}, Monotonic: Shift{Offset: time.Second}})
-		time.Sleep(3 * clocktest.Within) // by as much would a mixture of the two be off
+		time.Sleep(3 * testkit.Within) // by as much would a mixture of the two be off
 		_, mono := p.sees()
 		complete := dieAfter(t, p.pid(), words)
 		wall, got := p.sees()
-		if !clocktest.Near(wall, time.Hour) || !clocktest.Near(got, mono) && !clocktest.Near(got, mono+time.Minute) {
+		if !testkit.Near(wall, time.Hour) || !testkit.Near(got, mono) && !testkit.Near(got, mono+time.Minute) {
 			t.Errorf("after %d words it sees %v and %v, want 1h and %v or a minute more", words, wall, got, mono)
 		}
 		if complete {

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/nemesis/clocktest"
+	"lockcheck/nemesis/testkit"
 )
 
 // helpers are what the test binary does when it is started as a target, or as another process that changes one.
 var helpers = map[string]func(args []string) error{
-	"clock":       clocktest.Clock,
+	"clock":       testkit.Clock,
 	"busy":        busy,
 	"sleep":       func([]string) error { fmt.Println("ready"); _, err := io.Copy(io.Discard, os.Stdin); return err },
 	"signals":     signals,

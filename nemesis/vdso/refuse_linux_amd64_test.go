@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lockcheck/clusters/hosttest/missing"
-	"lockcheck/nemesis/clocktest"
+	"lockcheck/clusters/testkit/needs"
+	"lockcheck/nemesis/testkit"
 )
 
 var anHour = Skew{Wall: Shift{Offset: time.Hour}, Expiry: time.Minute}
@@ -55,7 +55,7 @@ func TestAProcessWithoutMemoryIsAsGoodAsGone(t *testing.T) {
 	const kthreadd = 2
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", kthreadd))
 	if _, forbidden := os.Readlink(fmt.Sprintf("/proc/%d/ns/time", kthreadd)); err != nil || string(name) != "kthreadd\n" || forbidden != nil {
-		missing.Skip(t, "no thread of the kernel can be looked at here")
+		needs.Skip(t, "no thread of the kernel can be looked at here")
 	}
 	wantRefused(t, kthreadd, os.ErrProcessDone, "nothing is mapped")
 }
@@ -107,7 +107,7 @@ func TestAProcessThatIsTracedIsRefused(t *testing.T) {
 func as(t *testing.T, uid uint32, attr syscall.SysProcAttr, cmd *exec.Cmd) *exec.Cmd {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		missing.Skip(t, "only root can start a process as another user")
+		needs.Skip(t, "only root can start a process as another user")
 	}
 	binary, err := os.Open(cmd.Path)
 	if err != nil {
@@ -191,7 +191,7 @@ func applyChild([]string) error {
 	if _, err := fmt.Fscan(stdout, &wall, &mono); err != nil {
 		return err
 	}
-	if !clocktest.Near(wall, time.Hour) {
+	if !testkit.Near(wall, time.Hour) {
 		return fmt.Errorf("the child sees %v, want 1h", wall)
 	}
 	return nil

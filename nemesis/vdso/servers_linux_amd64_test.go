@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/clusters/hosttest/missing"
-	"lockcheck/nemesis/clocktest"
+	"lockcheck/clusters/testkit/needs"
+	"lockcheck/nemesis/testkit"
 )
 
 // redis is a server on a socket of its own, and a connection to it.
@@ -31,7 +31,7 @@ func startRedis(t *testing.T) *redis {
 	dir := t.TempDir()
 	r := &redis{socket: filepath.Join(dir, "socket")}
 	r.process = start(t, exec.Command(need(t, "redis-server"), "--port", "0", "--unixsocket", r.socket, "--dir", dir, "--save", "", "--logfile", "log"))
-	r.conn = clocktest.Dial(t, r.socket)
+	r.conn = testkit.Dial(t, r.socket)
 	r.lines = bufio.NewReader(r.conn)
 	t.Cleanup(func() { r.conn.Close() })
 	return r
@@ -70,7 +70,7 @@ func (r *redis) do(command ...string) string {
 }
 
 // wall is how far off the server sees its clock, by TIME.
-func (r *redis) wall() time.Duration { return clocktest.Redis(r.t, r.socket) }
+func (r *redis) wall() time.Duration { return testkit.Redis(r.t, r.socket) }
 
 func (r *redis) want(command string, want string) {
 	r.t.Helper()
@@ -84,19 +84,19 @@ func TestRedisExpiresKeysByTheSkewedClock(t *testing.T) {
 	r.want("SET lock me PX 60000", "+OK")
 	r.want("GET lock", "me")
 	apply(t, r.pid(), Skew{Wall: Shift{Offset: 90 * time.Second}})
-	if off := r.wall(); !clocktest.Near(off, 90*time.Second) {
+	if off := r.wall(); !testkit.Near(off, 90*time.Second) {
 		t.Errorf("TIME is off by %v, want 1m30s", off)
 	}
 	r.want("GET lock", "$-1")
 
 	heal(t, r.pid())
-	if off := r.wall(); !clocktest.Near(off, 0) {
+	if off := r.wall(); !testkit.Near(off, 0) {
 		t.Errorf("TIME is off by %v after healing", off)
 	}
 
 	// And a key that lives on while the clock is behind: it ends in 100 ms by the true clock, and 90 s later by the server's.
 	apply(t, r.pid(), Skew{Wall: Shift{Offset: -90 * time.Second}})
-	if off := r.wall(); !clocktest.Near(off, -90*time.Second) {
+	if off := r.wall(); !testkit.Near(off, -90*time.Second) {
 		t.Errorf("TIME is off by %v, want -1m30s", off)
 	}
 	end := time.Now().Add(100 * time.Millisecond)
@@ -117,7 +117,7 @@ func TestRedisUnderLoadSurvivesChanges(t *testing.T) {
 	defer func() { _ = load.Process.Kill(); _ = load.Wait() }()
 	patchManyTimes(t, r.pid())
 	heal(t, r.pid())
-	if off := r.wall(); !clocktest.Near(off, 0) {
+	if off := r.wall(); !testkit.Near(off, 0) {
 		t.Errorf("TIME is off by %v after healing", off)
 	}
 	if size := r.do("DBSIZE"); size == ":0" {
@@ -135,7 +135,7 @@ func startJava(t *testing.T, threads int) *process {
 // seesJava is how far off a JVM sees its wall clock, in whole milliseconds.
 func (p *process) seesJava() time.Duration {
 	p.t.Helper()
-	return clocktest.Asked(func() int64 {
+	return testkit.Asked(func() int64 {
 		answer := p.ask("?")
 		var millis, nano int64
 		if _, err := fmt.Sscan(answer, &millis, &nano); err != nil {
@@ -157,11 +157,11 @@ func TestAJVMsWallClockIsSkewedAndItsMonotonicClockRefused(t *testing.T) {
 		t.Errorf("a refused skew changed it: %+v", s)
 	}
 	apply(t, p.pid(), Skew{Wall: Shift{Offset: time.Hour}})
-	if off := p.seesJava(); !clocktest.Near(off, time.Hour) {
+	if off := p.seesJava(); !testkit.Near(off, time.Hour) {
 		t.Errorf("it sees its wall clock off by %v, want 1h", off)
 	}
 	heal(t, p.pid())
-	if off := p.seesJava(); !clocktest.Near(off, 0) {
+	if off := p.seesJava(); !testkit.Near(off, 0) {
 		t.Errorf("it sees its wall clock off by %v after healing", off)
 	}
 }
@@ -171,7 +171,7 @@ func need(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
 	if err != nil {
-		missing.Skip(t, err)
+		needs.Skip(t, err)
 	}
 	return path
 }
@@ -192,7 +192,7 @@ func TestABusyJVMSurvivesChanges(t *testing.T) {
 	p := startJava(t, 4)
 	patchManyTimes(t, p.pid())
 	heal(t, p.pid())
-	if off := p.seesJava(); !clocktest.Near(off, 0) {
+	if off := p.seesJava(); !testkit.Near(off, 0) {
 		t.Errorf("it sees its wall clock off by %v after healing", off)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lockcheck/nemesis/clocktest"
+	"lockcheck/nemesis/testkit"
 )
 
 // signals is a program that says so each time it gets SIGUSR1.
@@ -162,7 +162,7 @@ func churn([]string) error {
 	}()
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
-		fmt.Println(time.Now().UnixNano() - clocktest.Kernel(unix.CLOCK_REALTIME))
+		fmt.Println(time.Now().UnixNano() - testkit.Kernel(unix.CLOCK_REALTIME))
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lockcheck/nemesis/clocktest"
+	"lockcheck/nemesis/testkit"
 )
 
 // hours is a program that ends with an error when its wall clock is off by anything but whole hours.
@@ -24,9 +24,9 @@ func hours([]string) error {
 		os.Exit(0)
 	}()
 	for {
-		before := clocktest.Kernel(unix.CLOCK_REALTIME)
+		before := testkit.Kernel(unix.CLOCK_REALTIME)
 		seen := time.Now().UnixNano()
-		after := clocktest.Kernel(unix.CLOCK_REALTIME)
+		after := testkit.Kernel(unix.CLOCK_REALTIME)
 		lowest, highest := pastTheHour(seen-after), pastTheHour(seen-before)
 		if lowest > tolerated || highest < -tolerated {
 			return fmt.Errorf("the wall clock is off by %v to %v", time.Duration(seen-after), time.Duration(seen-before))

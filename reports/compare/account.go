@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/words"
 )
 
@@ -74,16 +74,16 @@ func (r Result) happened() []string {
 
 // telling is the run, of those that were made, that shows why the cell is as it is, and its property to tell of: the most harmful
 // violation that was not expected, else the most harmful one; "" if nothing was violated.
-func (r Result) telling() (Run, checker.Name) {
-	unexpected := func(name checker.Name) bool {
+func (r Result) telling() (Run, model.Name) {
+	unexpected := func(name model.Name) bool {
 		return slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind == Unexpected && p.Property == name })
 	}
-	for _, wanted := range []func(checker.Name) bool{unexpected, func(checker.Name) bool { return true }} {
+	for _, wanted := range []func(model.Name) bool{unexpected, func(model.Name) bool { return true }} {
 		var told Run
-		var worst checker.Name
+		var worst model.Name
 		for _, run := range r.Runs {
 			for _, p := range run.Properties {
-				if run.Error == "" && p.Verdict == checker.Violation && wanted(p.Name) && (worst == "" || words.ByHarm(p.Name, worst) < 0) {
+				if run.Error == "" && p.Verdict == model.Violation && wanted(p.Name) && (worst == "" || words.ByHarm(p.Name, worst) < 0) {
 					told, worst = run, p.Name
 				}
 			}

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
+	"lockcheck/reports/junit"
 )
 
 // stale is a run as the classic shows it, with all that a run keeps of it.
 func stale() Run {
-	run := came(checker.Violation, verdicts{checker.MutualExclusion: checker.Violation, checker.StaleWrite: checker.Violation, checker.LostUpdate: checker.Violation})
+	run := came(model.Violation, verdicts{model.MutualExclusion: model.Violation, model.StaleWrite: model.Violation, model.LostUpdate: model.Violation})
 	run.Sentence = "UNSAFE: etcd under pause: 4 incidents: 4 stale writes accepted, first at 12.431 s"
 	run.Story = []string{"c2 wrote after c3 was granted the lock", "1.000 s  c2 acquired", "cause: c2 was paused for 3 s"}
 	for i := range run.Properties {
@@ -40,7 +41,7 @@ func TestARedCellSaysWhatHappenedFirst(t *testing.T) {
 	if err := Annotations(&annotations, c, ""); err != nil {
 		t.Fatal(err)
 	}
-	var suites junitSuites
+	var suites junit.Suites
 	if err := xml.Unmarshal([]byte(junitOf(t, c)), &suites); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestARedCellSaysWhatHappenedFirst(t *testing.T) {
 
 // The finding that is told is one that the cell is red for, and a cause is said only with the finding that it is of.
 func TestTheFindingIsOneThatWasNotExpected(t *testing.T) {
-	listed := expecting(wanted(11, checker.StaleWrite, checker.Violation), wanted(12, checker.LostUpdate, checker.Violation))
+	listed := expecting(wanted(11, model.StaleWrite, model.Violation), wanted(12, model.LostUpdate, model.Violation))
 	text := strings.Join(newAccount(gate(listed, calm(), stale()).Cells[0]).lines(), "\n")
 	want := stale().Sentence + "\nfirst finding of mutual-exclusion: the first of mutual-exclusion\n" +
 		"unexpected: mutual-exclusion is violated in 1 of 2 runs and not listed as expected (lockcheck.yaml:10)"
@@ -85,7 +86,7 @@ func TestAccountsOfOtherCells(t *testing.T) {
 		want, next string
 	}{
 		"nothing was expected": {gate(nil, stale()), stale().Sentence + "\nfirst finding: c2 wrote after c3 was granted the lock\ncause: c2 was paused for 3 s", "prevent it"},
-		"it did not come": {gate(expecting(wanted(11, checker.StaleWrite, checker.Violation)), calm()),
+		"it did not come": {gate(expecting(wanted(11, model.StaleWrite, model.Violation)), calm()),
 			"S\nmissing: stale-write: expected violation did not come in 1 run that could tell; it was pass (lockcheck.yaml:11)", "did not come"},
 		"no run was made": {gate(expecting(), failed(69)), "a run with seed 0 could not be made (exit 69): no such server", ""},
 		"nothing to do":   {gate(expecting(), unexposed()), "S\nunknown: 1 run is inconclusive: no pause outlived a lease (lockcheck.yaml:10)", ""},

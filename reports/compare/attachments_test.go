@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lockcheck/reports/junit"
 )
 
 // attachedTo are the files that CI would attach to the only case of a comparison.
@@ -16,7 +18,7 @@ func attachedTo(t *testing.T, r Result, from Attachments) (paths []string) {
 	if err := JUnit(&out, &Comparison{Cells: []Result{r}}, from); err != nil {
 		t.Fatal(err)
 	}
-	var suites junitSuites
+	var suites junit.Suites
 	if err := xml.Unmarshal([]byte(out.String()), &suites); err != nil {
 		t.Fatal(err)
 	}

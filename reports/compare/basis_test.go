@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 )
 
 // plain is a comparison of two backends under one nemesis.
@@ -12,7 +12,7 @@ func plain() Spec {
 	return Spec{
 		Backends: []Backend{{Name: "etcd", Kind: "etcd"}, {Name: "redis", Kind: "redis", Flags: []Flag{{"set", "maxmemory=0"}}}},
 		Nemeses:  []string{"pause"}, Workloads: []string{"lock"}, Defaults: []Flag{{"ttl", "2s"}}, Repeat: 2, File: "lockcheck.yaml",
-		Expecting: true, Expectations: []Expectation{*expecting(wanted(11, checker.StaleWrite, checker.Violation))},
+		Expecting: true, Expectations: []Expectation{*expecting(wanted(11, model.StaleWrite, model.Violation))},
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 )
 
 // withLeases is a comparison of two leases under a crash, and of one cell that was not run.
@@ -18,7 +18,7 @@ func withLeases() *Comparison {
 	c := &Comparison{Shard: Whole, Matrix: spec.Cells(), Basis: NewBasis("v", 1, tasks)}
 	took := func(count, p50, longest, losses int64) Run {
 		run := calm()
-		run.TakeOver, run.Losses = checker.Quantiles{Count: count, P50NS: p50, MaxNS: longest}, losses
+		run.TakeOver, run.Losses = model.Quantiles{Count: count, P50NS: p50, MaxNS: longest}, losses
 		return run
 	}
 	for i, runs := range [][]Run{{took(3, 1e9, 2e9, 4), took(1, 2e9, 3e9, 1)}, {took(2, 6e9, 7e9, 0)}, {calm()}, nil} {
@@ -93,11 +93,11 @@ func withResources() *Comparison {
 	spec := Spec{Backends: []Backend{{Name: "etcd", Kind: "etcd"}}, Nemeses: []string{"pause"}, Workloads: []string{"fencing"}, Resources: []string{"plain", "fenced", "cas", "redis"}, Repeat: 2}
 	tasks := spec.Tasks(Whole)
 	c := &Comparison{Shard: Whole, Matrix: spec.Cells(), Basis: NewBasis("v", 1, tasks)}
-	kept := came(checker.Pass, verdicts{checker.MutualExclusion: checker.Masked})
+	kept := came(model.Pass, verdicts{model.MutualExclusion: model.Masked})
 	kept.Rejected = 1500
-	compared := came(checker.Pass, verdicts{checker.MutualExclusion: checker.Masked, checker.StaleWrite: checker.NotApplicable})
+	compared := came(model.Pass, verdicts{model.MutualExclusion: model.Masked, model.StaleWrite: model.NotApplicable})
 	compared.Rejected = 7
-	for i, runs := range [][]Run{{overlapAndStale(), overlapAndStale()}, {kept, came(checker.Pass, verdicts{checker.LostUpdate: checker.Inconclusive})}, {compared, failed(69)}, nil} {
+	for i, runs := range [][]Run{{overlapAndStale(), overlapAndStale()}, {kept, came(model.Pass, verdicts{model.LostUpdate: model.Inconclusive})}, {compared, failed(69)}, nil} {
 		c.Cells = append(c.Cells, NewResult(tasks[i].Cell, nil, runs, 2))
 	}
 	c.Finish()

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/reports/browsertest"
+	"lockcheck/reports/testkit/browserkit"
 )
 
 // writtenPage is the page of two leases, with the reports of their runs.
@@ -39,18 +39,18 @@ func writtenPage(t *testing.T) string {
 // The page of a comparison, with its leases side by side, opens from disk and asks for nothing, in the light, in the dark and in a
 // narrow window.
 func TestTheComparisonInABrowser(t *testing.T) {
-	b := browsertest.Start(t)
+	b := browserkit.Start(t)
 	path := writtenPage(t)
 
 	t.Run("its leases stand side by side", func(t *testing.T) {
-		p := b.Open(t, path, browsertest.View{})
+		p := b.Open(t, path, browserkit.View{})
 		if n := p.Count(".ttls table"); n != 2 {
 			t.Fatalf("%d tables of leases", n)
 		}
 		p.ShotOf("compare-leases", ".ttls")
 		const side = `(() => { const row = [...document.querySelectorAll(".ttls tbody tr")].find((tr) => tr.cells[0].innerText === "take-over, median");
 			const at = [...row.cells].map((c) => c.getBoundingClientRect()); return at[1].top === at[2].top && at[1].right <= at[2].left && row.innerText.split("\t").slice(1).join("|"); })()`
-		if got := browsertest.Eval[string](p, side); got != "1.25 s (of 4)|6.00 s (of 2)" {
+		if got := browserkit.Eval[string](p, side); got != "1.25 s (of 4)|6.00 s (of 2)" {
 			t.Errorf("the medians are %q", got)
 		}
 		if broken := p.BrokenLinks(); broken != nil || p.Count("a") < 10 {
@@ -60,7 +60,7 @@ func TestTheComparisonInABrowser(t *testing.T) {
 	})
 
 	t.Run("dark", func(t *testing.T) {
-		light, dark := b.Open(t, path, browsertest.View{}), b.Open(t, path, browsertest.View{Dark: true})
+		light, dark := b.Open(t, path, browserkit.View{}), b.Open(t, path, browserkit.View{Dark: true})
 		dark.ShotWhole("compare-leases-dark")
 		for _, selector := range []string{".ttls td", ".ttls th", ".ttls h2"} {
 			if in, out := light.Brightness(selector, "color"), dark.Brightness(selector, "color"); out <= in {
@@ -70,7 +70,7 @@ func TestTheComparisonInABrowser(t *testing.T) {
 	})
 
 	t.Run("narrow", func(t *testing.T) {
-		p := b.Open(t, path, browsertest.View{Width: 390, Height: 800})
+		p := b.Open(t, path, browserkit.View{Width: 390, Height: 800})
 		p.ShotWhole("compare-leases-narrow")
 		if wide := p.Wide(); wide > 390 {
 			t.Errorf("the page is %v wide in a window of 390", wide)

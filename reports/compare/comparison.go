@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/words"
 )
@@ -41,8 +41,8 @@ const (
 // Result is one cell with its runs.
 type Result struct {
 	Cell
-	Verdict checker.Verdict `json:"verdict"` // the worst of the runs
-	Outcome Outcome         `json:"outcome"`
+	Verdict model.Verdict `json:"verdict"` // the worst of the runs
+	Outcome Outcome       `json:"outcome"`
 	// Incidents is how many incidents the violations of all runs led back to, and Count how many findings there were;
 	// MaskedIncidents and Masked are the same of overlaps that did no harm.
 	Incidents       int64 `json:"incidents"`
@@ -51,8 +51,8 @@ type Result struct {
 	Masked          int64 `json:"masked"`
 	// Headline is the most harmful property that is violated, "" if there is none, and FirstNS how soon its first finding
 	// came in the run that showed it soonest.
-	Headline checker.Name `json:"headline"`
-	FirstNS  *int64       `json:"first_ns"`
+	Headline model.Name `json:"headline"`
+	FirstNS  *int64     `json:"first_ns"`
 	// Violated of Conclusive runs showed a violation; the interval is Wilson's for 95 %. Made are all runs, those that
 	// could not tell included.
 	Violated     int     `json:"runs_violated"`
@@ -69,13 +69,13 @@ type Result struct {
 	Overtakes        int64   `json:"overtakes"`
 	// TakeOvers are those of all runs, TakeOverNS the mean of the runs' medians, each as often as it had take-overs, and
 	// TakeOverMaxNS the longest. Losses are how often holders were told that their lock had passed to another.
-	TakeOvers     int64              `json:"take_overs"`
-	TakeOverNS    int64              `json:"take_over_ns"`
-	TakeOverMaxNS int64              `json:"take_over_max_ns"`
-	Losses        int64              `json:"losses"`
-	Exposure      []checker.Exposure `json:"exposure"` // added up over the runs
-	Expectation   *Expectation       `json:"expectation,omitempty"`
-	Problems      []Problem          `json:"problems"`
+	TakeOvers     int64            `json:"take_overs"`
+	TakeOverNS    int64            `json:"take_over_ns"`
+	TakeOverMaxNS int64            `json:"take_over_max_ns"`
+	Losses        int64            `json:"losses"`
+	Exposure      []model.Exposure `json:"exposure"` // added up over the runs
+	Expectation   *Expectation     `json:"expectation,omitempty"`
+	Problems      []Problem        `json:"problems"`
 	// Stopped is the directory of a run that the end of the comparison ended, relative to compare.json; "" if there is none.
 	Stopped string `json:"stopped,omitempty"`
 	Runs    []Run  `json:"runs"`
@@ -83,7 +83,7 @@ type Result struct {
 
 // NewResult judges a cell by its runs. planned is how many there might have been.
 func NewResult(cell Cell, expect *Expectation, runs []Run, planned int) Result {
-	r := Result{Cell: cell, Expectation: expect, Runs: runs, Problems: []Problem{}, Exposure: []checker.Exposure{}}
+	r := Result{Cell: cell, Expectation: expect, Runs: runs, Problems: []Problem{}, Exposure: []model.Exposure{}}
 	if r.Runs == nil {
 		r.Runs = []Run{}
 	}
@@ -108,8 +108,8 @@ func (r *Result) add(run Run) {
 		return
 	}
 	r.Made++
-	findings, _ := run.of(checker.Violation)
-	masked, maskedIncidents := run.of(checker.Masked)
+	findings, _ := run.of(model.Violation)
+	masked, maskedIncidents := run.of(model.Masked)
 	r.Incidents, r.Count = r.Incidents+run.Incidents, r.Count+findings
 	r.MaskedIncidents, r.Masked = r.MaskedIncidents+maskedIncidents, r.Masked+masked
 	r.Ops += run.Ops
@@ -117,7 +117,7 @@ func (r *Result) add(run Run) {
 	if run.conclusive() {
 		r.Conclusive++
 	}
-	if run.Verdict == checker.Violation {
+	if run.Verdict == model.Violation {
 		r.Violated++
 	}
 	for _, e := range run.Exposure {
@@ -127,11 +127,11 @@ func (r *Result) add(run Run) {
 
 // expose adds what happened in a run to what happened in those before. Of clients that wrote it keeps the fewest: they are
 // the same in every run.
-func (r *Result) expose(e checker.Exposure) {
-	at := slices.IndexFunc(r.Exposure, func(x checker.Exposure) bool { return x.Name == e.Name })
+func (r *Result) expose(e model.Exposure) {
+	at := slices.IndexFunc(r.Exposure, func(x model.Exposure) bool { return x.Name == e.Name })
 	switch {
 	case at < 0:
-		r.Exposure = append(r.Exposure, checker.Exposure{Name: e.Name, Count: e.Count, Min: e.Min})
+		r.Exposure = append(r.Exposure, model.Exposure{Name: e.Name, Count: e.Count, Min: e.Min})
 	case e.Name == history.ExposureWriters:
 		r.Exposure[at].Count, r.Exposure[at].Min = min(r.Exposure[at].Count, e.Count), max(r.Exposure[at].Min, e.Min)
 	default:
@@ -187,14 +187,14 @@ func (r *Result) takeOver() {
 }
 
 // worst is a violation if there is one, and a pass only if every run passed.
-func (r *Result) worst() checker.Verdict {
+func (r *Result) worst() model.Verdict {
 	switch {
 	case r.Violated > 0:
-		return checker.Violation
+		return model.Violation
 	case r.Made == 0, r.Made < len(r.Runs), r.Conclusive < r.Made:
-		return checker.Inconclusive
+		return model.Inconclusive
 	}
-	return checker.Pass
+	return model.Pass
 }
 
 func (r *Result) judge() {
@@ -204,13 +204,13 @@ func (r *Result) judge() {
 	}
 	unmet := slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind != Unknown })
 	switch {
-	case unmet, r.Expectation == nil && r.Verdict == checker.Violation:
+	case unmet, r.Expectation == nil && r.Verdict == model.Violation:
 		r.Outcome = Unmet
 	case failed:
 		r.Outcome = Failed
 	case r.Made == 0:
 		r.Outcome = NotRun
-	case len(r.Problems) > 0, r.Expectation == nil && r.Verdict != checker.Pass:
+	case len(r.Problems) > 0, r.Expectation == nil && r.Verdict != model.Pass:
 		r.Outcome = Unclear
 	default:
 		r.Outcome = Met
@@ -233,7 +233,7 @@ func (r Result) Why() (why []string) {
 			why = append(why, fmt.Sprintf("the run with seed %d (exit %d): %s", run.Seed, run.ExitCode, run.Error))
 		case run.Error != "":
 			why = append(why, fmt.Sprintf("a run with seed %d could not be made (exit %d): %s", run.Seed, run.ExitCode, run.Error))
-		case r.Expectation == nil && run.Verdict != checker.Pass:
+		case r.Expectation == nil && run.Verdict != model.Pass:
 			why = append(why, run.Sentence)
 		}
 	}
@@ -249,7 +249,7 @@ func (r Result) Why() (why []string) {
 // representative is the run that a reader wants to see first: one that is violated, else one that could not tell, else the
 // last.
 func (r Result) representative() (Run, bool) {
-	for _, verdict := range []checker.Verdict{checker.Violation, "", checker.Inconclusive} {
+	for _, verdict := range []model.Verdict{model.Violation, "", model.Inconclusive} {
 		for _, run := range r.Runs {
 			if run.Verdict == verdict {
 				return run, true
@@ -335,14 +335,14 @@ func (c *Comparison) Finish() {
 }
 
 // Worst is the verdict that the page and the last line show: what was expected counts, not whether it was harm.
-func (c *Comparison) Worst() checker.Verdict {
+func (c *Comparison) Worst() model.Verdict {
 	switch c.Code() {
 	case exitPass:
-		return checker.Pass
+		return model.Pass
 	case exitViolation, exitUnmet:
-		return checker.Violation
+		return model.Violation
 	}
-	return checker.Inconclusive
+	return model.Inconclusive
 }
 
 // Sentence is the whole in one sentence.

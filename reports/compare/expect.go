@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // Expectation is what the author of a comparison expects of a cell. It is exact: what it lists has to come, and nothing
@@ -26,15 +26,15 @@ type Expectation struct {
 // happen to fall, such as an update that is lost only if another client wrote in between. To demand it would make the
 // comparison fail at random, and to leave it out would be untrue.
 type Wanted struct {
-	Property checker.Name      `json:"property"`
-	Verdicts []checker.Verdict `json:"verdicts"`
-	Line     int               `json:"line,omitempty"`
+	Property model.Name      `json:"property"`
+	Verdicts []model.Verdict `json:"verdicts"`
+	Line     int             `json:"line,omitempty"`
 }
 
 // Expectable are the verdicts that can be expected. An unknown cannot: it would make every run right.
-var Expectable = []checker.Verdict{checker.Violation, checker.Masked, checker.Pass, checker.NotApplicable}
+var Expectable = []model.Verdict{model.Violation, model.Masked, model.Pass, model.NotApplicable}
 
-func (w Wanted) only(v checker.Verdict) bool { return len(w.Verdicts) == 1 && w.Verdicts[0] == v }
+func (w Wanted) only(v model.Verdict) bool { return len(w.Verdicts) == 1 && w.Verdicts[0] == v }
 
 func (w Wanted) words() string {
 	words := make([]string, len(w.Verdicts))
@@ -68,30 +68,30 @@ const (
 
 // Problem is one difference between an expectation and what came.
 type Problem struct {
-	Kind     ProblemKind  `json:"kind"`
-	Property checker.Name `json:"property,omitempty"` // "": of the cell as a whole
-	Text     string       `json:"text"`
-	File     string       `json:"file,omitempty"`
-	Line     int          `json:"line,omitempty"`
+	Kind     ProblemKind `json:"kind"`
+	Property model.Name  `json:"property,omitempty"` // "": of the cell as a whole
+	Text     string      `json:"text"`
+	File     string      `json:"file,omitempty"`
+	Line     int         `json:"line,omitempty"`
 }
 
 // tally is how often each verdict of a property came, and how often in runs that could tell.
 type tally struct {
-	seen   map[checker.Verdict]int
+	seen   map[model.Verdict]int
 	judged int // in conclusive runs, and not inconclusive itself
 }
 
-func tallies(runs []Run) (all map[checker.Name]*tally, order []checker.Name) {
-	all = map[checker.Name]*tally{}
+func tallies(runs []Run) (all map[model.Name]*tally, order []model.Name) {
+	all = map[model.Name]*tally{}
 	for _, run := range runs {
 		for _, p := range run.Properties {
 			t := all[p.Name]
 			if t == nil {
-				t = &tally{seen: map[checker.Verdict]int{}}
+				t = &tally{seen: map[model.Verdict]int{}}
 				all[p.Name], order = t, append(order, p.Name)
 			}
 			t.seen[p.Verdict]++
-			if run.Verdict != checker.Inconclusive && p.Verdict != checker.Inconclusive {
+			if run.Verdict != model.Inconclusive && p.Verdict != model.Inconclusive {
 				t.judged++
 			}
 		}
@@ -102,7 +102,7 @@ func tallies(runs []Run) (all map[checker.Name]*tally, order []checker.Name) {
 // words are the verdicts that came, the worst first.
 func (t *tally) words() string {
 	var words []string
-	for _, v := range []checker.Verdict{checker.Violation, checker.Inconclusive, checker.Masked, checker.NotApplicable, checker.Pass} {
+	for _, v := range []model.Verdict{model.Violation, model.Inconclusive, model.Masked, model.NotApplicable, model.Pass} {
 		if t.seen[v] > 0 {
 			words = append(words, string(v))
 		}
@@ -117,7 +117,7 @@ func (e *Expectation) Judge(runs []Run) (problems []Problem) {
 		return nil
 	}
 	all, order := tallies(made)
-	listed := map[checker.Name]bool{}
+	listed := map[model.Name]bool{}
 	for _, w := range e.Expect {
 		listed[w.Property] = true
 		t := all[w.Property]
@@ -132,16 +132,16 @@ func (e *Expectation) Judge(runs []Run) (problems []Problem) {
 		t := all[name]
 		switch {
 		case listed[name]:
-		case t.seen[checker.Violation] > 0:
-			problems = append(problems, Problem{Unexpected, name, fmt.Sprintf("%s is violated in %s and not listed as expected", name, ofRuns(t.seen[checker.Violation], len(made))), e.File, e.Line})
-		case t.seen[checker.Inconclusive] > 0:
-			problems = append(problems, Problem{Unknown, name, fmt.Sprintf("%s is inconclusive in %s", name, ofRuns(t.seen[checker.Inconclusive], len(made))), e.File, e.Line})
+		case t.seen[model.Violation] > 0:
+			problems = append(problems, Problem{Unexpected, name, fmt.Sprintf("%s is violated in %s and not listed as expected", name, ofRuns(t.seen[model.Violation], len(made))), e.File, e.Line})
+		case t.seen[model.Inconclusive] > 0:
+			problems = append(problems, Problem{Unknown, name, fmt.Sprintf("%s is inconclusive in %s", name, ofRuns(t.seen[model.Inconclusive], len(made))), e.File, e.Line})
 		}
 	}
 	if e.hit(made) {
 		return problems // what was waited for came; runs before it in which it could not come take nothing from that
 	}
-	unknown := slices.DeleteFunc(made, func(r Run) bool { return r.Verdict != checker.Inconclusive })
+	unknown := slices.DeleteFunc(made, func(r Run) bool { return r.Verdict != model.Inconclusive })
 	if len(unknown) > 0 && len(problems) == 0 {
 		text := fmt.Sprintf("%s inconclusive: %s", history.Counted(int64(len(unknown)), "run is", "runs are"), unknown[0].Reason)
 		problems = append(problems, Problem{Unknown, "", text, e.File, e.Line})
@@ -150,13 +150,13 @@ func (e *Expectation) Judge(runs []Run) (problems []Problem) {
 }
 
 func (w Wanted) judge(t *tally, runs int) (ProblemKind, string) {
-	came := func(v checker.Verdict) string {
+	came := func(v model.Verdict) string {
 		return fmt.Sprintf("%s is %s in %s, expected %s", w.Property, v, ofRuns(t.seen[v], runs), w.words())
 	}
-	if w.only(checker.Violation) || w.only(checker.Masked) {
+	if w.only(model.Violation) || w.only(model.Masked) {
 		switch want := w.Verdicts[0]; {
-		case want == checker.Masked && t.seen[checker.Violation] > 0:
-			return Unexpected, came(checker.Violation)
+		case want == model.Masked && t.seen[model.Violation] > 0:
+			return Unexpected, came(model.Violation)
 		case t.seen[want] > 0:
 			return "", ""
 		case t.judged > 0:
@@ -166,13 +166,13 @@ func (w Wanted) judge(t *tally, runs int) (ProblemKind, string) {
 			return Unknown, fmt.Sprintf("%s: whether the expected %s comes is unknown: no run could tell", w.Property, want)
 		}
 	}
-	for _, v := range []checker.Verdict{checker.Violation, checker.Masked, checker.NotApplicable, checker.Pass} {
+	for _, v := range []model.Verdict{model.Violation, model.Masked, model.NotApplicable, model.Pass} {
 		if t.seen[v] > 0 && !slices.Contains(w.Verdicts, v) {
 			return Unexpected, came(v)
 		}
 	}
-	if t.seen[checker.Inconclusive] > 0 || len(t.seen) == 0 {
-		return Unknown, fmt.Sprintf("%s: whether it is %s is unknown: %s could not tell", w.Property, w.words(), ofRuns(t.seen[checker.Inconclusive], runs))
+	if t.seen[model.Inconclusive] > 0 || len(t.seen) == 0 {
+		return Unknown, fmt.Sprintf("%s: whether it is %s is unknown: %s could not tell", w.Property, w.words(), ofRuns(t.seen[model.Inconclusive], runs))
 	}
 	return "", ""
 }
@@ -186,7 +186,7 @@ func ofRuns(n, runs int) string {
 
 // wantsViolation reports whether the expectation waits for a violation, so that there is a first hit to stop at.
 func (e *Expectation) wantsViolation() bool {
-	return e != nil && slices.ContainsFunc(e.Expect, func(w Wanted) bool { return w.only(checker.Violation) })
+	return e != nil && slices.ContainsFunc(e.Expect, func(w Wanted) bool { return w.only(model.Violation) })
 }
 
 // hit reports whether the runs have shown every violation, and every masked one, that is waited for.
@@ -196,7 +196,7 @@ func (e *Expectation) hit(runs []Run) bool {
 	}
 	all, _ := tallies(runs)
 	for _, w := range e.Expect {
-		if !w.only(checker.Violation) && !w.only(checker.Masked) {
+		if !w.only(model.Violation) && !w.only(model.Masked) {
 			continue
 		}
 		if t := all[w.Property]; t == nil || t.seen[w.Verdicts[0]] == 0 {

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 )
 
 func TestExpectations(t *testing.T) {
-	V, M, P, I, NA := checker.Violation, checker.Masked, checker.Pass, checker.Inconclusive, checker.NotApplicable
-	either := expecting(wanted(11, checker.LostUpdate, V, P))
-	masked := expecting(wanted(11, checker.MutualExclusion, M))
+	V, M, P, I, NA := model.Violation, model.Masked, model.Pass, model.Inconclusive, model.NotApplicable
+	either := expecting(wanted(11, model.LostUpdate, V, P))
+	masked := expecting(wanted(11, model.MutualExclusion, M))
 	for name, test := range map[string]struct {
 		expect *Expectation
 		runs   []Run
@@ -20,31 +20,31 @@ func TestExpectations(t *testing.T) {
 		"what was expected came":                    {pauseHarms(), []Run{overlapAndStale()}, nil},
 		"it came in the second run":                 {pauseHarms(), []Run{calm(), overlapAndStale()}, nil},
 		"it came once more could be told":           {pauseHarms(), []Run{unexposed(), overlapAndStale()}, nil},
-		"each in a run of its own":                  {pauseHarms(), []Run{came(V, verdicts{checker.MutualExclusion: V}), came(V, verdicts{checker.StaleWrite: V})}, nil},
+		"each in a run of its own":                  {pauseHarms(), []Run{came(V, verdicts{model.MutualExclusion: V}), came(V, verdicts{model.StaleWrite: V})}, nil},
 		"it did not come":                           {pauseHarms(), []Run{calm(), calm()}, []string{"missing:mutual-exclusion:11", "missing:stale-write:12"}},
-		"one of two did not come":                   {pauseHarms(), []Run{came(V, verdicts{checker.MutualExclusion: V})}, []string{"missing:stale-write:12"}},
+		"one of two did not come":                   {pauseHarms(), []Run{came(V, verdicts{model.MutualExclusion: V})}, []string{"missing:stale-write:12"}},
 		"no run could tell whether it comes":        {pauseHarms(), []Run{unexposed()}, []string{"unknown:mutual-exclusion:11", "unknown:stale-write:12"}},
 		"one run could tell":                        {pauseHarms(), []Run{unexposed(), calm()}, []string{"missing:mutual-exclusion:11", "missing:stale-write:12"}},
-		"a real double grant behind it":             {pauseHarms(), []Run{came(V, verdicts{checker.MutualExclusion: V, checker.StaleWrite: V, checker.LockLinearizability: V})}, []string{"unexpected:lock-linearizability:10"}},
-		"a double grant in one of three":            {expecting(), []Run{calm(), came(V, verdicts{checker.EarlyExpiry: V}), calm()}, []string{"unexpected:early-expiry:10"}},
-		"a violation outranks an unknown":           {expecting(), []Run{unexposed(), came(V, verdicts{checker.EarlyExpiry: V})}, []string{"unexpected:early-expiry:10"}},
+		"a real double grant behind it":             {pauseHarms(), []Run{came(V, verdicts{model.MutualExclusion: V, model.StaleWrite: V, model.LockLinearizability: V})}, []string{"unexpected:lock-linearizability:10"}},
+		"a double grant in one of three":            {expecting(), []Run{calm(), came(V, verdicts{model.EarlyExpiry: V}), calm()}, []string{"unexpected:early-expiry:10"}},
+		"a violation outranks an unknown":           {expecting(), []Run{unexposed(), came(V, verdicts{model.EarlyExpiry: V})}, []string{"unexpected:early-expiry:10"}},
 		"all passes":                                {expecting(), []Run{calm(), calm()}, nil},
 		"a pass is not found by trying again":       {expecting(), []Run{unexposed(), calm()}, []string{"unknown::10"}},
-		"an unlisted property could not be told":    {pauseHarms(), []Run{came(V, verdicts{checker.MutualExclusion: V, checker.StaleWrite: V, checker.LockLinearizability: I})}, []string{"unknown:lock-linearizability:10"}},
-		"masked and not listed is no violation":     {expecting(), []Run{came(P, verdicts{checker.MutualExclusion: M})}, nil},
-		"masked as expected":                        {masked, []Run{came(P, verdicts{checker.MutualExclusion: M})}, nil},
+		"an unlisted property could not be told":    {pauseHarms(), []Run{came(V, verdicts{model.MutualExclusion: V, model.StaleWrite: V, model.LockLinearizability: I})}, []string{"unknown:lock-linearizability:10"}},
+		"masked and not listed is no violation":     {expecting(), []Run{came(P, verdicts{model.MutualExclusion: M})}, nil},
+		"masked as expected":                        {masked, []Run{came(P, verdicts{model.MutualExclusion: M})}, nil},
 		"masked did not come":                       {masked, []Run{calm()}, []string{"missing:mutual-exclusion:11"}},
-		"masked was expected, and it was not":       {masked, []Run{came(P, verdicts{checker.MutualExclusion: M}), came(V, verdicts{checker.MutualExclusion: V})}, []string{"unexpected:mutual-exclusion:11"}},
-		"a violation was expected, it was masked":   {expecting(wanted(11, checker.MutualExclusion, V)), []Run{came(P, verdicts{checker.MutualExclusion: M})}, []string{"missing:mutual-exclusion:11"}},
-		"masked, once not exposed":                  {masked, []Run{unexposed(), came(P, verdicts{checker.MutualExclusion: M})}, []string{"unknown::10"}},
-		"pass is not masked":                        {expecting(wanted(11, checker.MutualExclusion, P)), []Run{came(P, verdicts{checker.MutualExclusion: M})}, []string{"unexpected:mutual-exclusion:11"}},
-		"pass is not n/a":                           {expecting(wanted(11, checker.TokenMonotonicity, P)), []Run{came(P, verdicts{checker.TokenMonotonicity: NA})}, []string{"unexpected:token-monotonicity:11"}},
-		"n/a as expected":                           {expecting(wanted(11, checker.TokenMonotonicity, NA)), []Run{came(P, verdicts{checker.TokenMonotonicity: NA})}, nil},
-		"n/a turned into a pass":                    {expecting(wanted(11, checker.TokenMonotonicity, NA)), []Run{calm()}, []string{"unexpected:token-monotonicity:11"}},
+		"masked was expected, and it was not":       {masked, []Run{came(P, verdicts{model.MutualExclusion: M}), came(V, verdicts{model.MutualExclusion: V})}, []string{"unexpected:mutual-exclusion:11"}},
+		"a violation was expected, it was masked":   {expecting(wanted(11, model.MutualExclusion, V)), []Run{came(P, verdicts{model.MutualExclusion: M})}, []string{"missing:mutual-exclusion:11"}},
+		"masked, once not exposed":                  {masked, []Run{unexposed(), came(P, verdicts{model.MutualExclusion: M})}, []string{"unknown::10"}},
+		"pass is not masked":                        {expecting(wanted(11, model.MutualExclusion, P)), []Run{came(P, verdicts{model.MutualExclusion: M})}, []string{"unexpected:mutual-exclusion:11"}},
+		"pass is not n/a":                           {expecting(wanted(11, model.TokenMonotonicity, P)), []Run{came(P, verdicts{model.TokenMonotonicity: NA})}, []string{"unexpected:token-monotonicity:11"}},
+		"n/a as expected":                           {expecting(wanted(11, model.TokenMonotonicity, NA)), []Run{came(P, verdicts{model.TokenMonotonicity: NA})}, nil},
+		"n/a turned into a pass":                    {expecting(wanted(11, model.TokenMonotonicity, NA)), []Run{calm()}, []string{"unexpected:token-monotonicity:11"}},
 		"either: pass":                              {either, []Run{calm()}, nil},
-		"either: violation":                         {either, []Run{calm(), came(V, verdicts{checker.LostUpdate: V})}, nil},
-		"either: masked is neither":                 {either, []Run{came(P, verdicts{checker.LostUpdate: M})}, []string{"unexpected:lost-update:11"}},
-		"either: unknown":                           {either, []Run{came(V, verdicts{checker.LostUpdate: I})}, []string{"unknown:lost-update:11"}},
+		"either: violation":                         {either, []Run{calm(), came(V, verdicts{model.LostUpdate: V})}, nil},
+		"either: masked is neither":                 {either, []Run{came(P, verdicts{model.LostUpdate: M})}, []string{"unexpected:lost-update:11"}},
+		"either: unknown":                           {either, []Run{came(V, verdicts{model.LostUpdate: I})}, []string{"unknown:lost-update:11"}},
 		"a run that could not be made says nothing": {pauseHarms(), []Run{failed(69)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

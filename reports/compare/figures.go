@@ -3,8 +3,8 @@ package compare
 import (
 	"fmt"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/words"
 )
 
@@ -36,8 +36,8 @@ var (
 
 // resourceFigures are from what a resource keeps the data, and what that costs: requests that it rejects have to be made again.
 var resourceFigures = []figure{
-	{"stale writes", func(r Result) string { return propertyWords(r, checker.StaleWrite) }},
-	{"lost updates", func(r Result) string { return propertyWords(r, checker.LostUpdate) }},
+	{"stale writes", func(r Result) string { return propertyWords(r, model.StaleWrite) }},
+	{"lost updates", func(r Result) string { return propertyWords(r, model.LostUpdate) }},
 	{"incidents masked", func(r Result) string { return history.Grouped(r.MaskedIncidents) }},
 	{"writes rejected", func(r Result) string { return history.Grouped(r.rejected()) }},
 	incidentsFigure,
@@ -50,14 +50,14 @@ const resourcesNote = "stale writes and lost updates: the findings of all runs (
 	"held a lock at once and the resource kept that from the data; writes rejected: what that took"
 
 // propertyWords is how many findings of a property the runs have, or why there is no such number: "12", "n/a", "0, unknown in 1 run".
-func propertyWords(r Result, name checker.Name) string {
+func propertyWords(r Result, name model.Name) string {
 	var found, unknown, judged int64
 	for _, run := range r.Runs {
 		switch p := run.property(name); {
 		case run.Error != "":
-		case p.Verdict == checker.Inconclusive:
+		case p.Verdict == model.Inconclusive:
 			unknown++
-		case p.Verdict != "" && p.Verdict != checker.NotApplicable:
+		case p.Verdict != "" && p.Verdict != model.NotApplicable:
 			found, judged = found+p.Count, judged+1
 		}
 	}
@@ -65,7 +65,7 @@ func propertyWords(r Result, name checker.Name) string {
 	case unknown > 0:
 		return history.Grouped(found) + ", unknown in " + history.Counted(unknown, "run", "runs")
 	case judged == 0:
-		return string(checker.NotApplicable)
+		return string(model.NotApplicable)
 	}
 	return history.Grouped(found)
 }

@@ -147,6 +147,7 @@ const (
 
 var (
 	dirName  = regexp.MustCompile(`^compare-(\d{8}T\d{6})(\.\d+)?$`)
+	manyName = regexp.MustCompile(`^(compare|gallery|hunt|shrink)-\d{8}T\d{6}(\.\d+)?$`)
 	cellName = regexp.MustCompile(`^cell-\d+$`)
 )
 
@@ -163,41 +164,13 @@ func ParseName(name string) (started time.Time, ok bool) {
 // CellDir is the directory of a cell's runs, in that of the comparison; positions are from 0.
 func CellDir(position int) string { return path.Join(RunsDir, fmt.Sprintf("cell-%d", position+1)) }
 
-// IsCellDir reports whether a directory is that of the runs of one cell.
+// IsCellDir reports whether a directory is that of the runs of one cell, or of what makes many runs in the same way.
 func IsCellDir(dir string) bool {
 	runs := filepath.Dir(dir)
-	_, inComparison := ParseName(filepath.Base(filepath.Dir(runs)))
-	return cellName.MatchString(filepath.Base(dir)) && filepath.Base(runs) == RunsDir && inComparison
+	return cellName.MatchString(filepath.Base(dir)) && filepath.Base(runs) == RunsDir && manyName.MatchString(filepath.Base(filepath.Dir(runs)))
 }
 
-// maxSameSecond bounds how many comparisons may start in one directory in one second.
-const maxSameSecond = 100
-
-// CreateDir makes the directory of a new comparison, out/compare-<time>, and that of its runs, and points out/latest-compare at it. One that exists is never
-// used again.
+// CreateDir makes the directory of a new comparison, out/compare-<time>, and that of its runs, and points out/latest-compare at it.
 func CreateDir(out string, now time.Time) (string, error) {
-	if err := rundir.MakeOut(out); err != nil {
-		return "", fmt.Errorf("cannot make the directory for comparisons: %w", err)
-	}
-	latest := filepath.Join(out, LatestLink)
-	if info, err := os.Lstat(latest); err == nil && info.Mode()&os.ModeSymlink == 0 {
-		return "", fmt.Errorf("%s is not a link that lockcheck made; move it away or choose another directory", latest)
-	}
-	name := filepath.Join(out, namePrefix+now.Format(timeInName))
-	for n := 1; ; n++ {
-		dir := name
-		if n > 1 {
-			dir = fmt.Sprintf("%s.%d", name, n)
-		}
-		err := os.Mkdir(dir, 0o755) // fails if it exists, which is what keeps two comparisons apart
-		if err == nil {
-			err = os.Mkdir(filepath.Join(dir, RunsDir), 0o755)
-		}
-		if err == nil {
-			return dir, rundir.Relink(latest, filepath.Base(dir))
-		}
-		if !errors.Is(err, os.ErrExist) || n == maxSameSecond {
-			return dir, err
-		}
-	}
+	return rundir.CreateMany(out, namePrefix, LatestLink, RunsDir, now)
 }

@@ -22,8 +22,8 @@ var pageFiles embed.FS
 // pageTemplate is parsed when a page is made: clients and agents, of which a run starts many, make none.
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("compare").Funcs(template.FuncMap{
-		"words": words.ShellWords, "clock": history.Moment, "grouped": history.Grouped[int64], "percent": words.Percent, "mark": markOf,
-		"found": words.Found, "queueing": words.Overtakes,
+		"word": func(w string) string { return words.ShellWords([]string{w}) }, "clock": history.Moment, "grouped": history.Grouped[int64], "percent": words.Percent, "mark": markOf,
+		"found": words.Found, "queueing": words.Overtakes, "heads": func() []string { return heads(columns) },
 	}).ParseFS(pageFiles, "page/*.tmpl"))
 })
 

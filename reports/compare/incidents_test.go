@@ -8,18 +8,19 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 )
 
 // found is a run of made-up results: each property has an early finding and one more.
-func found(firsts map[checker.Name]int64) Run {
+func found(firsts map[model.Name]int64) Run {
 	r := rundir.Results{}
-	r.Verdict, r.Incidents = checker.Violation, 2
+	r.Verdict, r.Incidents = model.Violation, 2
 	for _, name := range checker.Names() {
-		p := checker.Property{Name: name, Verdict: checker.Pass}
+		p := model.Property{Name: name, Verdict: model.Pass}
 		if at, ok := firsts[name]; ok {
-			p.Verdict, p.Count, p.Incidents = checker.Violation, 37, 2
-			p.Findings = []checker.Finding{{ID: string(name) + "-1", AtNS: at}, {ID: string(name) + "-2", AtNS: at + 1}}
+			p.Verdict, p.Count, p.Incidents = model.Violation, 37, 2
+			p.Findings = []model.Finding{{ID: string(name) + "-1", AtNS: at}, {ID: string(name) + "-2", AtNS: at + 1}}
 		}
 		r.Properties = append(r.Properties, p)
 	}
@@ -31,20 +32,20 @@ var cell = Cell{"etcd", "pause", "lock", "", ""}
 // A table that says "violation" and a time means the time of what the headline names, and not that of two believers, which
 // come with every pause and before the harm.
 func TestFirstIsTheFirstOfWhatTheHeadlineNames(t *testing.T) {
-	run := found(map[checker.Name]int64{checker.MutualExclusion: 1e9, checker.StaleWrite: 5e9, checker.LostUpdate: 3e9})
+	run := found(map[model.Name]int64{model.MutualExclusion: 1e9, model.StaleWrite: 5e9, model.LostUpdate: 3e9})
 	if run.FirstNS == nil || *run.FirstNS != 5e9 {
 		t.Errorf("the run's first is %v, want that of stale-write", run.FirstNS)
 	}
 	for name, c := range map[string]struct {
 		runs     []Run
-		headline checker.Name
+		headline model.Name
 		first    string
 	}{
-		"one run":                         {[]Run{run}, checker.StaleWrite, "5.000 s"},
-		"the soonest run":                 {[]Run{run, found(map[checker.Name]int64{checker.StaleWrite: 4e9, checker.MutualExclusion: 1})}, checker.StaleWrite, "4.000 s"},
-		"a run of less harm is no sooner": {[]Run{found(map[checker.Name]int64{checker.MutualExclusion: 1e9}), run}, checker.StaleWrite, "5.000 s"},
-		"whichever comes first":           {[]Run{run, found(map[checker.Name]int64{checker.MutualExclusion: 1e9})}, checker.StaleWrite, "5.000 s"},
-		"no harm":                         {[]Run{found(map[checker.Name]int64{checker.MutualExclusion: 1e9})}, checker.MutualExclusion, "1.000 s"},
+		"one run":                         {[]Run{run}, model.StaleWrite, "5.000 s"},
+		"the soonest run":                 {[]Run{run, found(map[model.Name]int64{model.StaleWrite: 4e9, model.MutualExclusion: 1})}, model.StaleWrite, "4.000 s"},
+		"a run of less harm is no sooner": {[]Run{found(map[model.Name]int64{model.MutualExclusion: 1e9}), run}, model.StaleWrite, "5.000 s"},
+		"whichever comes first":           {[]Run{run, found(map[model.Name]int64{model.MutualExclusion: 1e9})}, model.StaleWrite, "5.000 s"},
+		"no harm":                         {[]Run{found(map[model.Name]int64{model.MutualExclusion: 1e9})}, model.MutualExclusion, "1.000 s"},
 		"nothing":                         {[]Run{calm()}, "", "–"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,9 +59,9 @@ func TestFirstIsTheFirstOfWhatTheHeadlineNames(t *testing.T) {
 
 func TestACellCountsIncidentsBeforeFindings(t *testing.T) {
 	harm := func() Run {
-		return found(map[checker.Name]int64{checker.StaleWrite: 5e9, checker.MutualExclusion: 1e9})
+		return found(map[model.Name]int64{model.StaleWrite: 5e9, model.MutualExclusion: 1e9})
 	}
-	masked := came(checker.Pass, verdicts{checker.MutualExclusion: checker.Masked})
+	masked := came(model.Pass, verdicts{model.MutualExclusion: model.Masked})
 	old := harm() // of a compare.json that has no incidents
 	old.Incidents = 0
 	for want, runs := range map[string][]Run{
@@ -92,7 +93,7 @@ func TestACellCountsIncidentsBeforeFindings(t *testing.T) {
 }
 
 func TestTheSentenceOfAComparisonCountsIncidents(t *testing.T) {
-	harm := found(map[checker.Name]int64{checker.StaleWrite: 5e9})
+	harm := found(map[model.Name]int64{model.StaleWrite: 5e9})
 	c := &Comparison{Shard: Whole, Cells: []Result{NewResult(cell, nil, []Run{harm, harm}, 2), NewResult(cell, nil, []Run{calm()}, 1)}}
 	if got, want := c.Sentence(), "2 cells, 1 violated, 1 passed; 4 incidents in all"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -107,7 +108,7 @@ func TestAComparisonShowsQueues(t *testing.T) {
 	results := rundir.Results{}
 	results.Stats.AttemptsPerGrant, results.Stats.Overtakes = 3, 4
 	herd := NewRun(results)
-	herd.Verdict = checker.Pass
+	herd.Verdict = model.Pass
 	fairer := herd
 	fairer.AttemptsPerGrant, fairer.Overtakes = 2, 1
 	silent := calm()
@@ -140,7 +141,7 @@ func TestAComparisonShowsQueues(t *testing.T) {
 func TestClientsThatWroteAreNotAddedUp(t *testing.T) {
 	exposed := func(wrote int64) Run {
 		run := calm()
-		run.Exposure = []checker.Exposure{{Name: "contended-grants", Count: 50, Min: 1}, {Name: history.ExposureWriters, Count: wrote, Min: 2}}
+		run.Exposure = []model.Exposure{{Name: "contended-grants", Count: 50, Min: 1}, {Name: history.ExposureWriters, Count: wrote, Min: 2}}
 		return run
 	}
 	r := NewResult(cell, nil, []Run{exposed(5), exposed(4)}, 2)

@@ -27,8 +27,8 @@ func Wilson(k, n int) (low, high float64) {
 	return low, high
 }
 
-// shareWords is a count of runs and its interval. None of n is a bound, and never "safe".
-func shareWords(k, n int) string {
+// ShareWords is a count of runs and its interval. None of n is a bound, and never "safe".
+func ShareWords(k, n int) string {
 	low, high := Wilson(k, n)
 	switch {
 	case n == 0:

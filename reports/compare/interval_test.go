@@ -25,7 +25,7 @@ func TestWilson(t *testing.T) {
 		if math.Abs(low-test.low) > 5e-5 || math.Abs(high-test.high) > 5e-5 {
 			t.Errorf("%d of %d: %.4f to %.4f, want %.4f to %.4f", test.k, test.n, low, high, test.low, test.high)
 		}
-		if words := shareWords(test.k, test.n); words != test.words {
+		if words := ShareWords(test.k, test.n); words != test.words {
 			t.Errorf("%d of %d: %q, want %q", test.k, test.n, words, test.words)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 )
 
 // together is a runner whose runs wait until so many of them are at work, or for the rest of those there are.
@@ -84,7 +84,7 @@ func TestARunThatOthersSpoiledIsMadeAgainAlone(t *testing.T) {
 		"it passed, having stood still": {2, stalled(calm()), 2, true},
 		"it could not tell":             {2, stalled(unexposed()), 2, true},
 		"it showed a violation":         {2, stalled(overlapAndStale()), 1, false},
-		"it showed one that was masked": {2, stalled(came(checker.Pass, verdicts{checker.MutualExclusion: checker.Masked})), 1, false},
+		"it showed one that was masked": {2, stalled(came(model.Pass, verdicts{model.MutualExclusion: model.Masked})), 1, false},
 		"its harness never stood still": {2, calm(), 1, false},
 		"nothing was beside it":         {1, stalled(calm()), 1, false},
 		"it could not be made":          {2, stalled(failed(69)), 1, false},
@@ -104,7 +104,7 @@ func TestARunThatOthersSpoiledIsMadeAgainAlone(t *testing.T) {
 			if alone := results[0].Runs[0].Alone; (alone != "") != test.alone || test.alone && (!strings.Contains(alone, "120 ms") || r.beside["b0"] != 0) {
 				t.Errorf("%q, with %d others at work", alone, r.beside["b0"])
 			}
-			if results[0].Verdict == checker.Inconclusive && test.alone {
+			if results[0].Verdict == model.Inconclusive && test.alone {
 				t.Errorf("what was spoiled counts: %+v", results[0])
 			}
 		})

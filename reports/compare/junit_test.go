@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"lockcheck/reports/junit"
 )
 
 func junitOf(t *testing.T, c *Comparison) string {
@@ -26,7 +28,7 @@ func TestJUnitTimesAddUp(t *testing.T) {
 			c.Cells[i].Runs[n].DurationNS = 1_000_499_999 // which rounds down by itself, and up in a sum
 		}
 	}
-	var suites junitSuites
+	var suites junit.Suites
 	if err := xml.Unmarshal([]byte(junitOf(t, c)), &suites); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +58,7 @@ func TestJUnitTimesAddUp(t *testing.T) {
 
 // An expected violation that was seen has passed; what is missing or unexpected is a failure, what is unknown an error.
 func TestJUnitSaysWhatBecameOfEachCell(t *testing.T) {
-	var suites junitSuites
+	var suites junit.Suites
 	if err := xml.Unmarshal([]byte(junitOf(t, sample())), &suites); err != nil {
 		t.Fatal(err)
 	}

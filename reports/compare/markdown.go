@@ -20,10 +20,9 @@ func Markdown(c *Comparison, budget int) string {
 	m := &markdown{budget: budget - room}
 	m.add("## lockcheck: " + inline(c.Sentence()) + "\n\n")
 	all := rows(c.Cells)
-	head := append([]string(nil), columns...)
-	m.add("| " + strings.Join(head, " | ") + " |\n|" + strings.Repeat(" --- |", len(head)) + "\n")
+	m.add("| " + strings.Join(heads(columns), " | ") + " |\n|" + strings.Repeat(" --- |", len(columns)) + "\n")
 	for _, r := range all {
-		cells := r.cells()
+		cells := r.cells(columns)
 		for i := range cells {
 			cells[i] = inline(cells[i])
 		}

@@ -4,30 +4,30 @@ import (
 	"slices"
 	"time"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/words"
 )
 
 // Run is what a comparison keeps of one run; the run's directory has the rest.
 type Run struct {
-	Seed       int64              `json:"seed"`
-	Command    []string           `json:"command"`
-	Dir        string             `json:"dir,omitempty"`       // relative to compare.json, with slashes; "" if none was made
-	Report     string             `json:"report,omitempty"`    // the same of its report.html; "" if none was written
-	Unwritten  string             `json:"unwritten,omitempty"` // why its report was not
-	ExitCode   int                `json:"exit_code"`
-	DurationNS int64              `json:"duration_ns"`     // of the whole command
-	Error      string             `json:"error,omitempty"` // why there is no verdict
-	Verdict    checker.Verdict    `json:"verdict,omitempty"`
-	Reason     string             `json:"reason,omitempty"`
-	Sentence   string             `json:"sentence,omitempty"`
-	FirstNS    *int64             `json:"first_ns"`  // when the first finding of the headline was complete, since the run's start
-	Incidents  int64              `json:"incidents"` // of all properties that are violated
-	Properties []Property         `json:"properties"`
-	Exposure   []checker.Exposure `json:"exposure"` // what had to happen
-	Ops        int64              `json:"ops"`
+	Seed       int64            `json:"seed"`
+	Command    []string         `json:"command"`
+	Dir        string           `json:"dir,omitempty"`       // relative to compare.json, with slashes; "" if none was made
+	Report     string           `json:"report,omitempty"`    // the same of its report.html; "" if none was written
+	Unwritten  string           `json:"unwritten,omitempty"` // why its report was not
+	ExitCode   int              `json:"exit_code"`
+	DurationNS int64            `json:"duration_ns"`     // of the whole command
+	Error      string           `json:"error,omitempty"` // why there is no verdict
+	Verdict    model.Verdict    `json:"verdict,omitempty"`
+	Reason     string           `json:"reason,omitempty"`
+	Sentence   string           `json:"sentence,omitempty"`
+	FirstNS    *int64           `json:"first_ns"`  // when the first finding of the headline was complete, since the run's start
+	Incidents  int64            `json:"incidents"` // of all properties that are violated
+	Properties []Property       `json:"properties"`
+	Exposure   []model.Exposure `json:"exposure"` // what had to happen
+	Ops        int64            `json:"ops"`
 	// Availability is that of results.json, from 0 to 1.
 	Availability float64 `json:"availability"`
 	Outlived     int64   `json:"outlived_leases"`
@@ -35,8 +35,8 @@ type Run struct {
 	AttemptsPerGrant float64 `json:"attempts_per_grant"`
 	Overtakes        int64   `json:"overtakes"`
 	// TakeOver is that of results.json, and Losses how often a holder was told that its lock had passed to another.
-	TakeOver checker.Quantiles `json:"take_over"`
-	Losses   int64             `json:"losses"`
+	TakeOver model.Quantiles `json:"take_over"`
+	Losses   int64           `json:"losses"`
 	// Rejected is how many writes the resource rejected.
 	Rejected int64 `json:"rejected"`
 	// StalledNS is for how long the harness stood still, and Alone why the run was made again with nothing beside it.
@@ -51,12 +51,12 @@ type Run struct {
 
 // Property is one property's verdict in one run.
 type Property struct {
-	Name      checker.Name    `json:"name"`
-	Verdict   checker.Verdict `json:"verdict"`
-	Count     int64           `json:"count"`     // of findings
-	Incidents int64           `json:"incidents"` // that those led back to
-	Why       string          `json:"why,omitempty"`
-	Causes    []string        `json:"causes,omitempty"` // the kinds of cause of the findings that are kept, in order
+	Name      model.Name    `json:"name"`
+	Verdict   model.Verdict `json:"verdict"`
+	Count     int64         `json:"count"`     // of findings
+	Incidents int64         `json:"incidents"` // that those led back to
+	Why       string        `json:"why,omitempty"`
+	Causes    []string      `json:"causes,omitempty"` // the kinds of cause of the findings that are kept, in order
 }
 
 const (
@@ -70,7 +70,7 @@ func planOf(r rundir.Results) history.Plan {
 	if compares, underTest := history.ComparisonNamed(r.Compares); underTest {
 		p.UnderTest, p.Fenced = &history.UnderTest{Compares: r.Compares}, compares == history.CompareTokens
 	}
-	if tokens := r.Property(checker.TokenMonotonicity); tokens != nil && tokens.Verdict == checker.NotApplicable {
+	if tokens := r.Property(model.TokenMonotonicity); tokens != nil && tokens.Verdict == model.NotApplicable {
 		p.Tokens = history.TokensNone // so that fencing had nothing to compare
 	}
 	return p
@@ -81,7 +81,7 @@ func NewRun(r rundir.Results) Run {
 	run := Run{
 		Seed: r.Seed, Verdict: r.Verdict, Reason: words.Clip(words.Plain(r.Reason), maxText),
 		Sentence:  words.Clip(words.Sentence(planOf(r), &r.Result), maxText),
-		Incidents: r.Incidents, Properties: []Property{}, Exposure: []checker.Exposure{}, Story: []string{},
+		Incidents: r.Incidents, Properties: []Property{}, Exposure: []model.Exposure{}, Story: []string{},
 		AttemptsPerGrant: r.Stats.AttemptsPerGrant, Overtakes: r.Stats.Overtakes, StalledNS: r.Stats.StalledNS, ThrottledNS: r.Stats.ThrottledNS, TakeOver: r.Stats.TakeOver, Losses: r.Stats.LossSignal.Count, Rejected: r.Stats.Rejected, Versions: r.Versions,
 		Ops: r.Stats.Ops, Availability: r.Stats.Availability, Outlived: r.Stats.OutlivedLeases,
 	}
@@ -104,7 +104,7 @@ func NewRun(r rundir.Results) Run {
 }
 
 // causes are the kinds of cause that the findings of a property have, each once.
-func causes(p checker.Property) (kinds []string) {
+func causes(p model.Property) (kinds []string) {
 	for _, f := range p.Findings {
 		kinds = append(kinds, words.Clip(words.Plain(f.Cause.Kind), maxText))
 	}
@@ -115,7 +115,7 @@ func causes(p checker.Property) (kinds []string) {
 // causePrefix begins the last line of a story whose cause is known.
 const causePrefix = "cause: "
 
-func story(f checker.Finding) []string {
+func story(f model.Finding) []string {
 	lines := []string{words.Clip(words.Plain(f.Summary), maxText)}
 	for i, line := range f.Story {
 		if i == maxStory {
@@ -135,13 +135,13 @@ func (r Run) lost() bool { return r.Error != "" && r.Verdict != "" }
 
 // conclusive reports whether the run could tell: it was made, and what was to be tested happened.
 func (r Run) conclusive() bool {
-	return r.Error == "" && (r.Verdict == checker.Violation || r.Verdict == checker.Pass)
+	return r.Error == "" && (r.Verdict == model.Violation || r.Verdict == model.Pass)
 }
 
 // foundSomething reports whether the run shows a violation, or one that fencing masked. Such a run counts as it is.
 func (r Run) foundSomething() bool {
-	return r.Verdict == checker.Violation || slices.ContainsFunc(r.Properties, func(p Property) bool {
-		return p.Verdict == checker.Violation || p.Verdict == checker.Masked
+	return r.Verdict == model.Violation || slices.ContainsFunc(r.Properties, func(p Property) bool {
+		return p.Verdict == model.Violation || p.Verdict == model.Masked
 	})
 }
 
@@ -149,7 +149,7 @@ func (r Run) foundSomething() bool {
 func (r Run) Duration() time.Duration { return time.Duration(r.DurationNS) }
 
 // property is a property's verdict; the zero Property if it was not judged.
-func (r Run) property(name checker.Name) Property {
+func (r Run) property(name model.Name) Property {
 	for _, p := range r.Properties {
 		if p.Name == name {
 			return p
@@ -159,7 +159,7 @@ func (r Run) property(name checker.Name) Property {
 }
 
 // of counts the findings of properties of that verdict, and the incidents of each.
-func (r Run) of(verdict checker.Verdict) (findings, incidents int64) {
+func (r Run) of(verdict model.Verdict) (findings, incidents int64) {
 	for _, p := range r.Properties {
 		if p.Verdict == verdict {
 			findings += p.Count
@@ -170,9 +170,9 @@ func (r Run) of(verdict checker.Verdict) (findings, incidents int64) {
 }
 
 // headline is the violated property that a reader has to hear of first; "" if there is none.
-func (r Run) headline() (first checker.Name) {
+func (r Run) headline() (first model.Name) {
 	for _, p := range r.Properties {
-		if p.Verdict == checker.Violation && (first == "" || words.ByHarm(p.Name, first) < 0) {
+		if p.Verdict == model.Violation && (first == "" || words.ByHarm(p.Name, first) < 0) {
 			first = p.Name
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 )
 
 // A comparison that ended early is gone on with where it was: runs that were made count, and are not made again.
@@ -46,7 +46,7 @@ func TestFailFastWaitsForWhatMayStillCome(t *testing.T) {
 	if results[0].Outcome != Met || results[1].Outcome != Unmet || results[1].Made != 2 || results[2].Outcome != NotRun {
 		t.Errorf("%s, %s after %d runs, %s", results[0].Outcome, results[1].Outcome, results[1].Made, results[2].Outcome)
 	}
-	runner = &scripted{runs: map[string][]Run{"bad": {came(checker.Violation, verdicts{checker.EarlyExpiry: checker.Violation}), calm()}}}
+	runner = &scripted{runs: map[string][]Run{"bad": {came(model.Violation, verdicts{model.EarlyExpiry: model.Violation}), calm()}}}
 	if results := Execute(t.Context(), []Task{task("bad", 2, pauseHarms())}, Execution{Seed: 7, FailFast: true}, runner, &silent{}); results[0].Made != 1 {
 		t.Errorf("%d runs after one that no other can mend", results[0].Made)
 	}

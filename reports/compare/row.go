@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/words"
 )
 
@@ -25,11 +25,40 @@ type row struct {
 	Queueing     string // requests for each grant; "" where no client tells
 }
 
-// columns are the headings of rows; the outcome's is the column that colour repeats.
-var columns = []string{"backend", "nemesis", "workload", "outcome", "verdict", "layers", "found", "first", "violated runs", "operations", "available", "exposure"}
+// column is one column of the table of cells, on a terminal and in Markdown.
+type column struct {
+	head     string
+	cell     func(row) string
+	figure   bool // aligned to the right
+	maxWidth int  // in characters, over which it is broken into lines; 0 is any
+	leave    int  // a narrow terminal goes without the columns that have one, 1 first; the page has them all
+}
 
-// outcomeColumn is where the outcome stands.
-const outcomeColumn = 3
+// outcome is the column that colour repeats.
+const outcome = "outcome"
+
+var columns = []column{
+	{head: "backend", cell: func(w row) string { return w.Cell.Backend }},
+	{head: "nemesis", cell: func(w row) string { return w.Cell.Nemesis }, maxWidth: 30},
+	{head: "workload", cell: func(w row) string { return w.load() }},
+	{head: outcome, cell: func(w row) string { return w.Shape + " " + w.Standing }},
+	{head: "verdict", cell: func(w row) string { return w.Verdict }},
+	{head: "layers", cell: func(w row) string { return w.Marks }},
+	{head: "found", cell: func(w row) string { return w.Found }, maxWidth: 26, leave: 5},
+	{head: "first", cell: func(w row) string { return w.First }, figure: true, leave: 4},
+	{head: "violated runs", cell: func(w row) string { return w.Runs }, leave: 6},
+	{head: "operations", cell: func(w row) string { return w.Ops }, figure: true, leave: 3},
+	{head: "available", cell: func(w row) string { return w.Availability }, figure: true, leave: 2},
+	{head: "exposure", cell: func(w row) string { return w.Exposure }, maxWidth: 30, leave: 1},
+}
+
+func heads(shown []column) []string {
+	all := make([]string, len(shown))
+	for i, c := range shown {
+		all[i] = c.head
+	}
+	return all
+}
 
 func newRow(r Result) row {
 	w := row{Result: r, Shape: r.face().Symbol, Class: r.face().Class, Standing: r.standing(), Verdict: string(r.Verdict)}
@@ -42,7 +71,7 @@ func newRow(r Result) row {
 	if w.First = "–"; r.FirstNS != nil {
 		w.First = history.Moment(*r.FirstNS)
 	}
-	w.Runs = shareWords(r.Violated, r.Conclusive)
+	w.Runs = ShareWords(r.Violated, r.Conclusive)
 	if r.StoppedEarly {
 		w.Runs += "*"
 	}
@@ -66,7 +95,7 @@ func foundWords(r Result) string {
 }
 
 // exposureWords is what had to happen and how often it did: "contended grants: 113, pauses past the lease: 2".
-func exposureWords(exposure []checker.Exposure) string {
+func exposureWords(exposure []model.Exposure) string {
 	parts := make([]string, 0, len(exposure))
 	for _, e := range exposure {
 		parts = append(parts, strings.ReplaceAll(words.Plain(e.Name), "-", " ")+": "+history.Grouped(e.Count))
@@ -74,13 +103,12 @@ func exposureWords(exposure []checker.Exposure) string {
 	return strings.Join(parts, ", ")
 }
 
-func (w row) cells() []string {
-	cells := []string{w.Cell.Backend, w.Cell.Nemesis, w.load(), w.Shape + " " + w.Standing, w.Verdict, w.Marks, w.Found, w.First,
-		w.Runs, w.Ops, w.Availability, w.Exposure}
-	for i, c := range cells {
-		cells[i] = words.Plain(c)
+func (w row) cells(shown []column) []string {
+	all := make([]string, len(shown))
+	for i, c := range shown {
+		all[i] = words.Plain(c.cell(w))
 	}
-	return cells
+	return all
 }
 
 func rows(results []Result) []row {

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lockcheck/reports/terminal/terminaltest"
+	"lockcheck/reports/testkit"
 )
 
 // A terminal that does not know its size, as docker run -t has one at first, is shown lines; one that does, the table.
@@ -21,7 +21,7 @@ func TestScreenOnATerminal(t *testing.T) {
 		lines bool
 	}{"0×0": {unix.Winsize{}, true}, "100×30": {unix.Winsize{Col: 100, Row: 30}, false}} {
 		t.Run(name, func(t *testing.T) {
-			terminal, seen := terminaltest.Pseudo(t, test.size)
+			terminal, seen := testkit.Pseudo(t, test.size)
 			tasks := []Task{task("etcd", 1, nil)}
 			screen := NewScreen(terminal, tasks, false)
 			Execute(t.Context(), tasks, Execution{Seed: 7}, &scripted{runs: map[string][]Run{"etcd": {calm()}}}, screen)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // Pods of a campaign share machines that no user watches. A run whose harness stood still there may have tested less than it would have
@@ -56,8 +56,8 @@ func (c *Comparison) DoubtStalled() (doubted bool) {
 	for i, cell := range c.Cells {
 		runs := slices.Clone(cell.Runs)
 		for n, run := range runs {
-			if run.doubtful() && run.Verdict == checker.Pass {
-				runs[n].Verdict, doubted = checker.Inconclusive, true
+			if run.doubtful() && run.Verdict == model.Pass {
+				runs[n].Verdict, doubted = model.Inconclusive, true
 				runs[n].Reason = LessTested(run.HeldUp())
 			}
 		}

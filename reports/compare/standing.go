@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/words"
 )
 
@@ -12,13 +13,13 @@ import (
 func (r Result) face() words.Face {
 	switch r.Outcome {
 	case Met:
-		return words.FaceOf(checker.Pass)
+		return words.FaceOf(model.Pass)
 	case Unmet:
-		return words.FaceOf(checker.Violation)
+		return words.FaceOf(model.Violation)
 	case NotRun:
-		return words.FaceOf(checker.NotApplicable)
+		return words.FaceOf(model.NotApplicable)
 	}
-	return words.FaceOf(checker.Inconclusive)
+	return words.FaceOf(model.Inconclusive)
 }
 
 // standing is the outcome in words.
@@ -71,7 +72,7 @@ const (
 var layers = []Layer{OfService, OfBelief, OfHarm}
 
 // layerOf is where a violation of a property belongs.
-func layerOf(name checker.Name) Layer {
+func layerOf(name model.Name) Layer {
 	switch checker.Describe(name).Advice {
 	case checker.AdviceBelief:
 		return OfBelief
@@ -84,22 +85,22 @@ func layerOf(name checker.Name) Layer {
 // LayerMark is what came of a layer in all runs of a cell.
 type LayerMark struct {
 	Layer   Layer
-	Verdict checker.Verdict // the worst of its properties: violation, inconclusive, masked, pass, or n/a
+	Verdict model.Verdict // the worst of its properties: violation, inconclusive, masked, pass, or n/a
 }
 
 // Symbol is its mark beside the word.
 func (m LayerMark) Symbol() string { return markOf(m.Verdict) }
 
 // markOf is the shape of a verdict where ✓ and ✗, which are the gate's, would say whether it was to be so.
-func markOf(v checker.Verdict) string {
+func markOf(v model.Verdict) string {
 	switch v {
-	case checker.Violation:
+	case model.Violation:
 		return "●"
-	case checker.Masked:
+	case model.Masked:
 		return "◐"
-	case checker.Inconclusive:
+	case model.Inconclusive:
 		return "?"
-	case checker.NotApplicable:
+	case model.NotApplicable:
 		return "–"
 	}
 	return "○"
@@ -108,25 +109,25 @@ func markOf(v checker.Verdict) string {
 // Words is what the mark means.
 func (m LayerMark) Words() string {
 	switch m.Verdict {
-	case checker.Violation:
+	case model.Violation:
 		return map[Layer]string{OfService: "the service broke a promise", OfBelief: "two clients believed at once", OfHarm: "the data was harmed"}[m.Layer]
-	case checker.Masked:
+	case model.Masked:
 		return "two clients believed at once, and fencing, compare-and-set or idempotency keys kept it from the data"
-	case checker.Inconclusive:
+	case model.Inconclusive:
 		return "not known"
-	case checker.NotApplicable:
+	case model.NotApplicable:
 		return "not judged"
 	}
 	return "nothing was found"
 }
 
 // worseVerdicts are verdicts of properties, the worst first.
-var worseVerdicts = []checker.Verdict{checker.Violation, checker.Inconclusive, checker.Masked, checker.Pass, checker.NotApplicable}
+var worseVerdicts = []model.Verdict{model.Violation, model.Inconclusive, model.Masked, model.Pass, model.NotApplicable}
 
 // Layers says which layer failed, over all runs that were made.
 func (r Result) Layers() (marks []LayerMark) {
 	for _, layer := range layers {
-		mark := LayerMark{layer, checker.NotApplicable}
+		mark := LayerMark{layer, model.NotApplicable}
 		for _, worse := range worseVerdicts {
 			if r.has(layer, worse) {
 				mark.Verdict = worse
@@ -138,7 +139,7 @@ func (r Result) Layers() (marks []LayerMark) {
 	return marks
 }
 
-func (r Result) has(layer Layer, verdict checker.Verdict) bool {
+func (r Result) has(layer Layer, verdict model.Verdict) bool {
 	for _, run := range r.Runs {
 		for _, p := range run.Properties {
 			if run.Error == "" && p.Verdict == verdict && layerOf(p.Name) == layer {

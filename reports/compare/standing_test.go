@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 )
 
 // What breaks the gate never has a ✓, and what does not break it never a ✗, wherever a cell is shown.
@@ -19,7 +19,7 @@ func TestSymbolsShowTheOutcome(t *testing.T) {
 		"an expected violation":                             {pauseHarms(), []Run{overlapAndStale()}, "✓ as expected"},
 		"an unexpected violation":                           {expecting(), []Run{overlapAndStale()}, "✗ unexpected"},
 		"a violation that did not come":                     {pauseHarms(), []Run{calm()}, "✗ missing"},
-		"one came, another did not, a third was not listed": {expecting(wanted(11, checker.LostUpdate, checker.Violation)), []Run{overlapAndStale()}, "✗ unexpected, missing"},
+		"one came, another did not, a third was not listed": {expecting(wanted(11, model.LostUpdate, model.Violation)), []Run{overlapAndStale()}, "✗ unexpected, missing"},
 		"a pass that was expected":                          {expecting(), []Run{calm()}, "✓ as expected"},
 		"nothing was tested":                                {expecting(), []Run{unexposed()}, "? inconclusive"},
 		"a run that could not be made":                      {expecting(), []Run{failed(69)}, "? could not be run"},
@@ -66,11 +66,11 @@ func TestLayersTellBackendsApart(t *testing.T) {
 		want string
 	}{
 		"etcd under pause":              {overlapAndStale(), "○ service ● belief ● harm"},
-		"etcd under pause with fencing": {came(checker.Pass, verdicts{checker.MutualExclusion: checker.Masked}), "○ service ◐ belief ○ harm"},
-		"redis under clock": {came(checker.Violation, verdicts{checker.EarlyExpiry: checker.Violation, checker.MutualExclusion: checker.Violation, checker.LostUpdate: checker.Violation}),
+		"etcd under pause with fencing": {came(model.Pass, verdicts{model.MutualExclusion: model.Masked}), "○ service ◐ belief ○ harm"},
+		"redis under clock": {came(model.Violation, verdicts{model.EarlyExpiry: model.Violation, model.MutualExclusion: model.Violation, model.LostUpdate: model.Violation}),
 			"● service ● belief ● harm"},
-		"a service that broke its promise, without harm": {came(checker.Violation, verdicts{checker.TokenMonotonicity: checker.Violation}), "● service ○ belief ○ harm"},
-		"a lock that hangs": {came(checker.Violation, verdicts{checker.Liveness: checker.Violation}), "● service ○ belief ○ harm"},
+		"a service that broke its promise, without harm": {came(model.Violation, verdicts{model.TokenMonotonicity: model.Violation}), "● service ○ belief ○ harm"},
+		"a lock that hangs": {came(model.Violation, verdicts{model.Liveness: model.Violation}), "● service ○ belief ○ harm"},
 		"calm":              {calm(), "○ service ○ belief ○ harm"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,16 +14,10 @@ import (
 	"lockcheck/reports/words"
 )
 
-// dispensable are the columns that a narrow terminal goes without, the first first; the page has them all.
-var dispensable = []int{11, 10, 9, 7, 6, 8}
-
 // Table draws the cells for a terminal of a width in columns, 0 for any.
 func Table(w io.Writer, results []Result, color bool, width int) error {
-	shown := make([]int, len(columns))
-	for i := range shown {
-		shown[i] = i
-	}
-	for _, leave := range dispensable {
+	shown := columns
+	for leave := 1; leave <= len(columns); leave++ {
 		var out strings.Builder
 		if err := table(&out, rows(results), shown, false); err != nil {
 			return err
@@ -31,7 +25,7 @@ func Table(w io.Writer, results []Result, color bool, width int) error {
 		if width <= 0 || widest(out.String()) <= width {
 			break
 		}
-		shown = slices.DeleteFunc(shown, func(i int) bool { return i == leave })
+		shown = slices.DeleteFunc(slices.Clone(shown), func(c column) bool { return c.leave == leave })
 	}
 	return table(w, rows(results), shown, color)
 }
@@ -43,35 +37,26 @@ func widest(text string) (columns int) {
 	return columns
 }
 
-// maxWidths are of the columns that may be long: they are broken into lines.
-var maxWidths = map[int]int{1: 30, 6: 26, 11: 30}
-
-// rightAligned are the columns of figures.
-var rightAligned = []int{7, 9, 10}
-
-func table(w io.Writer, all []row, shown []int, color bool) error {
-	head, align, widths := make([]string, len(shown)), make([]tw.Align, len(shown)), map[int]int{}
-	for at, i := range shown {
-		head[at], align[at] = columns[i], tw.AlignLeft
-		if slices.Contains(rightAligned, i) {
-			align[at] = tw.AlignRight
+func table(w io.Writer, all []row, shown []column, color bool) error {
+	align, widths := make([]tw.Align, len(shown)), map[int]int{}
+	for i, c := range shown {
+		align[i] = tw.AlignLeft
+		if c.figure {
+			align[i] = tw.AlignRight
 		}
-		if width, bounded := maxWidths[i]; bounded {
-			widths[at] = width
+		if c.maxWidth > 0 {
+			widths[i] = c.maxWidth
 		}
 	}
 	table := terminal.NewTable(w, align, widths)
-	table.Header(head)
+	table.Header(heads(shown))
 	for _, r := range all {
-		cells := r.cells()
-		line := make([]string, len(shown))
-		for at, i := range shown {
-			line[at] = cells[i]
-			if i == outcomeColumn && color && r.Outcome != NotRun {
-				line[at] = r.face().Paint(cells[i])
-			}
+		cells := r.cells(shown)
+		if color && r.Outcome != NotRun {
+			i := slices.IndexFunc(shown, func(c column) bool { return c.head == outcome })
+			cells[i] = r.face().Paint(cells[i])
 		}
-		if err := table.Append(line); err != nil {
+		if err := table.Append(cells); err != nil {
 			return err
 		}
 	}

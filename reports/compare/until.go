@@ -6,6 +6,7 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // FlagUntil is the flag of lockcheck run that ends the load once something was found.
@@ -63,9 +64,9 @@ func (e *Expectation) violations() (names []string, all bool) {
 	}
 	for _, w := range e.Expect {
 		switch {
-		case w.only(checker.Violation) && slices.Contains(checker.FoundEarly(), w.Property):
+		case w.only(model.Violation) && slices.Contains(checker.FoundEarly(), w.Property):
 			names = append(names, string(w.Property))
-		case !slices.Contains(w.Verdicts, checker.Violation) || !slices.Contains(w.Verdicts, checker.Pass):
+		case !slices.Contains(w.Verdicts, model.Violation) || !slices.Contains(w.Verdicts, model.Pass):
 			return nil, false
 		}
 	}

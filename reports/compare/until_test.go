@@ -4,35 +4,35 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 )
 
 // A run ends early only where nothing but violations is expected of it, and only once all of those were found.
 func TestUntilIsFittedToWhatIsExpected(t *testing.T) {
-	violated := func(names ...checker.Name) []Wanted {
+	violated := func(names ...model.Name) []Wanted {
 		var all []Wanted
 		for _, name := range names {
-			all = append(all, Wanted{Property: name, Verdicts: []checker.Verdict{checker.Violation}})
+			all = append(all, Wanted{Property: name, Verdicts: []model.Verdict{model.Violation}})
 		}
 		return all
 	}
-	either := Wanted{Property: checker.LostUpdate, Verdicts: []checker.Verdict{checker.Violation, checker.Pass}}
+	either := Wanted{Property: model.LostUpdate, Verdicts: []model.Verdict{model.Violation, model.Pass}}
 	for name, c := range map[string]struct {
 		expecting bool
 		expect    []Wanted
 		until     string
 		want      string // "" for a run that lasts its time
 	}{
-		"one violation":                    {true, violated(checker.StaleWrite), "violation", "stale-write"},
-		"two":                              {true, violated(checker.StaleWrite, checker.MutualExclusion), "violation", "stale-write,mutual-exclusion"},
-		"one of two is named":              {true, violated(checker.StaleWrite, checker.MutualExclusion), "mutual-exclusion", "stale-write,mutual-exclusion"},
-		"another is named":                 {true, violated(checker.StaleWrite), "early-expiry", "stale-write,early-expiry"},
-		"one may also pass":                {true, append(violated(checker.StaleWrite), either), "violation", "stale-write"},
+		"one violation":                    {true, violated(model.StaleWrite), "violation", "stale-write"},
+		"two":                              {true, violated(model.StaleWrite, model.MutualExclusion), "violation", "stale-write,mutual-exclusion"},
+		"one of two is named":              {true, violated(model.StaleWrite, model.MutualExclusion), "mutual-exclusion", "stale-write,mutual-exclusion"},
+		"another is named":                 {true, violated(model.StaleWrite), "early-expiry", "stale-write,early-expiry"},
+		"one may also pass":                {true, append(violated(model.StaleWrite), either), "violation", "stale-write"},
 		"all may also pass":                {true, []Wanted{either}, "violation", ""},
-		"one may be masked":                {true, append(violated(checker.StaleWrite), Wanted{checker.MutualExclusion, []checker.Verdict{checker.Violation, checker.Masked}, 0}), "violation", ""},
-		"one has to pass":                  {true, append(violated(checker.StaleWrite), Wanted{checker.EarlyExpiry, []checker.Verdict{checker.Pass}, 0}), "violation", ""},
-		"one is known only at the end":     {true, violated(checker.StaleWrite, checker.ReleaseByOwner), "violation", ""},
-		"exposure shows no violation":      {true, violated(checker.StaleWrite), "exposed", ""},
+		"one may be masked":                {true, append(violated(model.StaleWrite), Wanted{model.MutualExclusion, []model.Verdict{model.Violation, model.Masked}, 0}), "violation", ""},
+		"one has to pass":                  {true, append(violated(model.StaleWrite), Wanted{model.EarlyExpiry, []model.Verdict{model.Pass}, 0}), "violation", ""},
+		"one is known only at the end":     {true, violated(model.StaleWrite, model.ReleaseByOwner), "violation", ""},
+		"exposure shows no violation":      {true, violated(model.StaleWrite), "exposed", ""},
 		"nothing may be violated":          {true, nil, "violation", ""},
 		"nothing is expected, all is told": {false, nil, "violation", ""},
 	} {
@@ -60,7 +60,7 @@ func TestUntilIsFittedToWhatIsExpected(t *testing.T) {
 func TestUntilIsNoOtherWayOfRunning(t *testing.T) {
 	spec := Spec{Backends: []Backend{{Name: "b", Kind: "etcd"}}, Nemeses: []string{"pause"}, Workloads: []string{"lock"},
 		Override: []Flag{{FlagUntil, "violation"}}, Expecting: true,
-		Expectations: []Expectation{{Expect: []Wanted{{Property: checker.StaleWrite, Verdicts: []checker.Verdict{checker.Violation}}}}}}
+		Expectations: []Expectation{{Expect: []Wanted{{Property: model.StaleWrite, Verdicts: []model.Verdict{model.Violation}}}}}}
 	c := &Comparison{Basis: NewBasis("v1", 1, spec.Tasks(Whole))}
 	spec.Expectations = nil
 	if cells := c.RunOtherwise(spec); len(cells) > 0 {
@@ -75,7 +75,7 @@ func TestUntilIsNoOtherWayOfRunning(t *testing.T) {
 // Figures of a run that ended early are of less time: which cells those are is said below the table.
 func TestWhichCellsMayEndEarlyIsSaid(t *testing.T) {
 	spec := Spec{Backends: []Backend{{Name: "b", Kind: "etcd"}}, Nemeses: []string{"none", "pause"}, Workloads: []string{"lock"}, Override: []Flag{{FlagUntil, "violation"}}, Expecting: true,
-		Expectations: []Expectation{{Pattern: Pattern{Nemeses: []string{"pause"}}, Expect: []Wanted{{Property: checker.StaleWrite, Verdicts: []checker.Verdict{checker.Violation}}}}}}
+		Expectations: []Expectation{{Pattern: Pattern{Nemeses: []string{"pause"}}, Expect: []Wanted{{Property: model.StaleWrite, Verdicts: []model.Verdict{model.Violation}}}}}}
 	for until, want := range map[string]bool{"violation": true, "": false} {
 		spec.Override[0].Value = until
 		c := &Comparison{Basis: NewBasis("v1", 1, spec.Tasks(Whole))}

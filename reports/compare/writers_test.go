@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 )
 
 // nasty is what a client may have called its key.
@@ -262,7 +262,7 @@ func TestTerminal(t *testing.T) {
 		if got := widest(regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(out.String(), "")); got > width {
 			t.Errorf("the table is %d wide, the terminal %d:\n%s", got, width, out.String())
 		}
-		if !strings.Contains(out.String(), string(checker.Violation)) {
+		if !strings.Contains(out.String(), string(model.Violation)) {
 			t.Error("it lacks the verdict")
 		}
 	}

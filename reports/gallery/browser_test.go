@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lockcheck/reports/browsertest"
+	"lockcheck/reports/testkit/browserkit"
 )
 
 // The page opens from disk and asks for nothing, and its links lead somewhere, in a narrow window, too.
 func TestTheGalleryInABrowser(t *testing.T) {
-	b := browsertest.Start(t)
+	b := browserkit.Start(t)
 	dir := t.TempDir()
 	r := sampleRecord()
 	r.Items = r.Items[:3]
@@ -27,7 +27,7 @@ func TestTheGalleryInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, width := range []int{390, 1280} {
-		p := b.Open(t, filepath.Join(dir, HTMLFile), browsertest.View{Width: width, Height: 800})
+		p := b.Open(t, filepath.Join(dir, HTMLFile), browserkit.View{Width: width, Height: 800})
 		p.ShotWhole(fmt.Sprintf("gallery-%d", width))
 		if wide := p.Wide(); wide > float64(width) {
 			t.Errorf("in a window of %d the page is %v wide", width, wide)

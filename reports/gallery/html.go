@@ -22,7 +22,7 @@ var pageFiles embed.FS
 // pageTemplate is parsed when a page is made: clients and agents, of which a run starts many, make none.
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("gallery").Funcs(template.FuncMap{
-		"words": words.ShellWords, "measured": measured, "took": func(i Item) string { return history.Duration(i.Run.DurationNS) },
+		"word": func(w string) string { return words.ShellWords([]string{w}) }, "measured": measured, "took": func(i Item) string { return history.Duration(i.Run.DurationNS) },
 	}).ParseFS(pageFiles, "page/*.tmpl"))
 })
 

@@ -6,16 +6,16 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare/config"
-	"lockcheck/reports/internal/dom"
+	"lockcheck/reports/testkit"
 )
 
 const hostile = `"><script>alert(1)</script><a href='javascript:x'>` + "\x1b\u202E"
 
 // sampleRecord is a gallery of three scenarios: both halves of one, a half that something is missing for, and one whose texts are hostile.
 func sampleRecord() Record {
-	run := ran(checker.Violation, is(checker.StaleWrite, checker.Violation))
+	run := ran(model.Violation, is(model.StaleWrite, model.Violation))
 	run.Dir, run.Report, run.Sentence, run.DurationNS = "runs/a b#1?%", "runs/a b#1?%/report.html", "UNSAFE: etcd", int64(3*time.Second)
 	run.Story = []string{"stale-write-1", "c1 acquired k1"}
 	bad := run
@@ -42,8 +42,8 @@ func pageOf(t *testing.T, r Record) string {
 
 // The page says of each scenario what happened, what it teaches and how often it came up, and leads to the reports.
 func TestThePageSaysItAll(t *testing.T) {
-	doc := dom.Parse(t, pageOf(t, sampleRecord()))
-	rows := dom.Elements(doc, "tr")
+	doc := testkit.Parse(t, pageOf(t, sampleRecord()))
+	rows := testkit.Elements(doc, "tr")
 	if len(rows) != 4 { // a head and three scenarios
 		t.Fatalf("%d rows", len(rows))
 	}
@@ -52,19 +52,19 @@ func TestThePageSaysItAll(t *testing.T) {
 		2: {"old", "?unavailable", "no such server", "not asked for"},
 	} {
 		for _, w := range want {
-			if text := dom.Text(rows[row]); !strings.Contains(text, w) {
+			if text := testkit.Text(rows[row]); !strings.Contains(text, w) {
 				t.Errorf("row %d lacks %q: %s", row, w, text)
 			}
 		}
 	}
-	text := dom.Text(dom.Elements(doc, "details")[0])
+	text := testkit.Text(testkit.Elements(doc, "details")[0])
 	for _, want := range []string{"A holder is paused", "A lease keeps others out.", "the classic. Fixed in never. Reproduced when it was last measured: in 19 of 20 runs, 2026-11-25.",
 		"The resource compares tokens.", "UNSAFE: etcd", "c1 acquired k1", "lockcheck run --backend=etcd"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the scenario lacks %q: %s", want, text)
 		}
 	}
-	if h1 := dom.Text(dom.Elements(doc, "h1")[0]); h1 != "✗1 of 4 runs reproduced, 1 not reproduced, 1 failed, 1 unavailable" {
+	if h1 := testkit.Text(testkit.Elements(doc, "h1")[0]); h1 != "✗1 of 4 runs reproduced, 1 not reproduced, 1 failed, 1 unavailable" {
 		t.Errorf("it is headed %q", h1)
 	}
 }
@@ -72,17 +72,17 @@ func TestThePageSaysItAll(t *testing.T) {
 // What a file, a command or a run says is text, and nothing leads away from the directory.
 func TestThePageHoldsOnlyText(t *testing.T) {
 	text := pageOf(t, sampleRecord())
-	doc := dom.Parse(t, text)
+	doc := testkit.Parse(t, text)
 	if !strings.Contains(text, "default-src 'none'") || strings.ContainsAny(text, "\x1b\u202E") {
 		t.Error("it has no content policy, or invisible characters")
 	}
 	for _, tag := range []string{"script", "img", "link", "iframe"} {
-		if n := len(dom.Elements(doc, tag)); n > 0 {
+		if n := len(testkit.Elements(doc, tag)); n > 0 {
 			t.Errorf("it has %d elements %s", n, tag)
 		}
 	}
-	for _, a := range dom.Elements(doc, "a") {
-		if to := dom.Attribute(a, "href"); !strings.HasPrefix(to, "#") && !strings.HasPrefix(to, "./") {
+	for _, a := range testkit.Elements(doc, "a") {
+		if to := testkit.Attribute(a, "href"); !strings.HasPrefix(to, "#") && !strings.HasPrefix(to, "./") {
 			t.Errorf("a link leads to %q", to)
 		}
 	}

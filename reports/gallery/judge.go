@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
 )
@@ -51,9 +51,9 @@ func Judge(half config.Half, run compare.Run) (Outcome, string) {
 		return NotReproduced, strings.Join(d.contradicted, "; ")
 	case len(d.absent) > 0 && len(d.unexposed) > 0:
 		return Inconclusive, strings.Join(slices.Concat(d.absent, d.unexposed), "; ")
-	case len(d.absent) > 0 && run.Verdict != checker.Inconclusive:
+	case len(d.absent) > 0 && run.Verdict != model.Inconclusive:
 		return NotReproduced, strings.Join(d.absent, "; ")
-	case run.Verdict == checker.Inconclusive:
+	case run.Verdict == model.Inconclusive:
 		return Inconclusive, strings.Join(append(d.absent, run.Reason), "; ")
 	case len(d.unknown) > 0:
 		return Inconclusive, strings.Join(d.unknown, "; ")
@@ -72,7 +72,7 @@ type difference struct {
 // differences holds a run against its half. Where a violation is expected its consequences are no difference: which other properties break
 // with it depends on how operations happen to fall. A run that must not fail must not fail in any property.
 func differences(half config.Half, run compare.Run) (d difference) {
-	listed := map[checker.Name]bool{}
+	listed := map[model.Name]bool{}
 	for _, e := range half.Expect {
 		listed[e.Property] = true
 		i := slices.IndexFunc(run.Properties, func(p compare.Property) bool { return p.Name == e.Property })
@@ -87,9 +87,9 @@ func differences(half config.Half, run compare.Run) (d difference) {
 			if e.Cause != "" && !slices.Contains(p.Causes, e.Cause) {
 				d.absent = append(d.absent, fmt.Sprintf("%s is put down to %s, expected %s", p.Name, orUnknown(strings.Join(p.Causes, ", ")), e.Cause))
 			}
-		case p.Verdict == checker.Violation:
+		case p.Verdict == model.Violation:
 			d.contradicted = append(d.contradicted, text)
-		case p.Verdict == checker.Inconclusive:
+		case p.Verdict == model.Inconclusive:
 			d.unknown = append(d.unknown, text)
 		default:
 			d.absent = append(d.absent, text)
@@ -98,9 +98,9 @@ func differences(half config.Half, run compare.Run) (d difference) {
 	for _, p := range run.Properties {
 		switch {
 		case listed[p.Name] || half.ExpectsViolation():
-		case p.Verdict == checker.Violation:
+		case p.Verdict == model.Violation:
 			d.contradicted = append(d.contradicted, fmt.Sprintf("%s is violated, expected no violation", p.Name))
-		case p.Verdict == checker.Inconclusive:
+		case p.Verdict == model.Inconclusive:
 			d.unknown = append(d.unknown, fmt.Sprintf("%s is inconclusive", p.Name))
 		}
 	}

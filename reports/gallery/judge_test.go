@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
 )
@@ -14,7 +14,7 @@ func expecting(all ...config.Expected) config.Half {
 	return config.Half{Name: config.Failure, Flags: []compare.Flag{{Name: "backend", Value: "etcd"}}, Expect: all}
 }
 
-func want(name checker.Name, verdicts ...checker.Verdict) config.Expected {
+func want(name model.Name, verdicts ...model.Verdict) config.Expected {
 	return config.Expected{Wanted: compare.Wanted{Property: name, Verdicts: verdicts}}
 }
 
@@ -24,23 +24,23 @@ func by(e config.Expected, cause string) config.Expected {
 }
 
 // ran is a run that came to a verdict.
-func ran(verdict checker.Verdict, all ...compare.Property) compare.Run {
+func ran(verdict model.Verdict, all ...compare.Property) compare.Run {
 	return compare.Run{Verdict: verdict, Reason: "it showed nothing", Properties: all, Versions: map[string]string{"etcd": "3.7.3"}}
 }
 
-func is(name checker.Name, verdict checker.Verdict, causes ...string) compare.Property {
+func is(name model.Name, verdict model.Verdict, causes ...string) compare.Property {
 	return compare.Property{Name: name, Verdict: verdict, Causes: causes}
 }
 
 func unexposed(run compare.Run) compare.Run {
-	run.Exposure = []checker.Exposure{{Name: "pauses", Count: 0, Min: 1}}
+	run.Exposure = []model.Exposure{{Name: "pauses", Count: 0, Min: 1}}
 	return run
 }
 
 func TestJudge(t *testing.T) {
 	const (
-		mutex, stale, lost              = checker.MutualExclusion, checker.StaleWrite, checker.LostUpdate
-		violation, pass, masked, unsure = checker.Violation, checker.Pass, checker.Masked, checker.Inconclusive
+		mutex, stale, lost              = model.MutualExclusion, model.StaleWrite, model.LostUpdate
+		violation, pass, masked, unsure = model.Violation, model.Pass, model.Masked, model.Inconclusive
 	)
 	old := expecting(want(mutex, violation))
 	old.ServerVersion = "3.4.23"
@@ -55,7 +55,7 @@ func TestJudge(t *testing.T) {
 		"one of two":                      {expecting(want(mutex, violation), want(stale, violation)), ran(violation, is(mutex, violation), is(stale, pass)), NotReproduced, "stale-write is pass, expected violation"},
 		"either will do":                  {expecting(want(mutex, violation), want(lost, pass, violation)), ran(violation, is(mutex, violation), is(lost, violation)), Reproduced, ""},
 		"it passed":                       {expecting(want(mutex, violation)), ran(pass, is(mutex, pass)), NotReproduced, "mutual-exclusion is pass"},
-		"it does not apply":               {expecting(want(stale, violation)), ran(pass, is(stale, checker.NotApplicable)), NotReproduced, "stale-write is n/a"},
+		"it does not apply":               {expecting(want(stale, violation)), ran(pass, is(stale, model.NotApplicable)), NotReproduced, "stale-write is n/a"},
 		"masked is no violation":          {expecting(want(mutex, violation)), ran(pass, is(mutex, masked)), NotReproduced, "mutual-exclusion is masked"},
 		"it was not judged":               {expecting(want(mutex, violation)), ran(pass), NotReproduced, "mutual-exclusion was not judged"},
 		"other harm alone":                {expecting(want(mutex, violation)), ran(violation, is(mutex, pass), is(lost, violation)), NotReproduced, "mutual-exclusion is pass"},

@@ -138,33 +138,7 @@ func Parse(text []byte) (r Record, err error) {
 	return r, nil
 }
 
-// maxSameSecond bounds the directories that begin in one second.
-const maxSameSecond = 100
-
 // CreateDir makes the directory of a new gallery, out/gallery-<time>, and points out/latest-gallery at it.
 func CreateDir(out string, now time.Time) (string, error) {
-	if err := rundir.MakeOut(out); err != nil {
-		return "", fmt.Errorf("cannot make the directory for galleries: %w", err)
-	}
-	latest := filepath.Join(out, LatestLink)
-	if info, err := os.Lstat(latest); err == nil && info.Mode()&os.ModeSymlink == 0 {
-		return "", fmt.Errorf("%s is not a link that lockcheck made; move it away or choose another directory", latest)
-	}
-	name := filepath.Join(out, namePrefix+now.Format("20060102T150405"))
-	for n := 1; ; n++ {
-		dir := name
-		if n > 1 {
-			dir = fmt.Sprintf("%s.%d", name, n)
-		}
-		err := os.Mkdir(dir, 0o755) // fails if it exists, which keeps two galleries apart
-		if err == nil {
-			err = os.Mkdir(filepath.Join(dir, compare.RunsDir), 0o755)
-		}
-		if err == nil {
-			return dir, rundir.Relink(latest, filepath.Base(dir))
-		}
-		if !errors.Is(err, os.ErrExist) || n == maxSameSecond {
-			return dir, err
-		}
-	}
+	return rundir.CreateMany(out, namePrefix, LatestLink, compare.RunsDir, now)
 }

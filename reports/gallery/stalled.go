@@ -3,7 +3,7 @@ package gallery
 import (
 	"slices"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
 )
@@ -22,7 +22,7 @@ func restsOnAbsence(half config.Half, run compare.Run, outcome Outcome) bool {
 	switch outcome {
 	case Reproduced:
 		return !half.ExpectsViolation() || slices.ContainsFunc(half.Expect, func(e config.Expected) bool {
-			return !slices.Contains(e.Verdicts, checker.Violation) && slices.ContainsFunc(run.Properties, func(p compare.Property) bool { return p.Name == e.Property && p.Verdict == checker.Pass })
+			return !slices.Contains(e.Verdicts, model.Violation) && slices.ContainsFunc(run.Properties, func(p compare.Property) bool { return p.Name == e.Property && p.Verdict == model.Pass })
 		})
 	case NotReproduced:
 		return len(differences(half, run).contradicted) == 0

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/checker"
-	"lockcheck/reports/browsertest"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/testkit/browserkit"
 )
 
 // written is the page of runs and comparisons of which one changed in everything, one has a report, one was stopped, and one is called
@@ -21,8 +21,8 @@ import (
 func written(t *testing.T) (path, first string) {
 	t.Helper()
 	out := t.TempDir()
-	first = run(t, out, "etcd", 1, checker.Pass, calm)
-	run(t, out, "etcd", 2, checker.Violation, nil)
+	first = run(t, out, "etcd", 1, model.Pass, calm)
+	run(t, out, "etcd", 2, model.Violation, nil)
 	run(t, out, "redis", 3, "", nil)
 	report := "<!DOCTYPE html><meta charset=utf-8><title>report of " + first + "</title>"
 	if err := os.WriteFile(filepath.Join(out, first, rundir.ReportFile), []byte(report), 0o644); err != nil {
@@ -32,7 +32,7 @@ func written(t *testing.T) (path, first string) {
 	tasks := []compare.Task{{Cell: cell, Flags: []compare.Flag{{Name: "backend", Value: "etcd"}}, Repeat: 1}}
 	for i, name := range []string{"compare-20261120T050000", `odd "name" <b>#1?%20`} {
 		dir := filepath.Join(out, name)
-		r := compare.NewResult(cell, nil, []compare.Run{{Verdict: checker.Violation, Incidents: int64(i) + 1}}, 1)
+		r := compare.NewResult(cell, nil, []compare.Run{{Verdict: model.Violation, Incidents: int64(i) + 1}}, 1)
 		c := &compare.Comparison{Shard: compare.Whole, Matrix: []compare.Cell{cell}, Basis: compare.NewBasis("v", 1, tasks), Cells: []compare.Result{r}}
 		c.Finish()
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -50,11 +50,11 @@ func written(t *testing.T) (path, first string) {
 
 // The page opens from disk and asks for nothing, and its links lead to the reports beside it, whatever their directories are called.
 func TestTheIndexInABrowser(t *testing.T) {
-	b := browsertest.Start(t)
+	b := browserkit.Start(t)
 	path, first := written(t)
 
 	t.Run("its links lead somewhere", func(t *testing.T) {
-		p := b.Open(t, path, browsertest.View{})
+		p := b.Open(t, path, browserkit.View{})
 		if rows, links := p.Count("tbody tr"), p.Count("tbody td:nth-child(2) a"); rows != 5 || links != rows {
 			t.Errorf("%d rows with %d links", rows, links)
 		}
@@ -69,7 +69,7 @@ func TestTheIndexInABrowser(t *testing.T) {
 	})
 
 	t.Run("dark", func(t *testing.T) {
-		light, dark := b.Open(t, path, browsertest.View{}), b.Open(t, path, browsertest.View{Dark: true})
+		light, dark := b.Open(t, path, browserkit.View{}), b.Open(t, path, browserkit.View{Dark: true})
 		dark.ShotWhole("index-dark")
 		for _, selector := range []string{"body", "h1", "tbody a", "small"} {
 			if in, out := light.Brightness(selector, "color"), dark.Brightness(selector, "color"); out <= in {
@@ -83,13 +83,13 @@ func TestTheIndexInABrowser(t *testing.T) {
 
 	for _, width := range []int{390, 1280} {
 		t.Run(fmt.Sprintf("in a window of %d", width), func(t *testing.T) {
-			p := b.Open(t, path, browsertest.View{Width: width, Height: 800})
+			p := b.Open(t, path, browserkit.View{Width: width, Height: 800})
 			p.ShotWhole(fmt.Sprintf("index-%d", width))
 			if wide := p.Wide(); wide > float64(width) {
 				t.Errorf("the page is %v wide", wide)
 			}
 			const narrowest = `Math.min(...[...document.querySelectorAll("tbody td")].map((td) => td.getBoundingClientRect().width))`
-			if narrow := browsertest.Eval[float64](p, narrowest); narrow < 90 {
+			if narrow := browserkit.Eval[float64](p, narrowest); narrow < 90 {
 				t.Errorf("a column is %v wide: words are broken letter by letter", narrow)
 			}
 		})

@@ -16,7 +16,7 @@ func compareAll(entries []*entry) {
 			continue
 		}
 		for _, before := range entries[i+1:] {
-			if before.comparison == e.comparison && before.found.plan == e.found.plan && before.found.verdict != "" {
+			if before.kind == e.kind && before.found.plan == e.found.plan && before.found.verdict != "" {
 				e.since, e.changes = before.name, changes(before.found.facts, e.found.facts)
 				break
 			}

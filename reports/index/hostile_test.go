@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/rundir"
 )
@@ -17,7 +17,7 @@ import (
 // The user may have been asked something before the page is written: how long that took takes nothing from the time to read.
 func TestTheTimeToReadBeginsWhenItIsRead(t *testing.T) {
 	out := t.TempDir()
-	run(t, out, "etcd", 1, checker.Pass, calm)
+	run(t, out, "etcd", 1, model.Pass, calm)
 	if err := Write(out, time.Now().Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -61,9 +61,9 @@ func TestLongTextsAreCut(t *testing.T) {
 	out := t.TempDir()
 	long := strings.Repeat("long ", maxFile/10)
 	for n := range 2 {
-		run(t, out, "etcd", n, checker.Violation, func(j *rundir.Judgement) {
+		run(t, out, "etcd", n, model.Violation, func(j *rundir.Judgement) {
 			j.Result.Reason, j.Plan.Nemesis, j.Plan.Versions = long, "pause"+long, map[string]string{long: fmt.Sprint(n)}
-			j.Result.Verdict = checker.Verdict(fmt.Sprint("odd", long, n))
+			j.Result.Verdict = model.Verdict(fmt.Sprint("odd", long, n))
 		})
 	}
 	turned := filepath.Join(out, "20261120T020000-etcd-lock-\u202Enone-1")

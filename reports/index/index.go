@@ -1,4 +1,4 @@
-// Package index writes the page of a directory of runs: all runs and comparisons in it, the newest first, each with what changed
+// Package index writes the page of a directory of runs: all runs, comparisons and hunts in it, the newest first, each with what changed
 // since the last one of the same plan. It reads only the small files that programs read, a bounded number of them in bounded
 // time, and it replaces no page of others.
 package index
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"lockcheck/reports/compare"
+	"lockcheck/reports/hunts"
 	"lockcheck/reports/rundir"
 )
 
@@ -32,16 +33,25 @@ const (
 // mark is in every page that lockcheck wrote: no other is replaced.
 const mark = `<meta name="generator" content="lockcheck index">`
 
-// entry is one run or comparison.
+// entry is one run, comparison or hunt.
 type entry struct {
-	name       string // of its directory
-	comparison bool
-	started    time.Time
-	found      found
-	read       bool // else there was no time
-	changes    []string
-	since      string // the name of the last of the same plan; "" if there is none
+	name    string // of its directory
+	kind    kind
+	started time.Time
+	found   found
+	read    bool // else there was no time
+	changes []string
+	since   string // the name of the last of the same plan; "" if there is none
 }
+
+// kind is what an entry is of.
+type kind string
+
+const (
+	ofRun        kind = "run"
+	ofComparison kind = "comparison"
+	ofHunt       kind = "hunt"
+)
 
 // Write writes the page of a directory of runs. One of a single cell's runs has none: the comparison is in that above it.
 func Write(out string, now time.Time) error {
@@ -129,26 +139,29 @@ func collect(out string, until time.Time) (entries []*entry, total int, err erro
 		if time.Now().After(until) {
 			break
 		}
-		e.found, e.read = readEntry(filepath.Join(out, e.name), e.comparison), true
+		e.found, e.read = readers[e.kind](filepath.Join(out, e.name)), true
 	}
 	compareAll(entries)
 	return entries, total, nil
 }
 
-// named is the entry of a directory; nil if it is none of a run or a comparison. That of a merged comparison may have any name. A
+// named is the entry of a directory; nil if it is none of a run, a comparison or a hunt. That of a merged comparison may have any name. A
 // link is none: what it leads to is listed by its own name, if it is here.
 func named(out string, each fs.DirEntry) *entry {
 	if !each.IsDir() {
 		return nil
 	}
 	if started, _, ok := rundir.ParseName(each.Name()); ok {
-		return &entry{name: each.Name(), started: started}
+		return &entry{name: each.Name(), kind: ofRun, started: started}
+	}
+	if started, ok := hunts.ParseName(each.Name()); ok {
+		return &entry{name: each.Name(), kind: ofHunt, started: started}
 	}
 	if started, ok := compare.ParseName(each.Name()); ok {
-		return &entry{name: each.Name(), comparison: true, started: started}
+		return &entry{name: each.Name(), kind: ofComparison, started: started}
 	}
 	if info, err := os.Lstat(filepath.Join(out, each.Name(), compare.JSONFile)); err == nil && info.Mode().IsRegular() {
-		return &entry{name: each.Name(), comparison: true, started: info.ModTime()}
+		return &entry{name: each.Name(), kind: ofComparison, started: info.ModTime()}
 	}
 	return nil
 }

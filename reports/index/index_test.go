@@ -10,17 +10,18 @@ import (
 	"time"
 
 	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
-	"lockcheck/reports/internal/madeup"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/testkit"
 )
 
 var morning = time.Date(2026, 11, 20, 2, 0, 0, 0, time.Local)
 
 // run leaves a run of a backend, begun so many hours after the first, with its results.
-func run(t *testing.T, out, backend string, hours int, verdict checker.Verdict, more func(*rundir.Judgement)) string {
+func run(t *testing.T, out, backend string, hours int, verdict model.Verdict, more func(*rundir.Judgement)) string {
 	t.Helper()
-	j := madeup.EtcdPauseRun()
+	j := testkit.EtcdPauseRun()
 	result := *j.Result
 	j.Result = &result
 	j.Plan.Backend, j.Plan.Seed, j.Result.Verdict = backend, int64(hours), verdict
@@ -50,7 +51,7 @@ func run(t *testing.T, out, backend string, hours int, verdict checker.Verdict, 
 func calm(j *rundir.Judgement) {
 	j.Result.Incidents, j.Result.Reason, j.Result.Properties = 0, "", nil
 	for _, name := range checker.Names() {
-		j.Result.Properties = append(j.Result.Properties, checker.Property{Name: name, Verdict: checker.Pass})
+		j.Result.Properties = append(j.Result.Properties, model.Property{Name: name, Verdict: model.Pass})
 	}
 }
 
@@ -85,19 +86,19 @@ func has(t *testing.T, row string, wants []string, never ...string) {
 // The newest is first, and each says what changed since the last run of the same plan that came to a verdict, whatever its seed.
 func TestTheIndexSaysWhatChanged(t *testing.T) {
 	out := t.TempDir()
-	first := run(t, out, "etcd", 1, checker.Pass, calm)
-	run(t, out, "redis", 2, checker.Pass, calm)
+	first := run(t, out, "etcd", 1, model.Pass, calm)
+	run(t, out, "redis", 2, model.Pass, calm)
 	run(t, out, "etcd", 3, "", nil) // it was interrupted
-	last := run(t, out, "etcd", 4, checker.Violation, func(j *rundir.Judgement) {
+	last := run(t, out, "etcd", 4, model.Violation, func(j *rundir.Judgement) {
 		calm(j)
 		j.Result.Incidents = 2
-		j.Result.Properties[0].Verdict = checker.Violation
+		j.Result.Properties[0].Verdict = model.Violation
 		j.Plan.Versions = map[string]string{"etcd": "3.8"}
 	})
-	again := run(t, out, "etcd", 5, checker.Violation, func(j *rundir.Judgement) {
+	again := run(t, out, "etcd", 5, model.Violation, func(j *rundir.Judgement) {
 		calm(j)
 		j.Result.Incidents = 2
-		j.Result.Properties[0].Verdict = checker.Violation
+		j.Result.Properties[0].Verdict = model.Violation
 		j.Plan.Versions = map[string]string{"etcd": "3.8"}
 	})
 	all, page := rows(t, out)
@@ -109,7 +110,7 @@ func TestTheIndexSaysWhatChanged(t *testing.T) {
 	has(t, all[2], []string{"no verdict"}, "since")
 	has(t, all[3], []string{"redis / pause / lock", "pass"}, "since")
 	has(t, all[4], []string{"etcd / pause / lock", "seed 1", "0 incidents"}, "since")
-	has(t, page, []string{"5 runs and comparisons"}, "<script", "http://", "https://", "Only the newest")
+	has(t, page, []string{"5 runs, comparisons and hunts"}, "<script", "http://", "https://", "Only the newest")
 }
 
 // A comparison says which of its cells changed.
@@ -117,7 +118,7 @@ func TestTheIndexOfComparisons(t *testing.T) {
 	out := t.TempDir()
 	cell := compare.Cell{Backend: "etcd", Nemesis: "pause", Workload: "lock"}
 	tasks := []compare.Task{{Cell: cell, Flags: []compare.Flag{{Name: "backend", Value: "etcd"}}, Repeat: 1}}
-	for hours, r := range []compare.Run{{Verdict: checker.Pass}, {Verdict: checker.Violation, Incidents: 3}, {Error: "no server", ExitCode: 69}} {
+	for hours, r := range []compare.Run{{Verdict: model.Pass}, {Verdict: model.Violation, Incidents: 3}, {Error: "no server", ExitCode: 69}} {
 		dir, err := compare.CreateDir(out, morning.Add(time.Duration(hours)*time.Hour))
 		if err != nil {
 			t.Fatal(err)
@@ -147,7 +148,7 @@ func TestTheIndexIsBounded(t *testing.T) {
 		}
 	}
 	all, page := rows(t, out)
-	if len(all) != maxEntries || !strings.Contains(page, "Only the newest 200 are shown") || !strings.Contains(page, "207 runs and comparisons") || !strings.Contains(all[0], "-none-206") {
+	if len(all) != maxEntries || !strings.Contains(page, "Only the newest 200 are shown") || !strings.Contains(page, "207 runs, comparisons and hunts") || !strings.Contains(all[0], "-none-206") {
 		t.Errorf("%d rows, the first is %s", len(all), all[0])
 	}
 	entries, total, err := collect(out, time.Now().Add(-time.Second))
@@ -159,8 +160,8 @@ func TestTheIndexIsBounded(t *testing.T) {
 		t.Errorf("it does not say so: %v", err)
 	}
 	long := t.TempDir()
-	run(t, long, "etcd", 1, checker.Violation, func(j *rundir.Judgement) {
-		j.Result.Properties = []checker.Property{{Name: checker.StaleWrite, Verdict: checker.Violation, Findings: []checker.Finding{{Summary: strings.Repeat("long ", maxFile)}}}}
+	run(t, long, "etcd", 1, model.Violation, func(j *rundir.Judgement) {
+		j.Result.Properties = []model.Property{{Name: model.StaleWrite, Verdict: model.Violation, Findings: []model.Finding{{Summary: strings.Repeat("long ", maxFile)}}}}
 	})
 	all, _ = rows(t, long)
 	has(t, all[0], []string{"violation", "3 incidents"})
@@ -170,8 +171,8 @@ func TestTheIndexIsBounded(t *testing.T) {
 func TestTheIndexEscapes(t *testing.T) {
 	const nasty = `"><script>alert(1)</script>&amp;` + "\x1b\x00"
 	out := t.TempDir()
-	run(t, out, "etcd", 1, checker.Violation, func(j *rundir.Judgement) { j.Result.Reason = nasty; j.Plan.Versions = map[string]string{nasty: nasty} })
-	run(t, out, "etcd", 2, checker.Violation, func(j *rundir.Judgement) { j.Plan.Versions = map[string]string{nasty: "x" + nasty} })
+	run(t, out, "etcd", 1, model.Violation, func(j *rundir.Judgement) { j.Result.Reason = nasty; j.Plan.Versions = map[string]string{nasty: nasty} })
+	run(t, out, "etcd", 2, model.Violation, func(j *rundir.Judgement) { j.Plan.Versions = map[string]string{nasty: "x" + nasty} })
 	odd := filepath.Join(out, "javascript:alert(1)")
 	if err := os.Mkdir(odd, 0o755); err != nil {
 		t.Fatal(err)
@@ -211,11 +212,11 @@ func TestThePageOfOthersStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, _ := rows(t, out)
-	run(t, out, "etcd", 1, checker.Pass, calm)
+	run(t, out, "etcd", 1, model.Pass, calm)
 	if err := Update(out, time.Now()); err != nil {
 		t.Error(err)
 	}
-	if text, err := os.ReadFile(name); err != nil || len(before) != 0 || !strings.Contains(string(text), "1 run or comparison") {
+	if text, err := os.ReadFile(name); err != nil || len(before) != 0 || !strings.Contains(string(text), "1 run, comparison or hunt") {
 		t.Errorf("it was not written anew: %v", err)
 	}
 	cell := filepath.Join(out, "compare-20260102T030405", "runs", "cell-1")
@@ -235,7 +236,7 @@ func TestBrokenFiles(t *testing.T) {
 	out := t.TempDir()
 	for _, file := range []string{rundir.PlanFile, rundir.ResultsFile} {
 		for _, text := range []string{"", "{", "[]", "null", `{"verdict": 7}`} {
-			name := run(t, out, "etcd", 1, checker.Pass, nil)
+			name := run(t, out, "etcd", 1, model.Pass, nil)
 			if err := os.WriteFile(filepath.Join(out, name, file), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -52,7 +52,7 @@ func html(w io.Writer, entries []*entry, total int, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	p := page{Mark: mark, Style: template.CSS(style), Written: now.Format("2006-01-02 15:04:05"), Counted: history.Counted(int64(total), "run or comparison", "runs and comparisons")}
+	p := page{Mark: mark, Style: template.CSS(style), Written: now.Format("2006-01-02 15:04:05"), Counted: history.Counted(int64(total), "run, comparison or hunt", "runs, comparisons and hunts")}
 	if total > len(entries) {
 		p.Notes = append(p.Notes, fmt.Sprintf("Only the newest %d are shown, and compared with each other.", len(entries)))
 	}
@@ -80,15 +80,12 @@ func html(w io.Writer, entries []*entry, total int, now time.Time) error {
 
 func newRow(e *entry, pages map[string]template.URL) row {
 	r := row{
-		Started: e.started.Format("2006-01-02 15:04:05"), Kind: "run", What: short(cmp.Or(e.found.what, e.name)), Read: e.read, Link: pages[e.name],
+		Started: e.started.Format("2006-01-02 15:04:05"), Kind: string(e.kind), What: short(cmp.Or(e.found.what, e.name)), Read: e.read, Link: pages[e.name],
 		Verdict: "no verdict", Shape: "–", Class: "na", Sentence: short(e.found.sentence), Seed: e.found.seed, Known: e.found.what != "",
 		Since: short(e.since), SinceLink: pages[e.since],
 	}
 	for _, change := range e.changes {
 		r.Changes = append(r.Changes, short(change))
-	}
-	if e.comparison {
-		r.Kind = "comparison"
 	}
 	if v := e.found.verdict; v != "" {
 		face := words.FaceOf(v)

@@ -11,9 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
+	"lockcheck/reports/hunts"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/words"
 )
@@ -23,7 +24,7 @@ type found struct {
 	plan     string // what decides it, without its seed and versions; "" if that is not known
 	what     string // such as "etcd / pause / lock"
 	seed     int64
-	verdict  checker.Verdict // "" if there is none
+	verdict  model.Verdict // "" if there is none
 	sentence string
 	facts    []fact // what is compared with the last one of the same plan
 	page     string // in its directory; "" if there is none
@@ -35,12 +36,8 @@ type fact struct{ name, value string }
 // maxFile bounds what is read of a file. What stands before the end of that is known then.
 const maxFile = 1 << 20
 
-func readEntry(dir string, comparison bool) found {
-	if comparison {
-		return readComparison(dir)
-	}
-	return readRun(dir)
-}
+// readers read the directory of each kind.
+var readers = map[kind]func(dir string) found{ofRun: readRun, ofComparison: readComparison, ofHunt: readHunt}
 
 // readRun reads a run's plan and results. The verdict is at the head of the results: it is known even where findings make
 // them longer than what is read.
@@ -75,13 +72,13 @@ func readRun(dir string) (f found) {
 
 // head is what is shown of results.json.
 type head struct {
-	Verdict    checker.Verdict
+	Verdict    model.Verdict
 	Reason     string
 	Incidents  int64
 	Versions   map[string]string
 	Properties []struct {
-		Name    checker.Name
-		Verdict checker.Verdict
+		Name    model.Name
+		Verdict model.Verdict
 	}
 }
 
@@ -125,7 +122,7 @@ type summary struct {
 	Cells []struct { // without their runs, which have long stories
 		compare.Cell
 		Outcome   compare.Outcome
-		Verdict   checker.Verdict
+		Verdict   model.Verdict
 		Incidents int64
 	} `json:"cells"`
 }
@@ -155,19 +152,36 @@ func readComparison(dir string) (f found) {
 	return f
 }
 
+// readHunt reads what a hunt found. Signatures are compared with those of the last one of the same plan.
+func readHunt(dir string) (f found) {
+	f.page = existing(dir, hunts.HTMLFile)
+	var r hunts.Record
+	if readJSON(filepath.Join(dir, hunts.JSONFile), &r) != nil || r.Version != hunts.FormatVersion {
+		return f
+	}
+	f.plan = strings.Join(slices.Concat([]string{"hunt"}, r.Flags, r.For), "\x00")
+	f.what, f.seed, f.sentence = r.Backend+" / "+r.Client+" / "+strings.Join(r.For, ", "), r.Seed, r.Sentence()
+	f.verdict = r.Verdict()
+	for _, find := range r.Finds {
+		f.facts = append(f.facts, fact{find.Signature, "found"})
+	}
+	f.facts = append(f.facts, fact{"version of lockcheck", r.Lockcheck})
+	return f
+}
+
 // verdict is what the exit code says: without its runs a comparison cannot be judged anew. None without a cell, and no pass
 // beside a cell that is not as it should be.
-func (c summary) verdict() checker.Verdict {
+func (c summary) verdict() model.Verdict {
 	met := func(r compare.Result) bool { return r.Outcome == compare.Met }
 	switch cells := c.Comparison.Cells; {
 	case len(cells) == 0:
 		return ""
 	case c.ExitCode == 1 || c.ExitCode == 3:
-		return checker.Violation
+		return model.Violation
 	case c.ExitCode == 0 && !slices.ContainsFunc(cells, func(r compare.Result) bool { return !met(r) }):
-		return checker.Pass
+		return model.Pass
 	}
-	return checker.Inconclusive
+	return model.Inconclusive
 }
 
 // outcomes are what became of a cell, in words.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/rundir"
 )
@@ -27,8 +27,8 @@ func TestWhatIsNoFileIsNotOpened(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	pipe(run(t, out, "etcd", 1, checker.Pass, calm), rundir.PlanFile)
-	pipe(run(t, out, "etcd", 2, checker.Pass, calm), rundir.ResultsFile)
+	pipe(run(t, out, "etcd", 1, model.Pass, calm), rundir.PlanFile)
+	pipe(run(t, out, "etcd", 2, model.Pass, calm), rundir.ResultsFile)
 	comparison := "compare-20260102T030405"
 	if err := os.Mkdir(filepath.Join(out, comparison), 0o755); err != nil {
 		t.Fatal(err)

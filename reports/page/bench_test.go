@@ -15,28 +15,29 @@ import (
 	"lockcheck/checker"
 	"lockcheck/checker/history"
 	"lockcheck/checker/longrun"
-	"lockcheck/reports/browsertest"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/testkit/browserkit"
 )
 
 // longJudgement is a run of some operations with harm in it, and with the faults, changes of leader and stalls that such a run has.
 func longJudgement(t testing.TB, operations int) rundir.Judgement {
 	t.Helper()
 	o := longrun.Options{Operations: operations, Illegal: 0.001}
-	result, model, err := checker.Check(checker.Recording{Plan: o.Plan(), Events: o.Events(), Requests: o.Requests()}, checker.Options{Unconfirmed: true})
+	result, m, err := checker.Check(model.Recording{Plan: o.Plan(), Events: o.Events(), Requests: o.Requests()}, checker.Options{Unconfirmed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const disturbances = 200
 	for i := range int64(disturbances) {
-		at := model.EndNS * (i + 1) / (disturbances + 2)
-		length := model.EndNS / disturbances / 3
-		model.Faults = append(model.Faults, &checker.Fault{Op: 1_000_000_000 + i, Name: history.F([]string{"pause", "partition", "clock"}[i%3]),
+		at := m.EndNS * (i + 1) / (disturbances + 2)
+		length := m.EndNS / disturbances / 3
+		m.Faults = append(m.Faults, &model.Fault{Op: 1_000_000_000 + i, Name: history.F([]string{"pause", "partition", "clock"}[i%3]),
 			Target: []string{"c1", "n1", "c3", "n2"}[i%4], BeginNS: at, EffectiveNS: at, HealNS: at + length, HealedNS: at + length})
-		model.Leaders = append(model.Leaders, checker.Mark{TimeNS: at, Value: []string{"n1", "", "n2"}[i%3]})
+		m.Leaders = append(m.Leaders, model.Mark{TimeNS: at, Value: []string{"n1", "", "n2"}[i%3]})
 	}
-	model.Stalls = []checker.Span{{FromNS: model.EndNS / 3, ToNS: model.EndNS/3 + 1e7}}
-	return rundir.Judgement{Plan: o.Plan(), Result: result, Model: model}
+	m.Stalls = []model.Span{{FromNS: m.EndNS / 3, ToNS: m.EndNS/3 + 1e7}}
+	return rundir.Judgement{Plan: o.Plan(), Result: result, Model: m}
 }
 
 // The limits: written in 3 s and 500 MB, at most 5 MB, first drawn whole in 0.5 s, and 50 ms for a frame (95 %).
@@ -67,17 +68,17 @@ func BenchmarkReport(b *testing.B) {
 		path = written(b, j)
 		b.Run("draw/"+name, func(b *testing.B) {
 			const settle = time.Second
-			browser := browsertest.Start(b)
-			var p *browsertest.Page
+			browser := browserkit.Start(b)
+			var p *browserkit.Page
 			// From the beginning of the navigation until all is drawn.
-			drawn := func(alone func(testing.TB, string, time.Duration) *browsertest.Page) float64 {
+			drawn := func(alone func(testing.TB, string, time.Duration) *browserkit.Page) float64 {
 				if p != nil {
 					p.Close()
 					time.Sleep(settle) // a tab's end takes time too
 				}
 				p = alone(b, path, settle)
 				p.Until(`document.documentElement.dataset.timeline === "drawn"`)
-				return browsertest.Eval[float64](p, `performance.getEntriesByName("timeline-drawn")[0].startTime`)
+				return browserkit.Eval[float64](p, `performance.getEntriesByName("timeline-drawn")[0].startTime`)
 			}
 			var first, inNewTab []float64
 			for b.Loop() {
@@ -89,9 +90,9 @@ func BenchmarkReport(b *testing.B) {
 			b.ReportMetric(first[len(first)/2], "ms-first-drawing")
 			b.ReportMetric(first[len(first)-1], "ms-slowest-first")
 			b.ReportMetric(inNewTab[len(inNewTab)/2], "ms-first-in-new-process")
-			browsertest.Eval[bool](p, `document.getElementById("live").scrollIntoView(), true`)
+			browserkit.Eval[bool](p, `document.getElementById("live").scrollIntoView(), true`)
 			for _, way := range []string{"zoom", "pan", "hover"} {
-				frames := browsertest.Eval[[]float64](p, frameScript(way))
+				frames := browserkit.Eval[[]float64](p, frameScript(way))
 				slices.Sort(frames)
 				b.ReportMetric(frames[len(frames)*95/100], "ms-"+way+"-p95")
 			}

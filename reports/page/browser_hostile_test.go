@@ -7,20 +7,20 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
-	"lockcheck/reports/browsertest"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/testkit"
+	"lockcheck/reports/testkit/browserkit"
 )
 
 // explore does to a report what a reader might do, so that everything it can show is shown.
-func explore(t *testing.T, p *browsertest.Page) {
+func explore(t *testing.T, p *browserkit.Page) {
 	t.Helper()
-	browsertest.Eval[bool](p, `(document.querySelectorAll("details").forEach((d) => { d.open = true; }), document.getElementById("canvas").focus(), true)`)
-	p.Press("n", ".", ".", ".", ",", "+", "+", "-", "l", "0", browsertest.Enter)
-	p.Hover("#canvas", browsertest.Point{X: .5, Y: .4})
-	p.ClickAt("#canvas", browsertest.Point{X: .3, Y: .6})
+	browserkit.Eval[bool](p, `(document.querySelectorAll("details").forEach((d) => { d.open = true; }), document.getElementById("canvas").focus(), true)`)
+	p.Press("n", ".", ".", ".", ",", "+", "+", "-", "l", "0", browserkit.Enter)
+	p.Hover("#canvas", browserkit.Point{X: .5, Y: .4})
+	p.ClickAt("#canvas", browserkit.Point{X: .3, Y: .6})
 	p.Click("#theme")
 	if p.Count("#choose-clients input") > 1 {
 		p.Click("#choose-clients input")
@@ -28,10 +28,10 @@ func explore(t *testing.T, p *browsertest.Page) {
 	p.Frame()
 }
 
-// All that a history says is text. Scripts, handlers, addresses: none of it is run or fetched (browsertest would complain, and
+// All that a history says is text. Scripts, handlers, addresses: none of it is run or fetched (the kit would complain, and
 // the payloads leave a mark), and the page works as ever.
 func TestAHostileHistoryDoesNoHarm(t *testing.T) {
-	b := browsertest.Start(t)
+	b := browserkit.Start(t)
 	for name, hostile := range map[string]string{
 		"script":         `</script><script>self.pwned = 1; alert(1)</script>`,
 		"handler":        `"><img src=x onerror="self.pwned = 1">`,
@@ -43,9 +43,9 @@ func TestAHostileHistoryDoesNoHarm(t *testing.T) {
 		"not UTF-8":      "\xff\xfe\x80<b>",
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := opened(t, b, written(t, madeup.HostileRun(hostile)), browsertest.View{})
+			p := opened(t, b, written(t, testkit.HostileRun(hostile)), browserkit.View{})
 			explore(t, p)
-			if browsertest.Eval[bool](p, `"pwned" in self || document.querySelector("iframe, img, main script, aside script") !== null`) {
+			if browserkit.Eval[bool](p, `"pwned" in self || document.querySelector("iframe, img, main script, aside script") !== null`) {
 				t.Error("it was taken for markup")
 			}
 			if name == "script" {
@@ -59,10 +59,10 @@ func TestAHostileHistoryDoesNoHarm(t *testing.T) {
 }
 
 func TestRunsAtTheEdge(t *testing.T) {
-	b := browsertest.Start(t)
-	fault := &checker.Fault{Op: 1, Name: "pause", Target: "n1", Role: "server", BeginNS: 1e9, EffectiveNS: 1e9}
-	result := func() *checker.Result { return &checker.Result{Verdict: checker.Inconclusive} }
-	huge := madeup.EtcdPauseRun()
+	b := browserkit.Start(t)
+	fault := &model.Fault{Op: 1, Name: "pause", Target: "n1", Role: "server", BeginNS: 1e9, EffectiveNS: 1e9}
+	result := func() *model.Result { return &model.Result{Verdict: model.Inconclusive} }
+	huge := testkit.EtcdPauseRun()
 	long := strings.Repeat("a very long <b>name</b> ", 4000) // 92 kB
 	for _, h := range huge.Model.Holds {
 		h.Key = long
@@ -80,21 +80,21 @@ func TestRunsAtTheEdge(t *testing.T) {
 		}
 	}
 	for name, j := range map[string]rundir.Judgement{
-		"no operations": {Result: result(), Model: &checker.Model{}},
-		"only faults": {Result: result(), Model: &checker.Model{EndNS: 2e9, Faults: []*checker.Fault{fault,
+		"no operations": {Result: result(), Model: &model.Model{}},
+		"only faults": {Result: result(), Model: &model.Model{EndNS: 2e9, Faults: []*model.Fault{fault,
 			{Op: 2, Name: "kill", Target: "c1", BeginNS: 1.5e9, Error: "no such process"}, {Op: 3, Name: "partition", Target: "n2"}}}},
-		"acquires without an answer": {Result: result(), Model: &checker.Model{EndNS: 3e9, Holds: []*checker.Hold{
+		"acquires without an answer": {Result: result(), Model: &model.Model{EndNS: 3e9, Holds: []*model.Hold{
 			{ID: "h1", Key: "k", Client: "c1", InvokeNS: 1e9, Outcome: history.Invoke}, {ID: "h2", Key: "k", Client: "c2", InvokeNS: 2e9, DoneNS: 2.5e9, Outcome: history.Fail}}}},
-		"one moment": {Result: result(), Model: &checker.Model{EndNS: 1, Holds: []*checker.Hold{{ID: "h1", Key: "k", Client: "c1", InvokeNS: 1, DoneNS: 1, BelievedNS: 1, Outcome: history.OK}}}},
-		"a year":     {Result: result(), Model: &checker.Model{EndNS: 365 * 86400e9, Holds: []*checker.Hold{{ID: "h1", Key: "k", Client: "c1", DoneNS: 86400e9, BelievedNS: 300 * 86400e9, Outcome: history.OK}}}},
+		"one moment": {Result: result(), Model: &model.Model{EndNS: 1, Holds: []*model.Hold{{ID: "h1", Key: "k", Client: "c1", InvokeNS: 1, DoneNS: 1, BelievedNS: 1, Outcome: history.OK}}}},
+		"a year":     {Result: result(), Model: &model.Model{EndNS: 365 * 86400e9, Holds: []*model.Hold{{ID: "h1", Key: "k", Client: "c1", DoneNS: 86400e9, BelievedNS: 300 * 86400e9, Outcome: history.OK}}}},
 		"huge texts": huge,
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := written(t, j)
-			p := opened(t, b, path, browsertest.View{})
+			p := opened(t, b, path, browserkit.View{})
 			explore(t, p)
 			p.ShotOf("timeline-"+strings.ReplaceAll(name, " ", "-"), "#live")
-			if wide := browsertest.Eval[float64](p, `document.documentElement.scrollWidth`); wide > 1280 {
+			if wide := browserkit.Eval[float64](p, `document.documentElement.scrollWidth`); wide > 1280 {
 				t.Errorf("the page is %v wide in a window of 1280", wide)
 			}
 			if file, err := os.Stat(path); err != nil || file.Size() > 20<<20 {

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
-	"lockcheck/reports/browsertest"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/testkit"
+	"lockcheck/reports/testkit/browserkit"
 )
 
 // shows is the stretch of time that the timeline says it shows, in seconds.
-func shows(t *testing.T, p *browsertest.Page) (from, to float64) {
+func shows(t *testing.T, p *browserkit.Page) (from, to float64) {
 	t.Helper()
 	if _, err := fmt.Sscanf(p.Text("#range"), "%f s – %f s", &from, &to); err != nil {
 		t.Fatalf("the timeline says %q: %v", p.Text("#range"), err)
@@ -24,7 +24,7 @@ func shows(t *testing.T, p *browsertest.Page) (from, to float64) {
 	return from, to
 }
 
-func wantShown(t *testing.T, p *browsertest.Page, from, to float64) {
+func wantShown(t *testing.T, p *browserkit.Page, from, to float64) {
 	t.Helper()
 	if a, b := shows(t, p); math.Abs(a-from) > .05 || math.Abs(b-to) > .05 {
 		t.Errorf("the timeline shows %v to %v, want %v to %v", a, b, from, to)
@@ -33,25 +33,25 @@ func wantShown(t *testing.T, p *browsertest.Page, from, to float64) {
 
 // The made-up run lasts 23 s and has six findings, the first from 1.8 s on.
 func TestTheTimelineIsUsedByPeople(t *testing.T) {
-	b := browsertest.Start(t)
-	path := written(t, madeup.EtcdPauseRun())
-	middle := browsertest.Point{X: .55, Y: .5}
+	b := browserkit.Start(t)
+	path := written(t, testkit.EtcdPauseRun())
+	middle := browserkit.Point{X: .55, Y: .5}
 
 	t.Run("by keyboard", func(t *testing.T) {
-		p := opened(t, b, path, browsertest.View{})
-		browsertest.Eval[bool](p, `(document.querySelector('[data-do="link"]').focus(), true)`)
+		p := opened(t, b, path, browserkit.View{})
+		browserkit.Eval[bool](p, `(document.querySelector('[data-do="link"]').focus(), true)`)
 		for range 8 { // past the summary of the filter
-			if p.Press(browsertest.Tab); browsertest.Eval[string](p, `document.activeElement.id`) == "canvas" {
+			if p.Press(browserkit.Tab); browserkit.Eval[string](p, `document.activeElement.id`) == "canvas" {
 				break
 			}
 		}
-		if at := browsertest.Eval[string](p, `document.activeElement.id`); at != "canvas" {
+		if at := browserkit.Eval[string](p, `document.activeElement.id`); at != "canvas" {
 			t.Fatalf("Tab leads to %q and not to the timeline", at)
 		}
 		wantShown(t, p, 0, 23)
 		p.Press("+")
 		wantShown(t, p, 5.75, 17.25)
-		p.Press(browsertest.Right)
+		p.Press(browserkit.Right)
 		wantShown(t, p, 9.2, 20.7)
 		p.Press("-")
 		wantShown(t, p, 0, 23)
@@ -78,15 +78,15 @@ func TestTheTimelineIsUsedByPeople(t *testing.T) {
 		if said := p.Text("#said"); !strings.HasPrefix(said, "mutual-exclusion-3 ") {
 			t.Errorf("p says %q", said)
 		}
-		p.Press(browsertest.Enter)
-		if !browsertest.Eval[bool](p, `location.hash === "#v=mutual-exclusion-3" && document.getElementById("v=mutual-exclusion-3").open`) {
+		p.Press(browserkit.Enter)
+		if !browserkit.Eval[bool](p, `location.hash === "#v=mutual-exclusion-3" && document.getElementById("v=mutual-exclusion-3").open`) {
 			t.Error("Enter does not open the story")
 		}
 	})
 
 	t.Run("everything drawn, step by step and back", func(t *testing.T) {
-		p := opened(t, b, path, browsertest.View{Hash: "#t=1.7-4.5"})
-		browsertest.Eval[bool](p, `(document.getElementById("canvas").focus(), true)`)
+		p := opened(t, b, path, browserkit.View{Hash: "#t=1.7-4.5"})
+		browserkit.Eval[bool](p, `(document.getElementById("canvas").focus(), true)`)
 		var forth, back []string
 		for range 12 {
 			p.Press(".")
@@ -105,28 +105,28 @@ func TestTheTimelineIsUsedByPeople(t *testing.T) {
 				t.Errorf("nothing says %q in\n%s", want, all)
 			}
 		}
-		p.Press(browsertest.Escape)
+		p.Press(browserkit.Escape)
 		p.Press("-")
-		if !browsertest.Eval[bool](p, `document.getElementById("tip").hidden`) {
+		if !browserkit.Eval[bool](p, `document.getElementById("tip").hidden`) {
 			t.Error("Escape leaves the tip")
 		}
 	})
 
 	t.Run("by pointer", func(t *testing.T) {
-		p := opened(t, b, path, browsertest.View{})
+		p := opened(t, b, path, browserkit.View{})
 		p.Wheel("#canvas", middle, -120)
 		wantShown(t, p, 0, 23) // the page scrolls, and the picture stays as it is
-		p.Wheel("#canvas", middle, -120, browsertest.Ctrl)
+		p.Wheel("#canvas", middle, -120, browserkit.Ctrl)
 		from, to := shows(t, p)
 		if to-from > 20 || from <= 0 || to >= 23 {
 			t.Errorf("the wheel shows %v to %v", from, to)
 		}
-		p.Drag("#canvas", browsertest.Point{X: .8, Y: .5}, browsertest.Point{X: .7, Y: .5})
+		p.Drag("#canvas", browserkit.Point{X: .8, Y: .5}, browserkit.Point{X: .7, Y: .5})
 		if a, z := shows(t, p); a <= from || math.Abs((z-a)-(to-from)) > .05 {
 			t.Errorf("dragging shows %v to %v after %v to %v", a, z, from, to)
 		}
 		p.Click(`[data-do="fit"]`)
-		p.Drag("#minimap", browsertest.Point{X: .4, Y: .5}, browsertest.Point{X: .6, Y: .5})
+		p.Drag("#minimap", browserkit.Point{X: .4, Y: .5}, browserkit.Point{X: .6, Y: .5})
 		if a, z := shows(t, p); z-a < 3 || z-a > 8 {
 			t.Errorf("a stretch of the strip shows %v to %v", a, z)
 		}
@@ -136,30 +136,30 @@ func TestTheTimelineIsUsedByPeople(t *testing.T) {
 			t.Errorf("over the paused hold the tip says %q", tip)
 		}
 		p.ClickAt("#canvas", findingAt(p, 0))
-		if hash := browsertest.Eval[string](p, `location.hash`); hash != "#v=mutual-exclusion-1" {
+		if hash := browserkit.Eval[string](p, `location.hash`); hash != "#v=mutual-exclusion-1" {
 			t.Errorf("a click on the first finding leads to %q", hash)
 		}
 	})
 
 	t.Run("filter", func(t *testing.T) {
-		p := opened(t, b, path, browsertest.View{})
+		p := opened(t, b, path, browserkit.View{})
 		height := func() float64 {
-			return browsertest.Eval[float64](p, `document.getElementById("canvas").getBoundingClientRect().height`)
+			return browserkit.Eval[float64](p, `document.getElementById("canvas").getBoundingClientRect().height`)
 		}
 		all := height()
 		p.Click("#filter summary")
 		p.Click("#choose-clients [data-all=no]")
 		p.Click("#choose-clients label:nth-of-type(2) input")
-		p.Press(browsertest.Tab, " ")
+		p.Press(browserkit.Tab, " ")
 		if phrase, now := p.Text("#filterwords"), height(); phrase != "c2, c3" || now >= all {
 			t.Errorf("shown: %q, %v px tall after %v", phrase, now, all)
 		}
 		p.ShotOf("timeline-filter", "#live")
 		p.Click(`[data-do="link"]`)
-		if hash := browsertest.Eval[string](p, `location.hash`); hash != "#t=0-23&client=c2&client=c3" {
+		if hash := browserkit.Eval[string](p, `location.hash`); hash != "#t=0-23&client=c2&client=c3" {
 			t.Errorf("the link is %q", hash)
 		}
-		again := opened(t, b, path, browsertest.View{Hash: "#t=2-5&client=c2&client=c3"})
+		again := opened(t, b, path, browserkit.View{Hash: "#t=2-5&client=c2&client=c3"})
 		if phrase := again.Text("#filterwords"); phrase != "c2, c3" {
 			t.Errorf("the link shows %q", phrase)
 		}
@@ -167,8 +167,8 @@ func TestTheTimelineIsUsedByPeople(t *testing.T) {
 	})
 
 	t.Run("a key and the table before the next frame see what is shown now", func(t *testing.T) {
-		p := opened(t, b, path, browsertest.View{})
-		said := browsertest.Eval[string](p, `(() => {
+		p := opened(t, b, path, browserkit.View{})
+		said := browserkit.Eval[string](p, `(() => {
 			document.querySelectorAll("#choose-clients input").forEach((box, i) => { if (i !== 1) box.click(); });
 			document.getElementById("canvas").dispatchEvent(new KeyboardEvent("keydown", { key: "." }));
 			document.getElementById("inview").dispatchEvent(new Event("toggle"));
@@ -180,7 +180,7 @@ func TestTheTimelineIsUsedByPeople(t *testing.T) {
 	})
 
 	t.Run("show in the timeline", func(t *testing.T) {
-		p := opened(t, b, path, browsertest.View{Hash: "#v=stale-write-2"})
+		p := opened(t, b, path, browserkit.View{Hash: "#v=stale-write-2"})
 		p.Click(`[data-show="stale-write-2"]`)
 		if said := p.Text("#said"); !strings.HasPrefix(said, "stale-write-2 ") {
 			t.Errorf("it says %q", said)
@@ -188,7 +188,7 @@ func TestTheTimelineIsUsedByPeople(t *testing.T) {
 	})
 
 	t.Run("as a table", func(t *testing.T) {
-		p := opened(t, b, path, browsertest.View{Hash: "#t=1.7-4.5"})
+		p := opened(t, b, path, browserkit.View{Hash: "#t=1.7-4.5"})
 		p.Click("#inview > summary")
 		p.Until(`document.querySelectorAll("#inviewrows tr").length > 3`)
 		if phrase := p.Text("#inviewrows"); !strings.Contains(phrase, "c1 was granted k1") || !strings.Contains(phrase, "mutual-exclusion-1") {
@@ -197,43 +197,43 @@ func TestTheTimelineIsUsedByPeople(t *testing.T) {
 	})
 
 	t.Run("in a browser that cannot unpack it", func(t *testing.T) {
-		p := b.Open(t, path, browsertest.View{Before: `delete self.DecompressionStream`})
+		p := b.Open(t, path, browserkit.View{Before: `delete self.DecompressionStream`})
 		p.Until(`document.documentElement.dataset.timeline`)
-		if shown := browsertest.Eval[string](p, `["still", "live"].filter((id) => document.getElementById(id).getBoundingClientRect().height > 0).join()`); shown != "still" {
+		if shown := browserkit.Eval[string](p, `["still", "live"].filter((id) => document.getElementById(id).getBoundingClientRect().height > 0).join()`); shown != "still" {
 			t.Errorf("of the timelines it shows %q, want the still one alone", shown)
 		}
 	})
 }
 
 // at is where a moment (in seconds) of a client's lane is while the whole of the made-up run is shown.
-func at(p *browsertest.Page, second float64, client string) browsertest.Point {
-	place := browsertest.Eval[[]float64](p, fmt.Sprintf(`(() => {
+func at(p *browserkit.Page, second float64, client string) browserkit.Point {
+	place := browserkit.Eval[[]float64](p, fmt.Sprintf(`(() => {
 		const T = runTimeline, c = document.getElementById("canvas"), data = JSON.parse(document.getElementById("data").textContent);
 		data.leaders = data.leaders || [];
 		const lanes = T.newLanes(data, {}), plot = T.newPlot({ from: 0, to: data.end, span: () => data.end }, c.clientWidth);
 		return [plot.x(%v * 1e9) / c.clientWidth, (lanes.clientY[data.clients.indexOf(%q)] + 14) / lanes.height]; })()`, second, client))
-	return browsertest.Point{X: place[0], Y: place[1]}
+	return browserkit.Point{X: place[0], Y: place[1]}
 }
 
-func findingAt(p *browsertest.Page, number int) browsertest.Point {
-	second := browsertest.Eval[float64](p, fmt.Sprintf(`JSON.parse(document.getElementById("data").textContent).findings[%d].t / 1e9`, number))
+func findingAt(p *browserkit.Page, number int) browserkit.Point {
+	second := browserkit.Eval[float64](p, fmt.Sprintf(`JSON.parse(document.getElementById("data").textContent).findings[%d].t / 1e9`, number))
 	place := at(p, second, "c1")
-	place.Y = browsertest.Eval[float64](p, `(runTimeline.HEAD + runTimeline.MARKS / 2) / document.getElementById("canvas").clientHeight`)
+	place.Y = browserkit.Eval[float64](p, `(runTimeline.HEAD + runTimeline.MARKS / 2) / document.getElementById("canvas").clientHeight`)
 	return place
 }
 
 func TestLinksToAWindowOfTime(t *testing.T) {
-	b := browsertest.Start(t)
-	path := written(t, madeup.EtcdPauseRun())
+	b := browserkit.Start(t)
+	path := written(t, testkit.EtcdPauseRun())
 	t.Run("from the start", func(t *testing.T) {
-		p := opened(t, b, path, browsertest.View{Hash: "#t=1.5-4"})
+		p := opened(t, b, path, browserkit.View{Hash: "#t=1.5-4"})
 		wantShown(t, p, 1.5, 4)
-		if top := browsertest.Eval[float64](p, `document.getElementById("timeline").getBoundingClientRect().top`); top < -5 || top > 450 {
+		if top := browserkit.Eval[float64](p, `document.getElementById("timeline").getBoundingClientRect().top`); top < -5 || top > 450 {
 			t.Errorf("the timeline is %v below the top of the window", top)
 		}
-		wantShown(t, opened(t, b, path, browsertest.View{Hash: "#%"}), 0, 23)
+		wantShown(t, opened(t, b, path, browserkit.View{Hash: "#%"}), 0, 23)
 	})
-	p := opened(t, b, path, browsertest.View{})
+	p := opened(t, b, path, browserkit.View{})
 	for name, c := range map[string]struct {
 		hash     string
 		from, to float64
@@ -258,7 +258,7 @@ func TestLinksToAWindowOfTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p.Click(`[data-do="fit"]`)
-			browsertest.Eval[string](p, fmt.Sprintf(`location.hash = %q`, c.hash))
+			browserkit.Eval[string](p, fmt.Sprintf(`location.hash = %q`, c.hash))
 			p.Frame()
 			for _, complaint := range p.Complaints() {
 				t.Error(complaint)
@@ -273,10 +273,10 @@ func TestLinksToAWindowOfTime(t *testing.T) {
 
 // Zoomed out as far as can be, what matters has to be seen among the tens of thousands of operations beside it.
 func TestARedMarkIsNeverLostByZoomingOut(t *testing.T) {
-	b := browsertest.Start(t)
+	b := browserkit.Start(t)
 	calm := func() rundir.Judgement {
-		j := rundir.Judgement{Result: &checker.Result{Verdict: checker.Pass}, Model: &checker.Model{Complete: true}}
-		r := &madeup.Builder{Model: j.Model, Token: 1000}
+		j := rundir.Judgement{Result: &model.Result{Verdict: model.Pass}, Model: &model.Model{Complete: true}}
+		r := &testkit.Builder{Model: j.Model, Token: 1000}
 		const turns, turn = 20_000, int64(3e6)
 		for i := range int64(turns) {
 			at := i*turn + 1e6
@@ -291,7 +291,7 @@ func TestARedMarkIsNeverLostByZoomingOut(t *testing.T) {
 		return j
 	}
 	const chosen = 13_333
-	if n := loud(opened(t, b, written(t, calm()), browsertest.View{})); n != 0 {
+	if n := loud(opened(t, b, written(t, calm()), browserkit.View{})); n != 0 {
 		t.Fatalf("%d pixels are red or coloured where nothing is to be seen", n)
 	}
 	for name, spoil := range map[string]func(*rundir.Judgement){
@@ -303,14 +303,14 @@ func TestARedMarkIsNeverLostByZoomingOut(t *testing.T) {
 		},
 		"a hold and a write of a finding": func(j *rundir.Judgement) {
 			h := j.Model.Holds[chosen]
-			j.Result.Properties = []checker.Property{{Name: checker.StaleWrite, Verdict: checker.Violation, Count: 1, Findings: []checker.Finding{
+			j.Result.Properties = []model.Property{{Name: model.StaleWrite, Verdict: model.Violation, Count: 1, Findings: []model.Finding{
 				{ID: "stale-write-1", Key: "k1", AtNS: h.DoneNS, FromNS: h.DoneNS, ToNS: h.DoneNS + 1e6, Holds: []string{h.ID}, Requests: []int64{chosen + 1}}}}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := calm()
 			spoil(&j)
-			p := opened(t, b, written(t, j), browsertest.View{})
+			p := opened(t, b, written(t, j), browserkit.View{})
 			if n := loud(p); n < 6 {
 				t.Errorf("%d red or coloured pixels", n)
 			}
@@ -320,8 +320,8 @@ func TestARedMarkIsNeverLostByZoomingOut(t *testing.T) {
 }
 
 // loud counts the pixels of the timeline that are of a colour and no shade of grey.
-func loud(p *browsertest.Page) int {
-	return browsertest.Eval[int](p, `(() => {
+func loud(p *browserkit.Page) int {
+	return browserkit.Eval[int](p, `(() => {
 		const from = document.getElementById("canvas"), copy = document.createElement("canvas");
 		copy.width = from.width; copy.height = from.height;
 		const pen = copy.getContext("2d", { willReadFrequently: true });
@@ -334,9 +334,9 @@ func loud(p *browsertest.Page) int {
 
 // The scripts of the timeline write a length of time as everything else on the page does.
 func TestTheTimelineWritesDurationsAsThePageDoes(t *testing.T) {
-	p := opened(t, browsertest.Start(t), written(t, madeup.EtcdPauseRun()), browsertest.View{})
+	p := opened(t, browserkit.Start(t), written(t, testkit.EtcdPauseRun()), browserkit.View{})
 	for _, ns := range []int64{0, 1, 999, 1600, 999_400, 1.5e6, 99.94e6, 250e6, 999.4e6, 1.2e9, 9.99e9, 12.345e9, 3600e9} {
-		if got, want := browsertest.Eval[string](p, fmt.Sprintf(`runTimeline.lasting(%d)`, ns)), history.Duration(ns); got != want {
+		if got, want := browserkit.Eval[string](p, fmt.Sprintf(`runTimeline.lasting(%d)`, ns)), history.Duration(ns); got != want {
 			t.Errorf("%d ns are %q in the timeline, and %q elsewhere", ns, got, want)
 		}
 	}

@@ -4,12 +4,13 @@ import (
 	"cmp"
 
 	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/words"
 )
 
 // card shows one property: its verdict, why, and what it means.
 type card struct {
-	checker.Property
+	model.Property
 	Face         words.Face
 	Found        string // "2 incidents, 57 findings"; "" for none
 	Meaning      string
@@ -19,14 +20,14 @@ type card struct {
 	FirstNS      int64
 }
 
-func cards(r *checker.Result) (all []card) {
+func cards(r *model.Result) (all []card) {
 	for i := range r.Properties {
 		all = append(all, newCard(&r.Properties[i]))
 	}
 	return all
 }
 
-func newCard(p *checker.Property) card {
+func newCard(p *model.Property) card {
 	c := card{Property: *p, Face: words.FaceOf(p.Verdict), Found: words.FoundOf(p), Meaning: checker.Describe(p.Name).Meaning, LayerMeaning: words.LayerMeaning(p.Layer),
 		Why: p.Reason, First: firstFinding(p)}
 	if c.First != "" {

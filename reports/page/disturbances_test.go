@@ -4,52 +4,51 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
-	"lockcheck/reports/internal/dom"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/testkit"
 )
 
 // disturbedRun is the made-up run with a stall and two settings of the machine's clock while its first story goes on.
 func disturbedRun() rundir.Judgement {
-	j := madeup.EtcdPauseRun()
-	j.Model.Stalls = []checker.Span{{FromNS: 2000e6, ToNS: 2150e6}}
-	j.Model.Steps = []checker.ClockStep{{Span: checker.Span{FromNS: 2500e6, ToNS: 2510e6}, ByNS: 3e9}, {Span: checker.Span{FromNS: 2700e6, ToNS: 2710e6}, ByNS: -2e9}}
+	j := testkit.EtcdPauseRun()
+	j.Model.Stalls = []model.Span{{FromNS: 2000e6, ToNS: 2150e6}}
+	j.Model.Steps = []model.ClockStep{{Span: model.Span{FromNS: 2500e6, ToNS: 2510e6}, ByNS: 3e9}, {Span: model.Span{FromNS: 2700e6, ToNS: 2710e6}, ByNS: -2e9}}
 	return j
 }
 
 func TestStallsAndClockStepsAreInEveryPictureAndTable(t *testing.T) {
 	page, doc := rendered(t, disturbedRun())
 	stories := 0
-	for _, n := range dom.Elements(doc, "figure") {
-		if dom.Attribute(n.Parent.Parent, "id") != "v=mutual-exclusion-1" {
+	for _, n := range testkit.Elements(doc, "figure") {
+		if testkit.Attribute(n.Parent.Parent, "id") != "v=mutual-exclusion-1" {
 			continue
 		}
 		stories++
 		classes := map[string]int{}
-		for _, r := range dom.Elements(n, "rect") {
-			classes[dom.Attribute(r, "class")]++
+		for _, r := range testkit.Elements(n, "rect") {
+			classes[testkit.Attribute(r, "class")]++
 		}
 		if classes["stall"] != 1 || classes["set"] != 2 {
 			t.Errorf("the story draws %v", classes)
 		}
-		if phrase := dom.Text(n); !strings.Contains(phrase, "harness or machine stalled") || !strings.Contains(phrase, "the machine's wall clock was set") {
+		if phrase := testkit.Text(n); !strings.Contains(phrase, "harness or machine stalled") || !strings.Contains(phrase, "the machine's wall clock was set") {
 			t.Errorf("its legend says %q", phrase)
 		}
-		if phrase := dom.Text(n.Parent); !strings.Contains(phrase, "the machine's wall clock was set back by 2.00 s") {
+		if phrase := testkit.Text(n.Parent); !strings.Contains(phrase, "the machine's wall clock was set back by 2.00 s") {
 			t.Errorf("its table says %q", phrase)
 		}
 	}
 	if stories != 1 {
 		t.Errorf("%d stories looked at", stories)
 	}
-	phrase := dom.Text(doc)
+	phrase := testkit.Text(doc)
 	for _, want := range []string{"clock set", "the machine's wall clock was set forward by 3.00 s; never counted as a cause", "the harness or the machine stalled for 150 ms; never counted as a cause"} {
 		if !strings.Contains(phrase, want) {
 			t.Errorf("the table of faults does not say %q", want)
 		}
 	}
-	if _, calm := rendered(t, calmly(disturbedRun())); strings.Contains(dom.Text(calm), "wall clock was set") {
+	if _, calm := rendered(t, calmly(disturbedRun())); strings.Contains(testkit.Text(calm), "wall clock was set") {
 		t.Error("a run in which no clock was set mentions it")
 	}
 	still := page[strings.Index(page, `id="still"`):]

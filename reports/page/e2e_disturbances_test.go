@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/reports/browsertest"
+	"lockcheck/reports/testkit/browserkit"
 )
 
 func TestStallsAndClockStepsInABrowser(t *testing.T) {
-	b := browsertest.Start(t)
-	p := opened(t, b, written(t, disturbedRun()), browsertest.View{Hash: "#t=1.9-2.9"})
+	b := browserkit.Start(t)
+	p := opened(t, b, written(t, disturbedRun()), browserkit.View{Hash: "#t=1.9-2.9"})
 	p.Click("#inview > summary")
 	p.Until(`document.querySelectorAll("#inviewrows tr").length > 2`)
 	for _, want := range []string{"stall\tthe harness or the machine stalled for 150 ms", "clock set\tthe machine's wall clock was set forward by 3.00 s"} {
@@ -19,7 +19,7 @@ func TestStallsAndClockStepsInABrowser(t *testing.T) {
 			t.Errorf("the table lacks %q:\n%s", want, rows)
 		}
 	}
-	browsertest.Eval[bool](p, `(document.getElementById("canvas").focus(), true)`)
+	browserkit.Eval[bool](p, `(document.getElementById("canvas").focus(), true)`)
 	for range 12 {
 		if p.Press("."); strings.HasPrefix(p.Text("#said"), "the machine's wall clock was set forward") {
 			break

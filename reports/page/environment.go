@@ -3,8 +3,8 @@ package page
 import (
 	"fmt"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/words"
 )
@@ -105,7 +105,7 @@ func clockWords(p history.Plan) string {
 	return "Harness, clients and servers did not run on one kernel: what needs a common clock was not judged."
 }
 
-func (e *environment) addSkews(m *checker.Model) {
+func (e *environment) addSkews(m *model.Model) {
 	for _, f := range m.Faults {
 		if f.Name != history.ClockFault || f.EffectiveNS == 0 {
 			continue

@@ -4,16 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
-	"lockcheck/reports/internal/dom"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/testkit"
 )
 
 func TestTheEnvironmentIsOnThePage(t *testing.T) {
-	_, doc := rendered(t, madeup.EtcdPauseRun())
-	phrase := dom.Text(doc)
+	_, doc := rendered(t, testkit.EtcdPauseRun())
+	phrase := testkit.Text(doc)
 	for _, want := range []string{
 		"etcd:v3.7.3", "sha256:0aa1", "etcd@sha256:77fe", "none: it came from no registry", // images
 		"ran on one kernel", "90.0 s behind", // clocks
@@ -25,8 +24,8 @@ func TestTheEnvironmentIsOnThePage(t *testing.T) {
 		}
 	}
 	files := 0
-	for _, a := range dom.Elements(doc, "a") {
-		switch dom.Attribute(a, "href") {
+	for _, a := range testkit.Elements(doc, "a") {
+		switch testkit.Attribute(a, "href") {
 		case rundir.PlanFile, rundir.HistoryFile, rundir.ResourceFile, rundir.ResultsFile, "nodes/":
 			files++
 		}
@@ -37,12 +36,12 @@ func TestTheEnvironmentIsOnThePage(t *testing.T) {
 }
 
 func TestClocksThatWereNeverSeenToChangeAreNotListed(t *testing.T) {
-	m := &checker.Model{EndNS: 9e9}
+	m := &model.Model{EndNS: 9e9}
 	for i := range int64(maxSkews + 5) {
-		m.Faults = append(m.Faults, &checker.Fault{Op: i, Name: "clock", Target: "n1", EffectiveNS: 1e9, HealNS: 2e9, SkewNS: 4e9}, &checker.Fault{Name: "clock", Target: "n2", BeginNS: 1e9, Error: "refused"},
-			&checker.Fault{Name: "pause", Target: "n3", EffectiveNS: 1e9})
+		m.Faults = append(m.Faults, &model.Fault{Op: i, Name: "clock", Target: "n1", EffectiveNS: 1e9, HealNS: 2e9, SkewNS: 4e9}, &model.Fault{Name: "clock", Target: "n2", BeginNS: 1e9, Error: "refused"},
+			&model.Fault{Name: "pause", Target: "n3", EffectiveNS: 1e9})
 	}
-	e := newEnvironment(rundir.Judgement{Plan: history.Plan{Provider: "local"}, Model: m, Result: &checker.Result{Stats: checker.Stats{ClockSteps: 2, ClockSteppedNS: 3e9}}})
+	e := newEnvironment(rundir.Judgement{Plan: history.Plan{Provider: "local"}, Model: m, Result: &model.Result{Stats: model.Stats{ClockSteps: 2, ClockSteppedNS: 3e9}}})
 	if !strings.Contains(e.SetBy, "was set 2 times while the run went on, by 3.00 s in all") {
 		t.Errorf("of the machine's own clock: %q", e.SetBy)
 	}

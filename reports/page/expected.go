@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/words"
 )
@@ -26,14 +26,14 @@ func heldAgainst(j rundir.Judgement) expected {
 		return expected{}
 	}
 	x := expected{Reason: want.Reason, From: want.From}
-	unknown := j.Result.Verdict == checker.Inconclusive
+	unknown := j.Result.Verdict == model.Inconclusive
 	for _, name := range sortedKeys(want.Verdicts) {
 		verdicts := want.Verdicts[name]
-		switch p := j.Result.Property(checker.Name(name)); {
+		switch p := j.Result.Property(model.Name(name)); {
 		case p == nil:
 			x.Details = append(x.Details, name+" was not judged")
 			unknown = true
-		case p.Verdict == checker.Inconclusive:
+		case p.Verdict == model.Inconclusive:
 			x.Details = append(x.Details, name+" is inconclusive, expected "+strings.Join(verdicts, " or "))
 			unknown = true
 		case !slices.Contains(verdicts, string(p.Verdict)):
@@ -42,18 +42,18 @@ func heldAgainst(j rundir.Judgement) expected {
 	}
 	differs := len(x.Details) > 0 && !unknown
 	for _, p := range j.Result.Properties {
-		if _, listed := want.Verdicts[string(p.Name)]; !listed && p.Verdict == checker.Violation {
+		if _, listed := want.Verdicts[string(p.Name)]; !listed && p.Verdict == model.Violation {
 			x.Details = append(x.Details, string(p.Name)+" is violated, and not listed as expected")
 			differs = true
 		}
 	}
 	switch phrase := expectedWords(want.Verdicts); {
 	case differs:
-		x.Face, x.Sentence = words.FaceOf(checker.Violation), "Not as expected. Expected was "+phrase+"."
+		x.Face, x.Sentence = words.FaceOf(model.Violation), "Not as expected. Expected was "+phrase+"."
 	case unknown:
-		x.Face, x.Sentence = words.FaceOf(checker.Inconclusive), "Whether it is as expected is unknown. Expected was "+phrase+"."
+		x.Face, x.Sentence = words.FaceOf(model.Inconclusive), "Whether it is as expected is unknown. Expected was "+phrase+"."
 	default:
-		x.Face, x.Sentence = words.FaceOf(checker.Pass), "As expected: "+phrase+"."
+		x.Face, x.Sentence = words.FaceOf(model.Pass), "As expected: "+phrase+"."
 	}
 	return x
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/words"
 )
@@ -26,7 +26,7 @@ type never struct {
 }
 
 type exposureRow struct {
-	checker.Exposure
+	model.Exposure
 	Words   string
 	Missing bool
 }
@@ -48,7 +48,7 @@ func newExposed(j rundir.Judgement) exposed {
 		x.Sentences = append(x.Sentences, history.Counted(n, "client", "clients")+" whose write under a lock the resource handled and answered.")
 	}
 	for _, kind := range history.Faults() {
-		if phrase := kindWords(counts, kind, failedFaults(j.Model, kind.Name)); phrase != "" {
+		if phrase := kindWords(counts, kind.FaultWords, failedFaults(j.Model, kind.Name)); phrase != "" {
 			x.Sentences = append(x.Sentences, phrase)
 		}
 	}
@@ -79,7 +79,7 @@ func kindWords(counts map[string]int64, kind history.FaultWords, failed int64) s
 		}
 	}
 	if failed > 0 {
-		parts = append(parts, history.Counted(failed, one, many)+" not seen to take effect, which count for nothing")
+		parts = append(parts, history.Counted(failed, one, many)+" not confirmed, which count for nothing")
 	}
 	if len(parts) == 0 {
 		return ""
@@ -87,7 +87,7 @@ func kindWords(counts map[string]int64, kind history.FaultWords, failed int64) s
 	return strings.Join(parts, ", ") + "."
 }
 
-func failedFaults(m *checker.Model, name history.F) (n int64) {
+func failedFaults(m *model.Model, name history.F) (n int64) {
 	for _, f := range m.Faults {
 		if f.Name == name && f.EffectiveNS == 0 {
 			n++
@@ -97,14 +97,14 @@ func failedFaults(m *checker.Model, name history.F) (n int64) {
 }
 
 // neverWords is what did not happen. What was needed the checker says in its own words.
-func neverWords(e checker.Exposure) string {
+func neverWords(e model.Exposure) string {
 	if e.Min > 0 {
 		return cmp.Or(e.Text, e.Name)
 	}
 	return "no " + words.Exposure(e)
 }
 
-func harmWords(p history.Plan, r *checker.Result) []string {
+func harmWords(p history.Plan, r *model.Result) []string {
 	s, harm, rate := r.Stats, words.Harm(p, r), words.HarmRate(p, r.Stats)
 	guard := "guard " + cmp.Or(p.Guard, "unknown")
 	if note := guardNote(p); note != "" {
@@ -113,7 +113,7 @@ func harmWords(p history.Plan, r *checker.Result) []string {
 	if rate != "" {
 		rate = ": " + rate + " for each"
 	}
-	sentences := []string{fmt.Sprintf("%s over %s%s (%s).", harm, history.Counted(s.OutlivedLeases, "outlived lease", "outlived leases"), rate, guard)}
+	sentences := []string{fmt.Sprintf("%s%s (%s).", words.HarmOver(p, r), rate, guard)}
 	if s.OutlivedLeases == 0 {
 		sentences[0] = fmt.Sprintf("%s. No holder's lease was outlived by a fault, so there is no rate for the %s.", harm, guard)
 	}

@@ -4,25 +4,25 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 )
 
 func TestExposureIsToldInSentences(t *testing.T) {
-	j := rundir.Judgement{Plan: history.Plan{Guard: "before-work"}, Model: &checker.Model{Faults: []*checker.Fault{{Name: "pause", BeginNS: 1, Error: "gone"}, {Name: "pause", EffectiveNS: 2}}},
-		Result: &checker.Result{
-			Stats: checker.Stats{StaleAccepted: 41, OutlivedLeases: 41, StalePerOutlived: 1, Rejected: 2, Guarded: 7},
-			Exposure: []checker.Exposure{
+	j := rundir.Judgement{Plan: history.Plan{Guard: "before-work"}, Model: &model.Model{Faults: []*model.Fault{{Name: "pause", BeginNS: 1, Error: "gone"}, {Name: "pause", EffectiveNS: 2}}},
+		Result: &model.Result{
+			Stats: model.Stats{StaleAccepted: 41, StaleOutlived: 41, OutlivedLeases: 41, StalePerOutlived: 1, Rejected: 2, Guarded: 7},
+			Exposure: []model.Exposure{
 				{Name: history.ExposureContended, Count: 1204, Min: 1, Text: "1204 grants of a lock that another client was waiting for"},
 				{Name: history.ExposureWriters, Count: 5, Min: 2, Text: "5 clients whose write under a lock the resource handled and answered"},
-				{Name: "pauses", Count: 212, Text: "212 pauses seen to take effect"}, {Name: "pauses-of-holders", Count: 173}, {Name: "pauses-past-the-lease", Count: 41, Min: 1},
+				{Name: "pauses", Count: 212, Text: "212 pauses confirmed"}, {Name: "pauses-of-holders", Count: 173}, {Name: "pauses-past-the-lease", Count: 41, Min: 1},
 				{Name: "pauses-of-servers", Text: "0 pauses of a server"},
-				{Name: "losses", Count: 1, Text: "1 stretches of packet loss seen to take effect"},
+				{Name: "losses", Count: 1, Text: "1 stretches of packet loss confirmed"},
 				{Name: "partitions-past-the-lease", Min: 2, Text: "no partition of a holder outlived its lease"},
 			}}}
 	x := newExposed(j)
-	want := "1,204 grants of a lock that another client was waiting for. | 5 clients whose write under a lock the resource handled and answered. | 212 pauses, 173 while holding, 41 outlived the lease, 1 pause not seen to take effect, which count for nothing. | 1 stretch of packet loss."
+	want := "1,204 grants of a lock that another client was waiting for. | 5 clients whose write under a lock the resource handled and answered. | 212 pauses, 173 while holding, 41 outlived the lease, 1 pause not confirmed, which count for nothing. | 1 stretch of packet loss."
 	if got := strings.Join(x.Sentences, " | "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -35,7 +35,7 @@ func TestExposureIsToldInSentences(t *testing.T) {
 }
 
 func TestNoRateWhereNoLeaseWasOutlived(t *testing.T) {
-	x := newExposed(rundir.Judgement{Model: &checker.Model{}, Result: &checker.Result{}})
+	x := newExposed(rundir.Judgement{Model: &model.Model{}, Result: &model.Result{}})
 	if got := strings.Join(x.Harm, " "); strings.Contains(got, "for each") || !strings.HasPrefix(got, "0 stale writes accepted. No holder's lease was outlived") {
 		t.Errorf("harm: %s", got)
 	}

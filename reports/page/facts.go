@@ -36,7 +36,15 @@ func planFacts(p history.Plan) []fact {
 		{"provider", p.Provider, ""},
 		{"seed", strconv.FormatInt(p.Seed, 10), ""},
 		versionsFact(p),
-	}...), jobFacts(p)...)
+	}...), slices.Concat(workFacts(p), jobFacts(p))...)
+}
+
+// workFacts say what else clients do than short work.
+func workFacts(p history.Plan) []fact {
+	if p.Work == nil {
+		return nil
+	}
+	return []fact{{"work", p.Work.String(), words.Beside(p)}}
 }
 
 // planNote says that the schedule was read from a file, which may have other faults than the nemesis.

@@ -1,8 +1,8 @@
 package page
 
 import (
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/words"
 )
 
@@ -13,7 +13,7 @@ type faultRow struct {
 // maxFaultRows bounds the table of faults; the history has all of them.
 const maxFaultRows = 500
 
-func faultRows(m *checker.Model) []faultRow {
+func faultRows(m *model.Model) []faultRow {
 	var rows []faultRow
 	for _, f := range m.Faults[:min(len(m.Faults), maxFaultRows)] {
 		from, to := f.InForce(m.EndNS)

@@ -4,14 +4,14 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 )
 
 // A fault lasts from when it was seen to work until it was taken back. Of a target that was started again at once only the time from the
 // decision until that was seen is known; what follows is the pause before the next fault.
 func TestRowsOfFaults(t *testing.T) {
 	const s = int64(time.Second)
-	m := &checker.Model{EndNS: 9 * s, Faults: []*checker.Fault{
+	m := &model.Model{EndNS: 9 * s, Faults: []*model.Fault{
 		{Name: "kill", Target: "n1", BeginNS: 1 * s, EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 5 * s},
 		{Name: "kill", Target: "n2", BeginNS: 1 * s, EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 5 * s, Momentary: true, Restarted: true},
 		{Name: "kill", Target: "n3", BeginNS: 1 * s, EffectiveNS: 2 * s},

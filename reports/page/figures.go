@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/words"
 )
@@ -29,16 +30,19 @@ func figures(j rundir.Judgement) []fact {
 	if s.Jobs != nil {
 		facts = append(facts, fact{"jobs", history.Grouped(s.Jobs.Recorded) + " of " + history.Grouped(s.Jobs.Due), words.Jobs(j.Plan, s.Jobs)})
 	}
+	if calls := words.ClosestCalls(j); len(calls) > 0 {
+		facts = append(facts, fact{"closest calls", history.Grouped(int64(len(calls))), strings.Join(calls, "; ")})
+	}
 	return append(facts, queueingFigures(j)...)
 }
 
 type latencyRow struct {
 	Name string
-	Q    checker.Quantiles
+	Q    model.Quantiles
 }
 
 // latencies are the rows of the table of times taken, over the whole run.
-func latencies(s checker.Stats) (rows []latencyRow) {
+func latencies(s model.Stats) (rows []latencyRow) {
 	for _, name := range sortedKeys(s.Latency) {
 		rows = append(rows, latencyRow{cmp.Or(timedWords[name], name), s.Latency[name]})
 	}

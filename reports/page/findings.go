@@ -5,20 +5,21 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/svg"
 	"lockcheck/reports/words"
 )
 
 // finding is one finding's story with its drawing, and the same as tables.
 type finding struct {
-	checker.Finding
-	Property checker.Name
+	model.Finding
+	Property model.Name
 	Marks    []string // "first", "shortest", "worst" of its group
 	Open     bool
 	Folded   bool // at the end of the page, where one legend serves all
 	Face     words.Face
 	Picture  svg.Picture
-	Holds    []*checker.Hold
+	Holds    []*model.Hold
 	Class    []string // of each hold's swatch
 	Writes   []history.Request
 	// Prevented says what would have prevented it, or its harm.
@@ -30,7 +31,7 @@ type finding struct {
 }
 
 // readable is a finding with its texts cut to what a person reads.
-func readable(f checker.Finding) checker.Finding {
+func readable(f model.Finding) model.Finding {
 	f.ID, f.Summary, f.Cause.Text = words.Clip(f.ID, words.MaxName), words.Clip(f.Summary, words.MaxSentence), words.Clip(f.Cause.Text, 2*words.MaxSentence)
 	f.Story = slices.Clone(f.Story)
 	for i := range f.Story {
@@ -39,7 +40,7 @@ func readable(f checker.Finding) checker.Finding {
 	return f
 }
 
-func newFinding(f checker.Finding, ix *svg.Index) finding {
+func newFinding(f model.Finding, ix *svg.Index) finding {
 	f = readable(f)
 	item := finding{Finding: f, Picture: svg.Finding(f, ix)}
 	for i, id := range f.Holds {
@@ -60,12 +61,12 @@ func newFinding(f checker.Finding, ix *svg.Index) finding {
 // shownFinding names a finding that has its story on the page.
 type shownFinding struct {
 	id   string
-	name checker.Name
+	name model.Name
 }
 
 // byIncident are the findings that are shown, by what led to them, in the order of harm: one pause often violates several
 // properties, and several times.
-func byIncident(r *checker.Result) map[string][]shownFinding {
+func byIncident(r *model.Result) map[string][]shownFinding {
 	same := map[string][]shownFinding{}
 	for _, name := range slices.SortedStableFunc(slices.Values(checker.Names()), words.ByHarm) {
 		p := r.Property(name)
@@ -82,8 +83,8 @@ func byIncident(r *checker.Result) map[string][]shownFinding {
 }
 
 // othersOf are the first finding of each other property of one incident, and how many more are shown of it.
-func othersOf(incident []shownFinding, f checker.Finding, of checker.Name) (ids []string, more int) {
-	named := map[checker.Name]bool{of: true}
+func othersOf(incident []shownFinding, f model.Finding, of model.Name) (ids []string, more int) {
+	named := map[model.Name]bool{of: true}
 	for _, t := range incident {
 		switch {
 		case t.id == f.ID:
@@ -104,18 +105,7 @@ type refused struct {
 	All    int64
 }
 
-func newRefused(plan history.Plan, m *checker.Model) refused {
+func newRefused(plan history.Plan, m *model.Model) refused {
 	first, all := words.RejectedWrites(plan, m)
 	return refused{plan.ResourceKind(), first, all}
-}
-
-// evidence is what advice about a finding goes by.
-func evidence(plan history.Plan, p *checker.Property, f checker.Finding, ix *svg.Index) words.Evidence {
-	e := words.Evidence{Plan: plan, Verdict: p.Verdict, Finding: f, Suspects: ix.Suspects(f.Cause), Requests: ix.Requests(f), Clients: ix.Clients}
-	if n := len(f.Holds); n > 0 {
-		if e.Older = ix.Holds[f.Holds[0]]; n > 1 {
-			e.Newer = ix.Holds[f.Holds[n-1]]
-		}
-	}
-	return e
 }

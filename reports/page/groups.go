@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/svg"
 	"lockcheck/reports/words"
@@ -14,7 +14,7 @@ import (
 type group struct {
 	Cause   string // "pause of holder"
 	Face    words.Face
-	Verdict checker.Verdict
+	Verdict model.Verdict
 	// Found is such as "2 incidents; shown here: 2 of stale-write, 50 of mutual-exclusion; their causes name 2 faults".
 	Found string
 	// Shown stand in the page's flow: the first, the shortest and the worst of the group, and the first of each property.
@@ -25,7 +25,7 @@ type group struct {
 // findingGroups groups the findings by cause, the most harmful first. The very first of the headline's is open.
 func findingGroups(j rundir.Judgement, ix *svg.Index) []group {
 	type key struct {
-		verdict checker.Verdict
+		verdict model.Verdict
 		cause   string
 	}
 	incidents := byIncident(j.Result)
@@ -41,7 +41,7 @@ func findingGroups(j rundir.Judgement, ix *svg.Index) []group {
 			item.Property, item.Face = p.Name, words.FaceOf(p.Verdict)
 			item.SameAs, item.MoreSame = othersOf(incidents[f.Incident], f, p.Name)
 			item.CheckIt = words.CheckWitness(j.Result, words.WhereResults(j.Result), f)
-			item.Prevented = words.Prevention(p.Name, evidence(j.Plan, p, f, ix))
+			item.Prevented = words.Prevention(p.Name, ix.Evidence(j.Plan, p, f))
 			members[k] = append(members[k], item)
 		}
 	}
@@ -64,10 +64,10 @@ func (p page) Folded() bool {
 }
 
 // newGroup takes its findings in the order of harm, and of each property in the order of time.
-func newGroup(cause string, verdict checker.Verdict, findings []finding, truncated []*checker.Property) group {
+func newGroup(cause string, verdict model.Verdict, findings []finding, truncated []*model.Property) group {
 	g := group{Cause: cause, Face: words.FaceOf(verdict), Verdict: verdict}
 	mark(findings, truncated)
-	shown := map[checker.Name]bool{}
+	shown := map[model.Name]bool{}
 	for _, f := range findings {
 		if len(f.Marks) > 0 || !shown[f.Property] {
 			shown[f.Property] = true
@@ -81,7 +81,7 @@ func newGroup(cause string, verdict checker.Verdict, findings []finding, truncat
 }
 
 // truncatedOf are the properties of a verdict that have more findings than are shown. The others may be of any cause.
-func truncatedOf(r *checker.Result, verdict checker.Verdict) (truncated []*checker.Property) {
+func truncatedOf(r *model.Result, verdict model.Verdict) (truncated []*model.Property) {
 	for i := range r.Properties {
 		if p := &r.Properties[i]; p.Verdict == verdict && p.Count > int64(len(p.Findings)) {
 			truncated = append(truncated, p)
@@ -93,16 +93,16 @@ func truncatedOf(r *checker.Result, verdict checker.Verdict) (truncated []*check
 // mark says which of a group's findings are worth reading first: the first to come; the one with the shortest story, which
 // is the easiest to follow; and the worst, which of the most harmful property went on for longest. Where one that is not shown
 // might be it instead, the mark says that it was chosen among those that are shown.
-func mark(findings []finding, truncated []*checker.Property) {
+func mark(findings []finding, truncated []*model.Property) {
 	length := func(f *finding) int64 { return f.ToNS - f.FromNS }
-	best := func(word string, compare func(a, b *finding) int, mayBe func(*finding, *checker.Property) bool) {
+	best := func(word string, compare func(a, b *finding) int, mayBe func(*finding, *model.Property) bool) {
 		chosen := &findings[0]
 		for i := range findings {
 			if compare(&findings[i], chosen) < 0 {
 				chosen = &findings[i]
 			}
 		}
-		if slices.ContainsFunc(truncated, func(p *checker.Property) bool { return mayBe(chosen, p) }) {
+		if slices.ContainsFunc(truncated, func(p *model.Property) bool { return mayBe(chosen, p) }) {
 			word += ofThoseShown
 		}
 		chosen.Marks = append(chosen.Marks, word)
@@ -112,15 +112,15 @@ func mark(findings []finding, truncated []*checker.Property) {
 	}
 	best("first", func(a, b *finding) int { return cmp.Compare(a.AtNS, b.AtNS) },
 		// The findings shown of a property are its earliest.
-		func(f *finding, p *checker.Property) bool {
+		func(f *finding, p *model.Property) bool {
 			return len(p.Findings) == 0 || p.Findings[len(p.Findings)-1].AtNS < f.AtNS
 		})
 	best("shortest", func(a, b *finding) int {
 		return cmp.Or(cmp.Compare(len(a.Story), len(b.Story)), cmp.Compare(length(a), length(b)))
-	}, func(*finding, *checker.Property) bool { return true })
+	}, func(*finding, *model.Property) bool { return true })
 	best("worst", func(a, b *finding) int {
 		return cmp.Or(words.ByHarm(a.Property, b.Property), cmp.Compare(length(b), length(a)))
-	}, func(f *finding, p *checker.Property) bool { return words.ByHarm(p.Name, f.Property) <= 0 })
+	}, func(f *finding, p *model.Property) bool { return words.ByHarm(p.Name, f.Property) <= 0 })
 }
 
 const ofThoseShown = " of those shown"

@@ -6,12 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
-	"lockcheck/reports/internal/dom"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/svg"
+	"lockcheck/reports/testkit"
 )
 
 func marksOf(g group) string {
@@ -23,15 +22,15 @@ func marksOf(g group) string {
 }
 
 func TestFindingsAreGroupedByCause(t *testing.T) {
-	r := &checker.Result{Verdict: checker.Violation, Properties: []checker.Property{
-		{Name: checker.MutualExclusion, Verdict: checker.Violation, Count: 70, Findings: []checker.Finding{
-			madeup.Finding(checker.MutualExclusion, 1, "pause of holder", 10, 5, 9), madeup.Finding(checker.MutualExclusion, 2, "pause of holder", 20, 5, 3),
-			madeup.Finding(checker.MutualExclusion, 3, "", 30, 5, 4)}},
-		{Name: checker.StaleWrite, Verdict: checker.Violation, Count: 3, Findings: []checker.Finding{
-			madeup.Finding(checker.StaleWrite, 1, "pause of holder", 15, 5, 8), madeup.Finding(checker.StaleWrite, 2, "pause of holder", 25, 9, 8),
-			madeup.Finding(checker.StaleWrite, 3, "kill of server", 35, 1, 2)}},
+	r := &model.Result{Verdict: model.Violation, Properties: []model.Property{
+		{Name: model.MutualExclusion, Verdict: model.Violation, Count: 70, Findings: []model.Finding{
+			testkit.Finding(model.MutualExclusion, 1, "pause of holder", 10, 5, 9), testkit.Finding(model.MutualExclusion, 2, "pause of holder", 20, 5, 3),
+			testkit.Finding(model.MutualExclusion, 3, "", 30, 5, 4)}},
+		{Name: model.StaleWrite, Verdict: model.Violation, Count: 3, Findings: []model.Finding{
+			testkit.Finding(model.StaleWrite, 1, "pause of holder", 15, 5, 8), testkit.Finding(model.StaleWrite, 2, "pause of holder", 25, 9, 8),
+			testkit.Finding(model.StaleWrite, 3, "kill of server", 35, 1, 2)}},
 	}}
-	j := rundir.Judgement{Result: r, Model: &checker.Model{EndNS: 40}}
+	j := rundir.Judgement{Result: r, Model: &model.Model{EndNS: 40}}
 	groups := findingGroups(j, svg.NewIndex(j))
 	var got []string
 	for _, g := range groups {
@@ -58,10 +57,10 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 
 // The findings shown are the first of each property: which is worst of all, or shortest, was not looked at.
 func TestMarksSayWhereTheyAreOfThoseShownAlone(t *testing.T) {
-	overlap := func(n int, at, lasted int64) checker.Finding {
-		return madeup.Finding(checker.MutualExclusion, n, "pause of holder", at, lasted, 9-n)
+	overlap := func(n int, at, lasted int64) model.Finding {
+		return testkit.Finding(model.MutualExclusion, n, "pause of holder", at, lasted, 9-n)
 	}
-	stale := madeup.Finding(checker.StaleWrite, 1, "pause of holder", 30, 5, 9)
+	stale := testkit.Finding(model.StaleWrite, 1, "pause of holder", 30, 5, 9)
 	for name, test := range map[string]struct {
 		overlaps, staleWrites int64 // in all
 		masked                bool  // the overlaps
@@ -74,17 +73,17 @@ func TestMarksSayWhereTheyAreOfThoseShownAlone(t *testing.T) {
 		"more, of which none are told": {2, -4, false, "mutual-exclusion-1 first of those shown worst of those shown, mutual-exclusion-2 shortest of those shown"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &checker.Result{Verdict: checker.Violation, Properties: []checker.Property{
-				{Name: checker.MutualExclusion, Verdict: checker.Violation, Count: test.overlaps, Findings: []checker.Finding{overlap(1, 10, 9), overlap(2, 20, 5)}},
-				{Name: checker.StaleWrite, Verdict: checker.Violation, Count: max(test.staleWrites, -test.staleWrites), Findings: []checker.Finding{stale}},
+			r := &model.Result{Verdict: model.Violation, Properties: []model.Property{
+				{Name: model.MutualExclusion, Verdict: model.Violation, Count: test.overlaps, Findings: []model.Finding{overlap(1, 10, 9), overlap(2, 20, 5)}},
+				{Name: model.StaleWrite, Verdict: model.Violation, Count: max(test.staleWrites, -test.staleWrites), Findings: []model.Finding{stale}},
 			}}
 			if test.masked {
-				r.Properties[0].Verdict = checker.Masked
+				r.Properties[0].Verdict = model.Masked
 			}
 			if test.staleWrites < 0 {
 				r.Properties[1].Findings = nil
 			}
-			j := rundir.Judgement{Result: r, Model: &checker.Model{EndNS: 40}}
+			j := rundir.Judgement{Result: r, Model: &model.Model{EndNS: 40}}
 			groups := findingGroups(j, svg.NewIndex(j))
 			if got := marksOf(groups[len(groups)-1]); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
@@ -94,14 +93,14 @@ func TestMarksSayWhereTheyAreOfThoseShownAlone(t *testing.T) {
 }
 
 func TestMaskedFindingsStandApart(t *testing.T) {
-	r := &checker.Result{Verdict: checker.Violation, Properties: []checker.Property{
-		{Name: checker.MutualExclusion, Verdict: checker.Masked, Count: 2, Incidents: 1, Findings: []checker.Finding{
-			madeup.Finding(checker.MutualExclusion, 1, "pause of holder", 10, 5, 9), madeup.Finding(checker.MutualExclusion, 2, "pause of holder", 20, 5, 3)}},
-		{Name: checker.Liveness, Verdict: checker.Violation, Count: 1, Findings: []checker.Finding{madeup.Finding(checker.Liveness, 1, "pause of holder", 30, 5, 3)}},
+	r := &model.Result{Verdict: model.Violation, Properties: []model.Property{
+		{Name: model.MutualExclusion, Verdict: model.Masked, Count: 2, Incidents: 1, Findings: []model.Finding{
+			testkit.Finding(model.MutualExclusion, 1, "pause of holder", 10, 5, 9), testkit.Finding(model.MutualExclusion, 2, "pause of holder", 20, 5, 3)}},
+		{Name: model.Liveness, Verdict: model.Violation, Count: 1, Findings: []model.Finding{testkit.Finding(model.Liveness, 1, "pause of holder", 30, 5, 3)}},
 	}}
-	j := rundir.Judgement{Result: r, Model: &checker.Model{EndNS: 40}}
+	j := rundir.Judgement{Result: r, Model: &model.Model{EndNS: 40}}
 	groups := findingGroups(j, svg.NewIndex(j))
-	if len(groups) != 2 || groups[0].Verdict != checker.Violation || groups[1].Verdict != checker.Masked {
+	if len(groups) != 2 || groups[0].Verdict != model.Violation || groups[1].Verdict != model.Masked {
 		t.Fatalf("groups %+v", groups)
 	}
 	if o := newOverview(history.Plan{Fenced: true}, r); !slices.Equal(o.Others, []string{"1 incident masked by fencing (2 overlaps of two holders)"}) || strings.Contains(o.ByName, "overlap") {
@@ -110,8 +109,8 @@ func TestMaskedFindingsStandApart(t *testing.T) {
 }
 
 func TestEveryFindingIsOnThePageOnceInAnyGroup(t *testing.T) {
-	j := madeup.EtcdPauseRun()
-	p := j.Result.Property(checker.StaleWrite)
+	j := testkit.EtcdPauseRun()
+	p := j.Result.Property(model.StaleWrite)
 	for i := len(p.Findings); i < 30; i++ {
 		f := p.Findings[0]
 		f.ID = fmt.Sprintf("stale-write-%d", i+1)
@@ -124,7 +123,7 @@ func TestEveryFindingIsOnThePageOnceInAnyGroup(t *testing.T) {
 			t.Errorf("stale-write-%d is there %d times", i+1, n)
 		}
 	}
-	phrase := dom.Text(doc)
+	phrase := testkit.Text(doc)
 	for _, want := range []string{"3 incidents, 4,003 findings: 4,000 stale writes accepted, 3 overlaps of two holders.", "33 of the 4,003 findings are shown here", "31 more of this cause"} {
 		if !strings.Contains(phrase, want) {
 			t.Errorf("the page does not say %q", want)
@@ -133,7 +132,7 @@ func TestEveryFindingIsOnThePageOnceInAnyGroup(t *testing.T) {
 }
 
 func TestAGroupNamesEveryKindOfFaultThatMayExplainIt(t *testing.T) {
-	j := madeup.SuspectedRun()
+	j := testkit.SuspectedRun()
 	g := findingGroups(j, svg.NewIndex(j))[0]
 	if want := "clock skew of server or kill or pause"; g.Cause != want {
 		t.Errorf("the group is headed %q, want %q", g.Cause, want)
@@ -145,7 +144,7 @@ func TestAGroupNamesEveryKindOfFaultThatMayExplainIt(t *testing.T) {
 	if g := findingGroups(j, svg.NewIndex(j))[0]; g.Cause != "release by another client" {
 		t.Errorf("where it is proven what removed the grant the group is headed %q", g.Cause)
 	}
-	j.Result.Properties[0].Findings[0].Cause = checker.Cause{Kind: "clock skew of server", Fault: 1}
+	j.Result.Properties[0].Findings[0].Cause = model.Cause{Kind: "clock skew of server", Fault: 1}
 	if g := findingGroups(j, svg.NewIndex(j))[0]; g.Cause != "clock skew of server" || !strings.HasSuffix(g.Found, "name 1 fault") {
 		t.Errorf("one suspect: %q, %q", g.Cause, g.Found)
 	}

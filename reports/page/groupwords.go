@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/words"
 )
 
@@ -13,8 +13,8 @@ import (
 // the group has all incidents that there are.
 func groupWords(findings []finding, truncated bool, all int64) string {
 	incidents, faults := map[string]bool{}, map[int64]bool{0: true}
-	var names []checker.Name
-	counts := map[checker.Name]int{}
+	var names []model.Name
+	counts := map[model.Name]int{}
 	for _, f := range findings {
 		if f.Incident != "" {
 			incidents[f.Incident] = true

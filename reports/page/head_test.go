@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/reports/internal/madeup"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/testkit"
 )
 
 func TestTheHeadOfTheReportNamesTheRunAndItsDirectory(t *testing.T) {
@@ -29,7 +29,7 @@ func TestTheHeadOfTheReportNamesTheRunAndItsDirectory(t *testing.T) {
 		latest:              name,
 		latest.ForReading(): name + "/failed-as-info",
 	} {
-		j := madeup.EtcdPauseRun()
+		j := testkit.EtcdPauseRun()
 		j.Plan.Run = plan.Run
 		if err := os.MkdirAll(dir.Path(), 0o755); err != nil {
 			t.Fatal(err)

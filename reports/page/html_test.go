@@ -11,12 +11,11 @@ import (
 
 	"golang.org/x/net/html"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
-	"lockcheck/reports/internal/dom"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/svg"
+	"lockcheck/reports/testkit"
 )
 
 // TestLook writes the report of the made-up run, for eyes where REPORT_LOOK names a directory to keep it in.
@@ -25,7 +24,7 @@ func TestLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(d, madeup.EtcdPauseRun()); err != nil {
+	if err := Write(d, testkit.EtcdPauseRun()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -36,11 +35,11 @@ func rendered(t *testing.T, j rundir.Judgement, windows ...windowLink) (string, 
 	if err := render(&out, j, "20260101T010203-etcd-lock-pause-7", windows); err != nil {
 		t.Fatal(err)
 	}
-	return out.String(), dom.Parse(t, out.String())
+	return out.String(), testkit.Parse(t, out.String())
 }
 
 func TestThePageNeedsNothingElse(t *testing.T) {
-	page, doc := rendered(t, madeup.EtcdPauseRun(), windowLink{"lock-linearizability", "k1", "porcupine-k1.html"})
+	page, doc := rendered(t, testkit.EtcdPauseRun(), windowLink{"lock-linearizability", "k1", "porcupine-k1.html"})
 	outside := regexp.MustCompile(`(?i)(https?:)?//[a-z0-9]|url\((?:[^#)]|$)|@import|fetch\(|XMLHttpRequest|import\(`)
 	for _, line := range strings.Split(page, "\n") {
 		code, _, _ := strings.Cut(line, " // ") // a comment fetches nothing
@@ -49,18 +48,18 @@ func TestThePageNeedsNothingElse(t *testing.T) {
 		}
 	}
 	for _, tag := range []string{"link", "img", "iframe", "object", "embed", "base", "form"} {
-		if found := dom.Elements(doc, tag); len(found) > 0 {
+		if found := testkit.Elements(doc, tag); len(found) > 0 {
 			t.Errorf("the page has a <%s>", tag)
 		}
 	}
-	for _, script := range dom.Elements(doc, "script") {
-		if src := dom.Attribute(script, "src"); src != "" {
+	for _, script := range testkit.Elements(doc, "script") {
+		if src := testkit.Attribute(script, "src"); src != "" {
 			t.Errorf("script from %s", src)
 		}
 	}
 	allowed := []string{"plan.json", "history.jsonl", "resource.jsonl", "results.json", "nodes/", "porcupine-k1.html"}
-	for _, a := range dom.Elements(doc, "a") {
-		if href := dom.Attribute(a, "href"); !strings.HasPrefix(href, "#") && !slices.Contains(allowed, href) {
+	for _, a := range testkit.Elements(doc, "a") {
+		if href := testkit.Attribute(a, "href"); !strings.HasPrefix(href, "#") && !slices.Contains(allowed, href) {
 			t.Errorf("links to %s", href)
 		}
 	}
@@ -70,10 +69,10 @@ func TestThePageNeedsNothingElse(t *testing.T) {
 }
 
 func TestEveryLinkInsideThePageLeadsSomewhere(t *testing.T) {
-	_, doc := rendered(t, madeup.EtcdPauseRun())
+	_, doc := rendered(t, testkit.EtcdPauseRun())
 	ids := map[string]int{}
-	for _, e := range dom.Elements(doc, "") {
-		if id := dom.Attribute(e, "id"); id != "" {
+	for _, e := range testkit.Elements(doc, "") {
+		if id := testkit.Attribute(e, "id"); id != "" {
 			ids[id]++
 		}
 	}
@@ -82,8 +81,8 @@ func TestEveryLinkInsideThePageLeadsSomewhere(t *testing.T) {
 			t.Errorf("the id %s is given %d times", id, count)
 		}
 	}
-	for _, a := range dom.Elements(doc, "a") {
-		if id, ok := strings.CutPrefix(dom.Attribute(a, "href"), "#"); ok && ids[strings.ReplaceAll(id, "%3d", "=")] == 0 {
+	for _, a := range testkit.Elements(doc, "a") {
+		if id, ok := strings.CutPrefix(testkit.Attribute(a, "href"), "#"); ok && ids[strings.ReplaceAll(id, "%3d", "=")] == 0 {
 			t.Errorf("#%s leads nowhere", id)
 		}
 	}
@@ -93,30 +92,30 @@ func TestEveryLinkInsideThePageLeadsSomewhere(t *testing.T) {
 }
 
 func TestEachFindingCanBeReadWithoutScripts(t *testing.T) {
-	_, doc := rendered(t, madeup.EtcdPauseRun())
+	_, doc := rendered(t, testkit.EtcdPauseRun())
 	found := 0
-	for _, d := range dom.Elements(doc, "details") {
-		if dom.Attribute(d, "class") != "finding" {
+	for _, d := range testkit.Elements(doc, "details") {
+		if testkit.Attribute(d, "class") != "finding" {
 			continue
 		}
 		found++
-		phrase := dom.Text(d)
+		phrase := testkit.Text(d)
 		for _, want := range []string{"was paused: all of its threads were seen stopped.", "superseded 0.84 s before: accepted.", "with 1.86 s of its lease left"} {
 			if !strings.Contains(phrase, want) {
-				t.Errorf("%s does not say %q", dom.Attribute(d, "id"), want)
+				t.Errorf("%s does not say %q", testkit.Attribute(d, "id"), want)
 			}
 		}
-		drawings := dom.Elements(d, "svg")
-		if len(drawings) != 1 || dom.Attribute(drawings[0], "aria-label") == "" {
-			t.Fatalf("%s has %d drawings with names", dom.Attribute(d, "id"), len(drawings))
+		drawings := testkit.Elements(d, "svg")
+		if len(drawings) != 1 || testkit.Attribute(drawings[0], "aria-label") == "" {
+			t.Fatalf("%s has %d drawings with names", testkit.Attribute(d, "id"), len(drawings))
 		}
 		for _, want := range []string{"hold older", "hold newer", "fault suspect", "clash", "step"} {
-			if !slices.ContainsFunc(dom.Elements(drawings[0], ""), func(e *html.Node) bool { return dom.Attribute(e, "class") == want }) {
-				t.Errorf("%s: nothing is drawn for %q", dom.Attribute(d, "id"), want)
+			if !slices.ContainsFunc(testkit.Elements(drawings[0], ""), func(e *html.Node) bool { return testkit.Attribute(e, "class") == want }) {
+				t.Errorf("%s: nothing is drawn for %q", testkit.Attribute(d, "id"), want)
 			}
 		}
-		if len(dom.Elements(d, "table")) == 0 {
-			t.Errorf("%s has no table beside its picture", dom.Attribute(d, "id"))
+		if len(testkit.Elements(d, "table")) == 0 {
+			t.Errorf("%s has no table beside its picture", testkit.Attribute(d, "id"))
 		}
 	}
 	if found != 6 {
@@ -125,9 +124,9 @@ func TestEachFindingCanBeReadWithoutScripts(t *testing.T) {
 }
 
 func TestTextOfAHistoryNeverBecomesMarkup(t *testing.T) {
-	_, calm := rendered(t, madeup.EtcdPauseRun())
+	_, calm := rendered(t, testkit.EtcdPauseRun())
 	tags := map[string]bool{}
-	for _, e := range dom.Elements(calm, "") {
+	for _, e := range testkit.Elements(calm, "") {
 		tags[e.Data] = true
 	}
 	for _, hostile := range []string{
@@ -135,12 +134,12 @@ func TestTextOfAHistoryNeverBecomesMarkup(t *testing.T) {
 		`</title><b>`, `</svg><blink>`, `javascript:alert(1)`, `]]><!--`, "\u2028\u2029\x00", `{{.Plan}}`, `</style><u>`,
 	} {
 		t.Run(hostile, func(t *testing.T) {
-			_, doc := rendered(t, madeup.HostileRun(hostile), windowLink{hostile, hostile, "porcupine-k1.html"})
-			scripts := dom.Elements(doc, "script")
+			_, doc := rendered(t, testkit.HostileRun(hostile), windowLink{hostile, hostile, "porcupine-k1.html"})
+			scripts := testkit.Elements(doc, "script")
 			if want := 1 + len(pageScripts); len(scripts) != want {
 				t.Errorf("%d scripts on the page, want %d", len(scripts), want)
 			}
-			for _, e := range dom.Elements(doc, "") {
+			for _, e := range testkit.Elements(doc, "") {
 				if !tags[e.Data] {
 					t.Errorf("a <%s> got in", e.Data)
 				}
@@ -151,7 +150,7 @@ func TestTextOfAHistoryNeverBecomesMarkup(t *testing.T) {
 				}
 			}
 			var data svg.Timeline
-			if err := json.Unmarshal([]byte(dom.Text(scripts[0])), &data); err != nil {
+			if err := json.Unmarshal([]byte(testkit.Text(scripts[0])), &data); err != nil {
 				t.Fatalf("the data for the timeline is not JSON any more: %v", err)
 			}
 			if data.Holds.Rows == 0 || !strings.HasPrefix(data.Findings[0].Summary, hostile) {
@@ -176,23 +175,23 @@ func TestScriptsShowTextAsText(t *testing.T) {
 }
 
 func TestReportsOfRunsInWhichLittleHappened(t *testing.T) {
-	fault := &checker.Fault{Op: 1, Name: "pause", Target: "n1", Role: "server", BeginNS: 1e9, EffectiveNS: 1e9}
-	lone := checker.Finding{ID: "liveness-1", Summary: "no client can get k1", AtNS: 5e9}
+	fault := &model.Fault{Op: 1, Name: "pause", Target: "n1", Role: "server", BeginNS: 1e9, EffectiveNS: 1e9}
+	lone := model.Finding{ID: "liveness-1", Summary: "no client can get k1", AtNS: 5e9}
 	for name, j := range map[string]rundir.Judgement{
-		"nothing at all": {Result: &checker.Result{Verdict: checker.Inconclusive}, Model: &checker.Model{}},
-		"only faults":    {Result: &checker.Result{Verdict: checker.Inconclusive}, Model: &checker.Model{Faults: []*checker.Fault{fault, {Op: 2, Name: "kill", Target: "c1", Error: "no such process"}}, EndNS: 2e9}},
-		"a finding that names nothing": {Result: &checker.Result{Verdict: checker.Violation, Properties: []checker.Property{
-			{Name: checker.Liveness, Layer: checker.LayerLiveness, Verdict: checker.Violation, Count: 1, Findings: []checker.Finding{lone}}}},
-			Model: &checker.Model{EndNS: 6e9}},
-		"a hold that never ended": {Result: &checker.Result{Verdict: checker.Pass}, Model: &checker.Model{EndNS: 3e9,
-			Holds: []*checker.Hold{{ID: "h1", Key: "k", Client: "c1", InvokeNS: 1e9, DoneNS: 2e9, Outcome: history.OK}, {ID: "h2", Key: "k", Client: "c2", InvokeNS: 1e9, Outcome: history.Invoke}}}},
+		"nothing at all": {Result: &model.Result{Verdict: model.Inconclusive}, Model: &model.Model{}},
+		"only faults":    {Result: &model.Result{Verdict: model.Inconclusive}, Model: &model.Model{Faults: []*model.Fault{fault, {Op: 2, Name: "kill", Target: "c1", Error: "no such process"}}, EndNS: 2e9}},
+		"a finding that names nothing": {Result: &model.Result{Verdict: model.Violation, Properties: []model.Property{
+			{Name: model.Liveness, Layer: model.LayerLiveness, Verdict: model.Violation, Count: 1, Findings: []model.Finding{lone}}}},
+			Model: &model.Model{EndNS: 6e9}},
+		"a hold that never ended": {Result: &model.Result{Verdict: model.Pass}, Model: &model.Model{EndNS: 3e9,
+			Holds: []*model.Hold{{ID: "h1", Key: "k", Client: "c1", InvokeNS: 1e9, DoneNS: 2e9, Outcome: history.OK}, {ID: "h2", Key: "k", Client: "c2", InvokeNS: 1e9, Outcome: history.Invoke}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, doc := rendered(t, j)
-			if strings.Contains(dom.Text(dom.Elements(doc, "script")[0]), "NaN") {
+			if strings.Contains(testkit.Text(testkit.Elements(doc, "script")[0]), "NaN") {
 				t.Error("NaN in the data")
 			}
-			for _, e := range dom.Elements(doc, "") {
+			for _, e := range testkit.Elements(doc, "") {
 				for _, a := range e.Attr {
 					if a.Val == "NaN" || strings.Contains(a.Val, "+Inf") || e.Data == "rect" && strings.HasPrefix(a.Val, "-") && a.Key == "width" {
 						t.Errorf("<%s %s=%q>", e.Data, a.Key, a.Val)
@@ -204,15 +203,15 @@ func TestReportsOfRunsInWhichLittleHappened(t *testing.T) {
 }
 
 func TestTwoReportsOfARunAreTheSame(t *testing.T) {
-	first, _ := rendered(t, madeup.EtcdPauseRun())
-	second, _ := rendered(t, madeup.EtcdPauseRun())
+	first, _ := rendered(t, testkit.EtcdPauseRun())
+	second, _ := rendered(t, testkit.EtcdPauseRun())
 	if first != second {
 		t.Error("two reports of one run differ")
 	}
 }
 
 func TestThePageOfALongRunIsSmall(t *testing.T) {
-	page, _ := rendered(t, madeup.LongRun())
+	page, _ := rendered(t, testkit.LongRun())
 	if len(page) > 2<<20 {
 		t.Errorf("the page has %d bytes", len(page))
 	}
@@ -220,8 +219,8 @@ func TestThePageOfALongRunIsSmall(t *testing.T) {
 
 // A client may write what it likes: each of these is in many stories.
 func TestHugeTextsOfAHistoryDoNotMakeAHugePage(t *testing.T) {
-	calm, _ := rendered(t, madeup.EtcdPauseRun())
-	j, hostile := madeup.EtcdPauseRun(), madeup.HostileRun(strings.Repeat("huge ", 40_000))
+	calm, _ := rendered(t, testkit.EtcdPauseRun())
+	j, hostile := testkit.EtcdPauseRun(), testkit.HostileRun(strings.Repeat("huge ", 40_000))
 	j.Model, j.Plan.TokensReason = hostile.Model, hostile.Plan.TokensReason
 	for i := range j.Result.Properties {
 		p, q := &j.Result.Properties[i], hostile.Result.Properties[i]

@@ -5,21 +5,20 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
-	"lockcheck/reports/internal/dom"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/svg"
+	"lockcheck/reports/testkit"
 )
 
-func groupsOf(r *checker.Result, faults ...*checker.Fault) []group {
-	j := rundir.Judgement{Result: r, Model: &checker.Model{EndNS: 40, Faults: faults}}
+func groupsOf(r *model.Result, faults ...*model.Fault) []group {
+	j := rundir.Judgement{Result: r, Model: &model.Model{EndNS: 40, Faults: faults}}
 	return findingGroups(j, svg.NewIndex(j))
 }
 
 func TestAFindingNamesTheOthersOfItsIncident(t *testing.T) {
 	same := map[string]finding{}
-	for _, g := range groupsOf(madeup.TwoPauses()) {
+	for _, g := range groupsOf(testkit.TwoPauses()) {
 		for _, f := range append(g.Shown, g.Rest...) {
 			same[f.ID] = f
 		}
@@ -33,7 +32,7 @@ func TestAFindingNamesTheOthersOfItsIncident(t *testing.T) {
 }
 
 func TestAGroupCountsItsIncidents(t *testing.T) {
-	r := madeup.TwoPauses()
+	r := testkit.TwoPauses()
 	if got, want := groupsOf(r)[0].Found, "2 incidents; shown here: 2 of stale-write, 2 of mutual-exclusion"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -48,11 +47,11 @@ func TestAGroupCountsItsIncidents(t *testing.T) {
 }
 
 func TestThePageCountsIncidentsFirst(t *testing.T) {
-	j := madeup.EtcdPauseRun()
-	p := j.Result.Property(checker.MutualExclusion)
+	j := testkit.EtcdPauseRun()
+	p := j.Result.Property(model.MutualExclusion)
 	p.Count = 1057
 	_, doc := rendered(t, j)
-	phrase := strings.Join(strings.Fields(dom.Text(doc)), " ")
+	phrase := strings.Join(strings.Fields(testkit.Text(doc)), " ")
 	for _, want := range []string{
 		"UNSAFE under pause: 3 stale writes accepted (3 incidents)",
 		"violation: 3 incidents, 1,057 findings",                                               // the card of mutual-exclusion
@@ -64,9 +63,9 @@ func TestThePageCountsIncidentsFirst(t *testing.T) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	p.Verdict = checker.Masked
+	p.Verdict = model.Masked
 	_, doc = rendered(t, j)
-	if phrase := strings.Join(strings.Fields(dom.Text(doc)), " "); !strings.Contains(phrase, "masked: 3 incidents, 1,057 findings") {
+	if phrase := strings.Join(strings.Fields(testkit.Text(doc)), " "); !strings.Contains(phrase, "masked: 3 incidents, 1,057 findings") {
 		t.Error("the card of a masked property does not tell its incidents")
 	}
 }

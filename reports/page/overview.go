@@ -3,8 +3,8 @@ package page
 import (
 	"strings"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/words"
 )
 
@@ -16,7 +16,7 @@ type overview struct {
 	Others    []string // of each property that has findings and is not violated, such as one that is masked
 }
 
-func newOverview(plan history.Plan, r *checker.Result) overview {
+func newOverview(plan history.Plan, r *model.Result) overview {
 	var o overview
 	var names []string
 	for _, p := range words.InHarmsOrder(r) {
@@ -24,9 +24,9 @@ func newOverview(plan history.Plan, r *checker.Result) overview {
 		o.Here += int64(len(p.Findings))
 		switch {
 		case p.Count == 0:
-		case p.Verdict == checker.Violation:
+		case p.Verdict == model.Violation:
 			names = append(names, words.Counted(p))
-		case p.Verdict == checker.Masked:
+		case p.Verdict == model.Masked:
 			o.Others = append(o.Others, words.Masked(plan, p))
 		default:
 			o.Others = append(o.Others, words.FoundOf(p)+" of "+string(p.Name)+", which is "+string(p.Verdict))

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/svg"
 	"lockcheck/reports/words"
@@ -140,7 +140,7 @@ func newPage(j rundir.Judgement, windows []windowLink) page {
 }
 
 // firstFinding is the id of a property's first finding, "" if it has none.
-func firstFinding(p *checker.Property) string {
+func firstFinding(p *model.Property) string {
 	if len(p.Findings) == 0 {
 		return ""
 	}

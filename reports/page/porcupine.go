@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 )
 
@@ -28,9 +28,9 @@ func writeWindows(d *rundir.Dir, j rundir.Judgement) ([]windowLink, error) {
 }
 
 // windowFile is porcupine-<key>.html; a number is added for keys that a file's name cannot tell apart.
-func windowFile(window checker.Window, taken []windowLink) string {
+func windowFile(window model.Window, taken []windowLink) string {
 	stem := "porcupine-" + rundir.FileWord(window.Key)
-	if window.Property == checker.ResourceLinearizability {
+	if window.Property == model.ResourceLinearizability {
 		stem += "-register"
 	}
 	name := stem + ".html"

@@ -13,20 +13,19 @@ import (
 	"github.com/anishathalye/porcupine"
 	"golang.org/x/net/html"
 
-	"lockcheck/checker"
-	"lockcheck/reports/internal/dom"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/checker/model"
+	"lockcheck/reports/testkit"
 )
 
 func TestPorcupinesPicturesAreLinked(t *testing.T) {
-	j := madeup.EtcdPauseRun()
+	j := testkit.EtcdPauseRun()
 	draw := func(w io.Writer) error { _, err := io.WriteString(w, "<head></head><script>1</script>"); return err }
-	j.Model.Windows = []checker.Window{
-		{Property: checker.LockLinearizability, Key: "k/1", Draw: draw},
-		{Property: checker.LockLinearizability, Key: "k?1", Draw: draw},
-		{Property: checker.ResourceLinearizability, Key: "k/1", Draw: draw},
+	j.Model.Windows = []model.Window{
+		{Property: model.LockLinearizability, Key: "k/1", Draw: draw},
+		{Property: model.LockLinearizability, Key: "k?1", Draw: draw},
+		{Property: model.ResourceLinearizability, Key: "k/1", Draw: draw},
 	}
-	d := madeup.Dir(t, "run")
+	d := testkit.Dir(t, "run")
 	if err := Write(d, j); err != nil {
 		t.Fatal(err)
 	}
@@ -79,12 +78,12 @@ func TestPorcupinesPageRunsItsOwnScriptOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scripts := dom.Elements(doc, "script")
+	scripts := testkit.Elements(doc, "script")
 	if len(scripts) != 1 {
 		t.Fatalf("%d scripts", len(scripts))
 	}
-	hash := sha256.Sum256([]byte(dom.Text(scripts[0])))
-	policy := dom.Attribute(dom.Elements(doc, "meta")[0], "content")
+	hash := sha256.Sum256([]byte(testkit.Text(scripts[0])))
+	policy := testkit.Attribute(testkit.Elements(doc, "meta")[0], "content")
 	if want := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "';"; !strings.Contains(policy, want) {
 		t.Errorf("the policy %q does not allow the page's own script: %s", policy, want)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lockcheck/checker/history"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/reports/testkit"
 )
 
 // What the timeline says of writes is what their resource does: one that compares values rejects nothing for its token.
@@ -19,7 +19,7 @@ func TestTheLegendOfWritesIsThatOfTheResource(t *testing.T) {
 		{history.ResourceCAS, false, "write rejected: built on an old value", "what lies below it is stale"},
 		{history.ResourcePlain, false, "which the resource does not compare", "what lies below it is stale"},
 	} {
-		j := madeup.EtcdPauseRun()
+		j := testkit.EtcdPauseRun()
 		j.Plan.Resource, j.Plan.Fenced = test.resource, test.fenced
 		marked := j.Model.Requests.At(0)
 		marked.Kind, marked.Mark = history.KindWrite, "7"

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // Results is results.json: the judgement of a run beside the main fields of its plan. The order of the fields is the
@@ -33,7 +33,7 @@ type Results struct {
 	TTLMS       int64             `json:"ttl_ms"`
 	EffectiveMS int64             `json:"effective_ttl_ms"`
 	Versions    map[string]string `json:"versions"`
-	checker.Result
+	model.Result
 }
 
 // NewResults joins a judgement and its plan. Lists that hold nothing become empty lists: a program that reads the file
@@ -75,7 +75,7 @@ func NewResults(j Judgement, now time.Time) Results {
 	}
 	r.Properties, r.Exposure, r.Judged = listed(r.Properties), listed(r.Exposure), listed(r.Judged)
 	if r.Stats.Latency == nil {
-		r.Stats.Latency = map[string]checker.Quantiles{}
+		r.Stats.Latency = map[string]model.Quantiles{}
 	}
 	return r
 }

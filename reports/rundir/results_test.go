@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"lockcheck/checker"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/testkit"
 )
 
 func TestTwoChecksOfARunDifferInTheirTimeOnly(t *testing.T) {
-	d := madeup.Dir(t, "run")
+	d := testkit.Dir(t, "run")
 	read := func(now time.Time) string {
-		if err := d.WriteResults(madeup.EtcdPauseRun(), now); err != nil {
+		if err := d.WriteResults(testkit.EtcdPauseRun(), now); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(filepath.Join(d.Path(), rundir.ResultsFile))
@@ -41,10 +41,10 @@ func TestTwoChecksOfARunDifferInTheirTimeOnly(t *testing.T) {
 
 func TestResultsNeverSayNull(t *testing.T) {
 	for name, j := range map[string]rundir.Judgement{
-		"empty": {Result: &checker.Result{}, Model: &checker.Model{}},
-		"bare finding": {Result: &checker.Result{Properties: []checker.Property{{Name: checker.StaleWrite,
-			Findings: []checker.Finding{{ID: "stale-write-1"}}}, {Name: checker.Liveness}}}, Model: &checker.Model{}},
-		"real": madeup.EtcdPauseRun(),
+		"empty": {Result: &model.Result{}, Model: &model.Model{}},
+		"bare finding": {Result: &model.Result{Properties: []model.Property{{Name: model.StaleWrite,
+			Findings: []model.Finding{{ID: "stale-write-1"}}}, {Name: model.Liveness}}}, Model: &model.Model{}},
+		"real": testkit.EtcdPauseRun(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
@@ -60,7 +60,7 @@ func TestResultsNeverSayNull(t *testing.T) {
 
 func TestResultsHoldThePlansMainFields(t *testing.T) {
 	var out strings.Builder
-	if err := rundir.NewResults(madeup.EtcdPauseRun(), morning).Encode(&out); err != nil {
+	if err := rundir.NewResults(testkit.EtcdPauseRun(), morning).Encode(&out); err != nil {
 		t.Fatal(err)
 	}
 	var got map[string]any
@@ -83,8 +83,8 @@ func TestResultsHoldThePlansMainFields(t *testing.T) {
 }
 
 func TestResultsHoldTheFiguresOfQueues(t *testing.T) {
-	j := madeup.EtcdPauseRun()
-	j.Result.Stats = checker.Stats{AttemptsPerGrant: 3.2, Overtakes: 4, ClientDeaths: 2}
+	j := testkit.EtcdPauseRun()
+	j.Result.Stats = model.Stats{AttemptsPerGrant: 3.2, Overtakes: 4, ClientDeaths: 2}
 	var out strings.Builder
 	if err := rundir.NewResults(j, morning).Encode(&out); err != nil {
 		t.Fatal(err)

@@ -1,5 +1,4 @@
-// Package rundir is the directory of a run: what it is called, what is in it, how it is judged from its files alone, and
-// results.json, which programs read. Every file of it is replaced in one step or left as it was.
+// Package rundir is the directory of a run: what it is called, what is in it, and results.json, which programs read. Every file of it is replaced in one step or left as it was.
 //
 //	lockcheck-out/
 //	  20260102T030405-etcd-lock-pause-7/
@@ -220,6 +219,35 @@ func RemoveOut(out string) error {
 	return os.Remove(out)
 }
 
+// CreateMany makes a directory for many runs, out/<prefix><time>, with one for the runs in it, and points the link out/<latest> at it. One that
+// exists is never used again.
+func CreateMany(out, prefix, latest, runs string, now time.Time) (string, error) {
+	if err := MakeOut(out); err != nil {
+		return "", fmt.Errorf("cannot make the directory: %w", err)
+	}
+	link := filepath.Join(out, latest)
+	if info, err := os.Lstat(link); err == nil && info.Mode()&os.ModeSymlink == 0 {
+		return "", fmt.Errorf("%s is not a link that lockcheck made; move it away or choose another directory", link)
+	}
+	name := filepath.Join(out, prefix+now.Format(timeInName))
+	for n := 1; ; n++ {
+		dir := name
+		if n > 1 {
+			dir = fmt.Sprintf("%s.%d", name, n)
+		}
+		err := os.Mkdir(dir, 0o755) // fails if it exists, which keeps two that begin in one second apart
+		if err == nil {
+			err = os.Mkdir(filepath.Join(dir, runs), 0o755)
+		}
+		if err == nil {
+			return dir, Relink(link, filepath.Base(dir))
+		}
+		if !errors.Is(err, os.ErrExist) || n == maxSameSecond {
+			return dir, err
+		}
+	}
+}
+
 // Relink replaces a link in one step, so that no reader ever finds it missing. The target is relative: the tree can be moved.
 // Windows cannot replace one, and has them made by developers and administrators only: there it may be missing.
 func Relink(link, target string) error {
@@ -257,6 +285,13 @@ func Open(path string) (*Dir, error) {
 	}
 	return &Dir{path: resolved}, nil
 }
+
+// ReadingFolder is the folder of a run directory in which another reading of the run is kept: beside the run's own results, which are of
+// what was recorded.
+const ReadingFolder = "failed-as-info"
+
+// ForReading is where the judgement of another reading of the run is published.
+func (d *Dir) ForReading() *Dir { return &Dir{path: d.file(ReadingFolder), recorded: d} }
 
 func (d *Dir) file(name string) string { return filepath.Join(d.path, name) }
 

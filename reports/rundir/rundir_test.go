@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/reports/internal/madeup"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/testkit"
 )
 
 var morning = time.Date(2026, 11, 20, 2, 0, 0, 0, time.UTC)
 
-func testPlan() history.Plan { return madeup.EtcdPauseRun().Plan }
+func testPlan() history.Plan { return testkit.EtcdPauseRun().Plan }
 
 func TestRunsOfTheSameSecondGetDirectoriesOfTheirOwn(t *testing.T) {
 	out := t.TempDir()

@@ -5,31 +5,33 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path"
 	"regexp"
 
 	"lockcheck/checker"
+	"lockcheck/checker/explain"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // WitnessesFolder is where the witnesses of findings are kept, a run directory each.
 const WitnessesFolder = "witnesses"
 
 // WriteWitnesses writes the witnesses of the first findings of each property, in place of those that an earlier judgement
-// left, and says in the findings where they are. A finding names its witness only once that is written.
-func (d *Dir) WriteWitnesses(j Judgement) error {
+// left, and says in the findings where they are. A finding names its witness only once that is written. They are only searched for where
+// there is something to prove, and room to write it.
+func (d *Dir) WriteWitnesses(j Judgement, search func() ([]explain.Witness, error)) error {
 	if err := d.removeWitnesses(); err != nil {
 		return fmt.Errorf("cannot replace the witnesses of findings: %w", err)
 	}
-	if j.Result.Verdict != checker.Violation || j.Plan.Excerpt != nil {
+	if j.Result.Verdict != model.Violation || j.Plan.Excerpt != nil {
 		return nil
 	}
 	if err := os.MkdirAll(d.file(WitnessesFolder), 0o755); err != nil { // before the work that would be for nothing
 		return fmt.Errorf("cannot write the witnesses of findings: %w", err)
 	}
-	witnesses, err := checker.Witnesses(d.recording(j.Plan), j.Result, j.Model, checker.Options{FailedAs: j.Result.OutcomeReading.FailedAs})
+	witnesses, err := search()
 	if err != nil {
 		return fmt.Errorf("cannot make the witnesses of findings: %w", err)
 	}
@@ -50,7 +52,7 @@ func (d *Dir) WriteWitnesses(j Judgement) error {
 	return nil
 }
 
-func (d *Dir) writeWitness(w *checker.Witness) error {
+func (d *Dir) writeWitness(w *explain.Witness) error {
 	dir := &Dir{path: d.file(path.Join(WitnessesFolder, w.Finding))}
 	if err := os.Mkdir(dir.path, 0o755); err != nil {
 		return err
@@ -110,7 +112,7 @@ func isProperty(name string) bool {
 	return false
 }
 
-func findingNamed(r *checker.Result, id string) *checker.Finding {
+func findingNamed(r *model.Result, id string) *model.Finding {
 	for i := range r.Properties {
 		for k := range r.Properties[i].Findings {
 			if f := &r.Properties[i].Findings[k]; f.ID == id {
@@ -119,30 +121,4 @@ func findingNamed(r *checker.Result, id string) *checker.Finding {
 		}
 	}
 	return nil
-}
-
-// recording is what the run recorded, as far as whole lines go. Its files are opened whenever they are ranged over.
-func (d *Dir) recording(plan history.Plan) checker.Recording {
-	from := d
-	if d.recorded != nil {
-		from = d.recorded
-	}
-	return checker.Recording{
-		Plan:     plan,
-		Events:   reread(from, HistoryFile, history.Events),
-		Requests: reread(from, ResourceFile, history.Requests),
-	}
-}
-
-func reread[T any](d *Dir, name string, read func(io.Reader, string) iter.Seq2[T, error]) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		file, err := d.openWhole(name)
-		if err != nil {
-			var none T
-			yield(none, err)
-			return
-		}
-		defer file.Close()
-		read(file, file.Name())(yield)
-	}
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/words"
 )
@@ -99,7 +99,7 @@ func paceChart(j rundir.Judgement) Chart {
 // timedOperations are those of the functions given that succeeded at all.
 func timedOperations(j rundir.Judgement, all ...history.F) []history.F {
 	return slices.DeleteFunc(all, func(f history.F) bool {
-		return !slices.ContainsFunc(j.Model.Series.Windows, func(w checker.SeriesWindow) bool { return w.Latency[f].Count > 0 })
+		return !slices.ContainsFunc(j.Model.Series.Windows, func(w model.SeriesWindow) bool { return w.Latency[f].Count > 0 })
 	})
 }
 
@@ -148,8 +148,8 @@ func latencyChart(j rundir.Judgement, id, title string, operations []history.F) 
 // delays are what a delayChart shows.
 type delays struct {
 	id, title, panel, empty string
-	all                     []checker.Delay
-	summary                 checker.Quantiles
+	all                     []model.Delay
+	summary                 model.Quantiles
 	level                   int64 // the lease, to compare with; 0: not shown
 	byAfter                 bool  // they differ in what had happened
 }
@@ -166,7 +166,7 @@ var faultShapes = []shape{
 
 // afterShapes tell apart what a lock was taken over after; whatever has no shape of its own is drawn as the last.
 func afterShapes() []shape {
-	all := []shape{{checker.AfterDeath, "✕", "m-4 -4l8 8m-8 0l8 -8"}}
+	all := []shape{{model.AfterDeath, "✕", "m-4 -4l8 8m-8 0l8 -8"}}
 	for i, fault := range history.Faults()[:len(faultShapes)] {
 		all = append(all, shape{fault.One, faultShapes[i].symbol, faultShapes[i].path})
 	}
@@ -218,7 +218,7 @@ func delayChart(j rundir.Judgement, d delays) Chart {
 	c.Legend = append(c.Legend, faultLegend)
 	c.Sheet = p.sheet
 	rows := slices.Clone(d.all)
-	slices.SortStableFunc(rows, func(a, b checker.Delay) int { return int(min(max(b.DelayNS-a.DelayNS, -1), 1)) })
+	slices.SortStableFunc(rows, func(a, b model.Delay) int { return int(min(max(b.DelayNS-a.DelayNS, -1), 1)) })
 	for _, one := range rows[:min(len(rows), maxDelayRows)] {
 		row := []string{history.Moment(one.FromNS), history.Duration(one.DelayNS), words.Clip(one.Client, words.MaxName), words.Clip(one.Next, words.MaxName), words.Clip(one.Key, words.MaxName)}
 		if d.byAfter {

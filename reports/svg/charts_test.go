@@ -12,14 +12,14 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/testkit"
 )
 
 func TestFiguresSayWhatTheyShow(t *testing.T) {
-	j := madeup.EtcdPauseRun()
+	j := testkit.EtcdPauseRun()
 	all := Charts(j)
 	pace := all[0]
 	if got := strings.Join(pace.Rows[0], " | "); got != "0.000 s | 0.500 s | 40 | 0 | 0 | 100.0 %" {
@@ -47,8 +47,8 @@ func TestFiguresSayWhatTheyShow(t *testing.T) {
 func TestShapesFollowFromTheTableOfFaults(t *testing.T) {
 	faults := history.Faults()
 	for i, fault := range faults {
-		j := madeup.EtcdPauseRun()
-		j.Model.Series.TakeOvers = []checker.Delay{{DelayNS: 1e9, After: fault.One}}
+		j := testkit.EtcdPauseRun()
+		j.Model.Series.TakeOvers = []model.Delay{{DelayNS: 1e9, After: fault.One}}
 		want := "△ after a fault of another kind"
 		if i < len(faultShapes) {
 			want = faultShapes[i].symbol + " after a " + fault.One
@@ -71,7 +71,7 @@ func TestShapesFollowFromTheTableOfFaults(t *testing.T) {
 		}
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-				if text, _ := strconv.Unquote(lit.Value); slices.ContainsFunc(faults, func(w history.FaultWords) bool { return text == string(w.Name) || text == w.One }) {
+				if text, _ := strconv.Unquote(lit.Value); slices.ContainsFunc(faults, func(w history.FaultKind) bool { return text == string(w.Name) || text == w.One }) {
 					t.Errorf("%s names the fault %q", file, text)
 				}
 			}
@@ -81,7 +81,7 @@ func TestShapesFollowFromTheTableOfFaults(t *testing.T) {
 }
 
 func TestFiguresOfRunsInWhichNothingWasDone(t *testing.T) {
-	for _, c := range Charts(rundir.Judgement{Model: &checker.Model{}, Result: &checker.Result{}}) {
+	for _, c := range Charts(rundir.Judgement{Model: &model.Model{}, Result: &model.Result{}}) {
 		if c.Sheet != nil || c.Empty == "" {
 			t.Errorf("%s: drawn, or not said why not", c.ID)
 		}
@@ -90,14 +90,14 @@ func TestFiguresOfRunsInWhichNothingWasDone(t *testing.T) {
 
 func TestFiguresAreBoundedForAnyRun(t *testing.T) {
 	const faults = 50_000
-	j := madeup.EtcdPauseRun()
+	j := testkit.EtcdPauseRun()
 	j.Model.EndNS = 1 << 60
 	for i := range int64(faults) {
 		at := i * (j.Model.EndNS / faults)
-		j.Model.Faults = append(j.Model.Faults, &checker.Fault{Name: history.F(fmt.Sprint("kind", i%9)), Target: "n1", BeginNS: at, EffectiveNS: at, HealNS: at + 1e6})
+		j.Model.Faults = append(j.Model.Faults, &model.Fault{Name: history.F(fmt.Sprint("kind", i%9)), Target: "n1", BeginNS: at, EffectiveNS: at, HealNS: at + 1e6})
 	}
 	for i := range int64(1000) {
-		j.Model.Series.TakeOvers = append(j.Model.Series.TakeOvers, checker.Delay{FromNS: i * 1e15, DelayNS: i, Next: strings.Repeat("x", 1000)})
+		j.Model.Series.TakeOvers = append(j.Model.Series.TakeOvers, model.Delay{FromNS: i * 1e15, DelayNS: i, Next: strings.Repeat("x", 1000)})
 	}
 	j.Result.Stats.TakeOver.Count = 1_000_000
 	for _, c := range Charts(j) {
@@ -142,7 +142,7 @@ func TestScales(t *testing.T) {
 }
 
 func TestFaultsInForceAreJoined(t *testing.T) {
-	m := &checker.Model{EndNS: 100e9, Faults: []*checker.Fault{
+	m := &model.Model{EndNS: 100e9, Faults: []*model.Fault{
 		{Name: "pause", EffectiveNS: 10e9, HealNS: 20e9}, {Name: "pause", EffectiveNS: 15e9, HealNS: 30e9}, {Name: "pause", EffectiveNS: 50e9, HealNS: 60e9},
 		{Name: "kill", EffectiveNS: 90e9, HealNS: 90e9}, {Name: "kill", BeginNS: 5e9, Error: "did not take"},
 	}}

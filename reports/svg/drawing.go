@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/words"
 )
 
@@ -50,7 +50,7 @@ type Picture struct {
 }
 
 // Finding draws the story of one finding.
-func Finding(f checker.Finding, ix *Index) Picture {
+func Finding(f model.Finding, ix *Index) Picture {
 	sc := compose(f, ix)
 	s := &Sheet{ID: "drawing-" + f.ID, Title: "Who was granted " + words.Clip(f.Key, words.MaxName) + " and believed that it held it, when: " + f.Summary, Width: drawingWidth}
 	steps := sc.placeSteps()
@@ -177,11 +177,11 @@ func (l lanes) draw(s *Sheet, class string, height float64) {
 	s.path(class, path.String(), "")
 }
 
-func (sc *scene) holdColumns(h *checker.Hold) (done, believed, end float64) {
+func (sc *scene) holdColumns(h *model.Hold) (done, believed, end float64) {
 	return sc.axis.x(h.DoneNS), sc.axis.x(max(h.BelievedNS, h.DoneNS)), sc.axis.x(holdEnd(h, sc.axis.to))
 }
 
-func (sc *scene) drawHold(s *Sheet, h *checker.Hold, class string) {
+func (sc *scene) drawHold(s *Sheet, h *model.Hold, class string) {
 	y, title := sc.barY(h.Client), holdTitle(h)
 	done, believed, end := sc.holdColumns(h)
 	if h.DoneNS > h.InvokeNS {
@@ -200,7 +200,7 @@ func (sc *scene) drawHold(s *Sheet, h *checker.Hold, class string) {
 	}
 }
 
-func (sc *scene) drawLease(s *Sheet, h *checker.Hold, y float64, class string) {
+func (sc *scene) drawLease(s *Sheet, h *model.Hold, y float64, class string) {
 	if h.LeaseNS == 0 || !sc.axis.shows(h.DoneNS, h.LeaseNS) {
 		return
 	}
@@ -214,7 +214,7 @@ func (sc *scene) drawLease(s *Sheet, h *checker.Hold, y float64, class string) {
 
 // leaseEnds reports whether a lease is seen to run out under its hold. A release ends the protection too (rule R5), but
 // that is no lease running out.
-func (sc *scene) leaseEnds(h *checker.Hold) bool {
+func (sc *scene) leaseEnds(h *model.Hold) bool {
 	return h.LeaseNS != 0 && sc.axis.shows(h.LeaseNS, h.LeaseNS) && (h.ReleaseNS == 0 || h.LeaseNS < h.ReleaseNS)
 }
 
@@ -259,7 +259,7 @@ func (sc *scene) beside(s *Sheet, class string, x, y float64, note string) {
 // textWidth is a guess at the width of a label in the drawing's 12 px type; generous, as labels may touch nothing.
 func textWidth(s string) float64 { return 6.6 * float64(len([]rune(s))) }
 
-func holdTitle(h *checker.Hold) string {
+func holdTitle(h *model.Hold) string {
 	title := fmt.Sprintf("%s was granted %s with token %s at %s, believed until %s", words.Clip(h.Client, words.MaxName), words.Clip(h.Key, words.MaxName), words.Clip(cmp.Or(h.Token, "none"), words.MaxName),
 		history.Moment(h.DoneNS), history.Moment(max(h.BelievedNS, h.DoneNS)))
 	if h.LeaseNS != 0 {

@@ -5,8 +5,8 @@ import (
 	"iter"
 	"slices"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/words"
 )
@@ -14,11 +14,11 @@ import (
 // Index finds what a drawing needs without reading the whole model for each finding. It knows the locks and holds that
 // findings name, and no others: a run may have a million.
 type Index struct {
-	model   *checker.Model
-	Holds   map[string]*checker.Hold // that findings name, by their ids
-	keys    map[string]*keyIndex     // that findings are of
-	Clients map[string]bool          // that ever asked for a lock
-	Faults  map[int64]*checker.Fault // by Op
+	model   *model.Model
+	Holds   map[string]*model.Hold // that findings name, by their ids
+	keys    map[string]*keyIndex   // that findings are of
+	Clients map[string]bool        // that ever asked for a lock
+	Faults  map[int64]*model.Fault // by Op
 
 	compares     history.Comparison // by the resource, and what it rejects requests for
 	disturbances []words.Disturbance
@@ -27,7 +27,7 @@ type Index struct {
 // keyIndex is one lock: its grants in the order of their completions, of those up to each how long the longest lasts, and
 // its requests in the resource's order.
 type keyIndex struct {
-	granted  []*checker.Hold
+	granted  []*model.Hold
 	until    []int64
 	requests []int   // indexes into the log
 	times    []int64 // when each was handled
@@ -37,7 +37,7 @@ type keyIndex struct {
 // NewIndex reads a judgement once.
 func NewIndex(j rundir.Judgement) *Index {
 	m := j.Model
-	ix := &Index{model: m, Holds: map[string]*checker.Hold{}, keys: map[string]*keyIndex{}, Clients: map[string]bool{}, Faults: map[int64]*checker.Fault{},
+	ix := &Index{model: m, Holds: map[string]*model.Hold{}, keys: map[string]*keyIndex{}, Clients: map[string]bool{}, Faults: map[int64]*model.Fault{},
 		compares: j.Plan.Compares(), disturbances: words.Disturbances(m)}
 	for _, p := range j.Result.Properties {
 		for _, f := range p.Findings {
@@ -62,7 +62,7 @@ func NewIndex(j rundir.Judgement) *Index {
 		}
 	}
 	for _, k := range ix.keys {
-		slices.SortStableFunc(k.granted, func(a, b *checker.Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
+		slices.SortStableFunc(k.granted, func(a, b *model.Hold) int { return cmp.Compare(a.DoneNS, b.DoneNS) })
 		for i, h := range k.granted {
 			k.until = append(k.until, max(holdEnd(h, m.EndNS), h.DoneNS))
 			if i > 0 {
@@ -85,7 +85,7 @@ func NewIndex(j rundir.Judgement) *Index {
 }
 
 // Suspects are the faults that a cause names, the likeliest first.
-func (ix *Index) Suspects(c checker.Cause) (all []*checker.Fault) {
+func (ix *Index) Suspects(c model.Cause) (all []*model.Fault) {
 	for _, op := range append([]int64{c.Fault}, c.Others...) {
 		if f := ix.Faults[op]; f != nil {
 			all = append(all, f)
@@ -95,16 +95,16 @@ func (ix *Index) Suspects(c checker.Cause) (all []*checker.Fault) {
 }
 
 // grantedWithin are the grants of a lock that may have lasted into [from, to], in the order in which they were asked for.
-func (ix *Index) grantedWithin(key string, from, to int64) (holds []*checker.Hold) {
+func (ix *Index) grantedWithin(key string, from, to int64) (holds []*model.Hold) {
 	k := ix.keys[key]
 	if k == nil {
 		return nil
 	}
-	n, _ := slices.BinarySearchFunc(k.granted, to+1, func(h *checker.Hold, ns int64) int { return cmp.Compare(h.DoneNS, ns) })
+	n, _ := slices.BinarySearchFunc(k.granted, to+1, func(h *model.Hold, ns int64) int { return cmp.Compare(h.DoneNS, ns) })
 	for n--; n >= 0 && k.until[n] >= from; n-- {
 		holds = append(holds, k.granted[n])
 	}
-	slices.SortStableFunc(holds, func(a, b *checker.Hold) int { return cmp.Compare(a.InvokeNS, b.InvokeNS) })
+	slices.SortStableFunc(holds, func(a, b *model.Hold) int { return cmp.Compare(a.InvokeNS, b.InvokeNS) })
 	return holds
 }
 
@@ -149,7 +149,7 @@ func (ix *Index) requestsWithin(key string, from, to int64, named []int64) iter.
 }
 
 // Requests are the requests that a finding names, in the resource's order.
-func (ix *Index) Requests(f checker.Finding) []history.Request {
+func (ix *Index) Requests(f model.Finding) []history.Request {
 	return slices.Collect(ix.requestsWithin(f.Key, 1, 0, f.Requests))
 }
 
@@ -159,4 +159,15 @@ func (ix *Index) clientOf(i int) string {
 		return h.Client
 	}
 	return ""
+}
+
+// Evidence is what decides which advice helps against a finding of a property.
+func (ix *Index) Evidence(plan history.Plan, p *model.Property, f model.Finding) words.Evidence {
+	e := words.Evidence{Plan: plan, Verdict: p.Verdict, Finding: f, Suspects: ix.Suspects(f.Cause), Requests: ix.Requests(f), Clients: ix.Clients}
+	if n := len(f.Holds); n > 0 {
+		if e.Older = ix.Holds[f.Holds[0]]; n > 1 {
+			e.Newer = ix.Holds[f.Holds[n-1]]
+		}
+	}
+	return e
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/words"
 )
 
@@ -32,7 +32,7 @@ const (
 )
 
 // newPlot draws the faults for panels of a number known beforehand.
-func newPlot(id, title string, m *checker.Model, panels int) *plot {
+func newPlot(id, title string, m *model.Model, panels int) *plot {
 	p := &plot{
 		sheet: &Sheet{ID: id, Title: title, Width: drawingWidth},
 		axis:  axis{from: 0, to: max(m.EndNS, 1), x0: gutter, x1: drawingWidth - margin},
@@ -61,7 +61,7 @@ type band struct {
 // maxBands bounds the rows; kinds beyond are joined into the last.
 const maxBands = 6
 
-func faultBands(m *checker.Model, a axis) (bands []band) {
+func faultBands(m *model.Model, a axis) (bands []band) {
 	for _, f := range m.Faults {
 		if f.EffectiveNS == 0 {
 			continue

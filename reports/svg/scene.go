@@ -3,21 +3,21 @@ package svg
 import (
 	"slices"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/words"
 )
 
 // scene is what a finding's drawing shows, chosen before anything is placed.
 type scene struct {
-	finding   checker.Finding
+	finding   model.Finding
 	axis      axis
-	holds     []*checker.Hold // the finding's own first, in its order
-	own       int             // how many of them are the finding's own
-	lanes     []string        // clients, top to bottom
-	nodes     []string        // servers with a fault in view
-	faults    []*checker.Fault
-	suspects  []*checker.Fault // those that the cause names
+	holds     []*model.Hold // the finding's own first, in its order
+	own       int           // how many of them are the finding's own
+	lanes     []string      // clients, top to bottom
+	nodes     []string      // servers with a fault in view
+	faults    []*model.Fault
+	suspects  []*model.Fault // those that the cause names
 	requests  []history.Request
 	marks     []words.Disturbance
 	leftOut   []string
@@ -26,7 +26,7 @@ type scene struct {
 }
 
 // compose chooses what is in view. What the finding names is always there; the rest is bounded, and counted.
-func compose(f checker.Finding, ix *Index) *scene {
+func compose(f model.Finding, ix *Index) *scene {
 	sc := &scene{finding: f, suspects: ix.Suspects(f.Cause)}
 	from, to := f.FromNS, max(f.ToNS, f.AtNS)
 	for _, line := range f.Story {
@@ -185,7 +185,7 @@ func (sc *scene) holdClass(i int) string {
 }
 
 // holdEnd is when a hold stopped mattering at the latest: it was released, or its client was told or died.
-func holdEnd(h *checker.Hold, otherwise int64) int64 {
+func holdEnd(h *model.Hold, otherwise int64) int64 {
 	end := otherwise
 	for _, ns := range []int64{h.ReleaseNS, h.LostNS, h.ExitNS} {
 		if ns != 0 && ns < end {

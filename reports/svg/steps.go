@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 )
 
 // steps are the numbered marks above a finding's drawing, one for each line of its story, in rows so that none hides
@@ -18,7 +18,7 @@ type stepMark struct {
 	number string
 	x      float64
 	row    int
-	line   checker.Line
+	line   model.Line
 }
 
 const stepSpacing = 21 // between the centres of two marks in one row
@@ -69,7 +69,7 @@ func (sc *scene) drawSteps(s *Sheet, placed steps) {
 }
 
 // laneOf finds how far down a mark's line reaches: to the client it speaks of, or to the resource.
-func (sc *scene) laneOf(line checker.Line) (float64, bool) {
+func (sc *scene) laneOf(line model.Line) (float64, bool) {
 	if line.Seq != 0 {
 		return sc.resourceY + 7, true
 	}

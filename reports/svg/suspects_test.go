@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/testkit"
 )
 
 // drawnAsCause are the targets of the faults that a drawing marks as named by the cause, and those of the others.
@@ -25,14 +25,14 @@ func drawnAsCause(j rundir.Judgement) (cause, aside string) {
 }
 
 func TestEveryFaultThatTheCauseNamesIsDrawn(t *testing.T) {
-	j := madeup.SuspectedRun()
+	j := testkit.SuspectedRun()
 	if cause, aside := drawnAsCause(j); cause != "n1 n2 c9" || aside != "n3" {
 		t.Errorf("drawn as causes are %q, beside them %q; want n1 n2 c9, and n3", cause, aside)
 	}
 }
 
 func TestASuspectBeforeTheFindingIsInView(t *testing.T) {
-	j := madeup.SuspectedRun()
+	j := testkit.SuspectedRun()
 	j.Model.Faults[1].BeginNS, j.Model.Faults[1].EffectiveNS, j.Model.Faults[1].HealNS = 17e9, 17e9, 18e9
 	sc := compose(j.Result.Properties[0].Findings[0], NewIndex(j))
 	if !sc.axis.shows(17e9, 18e9) {
@@ -45,10 +45,10 @@ func TestASuspectBeforeTheFindingIsInView(t *testing.T) {
 
 // A crowd of faults leaves none out that the cause names.
 func TestSuspectsAreDrawnHoweverManyFaultsThereAre(t *testing.T) {
-	j := madeup.SuspectedRun()
-	crowd := make([]*checker.Fault, 0, 2*maxFaults)
+	j := testkit.SuspectedRun()
+	crowd := make([]*model.Fault, 0, 2*maxFaults)
 	for i := range int64(2 * maxFaults) {
-		crowd = append(crowd, &checker.Fault{Op: 100 + i, Name: "loss", Target: "n7", BeginNS: 20e9, EffectiveNS: 20e9, HealNS: 21e9})
+		crowd = append(crowd, &model.Fault{Op: 100 + i, Name: "loss", Target: "n7", BeginNS: 20e9, EffectiveNS: 20e9, HealNS: 21e9})
 	}
 	j.Model.Faults = append(crowd, j.Model.Faults...)
 	if cause, _ := drawnAsCause(j); cause != "n1 n2 c9" {

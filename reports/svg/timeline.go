@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/words"
 )
@@ -50,14 +50,14 @@ type TimelineFault struct {
 
 // TimelineFinding is the mark of one finding.
 type TimelineFinding struct {
-	ID      string       `json:"id"`
-	Name    checker.Name `json:"p"`
-	Lock    int          `json:"k"`
-	AtNS    int64        `json:"t"`
-	FromNS  int64        `json:"a"`
-	ToNS    int64        `json:"b"`
-	Summary string       `json:"s"`
-	Masked  bool         `json:"m,omitempty"`
+	ID      string     `json:"id"`
+	Name    model.Name `json:"p"`
+	Lock    int        `json:"k"`
+	AtNS    int64      `json:"t"`
+	FromNS  int64      `json:"a"`
+	ToNS    int64      `json:"b"`
+	Summary string     `json:"s"`
+	Masked  bool       `json:"m,omitempty"`
 	// Incident is the number of what led to it: findings of one incident have the same.
 	Incident int `json:"i"`
 }
@@ -104,8 +104,8 @@ func newTimelineWithin(j rundir.Judgement, ix *Index, limits timelineLimits) *Ti
 type timelineBuilder struct {
 	*Timeline
 	limits  timelineLimits
-	model   *checker.Model
-	result  *checker.Result
+	model   *model.Model
+	result  *model.Result
 	parts   map[string]part
 	clients map[string]int // lanes
 	locks   map[string]int
@@ -124,7 +124,7 @@ func (p part) class() string { return [...]string{"other", "older", "newer"}[p] 
 
 // holdParts says which holds the findings name. One that was the older in any finding stays the older: that is the one
 // that did harm.
-func holdParts(r *checker.Result) map[string]part {
+func holdParts(r *model.Result) map[string]part {
 	parts := map[string]part{}
 	for _, p := range r.Properties {
 		for _, f := range p.Findings {
@@ -232,7 +232,7 @@ func (b *timelineBuilder) addFindings() {
 				numbers[incident] = len(numbers)
 			}
 			b.Findings = append(b.Findings, TimelineFinding{f.ID, p.Name, b.lockOf(f.Key), f.AtNS, f.FromNS, f.ToNS,
-				words.Clip(f.Summary, b.limits.summaryCharacters), p.Verdict == checker.Masked, numbers[incident]})
+				words.Clip(f.Summary, b.limits.summaryCharacters), p.Verdict == model.Masked, numbers[incident]})
 			b.EndNS = max(b.EndNS, f.AtNS)
 		}
 	}

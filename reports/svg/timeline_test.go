@@ -3,11 +3,11 @@ package svg
 import (
 	"testing"
 
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/reports/testkit"
 )
 
 func TestALongRunIsThinnedOutButNoFindingIs(t *testing.T) {
-	j := madeup.LongRun()
+	j := testkit.LongRun()
 	limits := defaultLimits
 	limits.holds, limits.writes = 20_000, 20_000
 	line := newTimelineWithin(j, NewIndex(j), limits)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/words"
 )
 
@@ -27,7 +27,7 @@ func (b *timelineBuilder) addFaults() {
 }
 
 func (b *timelineBuilder) addMarks() {
-	open := func(marks []checker.Mark) []TimelineMark {
+	open := func(marks []model.Mark) []TimelineMark {
 		var out []TimelineMark
 		for i, mark := range marks[:min(len(marks), b.limits.marks)] {
 			to := b.EndNS

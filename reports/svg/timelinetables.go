@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // lineHold is one acquire and the hold that it came to, or count of them in one block.
@@ -26,7 +26,7 @@ type lineHold struct {
 // harm begins with.
 func (h *lineHold) gone() bool { return h.leaseNS != 0 && h.leaseNS < h.believedNS }
 
-func newLineHold(h *checker.Hold, end int64) lineHold {
+func newLineHold(h *model.Hold, end int64) lineHold {
 	l := lineHold{askNS: h.InvokeNS, doneNS: h.DoneNS, granted: h.Outcome == history.OK, token: h.Token}
 	if l.doneNS == 0 {
 		l.doneNS = max(end, h.InvokeNS)

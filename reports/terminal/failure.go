@@ -5,8 +5,8 @@ import (
 	"io"
 	"os"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 	"lockcheck/reports/words"
 )
@@ -27,9 +27,10 @@ func Failure(w io.Writer, j rundir.Judgement, d *rundir.Dir) {
 		fmt.Fprintf(w, "report    %s\n", words.Plain(d.ReportPath()))
 	}
 	fmt.Fprintf(w, "reproduce %s\n", words.ReproduceCommand(j.Plan))
+	writeNextSteps(w, j)
 }
 
-func writeFirstStories(w io.Writer, r *checker.Result, d *rundir.Dir) {
+func writeFirstStories(w io.Writer, r *model.Result, d *rundir.Dir) {
 	storyOf, stories, more := map[string]string{}, 0, int64(0) // the finding that shows each incident
 	for _, f := range firstFindings(r) {
 		switch id := storyOf[f.Incident]; {
@@ -51,16 +52,16 @@ func writeFirstStories(w io.Writer, r *checker.Result, d *rundir.Dir) {
 
 // firstFindings are the first ones of the violated properties: that of the headline, then what the lock itself did wrong,
 // which no fault excuses, then the others.
-func firstFindings(r *checker.Result) (findings []checker.Finding) {
+func firstFindings(r *model.Result) (findings []model.Finding) {
 	first := words.Headline(r)
 	if first != nil && len(first.Findings) > 0 {
 		findings = append(findings, first.Findings[0])
 	}
-	var others []checker.Finding
+	var others []model.Finding
 	for _, p := range r.Properties {
 		switch {
-		case p.Verdict != checker.Violation || len(p.Findings) == 0 || p.Name == first.Name:
-		case p.Layer == checker.LayerService:
+		case p.Verdict != model.Violation || len(p.Findings) == 0 || p.Name == first.Name:
+		case p.Layer == model.LayerService:
 			findings = append(findings, p.Findings[0])
 		default:
 			others = append(others, p.Findings[0])

@@ -5,21 +5,21 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
-	"lockcheck/reports/internal/madeup"
+	"lockcheck/checker/model"
+	"lockcheck/reports/testkit"
 )
 
 // The log of a test has room for a few stories. Two believers come with every pause; what the lock itself did wrong must not
 // be what is left out.
 func TestWhatTheLockDidWrongIsToldBeforeWhatPausesAlwaysDo(t *testing.T) {
-	violated := func(name checker.Name, layer checker.Layer) checker.Property {
-		return checker.Property{Name: name, Layer: layer, Verdict: checker.Violation, Findings: []checker.Finding{{ID: string(name) + "-1"}, {ID: string(name) + "-2"}}}
+	violated := func(name model.Name, layer model.Layer) model.Property {
+		return model.Property{Name: name, Layer: layer, Verdict: model.Violation, Findings: []model.Finding{{ID: string(name) + "-1"}, {ID: string(name) + "-2"}}}
 	}
-	r := &checker.Result{Properties: []checker.Property{
-		violated(checker.MutualExclusion, checker.LayerBelief),
-		{Name: checker.EarlyExpiry, Layer: checker.LayerService, Verdict: checker.Pass},
-		violated(checker.ReleaseByOwner, checker.LayerService),
-		violated(checker.StaleWrite, checker.LayerFencing),
+	r := &model.Result{Properties: []model.Property{
+		violated(model.MutualExclusion, model.LayerBelief),
+		{Name: model.EarlyExpiry, Layer: model.LayerService, Verdict: model.Pass},
+		violated(model.ReleaseByOwner, model.LayerService),
+		violated(model.StaleWrite, model.LayerFencing),
 	}}
 	var ids []string
 	for _, f := range firstFindings(r) {
@@ -32,18 +32,18 @@ func TestWhatTheLockDidWrongIsToldBeforeWhatPausesAlwaysDo(t *testing.T) {
 
 // The stories of one incident's findings are one story; what else it led to takes a line.
 func TestTheLogOfATestShowsAnIncidentOnce(t *testing.T) {
-	violated := func(name checker.Name, layer checker.Layer, incident string) checker.Property {
-		f := checker.Finding{ID: string(name) + "-1", Incident: incident, Summary: "what " + string(name) + " says", Story: []checker.Line{{Text: "the story of " + string(name)}}}
-		return checker.Property{Name: name, Layer: layer, Verdict: checker.Violation, Count: 1, Incidents: 1, Findings: []checker.Finding{f}}
+	violated := func(name model.Name, layer model.Layer, incident string) model.Property {
+		f := model.Finding{ID: string(name) + "-1", Incident: incident, Summary: "what " + string(name) + " says", Story: []model.Line{{Text: "the story of " + string(name)}}}
+		return model.Property{Name: name, Layer: layer, Verdict: model.Violation, Count: 1, Incidents: 1, Findings: []model.Finding{f}}
 	}
-	r := &checker.Result{Incidents: 5, Properties: []checker.Property{
-		violated(checker.MutualExclusion, checker.LayerBelief, "h1"), violated(checker.StaleWrite, checker.LayerFencing, "h1"),
-		violated(checker.EarlyExpiry, checker.LayerService, "h2"), violated(checker.LockLinearizability, checker.LayerService, "h2"),
-		violated(checker.TokenMonotonicity, checker.LayerFencing, "h3"), violated(checker.LostUpdate, checker.LayerEffect, "h4"),
-		violated(checker.Liveness, checker.LayerLiveness, "lock k1"),
+	r := &model.Result{Incidents: 5, Properties: []model.Property{
+		violated(model.MutualExclusion, model.LayerBelief, "h1"), violated(model.StaleWrite, model.LayerFencing, "h1"),
+		violated(model.EarlyExpiry, model.LayerService, "h2"), violated(model.LockLinearizability, model.LayerService, "h2"),
+		violated(model.TokenMonotonicity, model.LayerFencing, "h3"), violated(model.LostUpdate, model.LayerEffect, "h4"),
+		violated(model.Liveness, model.LayerLiveness, "lock k1"),
 	}}
 	var out strings.Builder
-	writeFirstStories(&out, r, madeup.Dir(t, "run"))
+	writeFirstStories(&out, r, testkit.Dir(t, "run"))
 	want := `
 stale-write-1: what stale-write says
    1.    0.000 s  the story of stale-write
@@ -69,7 +69,7 @@ token-monotonicity-1: what token-monotonicity says
 
 func TestTheFailureOfATestBeginsWithIncidents(t *testing.T) {
 	var out strings.Builder
-	Failure(&out, madeup.EtcdPauseRun(), madeup.Dir(t, "run"))
+	Failure(&out, testkit.EtcdPauseRun(), testkit.Dir(t, "run"))
 	if want := "✗ UNSAFE under pause: 3 stale writes accepted (3 incidents), first at 4.967 s"; !strings.HasPrefix(out.String(), want) {
 		t.Errorf("it begins with %.120q, want %q", out.String(), want)
 	}

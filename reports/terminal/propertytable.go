@@ -7,8 +7,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/olekukonko/tablewriter/tw"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/words"
 )
 
@@ -22,20 +22,20 @@ const (
 // propertyColumn is one of the table of properties. A narrow terminal goes without those that are dispensable.
 type propertyColumn struct {
 	heading     string
-	cell        func(p checker.Property) string
+	cell        func(p model.Property) string
 	figures     bool
 	dispensable bool
 }
 
 var propertyColumns = []propertyColumn{
-	{heading: "property", cell: func(p checker.Property) string { return words.Plain(string(p.Name)) }},
-	{heading: "verdict", cell: func(p checker.Property) string { return words.FaceOf(p.Verdict).Symbol + " " + string(p.Verdict) }},
-	{heading: "incidents", cell: func(p checker.Property) string { return countCell(p, p.Incidents) }, figures: true},
-	{heading: "findings", cell: func(p checker.Property) string { return countCell(p, p.Count) }, figures: true, dispensable: true},
-	{heading: "why", cell: func(p checker.Property) string { return words.Plain(words.Clip(whyOf(p), maxWhy)) }},
+	{heading: "property", cell: func(p model.Property) string { return words.Plain(string(p.Name)) }},
+	{heading: "verdict", cell: func(p model.Property) string { return words.FaceOf(p.Verdict).Symbol + " " + string(p.Verdict) }},
+	{heading: "incidents", cell: func(p model.Property) string { return countCell(p, p.Incidents) }, figures: true},
+	{heading: "findings", cell: func(p model.Property) string { return countCell(p, p.Count) }, figures: true, dispensable: true},
+	{heading: "why", cell: func(p model.Property) string { return words.Plain(words.Clip(whyOf(p), maxWhy)) }},
 }
 
-func (c propertyColumn) width(r *checker.Result) int {
+func (c propertyColumn) width(r *model.Result) int {
 	width := len(c.heading)
 	for _, p := range r.Properties {
 		width = max(width, displaywidth.String(c.cell(p)))
@@ -44,7 +44,7 @@ func (c propertyColumn) width(r *checker.Result) int {
 }
 
 // columnsWithin chooses the columns for a terminal of a width, and how much of that is left for the last.
-func columnsWithin(r *checker.Result, width int) (chosen []propertyColumn, last int) {
+func columnsWithin(r *model.Result, width int) (chosen []propertyColumn, last int) {
 	chosen = propertyColumns
 	if last = restOf(r, chosen, width); last < minWhy {
 		chosen = slices.DeleteFunc(slices.Clone(chosen), func(c propertyColumn) bool { return c.dispensable })
@@ -53,7 +53,7 @@ func columnsWithin(r *checker.Result, width int) (chosen []propertyColumn, last 
 	return chosen, last
 }
 
-func restOf(r *checker.Result, columns []propertyColumn, width int) int {
+func restOf(r *model.Result, columns []propertyColumn, width int) int {
 	const gap = 2 // around what a column holds
 	for _, c := range columns[:len(columns)-1] {
 		width -= c.width(r) + gap
@@ -61,7 +61,7 @@ func restOf(r *checker.Result, columns []propertyColumn, width int) int {
 	return width - gap
 }
 
-func propertyTable(w io.Writer, r *checker.Result, opts SummaryOptions) error {
+func propertyTable(w io.Writer, r *model.Result, opts SummaryOptions) error {
 	columns, why := columnsWithin(r, opts.Width)
 	head, align := make([]string, len(columns)), make([]tw.Align, len(columns))
 	for i, c := range columns {
@@ -87,8 +87,8 @@ func propertyTable(w io.Writer, r *checker.Result, opts SummaryOptions) error {
 }
 
 // countCell is empty where nothing was there to be counted.
-func countCell(p checker.Property, n int64) string {
-	if p.Count == 0 && p.Verdict != checker.Pass {
+func countCell(p model.Property, n int64) string {
+	if p.Count == 0 && p.Verdict != model.Pass {
 		return ""
 	}
 	return history.Grouped(n)

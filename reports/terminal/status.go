@@ -141,7 +141,7 @@ func (s *Status) clear() {
 
 func statusLine(state State) string {
 	parts := []string{seconds(state.Elapsed)}
-	if state.Limit > 0 {
+	if state.Limit > 0 && state.Elapsed <= state.Limit { // what comes after the load has no limit
 		parts[0] += " of " + seconds(state.Limit)
 	}
 	if state.Phase != "" && state.Phase != "load" {

@@ -42,6 +42,15 @@ func TestStatusSaysWhatGoesOn(t *testing.T) {
 	}
 }
 
+// The load has a limit; what comes after it has none to be compared with.
+func TestStatusNamesNoLimitThatIsOver(t *testing.T) {
+	after := busy(32 * time.Second)
+	after.Phase = "waiting"
+	if got := statusLine(after); !strings.HasPrefix(got, "32 s | waiting | ") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestStatusCountsIncidentsBeforeFindings(t *testing.T) {
 	for want, state := range map[string]State{
 		"0 incidents":                           {},

@@ -8,9 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/svg"
 	"lockcheck/reports/words"
 )
 
@@ -66,23 +67,25 @@ func Summary(w io.Writer, j rundir.Judgement, d *rundir.Dir, opts SummaryOptions
 	if !opts.NoReport {
 		fmt.Fprintf(&out, "report    %s\n", words.Plain(d.ReportPath()))
 	}
-	fmt.Fprintf(&out, "reproduce %s\n\n", words.ReproduceCommand(j.Plan))
+	fmt.Fprintf(&out, "reproduce %s\n", words.ReproduceCommand(j.Plan))
+	writeNextSteps(&out, j)
+	out.WriteByte('\n')
 	fmt.Fprintln(&out, sentence)
 	_, err := io.WriteString(w, out.String())
 	return err
 }
 
 // painter colours text as a verdict, where colour is wanted.
-func painter(color bool) func(v checker.Verdict, text string) string {
+func painter(color bool) func(v model.Verdict, text string) string {
 	if !color {
-		return func(_ checker.Verdict, text string) string { return text }
+		return func(_ model.Verdict, text string) string { return text }
 	}
-	return func(v checker.Verdict, text string) string { return words.FaceOf(v).Paint(text) }
+	return func(v model.Verdict, text string) string { return words.FaceOf(v).Paint(text) }
 }
 
-func whyOf(p checker.Property) string {
+func whyOf(p model.Property) string {
 	switch {
-	case p.Verdict == checker.Violation && len(p.Findings) > 0:
+	case p.Verdict == model.Violation && len(p.Findings) > 0:
 		return p.Findings[0].Summary
 	case p.Reason != "":
 		return p.Reason
@@ -92,13 +95,25 @@ func whyOf(p checker.Property) string {
 	return ""
 }
 
-func writeExposure(w io.Writer, r *checker.Result) {
+// writeNextSteps says what would have prevented the violation, or what to change where the run could not tell.
+func writeNextSteps(w io.Writer, j rundir.Judgement) {
+	evidence := func(p *model.Property, f model.Finding) words.Evidence {
+		return svg.NewIndex(j).Evidence(j.Plan, p, f)
+	}
+	label := "next"
+	for _, step := range words.NextSteps(j.Plan, j.Result, evidence) {
+		fmt.Fprintf(w, "%-9s %s\n", label, words.Plain(step))
+		label = ""
+	}
+}
+
+func writeExposure(w io.Writer, r *model.Result) {
 	for _, e := range r.Exposure {
 		switch phrase := words.Plain(words.Exposure(e)); {
 		case e.Count < e.Min: // the checker says in a whole sentence what never happened, or too seldom
-			fmt.Fprintf(w, "exposed   ✗ %s (needed %s)\n", phrase, history.Grouped(e.Min))
+			fmt.Fprintf(w, "exposed   ✗ %s (at least %s required)\n", phrase, history.Grouped(e.Min))
 		case e.Min > 0:
-			fmt.Fprintf(w, "exposed   ✓ %s %s (needed %s)\n", history.Grouped(e.Count), phrase, history.Grouped(e.Min))
+			fmt.Fprintf(w, "exposed   ✓ %s %s (at least %s required)\n", history.Grouped(e.Count), phrase, history.Grouped(e.Min))
 		default:
 			fmt.Fprintf(w, "exposed   · %s %s\n", history.Grouped(e.Count), phrase)
 		}
@@ -124,13 +139,16 @@ func writeFigures(w io.Writer, j rundir.Judgement) {
 		if rate != "" {
 			rate = ": " + rate + " each"
 		}
-		fmt.Fprintf(w, "harm      %s over %s (guard %s%s); %s rejected, %s held back by the guard%s\n",
-			words.Harm(j.Plan, j.Result), history.Counted(s.OutlivedLeases, "outlived lease", "outlived leases"), words.Plain(j.Plan.Guard), rate,
+		fmt.Fprintf(w, "harm      %s (guard %s%s); %s rejected, %s held back by the guard%s\n",
+			words.HarmOver(j.Plan, j.Result), words.Plain(j.Plan.Guard), rate,
 			history.Grouped(s.Rejected), history.Grouped(s.Guarded), words.Unanswered(s))
 	}
 	fmt.Fprintf(w, "free      while a client waited: %s\n", words.Plain(words.FreeWanted(s)))
+	for _, call := range words.ClosestCalls(j) {
+		fmt.Fprintf(w, "closest   %s\n", words.Plain(call))
+	}
 	if s.Stalls > 0 {
-		fmt.Fprintf(w, "stalls    the harness or the machine stood still %s, %s in all; never counted as a cause\n",
+		fmt.Fprintf(w, "stalls    the harness or the machine froze %s, for %s in all; not treated as a cause\n",
 			history.Counted(s.Stalls, "time", "times"), history.Duration(s.StalledNS))
 	}
 	if s.ThrottledNS > 0 {
@@ -145,7 +163,7 @@ func writeFigures(w io.Writer, j rundir.Judgement) {
 	}
 }
 
-func writeStory(w io.Writer, f checker.Finding) {
+func writeStory(w io.Writer, f model.Finding) {
 	fmt.Fprintf(w, "\n%s: %s\n", words.Plain(f.ID), words.Plain(f.Summary))
 	for i, line := range f.Story {
 		if i == maxStoryLines {
@@ -159,7 +177,7 @@ func writeStory(w io.Writer, f checker.Finding) {
 	}
 }
 
-func writeWitnessOf(w io.Writer, r *checker.Result, d *rundir.Dir, f checker.Finding) {
+func writeWitnessOf(w io.Writer, r *model.Result, d *rundir.Dir, f model.Finding) {
 	if command := words.CheckWitness(r, d.Path(), f); command != "" {
 		fmt.Fprintf(w, "  proof: %s\n", words.Plain(command))
 	}

@@ -12,39 +12,42 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/reports/compare"
+	"lockcheck/reports/hunts"
 	"lockcheck/reports/rundir"
 )
 
-// parseName is when a run or comparison was started; named is false for all other names.
-func parseName(name string) (started time.Time, comparison, named bool) {
+// parseName is when a run, a comparison or a hunt was started; named is false for all other names.
+func parseName(name string) (started time.Time, kind Kind, named bool) {
 	if started, named = compare.ParseName(name); named {
-		return started, true, true
+		return started, Comparison, true
+	}
+	if started, named = hunts.ParseName(name); named {
+		return started, Hunt, true
 	}
 	started, _, named = rundir.ParseName(name)
-	return started, false, named
+	return started, Run, named
 }
 
-// proofOf is the file by which lockcheck's directories are known.
-func proofOf(comparison bool) string {
-	if comparison {
-		return compare.JSONFile
-	}
-	return rundir.PlanFile
-}
+// proofOf are the files by which lockcheck's directories are known.
+var proofOf = map[Kind]string{Run: rundir.PlanFile, Comparison: compare.JSONFile, Hunt: hunts.JSONFile}
 
 // What lockcheck puts into its directories. Beside these are Porcupine's pictures, and what a file was to be replaced by when the
 // process was killed.
 var (
 	inRun        = []string{rundir.PlanFile, rundir.HistoryFile, rundir.ResourceFile, rundir.ResultsFile, rundir.ReportFile, rundir.NodesFolder, rundir.WitnessesFolder, rundir.ReadingFolder}
 	inComparison = []string{compare.JSONFile, compare.HTMLFile, compare.MarkdownFile, compare.JUnitFile, compare.RunsDir}
+	inHunt       = []string{hunts.JournalFile, hunts.JSONFile, hunts.HTMLFile, hunts.JUnitFile, compare.RunsDir}
 	inCell       = []string{rundir.LatestLink, ".gitignore"}
 	folders      = []string{rundir.NodesFolder, rundir.WitnessesFolder, rundir.ReadingFolder, compare.RunsDir} // all else are files
 )
 
 // foreign is why a directory is not provably lockcheck's alone; "" if it is.
-func foreign(dir string, comparison bool) string {
-	if comparison {
-		return foreignComparison(dir)
+func foreign(dir string, kind Kind) string {
+	switch kind {
+	case Comparison:
+		return foreignMany(dir, inComparison, func() error { _, err := compare.ReadDir(dir); return err })
+	case Hunt:
+		return foreignMany(dir, inHunt, func() error { _, err := hunts.Read(dir); return err })
 	}
 	return foreignRun(dir)
 }
@@ -69,11 +72,12 @@ func foreignRun(dir string) string {
 	return ""
 }
 
-func foreignComparison(dir string) string {
-	if why := others(dir, inComparison); why != "" {
+// foreignMany wants what only such a directory of many runs has, which read reads, and nothing else beside it.
+func foreignMany(dir string, known []string, read func() error) string {
+	if why := others(dir, known); why != "" {
 		return why
 	}
-	if _, err := compare.ReadDir(dir); err != nil {
+	if err := read(); err != nil {
 		return fmt.Sprintf("it is not known to be lockcheck's: %v", err)
 	}
 	cells, err := os.ReadDir(filepath.Join(dir, compare.RunsDir))
@@ -99,7 +103,7 @@ func foreignCell(dir string) string {
 	}
 	for _, run := range runs {
 		where := filepath.Join(dir, run.Name())
-		if _, comparison, named := parseName(run.Name()); named && !comparison && run.IsDir() {
+		if _, kind, named := parseName(run.Name()); named && kind == Run && run.IsDir() {
 			if why := stays(where, othersInRun(where)); why != "" {
 				return run.Name() + ": " + why
 			}
@@ -180,6 +184,7 @@ func others(dir string, known []string) string {
 		name := entry.Name()
 		switch {
 		case slices.Contains(known, name) && isWhatItsNameSays(entry):
+		case slices.Contains(known, hunts.JSONFile) && entry.Type()&fs.ModeSymlink != 0 && hunts.IsLink(name):
 		case entry.Type().IsRegular() && strings.HasPrefix(name, "porcupine-") && strings.HasSuffix(name, ".html"):
 		case entry.Type().IsRegular() && slices.ContainsFunc(known, func(file string) bool { return strings.HasPrefix(name, "."+file+".") }):
 		default:

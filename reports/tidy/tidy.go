@@ -1,4 +1,4 @@
-// Package tidy finds the runs and comparisons of a directory that are old, and removes them: only what is provably
+// Package tidy finds the runs, comparisons and hunts of a directory that are old, and removes them: only what is provably
 // lockcheck's, never what is under way, and no link to the newest is left that leads nowhere. No link is followed.
 package tidy
 
@@ -13,16 +13,30 @@ import (
 	"time"
 
 	"lockcheck/reports/compare"
+	"lockcheck/reports/hunts"
 	"lockcheck/reports/rundir"
 )
 
-// Entry is the directory of a run or of a comparison.
+// Entry is the directory of a run, a comparison or a hunt.
 type Entry struct {
-	Name       string
-	Comparison bool
-	Changed    time.Time // when it was last written to: a run that is judged again is looked at still
-	Bytes      int64
+	Name    string
+	Kind    Kind
+	Changed time.Time // when it was last written to: a run that is judged again is looked at still
+	Bytes   int64
 }
+
+// Kind is what a directory is of.
+type Kind string
+
+// The kinds.
+const (
+	Run        Kind = "run"
+	Comparison Kind = "comparison"
+	Hunt       Kind = "hunt"
+)
+
+// latestLinks are what points at the newest of each kind.
+var latestLinks = map[Kind]string{Run: rundir.LatestLink, Comparison: compare.LatestLink, Hunt: hunts.LatestLink}
 
 // Left is a directory that is old and stays.
 type Left struct{ Name, Why string }
@@ -37,7 +51,7 @@ func Old(out string, before time.Time) (old []Entry, left []Left, err error) {
 		return nil, nil, err
 	}
 	for _, entry := range entries {
-		started, comparison, named := parseName(entry.Name())
+		started, kind, named := parseName(entry.Name())
 		if !named || !entry.IsDir() {
 			continue
 		}
@@ -52,11 +66,11 @@ func Old(out string, before time.Time) (old []Entry, left []Left, err error) {
 			left = append(left, Left{entry.Name(), err.Error()})
 			continue
 		}
-		if why := stays(dir, foreign(dir, comparison)); why != "" {
+		if why := stays(dir, foreign(dir, kind)); why != "" {
 			left = append(left, Left{entry.Name(), why})
 			continue
 		}
-		old = append(old, Entry{entry.Name(), comparison, changed, size(dir)})
+		old = append(old, Entry{entry.Name(), kind, changed, size(dir)})
 	}
 	slices.SortStableFunc(old, func(a, b Entry) int { return a.Changed.Compare(b.Changed) })
 	return old, left, nil
@@ -117,8 +131,8 @@ func Remove(out string, old []Entry) (removed []Entry, left []Left, err error) {
 
 func remove(root *os.Root, out string, entry Entry, going []Entry) (why string, err error) {
 	dir := filepath.Join(out, entry.Name)
-	started, comparison, named := parseName(entry.Name)
-	if !named || comparison != entry.Comparison {
+	started, kind, named := parseName(entry.Name)
+	if !named || kind != entry.Kind {
 		return "its name is none of lockcheck's", nil
 	}
 	if info, err := root.Lstat(entry.Name); err != nil || !info.IsDir() {
@@ -135,7 +149,7 @@ func remove(root *os.Root, out string, entry Entry, going []Entry) (why string, 
 	if changed, err := lastChange(dir, started); err != nil || changed.After(entry.Changed) {
 		return "it was written to just now", err
 	}
-	if why := foreign(dir, comparison); why != "" {
+	if why := foreign(dir, kind); why != "" {
 		return why, nil
 	}
 	if err := relink(out, entry, going); err != nil {
@@ -151,7 +165,7 @@ func removeAll(root *os.Root, entry Entry) error {
 	if err != nil {
 		return err
 	}
-	proof := proofOf(entry.Comparison)
+	proof := proofOf[entry.Kind]
 	for _, each := range inside {
 		if each.Name() == proof {
 			continue
@@ -165,10 +179,7 @@ func removeAll(root *os.Root, entry Entry) error {
 
 // relink keeps a link to the newest from leading to what is removed: it is pointed at the newest that stays, or removed.
 func relink(out string, entry Entry, going []Entry) error {
-	link := filepath.Join(out, rundir.LatestLink)
-	if entry.Comparison {
-		link = filepath.Join(out, compare.LatestLink)
-	}
+	link := filepath.Join(out, latestLinks[entry.Kind])
 	if target, err := os.Readlink(link); err != nil || filepath.Base(target) != entry.Name {
 		return nil
 	}
@@ -178,9 +189,9 @@ func relink(out string, entry Entry, going []Entry) error {
 	}
 	newest := ""
 	for _, other := range entries { // their names begin with the time
-		_, comparison, named := parseName(other.Name())
+		_, kind, named := parseName(other.Name())
 		goes := slices.ContainsFunc(going, func(e Entry) bool { return e.Name == other.Name() })
-		if named && other.IsDir() && comparison == entry.Comparison && !goes && strings.Compare(other.Name(), newest) > 0 {
+		if named && other.IsDir() && kind == entry.Kind && !goes && strings.Compare(other.Name(), newest) > 0 {
 			newest = other.Name()
 		}
 	}

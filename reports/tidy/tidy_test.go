@@ -12,8 +12,8 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/reports/compare"
-	"lockcheck/reports/internal/madeup"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/testkit"
 )
 
 var (
@@ -61,7 +61,7 @@ func ended(t *testing.T, out string, plan history.Plan, at time.Time) string {
 }
 
 func plan(backend string) history.Plan {
-	p := madeup.EtcdPauseRun().Plan
+	p := testkit.EtcdPauseRun().Plan
 	p.Backend = backend
 	return p
 }
@@ -123,7 +123,7 @@ func TestOldRunsAndComparisonsAreRemoved(t *testing.T) {
 	if want := []string{first, second, third}; !slices.Equal(names(entries), want) || left != nil {
 		t.Fatalf("old are %q, left %v; want %q", names(entries), left, want)
 	}
-	if entries[0].Bytes < 25 || !entries[2].Comparison || entries[0].Comparison {
+	if entries[0].Bytes < 25 || entries[2].Kind != Comparison || entries[0].Kind != Run {
 		t.Errorf("%+v", entries)
 	}
 	removed, left, err := Remove(out, entries)

@@ -4,16 +4,16 @@ import (
 	"slices"
 	"strings"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // Cause is what a group of findings is headed by: the kind of their cause, and where other faults may explain it as well, what
 // those are. The faults are given by their operations.
-func Cause(c checker.Cause, faults map[int64]*checker.Fault) string {
+func Cause(c model.Cause, faults map[int64]*model.Fault) string {
 	switch {
 	case c.Unexplained():
-		return checker.NoFault
+		return model.NoFault
 	case c.IsRelease(): // what removed the grant is proven, with any fault before it
 		return c.Kind
 	}

@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 )
 
 // CheckWitness is the command that judges a finding's witness alone, which is in the directory given; "" if it has none.
-func CheckWitness(r *checker.Result, dir string, f checker.Finding) string {
+func CheckWitness(r *model.Result, dir string, f model.Finding) string {
 	if f.Witness == "" {
 		return ""
 	}
@@ -25,7 +25,7 @@ func CheckWitness(r *checker.Result, dir string, f checker.Finding) string {
 }
 
 // WhereResults is the directory in which results are kept, in a command of a page: a reader may have the run in any directory.
-func WhereResults(r *checker.Result) string {
+func WhereResults(r *model.Result) string {
 	if r.OutcomeReading.FailedAs == history.Info {
 		return path.Join("RUN", rundir.ReadingFolder)
 	}

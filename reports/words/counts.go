@@ -3,8 +3,8 @@ package words
 import (
 	"strconv"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // People count incidents: one pause makes dozens of findings, which one superseded hold, or one lost grant, led to. So
@@ -26,7 +26,7 @@ func Found(incidents, findings int64) string {
 func Incidents(n int64) string { return history.Counted(n, "incident", "incidents") }
 
 // FoundOf counts the incidents and findings of a property; "" if it has none.
-func FoundOf(p *checker.Property) string {
+func FoundOf(p *model.Property) string {
 	if p.Count == 0 {
 		return ""
 	}
@@ -35,8 +35,8 @@ func FoundOf(p *checker.Property) string {
 
 // IncidentsOf is how many incidents the properties of a verdict have, those counted twice that two properties share unless
 // they are violated.
-func IncidentsOf(r *checker.Result, verdict checker.Verdict) (n int64) {
-	if verdict == checker.Violation {
+func IncidentsOf(r *model.Result, verdict model.Verdict) (n int64) {
+	if verdict == model.Violation {
 		return r.Incidents
 	}
 	for _, p := range r.Properties {
@@ -48,17 +48,17 @@ func IncidentsOf(r *checker.Result, verdict checker.Verdict) (n int64) {
 }
 
 // IncidentsUntold is how many incidents have no finding among those that are kept with their stories.
-func IncidentsUntold(r *checker.Result) (n int64) {
+func IncidentsUntold(r *model.Result) (n int64) {
 	violated := map[string]bool{}
 	for _, p := range r.Properties {
 		of := violated
-		if p.Verdict != checker.Violation {
+		if p.Verdict != model.Violation {
 			of = map[string]bool{}
 		}
 		for _, f := range p.Findings {
 			of[f.Incident] = true
 		}
-		if p.Verdict != checker.Violation {
+		if p.Verdict != model.Violation {
 			n += max(p.Incidents-int64(len(of)), 0)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 )
 
@@ -19,7 +19,7 @@ type death struct{ Client, Log string }
 // maxDeaths bounds how many logs are named; all deaths are counted.
 const maxDeaths = 5
 
-func diedOf(m *checker.Model) (all []death) {
+func diedOf(m *model.Model) (all []death) {
 	for name, c := range m.Clients {
 		if c.Died {
 			all = append(all, death{name, logOf(name)})

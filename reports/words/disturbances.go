@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // Disturbance is what befell the harness or the machine itself, and is no fault of the plan's: it stood still, or its
@@ -24,7 +24,7 @@ const (
 )
 
 // Disturbances are all that a run has, in the order of time.
-func Disturbances(m *checker.Model) []Disturbance {
+func Disturbances(m *model.Model) []Disturbance {
 	var all []Disturbance
 	for _, s := range m.Stalls {
 		all = append(all, Disturbance{s.FromNS, s.ToNS, StallKind, StallClass, "the harness or the machine stalled for " + history.Duration(s.ToNS-s.FromNS)})

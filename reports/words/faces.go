@@ -1,6 +1,6 @@
 package words
 
-import "lockcheck/checker"
+import "lockcheck/checker/model"
 
 // Face is how a verdict is shown: always as a word and a shape, so that colour only repeats what they say.
 type Face struct {
@@ -9,16 +9,16 @@ type Face struct {
 	ansi   string // SGR parameters
 }
 
-var faces = map[checker.Verdict]Face{
-	checker.Pass:          {"✓", "pass", "32"},
-	checker.Violation:     {"✗", "violation", "1;31"},
-	checker.Masked:        {"◐", "masked", "36"},
-	checker.Inconclusive:  {"?", "inconclusive", "33"},
-	checker.NotApplicable: {"–", "na", "2"},
+var faces = map[model.Verdict]Face{
+	model.Pass:          {"✓", "pass", "32"},
+	model.Violation:     {"✗", "violation", "1;31"},
+	model.Masked:        {"◐", "masked", "36"},
+	model.Inconclusive:  {"?", "inconclusive", "33"},
+	model.NotApplicable: {"–", "na", "2"},
 }
 
 // FaceOf is how a verdict is shown. One that there is none of is shown as inconclusive.
-func FaceOf(v checker.Verdict) Face {
+func FaceOf(v model.Verdict) Face {
 	if f, ok := faces[v]; ok {
 		return f
 	}

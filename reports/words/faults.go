@@ -1,12 +1,12 @@
 package words
 
 import (
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // Fault says what was done to the target of a fault, and for how long: "paused 3.10 s". The run ended at endNS.
-func Fault(f *checker.Fault, endNS int64) string {
+func Fault(f *model.Fault, endNS int64) string {
 	from, to := f.InForce(endNS)
 	words := history.WordsOf(f.Name).State
 	if f.EffectiveNS == 0 {

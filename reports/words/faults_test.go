@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"testing"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // A server that was started again at once was without power for no time that is known: what follows is the pause before the next fault.
 func TestAFaultIsToldWithTheTimeThatItLasted(t *testing.T) {
 	const s = 1e9
-	for want, f := range map[string]checker.Fault{
+	for want, f := range map[string]model.Fault{
 		"killed":                                 {Name: history.KillFault, EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s, Momentary: true},
 		"failed over":                            {Name: history.FailoverFault, EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s, Momentary: true},
 		"without power 2.00 s":                   {EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s},

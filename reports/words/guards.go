@@ -1,12 +1,12 @@
 package words
 
 import (
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // Guarding is what held writes back before they were sent.
-func Guarding(s checker.Stats) string {
+func Guarding(s model.Stats) string {
 	if s.Unanswered == 0 {
 		return "the client's own look at its lock"
 	}
@@ -14,7 +14,7 @@ func Guarding(s checker.Stats) string {
 }
 
 // Unanswered is how many of the writes that were held back say nothing of the lock: the service did not answer. It is "" for none.
-func Unanswered(s checker.Stats) string {
+func Unanswered(s model.Stats) string {
 	if s.Unanswered == 0 {
 		return ""
 	}

@@ -3,12 +3,12 @@ package words
 import (
 	"strings"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // Jobs says what became of a schedule: "58 slots due, 57 recorded, 3 more than once; 2 records answered as the first of their slot".
-func Jobs(p history.Plan, s *checker.JobStats) string {
+func Jobs(p history.Plan, s *model.JobStats) string {
 	parts := []string{
 		history.Counted(s.Due, "slot", "slots") + " due, " + history.Grouped(s.Recorded) + " recorded, " + history.Grouped(s.Doubled) + " more than once",
 	}

@@ -8,23 +8,24 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // Evidence is what a recording shows of a finding, as far as it decides what would have prevented it.
 type Evidence struct {
 	Plan     history.Plan
-	Verdict  checker.Verdict // of the property
-	Finding  checker.Finding
-	Older    *checker.Hold     // the first hold that the finding names; nil if it names none
-	Newer    *checker.Hold     // the last one; nil if it names fewer than two
-	Suspects []*checker.Fault  // that its cause names, the likeliest first
+	Verdict  model.Verdict // of the property
+	Finding  model.Finding
+	Older    *model.Hold       // the first hold that the finding names; nil if it names none
+	Newer    *model.Hold       // the last one; nil if it names fewer than two
+	Suspects []*model.Fault    // that its cause names, the likeliest first
 	Requests []history.Request // that it names, in the resource's order
 	Clients  map[string]bool   // the names of all clients of the run: a fault of anything else is one of a server
 }
 
 // Prevention says what would have prevented a violation of a property, or its harm: as far as the recording shows it, and no
 // further. Nothing is known against a property that there is none of.
-func Prevention(property checker.Name, e Evidence) []string {
+func Prevention(property model.Name, e Evidence) []string {
 	c := circumstance{Evidence: e}
 	c.atOlder = len(c.Suspects) > 0 && c.Older != nil && c.Suspects[0].Target == c.Older.Client
 	for i, r := range slices.Backward(c.Requests) {
@@ -61,14 +62,14 @@ var remedies = map[checker.Advice]func(*circumstance) []string{
 
 func (c *circumstance) belief() []string {
 	switch {
-	case c.Verdict == checker.Masked && c.Plan.Compares() == history.CompareKeys:
+	case c.Verdict == model.Masked && c.Plan.Compares() == history.CompareKeys:
 		return []string{keyedWorkIsDoneTwice}
-	case c.Verdict == checker.Masked && c.Plan.Compares() == history.CompareBases:
-		return []string{"Nothing had to: two clients believed, and the resource took a write only if its base was still the current value, so no update was lost. It protects each write by itself: what a holder does in several writes another may see half done."}
-	case c.Verdict == checker.Masked:
-		return []string{"Nothing had to: two clients believed, and the resource compared their tokens and let nothing stale through. That is what fencing is for."}
+	case c.Verdict == model.Masked && c.Plan.Compares() == history.CompareBases:
+		return []string{believedUnharmed + "it accepts a write only if its base is still the current value. Compare-and-set protects each write by itself. Another client may read what a hold with several writes left half done."}
+	case c.Verdict == model.Masked:
+		return []string{believedUnharmed + "it compared their tokens. That is what fencing is for."}
 	case c.Finding.Unavoidable:
-		return append([]string{"No care of the client's: both were within the time for which their clients had declared the lock valid."}, c.service()...)
+		return append([]string{"The clients could not have known: for each, the time for which it had declared the lock valid had not expired."}, c.service()...)
 	case c.atOlder && history.WordsOf(c.Suspects[0].Name).ClientRemedy != "":
 		return append(c.service(), c.fencing())
 	case c.atOlder && history.WordsOf(c.Suspects[0].Name).Silences:
@@ -82,11 +83,11 @@ func (c *circumstance) belief() []string {
 func (c *circumstance) silenced() string {
 	client, how := c.Older.Client, history.WordsOf(c.Suspects[0].Name).State
 	from, to := c.Suspects[0].InForce(math.MaxInt64)
-	words := fmt.Sprintf("No lock with leases can prevent it: %s, while it was %s, could not learn that its lease, as acknowledged, had ended.", client, how)
+	words := fmt.Sprintf("No lock with leases prevents this: while %s was %s, it could not learn that its acknowledged lease had expired.", client, how)
 	if lease := c.Older.LeaseNS; lease < from || lease > to {
-		words = fmt.Sprintf("If the lease of %[1]s ended while it was %[2]s, no lock with leases can prevent it: %[1]s could not learn of that.", client, how)
+		words = fmt.Sprintf("If the lease of %[1]s expired while %[1]s was %[2]s, no lock with leases prevents this: %[1]s could not learn of it.", client, how)
 	}
-	return words + " What can be prevented is the harm."
+	return words + " Prevent the harm instead."
 }
 
 // harm is what would have kept a stale write from the data.
@@ -98,63 +99,67 @@ func (c *circumstance) harm() []string {
 	if current, differs := c.overwritten(); differs {
 		words = append(words, c.comparing(current))
 	} else if c.Plan.Compares() == history.CompareBases {
-		words = append(words, "One write for what belongs together: compare-and-set protects each write by itself, and of a hold that writes twice another may read what is half done.")
+		words = append(words, "Write what belongs together in one write. Compare-and-set protects each write by itself. Another client may read what a hold with several writes left half done.")
 	}
 	guard, _ := history.GuardNamed(history.Guard(c.Plan.Guard))
 	switch {
 	case !c.atOlder: // the lock was lost before its time, or it is not known why it was
 		return append(words, c.service()...)
 	case guard.Asks == history.AskLatest:
-		return append(words, "Not another look at the lock: the service had answered just before the write that the client held it.")
+		return append(words, "Another check of the lock does not help: just before the write the service answered that the client held it.")
 	case guard.Asks == history.AskAnyCopy:
-		return append(words, "A look at the service that no old copy answers (--guard=ask) makes this rarer. It cannot rule it out: a client can be stopped between the look and the write, and a packet can come late.")
+		return append(words, "A check that no old copy answers (--guard=ask) makes this rarer. "+rarer)
 	case guard.Again:
-		return append(words, "Not another look at the lock: the client had looked just before it sent the write, and believed that it held it.")
+		return append(words, "Another check of the lock does not help: the client checked just before the write and believed that it held the lock.")
 	}
-	return append(words, "Another look at the lock just before the write (--guard=before-write) makes this rarer. It cannot rule it out: a client can be stopped between the look and the write, and a packet can come late.")
+	return append(words, "A check of the lock just before the write (--guard=before-write) makes this rarer. "+rarer)
 }
 
-const keyedWorkIsDoneTwice = "Nothing had to: the resource answers the second record of a slot as the first. The work itself was done twice: what a job does outside of the resource needs a key of its own."
+const (
+	believedUnharmed     = "Two clients believed they held the lock, and no harm reached the resource: "
+	keyedWorkIsDoneTwice = believedUnharmed + "it answered the second record of a slot as the first. The work itself was done twice. Give all that a job does elsewhere an idempotency key, too."
+	rarer                = "It cannot prevent it: a client can pause between the check and the write, and a packet can arrive late."
+)
 
 // jobs is what would have kept a job from being run twice. Of a keyed resource it is the resource's own mistake.
 func (c *circumstance) jobs() []string {
 	switch {
-	case c.Verdict == checker.Masked:
+	case c.Verdict == model.Masked:
 		return []string{keyedWorkIsDoneTwice}
 	case c.Plan.Keyed() && c.Plan.UnderTest != nil:
-		return []string{"The resource says that it takes idempotency keys, and applied two records with one key all the same: see " + string(checker.ResourceIntegrity) + "."}
+		return []string{"The resource declares idempotency keys and applied two records with one key: see " + string(model.ResourceIntegrity) + "."}
 	case c.Plan.Keyed():
-		return []string{"The resource takes the slot of a record as its idempotency key, and applied two records of one slot all the same."}
+		return []string{"The resource uses the slot of a record as its idempotency key and applied two records of one slot."}
 	}
 	words := c.harm()
 	if execution, _ := history.ExecutionNamed(c.Plan.Execution); execution.MarksFirst {
-		return append(words, "Marking a slot before its work is no help here: the mark, too, is a write that can come late.")
+		return append(words, "Marking a slot before its work does not help: the mark is a write that can arrive late, too.")
 	}
-	return append(words, "An idempotency key: a resource that knows the slot of a record, and answers a second one as the first (--execution=idempotent).")
+	return append(words, "Use the slot as an idempotency key (--execution=idempotent): the resource answers a second record of a slot as the first.")
 }
 
 // comparing says what compare-and-set would have done with the last write, or did.
 func (c *circumstance) comparing(current string) string {
 	built := fmt.Sprintf("the last write was built on %s, and the value was %s by then.", valueWords(c.late.Base), valueWords(current))
 	if c.Plan.Compares() == history.CompareBases {
-		return "The resource compares the base of a write with the value (compare and set), and took one that differs all the same: " + built
+		return "The resource uses compare-and-set, and accepted a write with another base than the current value: " + built
 	}
-	return "A resource that takes a write only if its base is still the current value (compare and set, --resource=cas): " + built
+	return "Or let the resource use compare-and-set (--resource=cas), which rejects this write: " + built
 }
 
 // fencing says what tokens would have done, or why they did not.
 func (c *circumstance) fencing() string {
 	switch higher := c.superseding(); {
 	case c.Plan.Tokens != history.TokensOrdered:
-		return "A lock whose every grant carries a greater number, and a resource that rejects a number lower than it has seen. This lock client gives none" + reasonIn(c.Plan.TokensReason) + "."
+		return "Use a lock that gives a fencing token with each grant, and a resource that rejects lower tokens. This lock client gives none" + reasonIn(c.Plan.TokensReason) + "."
 	case c.Plan.Fenced && higher != "":
-		return fmt.Sprintf("The resource compared tokens, and took token %s after token %s all the same.", c.late.Token, higher)
+		return fmt.Sprintf("The resource compares tokens and accepted token %s after token %s.", c.late.Token, higher)
 	case c.Plan.Fenced:
-		return "Tokens that grow with every grant: the resource compared them, and had seen none that was greater."
+		return "Use tokens that grow with every grant: the resource compares tokens and had seen no greater one."
 	case higher != "":
-		return fmt.Sprintf("A resource that compares fencing tokens (%s): token %s had been used before the write with token %s came, which would have been rejected.", c.fencingFlags(), higher, c.late.Token)
+		return fmt.Sprintf("Let the resource check fencing tokens (%s): it rejects this write, because token %s came before token %s.", c.fencingFlags(), higher, c.late.Token)
 	}
-	return "A resource that compares fencing tokens (" + c.fencingFlags() + ") rejects what comes with a lower token than it has seen."
+	return "Let the resource check fencing tokens (" + c.fencingFlags() + "): it rejects a token lower than the highest it has seen."
 }
 
 // fencingFlags make of the run one whose resource compares tokens.
@@ -196,13 +201,13 @@ func (c *circumstance) overwritten() (current string, differs bool) {
 }
 
 func (c *circumstance) tokens() []string {
-	return []string{"A token that the service itself puts in order and that survives a change of leader: the revision, transaction id or log index of the grant. The id of a lease is not ordered, and a counter kept beside the lock can be lost or turned back with it."}
+	return []string{"Use a token that the service itself orders and that survives a change of leader: the revision, transaction id or log index of the grant. Lease ids are not ordered. A counter beside the lock can be lost or go back with it."}
 }
 
 // service is what would have kept a grant from being lost before its time. What is proven is that it was lost, and not who
 // gave it away; the faults only coincide, and the words say so.
 func (c *circumstance) service() []string {
-	if c.Plan.Release != history.ReleaseChecked && c.Finding.Cause.IsRelease() { // proven to have removed it
+	if c.Finding.Cause.IsTakeOver() || c.Plan.Release != history.ReleaseChecked && c.Finding.Cause.IsRelease() { // proven to have removed it
 		return c.release()
 	}
 	var words []string
@@ -211,22 +216,22 @@ func (c *circumstance) service() []string {
 			words = append(words, w)
 		}
 	}
-	const logs = " What they said is in the logs below nodes/."
+	const logs = " The servers' logs are below nodes/."
 	switch {
 	case len(words) > 0:
 		return words
 	case len(c.Suspects) > 0:
-		return []string{"If the service gave the grant away: one that gives none away before the lease that it acknowledged can have run out." + logs}
+		return []string{"If the service gave the grant away: use a service that keeps each grant until its acknowledged lease could have expired." + logs}
 	}
 	none := "No fault explains it"
 	if !c.Finding.Cause.Unexplained() {
 		none = "No fault of the nemesis explains it"
 	}
-	return []string{none + ": the lock service, its settings and the lock client are to be looked at first." + logs}
+	return []string{none + ": look at the lock service, its settings and the lock client first." + logs}
 }
 
 // remedyFor is what would have helped if this fault is the reason; "" if nothing is known to.
-func (c *circumstance) remedyFor(f *checker.Fault) string {
+func (c *circumstance) remedyFor(f *model.Fault) string {
 	w := history.WordsOf(f.Name)
 	suspect, remedy := w.Reason, w.Remedy
 	if c.Clients[f.Target] {
@@ -235,27 +240,29 @@ func (c *circumstance) remedyFor(f *checker.Fault) string {
 	if remedy == "" {
 		return ""
 	}
-	return "If the " + suspect + " is the reason: " + remedy + "."
+	return "If the " + suspect + " is the reason: use " + remedy + "."
 }
 
 // release is advice about the release that is proven to have removed another's record. A client that is known to compare
 // before it deletes needs none.
 func (c *circumstance) release() []string {
-	const compareAndDelete = "removes the record only if it is still the caller's own, in one step at the service (compare and delete, by a value that no other grant has). To look first and delete then leaves time for the lock to become another's."
-	switch c.Plan.Release {
-	case history.ReleaseUnchecked:
-		return []string{"A release that " + compareAndDelete}
-	case "":
-		return []string{"The lock client does not declare whether its release looks whose record it removes. If it does not: one that " + compareAndDelete}
+	const compareAndDelete = "removes the record only if it is still the caller's own, in one step at the service (compare and delete, by a value that no other grant has). Between a check and a later delete another client can get the lock."
+	switch {
+	case c.Finding.Cause.IsTakeOver():
+		return []string{"Use a take-over that removes a record only once its lease has expired by the service's own clock, in one step at the service (compare and delete, by a value that no other grant has)."}
+	case c.Plan.Release == history.ReleaseUnchecked:
+		return []string{"Use a release that " + compareAndDelete}
+	case c.Plan.Release == "":
+		return []string{"The lock client does not declare whether its release checks whose record it removes. If it does not, use one that " + compareAndDelete}
 	}
 	return c.service()
 }
 
 func (c *circumstance) liveness() []string {
 	if c.Newer != nil && c.Older != nil && c.Older.Outcome != history.OK && c.Newer.Outcome == history.OK { // fresh sessions got what the waiters did not
-		return []string{"A lock library that asks again, or subscribes again, once its connection is restored; and waiters that look at the lock from time to time, so that a wake-up that was lost only delays them."}
+		return []string{"Use a lock library that asks or subscribes again once its connection is restored. Let waiters check the lock from time to time, so that a lost wake-up only delays them."}
 	}
-	return []string{"A lock whose every grant ends by itself, with a lease or a session, however its holder ended; and a service that finds a leader again once it is whole. What the servers said is in the logs below nodes/."}
+	return []string{"Use a lock whose every grant ends by itself, with a lease or a session, and a service that elects a leader again once its servers are healed. The servers' logs are below nodes/."}
 }
 
 func reasonIn(reason string) string {

@@ -4,23 +4,30 @@ import (
 	"slices"
 	"strconv"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // What clients see of the queue of a lock. Both figures are statistics, never a verdict.
 
-// Queueing says how the queue of a lock did: "3.2 requests for each grant, 4 grants overtook a request that had queued earlier"; "" where no
+// Queueing says how the queue of a lock did: "3.2 requests for each grant, 4 grants jumped the queue"; "" where no
 // client reports how many requests it sends. Overtakes are shown only where a client reports that it queues, too.
-func Queueing(s checker.Stats, queued bool) string {
+func Queueing(s model.Stats, queued bool) string {
 	if s.AttemptsPerGrant == 0 {
 		return ""
 	}
 	words := attemptWords(s.AttemptsPerGrant)
 	if queued {
-		words += ", " + history.Counted(s.Overtakes, "grant", "grants") + " overtook a request that had queued earlier"
+		words += ", " + jumped(s.Overtakes)
 	}
 	return words
+}
+
+func jumped(overtakes int64) string {
+	if overtakes == 0 {
+		return "no grant jumped the queue"
+	}
+	return history.Counted(overtakes, "grant", "grants") + " jumped the queue"
 }
 
 // Overtakes is the same of several runs, in fewer words: "3.2 requests for each grant, 4 overtakes seen"; "" where no client told
@@ -40,6 +47,6 @@ func attemptWords(perGrant float64) string {
 func AttemptsPerGrant(perGrant float64) string { return strconv.FormatFloat(perGrant, 'f', 1, 64) }
 
 // Queued reports whether any client of a run told that a request of its had queued.
-func Queued(m *checker.Model) bool {
-	return slices.ContainsFunc(m.Holds, func(h *checker.Hold) bool { return h.QueuedNS != 0 })
+func Queued(m *model.Model) bool {
+	return slices.ContainsFunc(m.Holds, func(h *model.Hold) bool { return h.QueuedNS != 0 })
 }

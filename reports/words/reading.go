@@ -3,12 +3,12 @@ package words
 import (
 	"fmt"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // readingWords say how failures were read and what depends on it; "" where they were read as recorded.
-func readingWords(r checker.OutcomeReading) string {
+func readingWords(r model.OutcomeReading) string {
 	if r.FailedAs != history.Info {
 		return ""
 	}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // RejectedWrite is a write that the resource refused because it came too late: harm that was kept from the data. It is no
@@ -26,7 +26,7 @@ func (r RejectedWrite) Words() string { return r.words }
 const MaxRejected = 200
 
 // RejectedWrites are the first writes that the resource rejected, at most MaxRejected, and how many there are in all.
-func RejectedWrites(plan history.Plan, m *checker.Model) (first []RejectedWrite, all int64) {
+func RejectedWrites(plan history.Plan, m *model.Model) (first []RejectedWrite, all int64) {
 	values := map[string]string{} // by key
 	current := func(key string) string {
 		if plan.Excerpt != nil { // it leaves writes out

@@ -3,8 +3,8 @@ package words
 import (
 	"fmt"
 
-	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // Resource says what holders write to: "fenced: rejects a request whose token is lower than the highest it has served on the key".
@@ -15,7 +15,7 @@ func ResourceNote(p history.Plan) string {
 	kind := p.ResourceKind()
 	about := kind.About
 	if kind.Compares == history.CompareTokens && !p.Fenced {
-		about = "workload " + p.Workload + " shows it no tokens, so it takes every write"
+		about = "workload " + p.Workload + " shows it no tokens, so it accepts every write"
 	}
 	switch {
 	case p.Keyed() && p.UnderTest != nil && p.UnderTest.Compares == "":
@@ -28,19 +28,28 @@ func ResourceNote(p history.Plan) string {
 
 // Harm is what reached the data although another client was granted the lock: stale writes, or, where compare-and-set or idempotency
 // keys decide which writes count, the updates that were lost.
-func Harm(p history.Plan, r *checker.Result) string {
+func Harm(p history.Plan, r *model.Result) string {
 	if !p.Compares().OrdersWrites() {
 		return history.Counted(r.Stats.StaleAccepted, "stale write", "stale writes") + " accepted"
 	}
-	lost := checker.Property{Name: checker.LostUpdate}
-	if judged := r.Property(checker.LostUpdate); judged != nil {
+	lost := model.Property{Name: model.LostUpdate}
+	if judged := r.Property(model.LostUpdate); judged != nil {
 		lost = *judged
 	}
 	return Counted(&lost)
 }
 
+// HarmOver is the harm and the outlived leases that it came of: "20 stale writes accepted, 2 of them over 2 outlived leases".
+func HarmOver(p history.Plan, r *model.Result) string {
+	s, of := r.Stats, " over "
+	if !p.Compares().OrdersWrites() && s.StaleOutlived < s.StaleAccepted {
+		of = fmt.Sprintf(", %s of them over ", history.Grouped(s.StaleOutlived))
+	}
+	return Harm(p, r) + of + history.Counted(s.OutlivedLeases, "outlived lease", "outlived leases")
+}
+
 // HarmRate is how much of it there was for each lease that a holder outlived; "" where that says nothing.
-func HarmRate(p history.Plan, s checker.Stats) string {
+func HarmRate(p history.Plan, s model.Stats) string {
 	if p.Compares().OrdersWrites() {
 		return ""
 	}

@@ -13,14 +13,15 @@ import (
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // Sentence is the verdict in one sentence, such as
 // "UNSAFE under pause: 4 stale writes accepted (4 incidents), first at 12.431 s. etcd kept its promises; the resource checks no token".
 // Where not all properties were judged it names those that were: a pass of some is no pass.
-func Sentence(plan history.Plan, r *checker.Result) string {
+func Sentence(plan history.Plan, r *model.Result) string {
 	sentence := sentence(plan, r)
-	for _, words := range []string{Hang(plan, r), WithoutAnswer(r.Stats.WithoutAnswer)} {
+	for _, words := range []string{Hang(r), WithoutAnswer(r.Stats.WithoutAnswer), OddClients(r.Stats.OddClients)} {
 		if words != "" {
 			sentence += Plain("; " + words)
 		}
@@ -31,14 +32,14 @@ func Sentence(plan history.Plan, r *checker.Result) string {
 	return sentence
 }
 
-func sentence(plan history.Plan, r *checker.Result) string {
+func sentence(plan history.Plan, r *model.Result) string {
 	what := plan.Backend + Under(plan)
 	switch r.Verdict {
-	case checker.Violation:
+	case model.Violation:
 		return Plain("UNSAFE" + Under(plan) + ": " + violationWords(plan, r) + judgedWords(r) + partyWords(plan, r))
-	case checker.Inconclusive:
+	case model.Inconclusive:
 		return Plain("INCONCLUSIVE: " + what + ": " + cmp.Or(r.Reason, "what was to be tested did not happen") + judgedWords(r))
-	case checker.Pass:
+	case model.Pass:
 		return Plain("PASS" + passedWords(r) + ": " + what + ": " + passWords(plan, r))
 	}
 	return Plain(strings.ToUpper(string(r.Verdict)) + ": " + what + ": " + r.Reason)
@@ -56,13 +57,13 @@ func Under(plan history.Plan) string {
 }
 
 // violationWords count the violations of the most harmful property, and say how many others are violated.
-func violationWords(plan history.Plan, r *checker.Result) string {
+func violationWords(plan history.Plan, r *model.Result) string {
 	p := Headline(r)
 	if p == nil {
 		return cmp.Or(r.Reason, "a property is violated")
 	}
 	words := Counted(p)
-	if who := brokenOf(plan, p); who != "" {
+	if who := Party(plan, p); who != "" {
 		words = brokeWords(who, brokenBy(plan, r)[who])
 	}
 	if r.Incidents > 0 {
@@ -73,7 +74,7 @@ func violationWords(plan history.Plan, r *checker.Result) string {
 	}
 	others := int64(0)
 	for _, q := range r.Properties {
-		if q.Verdict == checker.Violation && q.Name != p.Name && brokenOf(plan, &q) == "" {
+		if q.Verdict == model.Violation && q.Name != p.Name && Party(plan, &q) == "" {
 			others++
 		}
 	}
@@ -83,27 +84,24 @@ func violationWords(plan history.Plan, r *checker.Result) string {
 	return words
 }
 
-// ofLock are the properties that a lock service and its client promise.
-var ofLock = []checker.Name{checker.LockLinearizability, checker.EarlyExpiry, checker.ReleaseByOwner, checker.TokenMonotonicity, checker.Liveness}
-
-// brokenOf is the party that broke the promise which a property is, as far as that is proven; "" for belief, and for harm that only the
+// Party is the party that broke the promise which a property is, as far as that is proven; "" for belief, and for harm that only the
 // resource could have kept away. A release that removes the grant of another hold is the lock client's, and so is what follows from it.
 // Who left a lock free while clients waited is not proven: the service, or a client that forgot its wake-up.
-func brokenOf(plan history.Plan, p *checker.Property) string {
+func Party(plan history.Plan, p *model.Property) string {
 	client := "the lock client of " + plan.Backend
 	either := plan.Backend + " or its lock client"
 	switch {
-	case p.Name == checker.ResourceIntegrity:
+	case p.Name == model.ResourceIntegrity:
 		return "resource " + Clip(string(plan.Resource), MaxName)
-	case p.Name == checker.ReleaseByOwner:
+	case p.Name == model.ReleaseByOwner:
 		return client
-	case p.Name == checker.Liveness:
+	case p.Name == model.Liveness:
 		return either
-	case slices.Contains(ofLock, p.Name):
+	case checker.Describe(p.Name).OfLock:
 		switch {
-		case len(p.Findings) == 0, slices.ContainsFunc(p.Findings, func(f checker.Finding) bool { return !f.Cause.MayBeRelease() }):
+		case len(p.Findings) == 0, slices.ContainsFunc(p.Findings, func(f model.Finding) bool { return !f.Cause.MayBeRelease() }):
 			return plan.Backend
-		case slices.ContainsFunc(p.Findings, func(f checker.Finding) bool { return !f.Cause.IsRelease() }):
+		case slices.ContainsFunc(p.Findings, func(f model.Finding) bool { return !f.Cause.IsRelease() }):
 			return either
 		}
 		return client
@@ -112,14 +110,14 @@ func brokenOf(plan history.Plan, p *checker.Property) string {
 }
 
 // partyWords say which party kept its promises: ". etcd kept its promises; the resource checks no token".
-func partyWords(plan history.Plan, r *checker.Result) string {
+func partyWords(plan history.Plan, r *model.Result) string {
 	var parties []string
 	if words := lockWords(plan, r); words != "" {
 		parties = append(parties, words)
 	}
 	told := ""
 	if p := Headline(r); p != nil {
-		told = brokenOf(plan, p)
+		told = Party(plan, p)
 	}
 	broken := brokenBy(plan, r)
 	for _, who := range slices.Sorted(maps.Keys(broken)) {
@@ -137,10 +135,10 @@ func partyWords(plan history.Plan, r *checker.Result) string {
 }
 
 // brokenBy counts the broken promises of each party, the most harmful first.
-func brokenBy(plan history.Plan, r *checker.Result) map[string][]string {
+func brokenBy(plan history.Plan, r *model.Result) map[string][]string {
 	broken := map[string][]string{}
 	for _, p := range InHarmsOrder(r) {
-		if who := brokenOf(plan, p); who != "" && p.Verdict == checker.Violation {
+		if who := Party(plan, p); who != "" && p.Verdict == model.Violation {
 			broken[who] = append(broken[who], Counted(p))
 		}
 	}
@@ -157,15 +155,18 @@ func brokeWords(who string, what []string) string {
 
 // lockWords acquit the lock, but only where each promise that it can break was judged and kept. They are "" if one was broken, or only some
 // properties were judged, which the sentence says anyway.
-func lockWords(plan history.Plan, r *checker.Result) string {
+func lockWords(plan history.Plan, r *model.Result) string {
 	unjudged := ""
-	for _, name := range ofLock {
-		p := r.Property(name)
-		always := name == checker.LockLinearizability || name == checker.EarlyExpiry // the others may not apply to a lock
+	for _, about := range checker.Properties() {
+		if !about.OfLock {
+			continue
+		}
+		name, p := about.Name, r.Property(about.Name)
+		always := name == model.LockLinearizability || name == model.EarlyExpiry // the others may not apply to a lock
 		switch {
-		case p == nil && (always || slices.Contains(r.NotJudged, name)), p != nil && p.Verdict == checker.Violation:
+		case p == nil && (always || slices.Contains(r.NotJudged, name)), p != nil && p.Verdict == model.Violation:
 			return ""
-		case p != nil && (p.Verdict == checker.Inconclusive || p.Verdict == checker.NotApplicable && always):
+		case p != nil && (p.Verdict == model.Inconclusive || p.Verdict == model.NotApplicable && always):
 			unjudged = cmp.Or(unjudged, p.Reason, string(name))
 		}
 	}
@@ -176,14 +177,14 @@ func lockWords(plan history.Plan, r *checker.Result) string {
 }
 
 // harmed reports whether a violation reached the data.
-func harmed(r *checker.Result) bool {
-	return slices.ContainsFunc(r.Properties, func(p checker.Property) bool {
-		return p.Verdict == checker.Violation && (p.Name == checker.StaleWrite || p.Layer == checker.LayerEffect) && p.Name != checker.ResourceIntegrity && p.Name != checker.MissedExecution
+func harmed(r *model.Result) bool {
+	return slices.ContainsFunc(r.Properties, func(p model.Property) bool {
+		return p.Verdict == model.Violation && (p.Name == model.StaleWrite || p.Layer == model.LayerEffect) && p.Name != model.ResourceIntegrity && p.Name != model.MissedExecution
 	})
 }
 
 // judgedWords name the properties that were judged where others were not; "" where all were.
-func judgedWords(r *checker.Result) string {
+func judgedWords(r *model.Result) string {
 	if len(r.NotJudged) == 0 {
 		return ""
 	}
@@ -192,13 +193,13 @@ func judgedWords(r *checker.Result) string {
 
 // passedWords name the properties that a pass is of where not all were judged; "" where it is of all. What does not apply
 // to the run did not pass.
-func passedWords(r *checker.Result) string {
+func passedWords(r *model.Result) string {
 	if len(r.NotJudged) == 0 {
 		return ""
 	}
-	var passed, inapplicable []checker.Name
+	var passed, inapplicable []model.Name
 	for _, p := range r.Properties {
-		if p.Verdict == checker.NotApplicable {
+		if p.Verdict == model.NotApplicable {
 			inapplicable = append(inapplicable, p.Name)
 		} else {
 			passed = append(passed, p.Name)
@@ -212,11 +213,11 @@ func passedWords(r *checker.Result) string {
 }
 
 // share is how many of all properties some are.
-func share(n int, r *checker.Result) string {
+func share(n int, r *model.Result) string {
 	return fmt.Sprintf("%d of %s", n, history.Counted(int64(len(r.Judged)+len(r.NotJudged)), "property", "properties"))
 }
 
-func names(list []checker.Name) string {
+func names(list []model.Name) string {
 	words := make([]string, len(list))
 	for i, name := range list {
 		words[i] = string(name)
@@ -224,13 +225,13 @@ func names(list []checker.Name) string {
 	return strings.Join(words, ", ")
 }
 
-func passWords(plan history.Plan, r *checker.Result) string {
+func passWords(plan history.Plan, r *model.Result) string {
 	words := "no violation in " + history.Counted(r.Stats.Ops, "operation", "operations")
 	if len(r.NotJudged) > 0 {
 		words = "none violated in " + history.Counted(r.Stats.Ops, "operation", "operations")
 	}
 	for _, p := range r.Properties {
-		if p.Verdict == checker.Masked {
+		if p.Verdict == model.Masked {
 			words += "; " + Masked(plan, &p) + ", and no harm reached the resource"
 		}
 	}
@@ -240,5 +241,22 @@ func passWords(plan history.Plan, r *checker.Result) string {
 	if n := r.Stats.ClientDeaths; n > 0 {
 		words += "; " + deathWords(n, false)
 	}
-	return words
+	return words + littleTested(r)
+}
+
+// A pass of less than this says how little it is of (rule J9).
+const (
+	leastGrants       = 10  // contended, in the load
+	leastAvailability = 0.5 // of the load
+)
+
+// littleTested is what there was to test, where that was little: "; little was tested: 2 contended grants, the lock was available 13.0 % of
+// the load".
+func littleTested(r *model.Result) string {
+	at := slices.IndexFunc(r.Exposure, func(e model.Exposure) bool { return e.Name == history.ExposureContended })
+	if at < 0 || r.Exposure[at].Count >= leastGrants && r.Stats.Availability >= leastAvailability {
+		return ""
+	}
+	return fmt.Sprintf("; little was tested: %s, the lock was available %s of the load",
+		history.Counted(r.Exposure[at].Count, "contended grant", "contended grants"), Percent(r.Stats.Availability))
 }

@@ -60,3 +60,30 @@ func TestTheSessionOfAnUnknownOutcomeIsNotTheClients(t *testing.T) {
 		t.Errorf("the read was invoked under session %q", read.Session)
 	}
 }
+
+// What an acquire removed of another's is recorded when it is read, as often as it is said, and of no other operation.
+func TestWhatAnAcquireRemovedIsRecorded(t *testing.T) {
+	p := newPuppet(t)
+	p.ping()
+	done := p.driver.Begin(client.Command{Cmd: client.CmdAcquire, Op: 7, Hold: "h7", Key: "k1"})
+	p.hear()
+	p.say(`{"msg":"stage","op":7,"stage":"removed","session":"s4","seen":1}`)
+	p.say(`{"msg":"ok","op":7,"token":"1"}`)
+	<-done
+	removed := p.tape.find(history.Remove, history.OK)
+	if removed == nil || removed.Hold != "h7" || removed.Key != "k1" || removed.Value != "s4" || removed.Session != "" || removed.SeenNS == 0 || removed.Op != 0 {
+		t.Errorf("recorded %+v", removed)
+	}
+	done = p.driver.Begin(client.Command{Cmd: client.CmdRelease, Op: 8, Hold: "h7", Key: "k1"})
+	p.hear()
+	p.say(`{"msg":"stage","op":8,"stage":"removed","session":"s5"}`)
+	p.say(`{"msg":"ok","op":8}`)
+	<-done
+	p.tape.mu.Lock()
+	defer p.tape.mu.Unlock()
+	for _, e := range p.tape.events {
+		if e.Value == "s5" {
+			t.Errorf("of a release it is recorded, too: %+v", e)
+		}
+	}
+}

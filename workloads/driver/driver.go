@@ -17,30 +17,30 @@ type Recorder interface {
 	Now() int64
 }
 
-// Moment is something that a client was just heard to do, for faults that wait for it.
-type Moment struct {
+// Notice is something that a client was just heard to do, for faults that wait for it.
+type Notice struct {
 	Client string
-	Kind   MomentKind
+	Kind   NoticeKind
 	Op     int64
 	Hold   string
 	Key    string
-	WorkMS int64 // of the write that the moment belongs to
+	WorkMS int64 // of the write that it belongs to
 }
 
-// MomentKind names a moment.
-type MomentKind string
+// NoticeKind names what was heard.
+type NoticeKind string
 
-// The moments.
+// What can be heard.
 const (
-	MomentQueued  MomentKind = "queued"
-	MomentGranted MomentKind = "granted"
-	MomentWorking MomentKind = "working"
-	MomentWorked  MomentKind = "worked"
-	// MomentRemoving: the client waits for its next ping before it deletes.
-	MomentRemoving MomentKind = "removing"
-	// MomentExpiring: the client has made its record, and waits for its next ping before it lets the record expire.
-	MomentExpiring MomentKind = "expiring"
-	MomentLost     MomentKind = "lost"
+	NoticeQueued  NoticeKind = "queued"
+	NoticeGranted NoticeKind = "granted"
+	NoticeWorking NoticeKind = "working"
+	NoticeWorked  NoticeKind = "worked"
+	// NoticeRemoving: the client waits for its next ping before it deletes.
+	NoticeRemoving NoticeKind = "removing"
+	// NoticeExpiring: the client has made its record, and waits for its next ping before it lets the record expire.
+	NoticeExpiring NoticeKind = "expiring"
+	NoticeLost     NoticeKind = "lost"
 )
 
 // Driver is the harness's end of the protocol. It sends commands to one client process, each stamped before it is written,
@@ -100,14 +100,14 @@ type Completion struct {
 	Report client.Report
 }
 
-// Notify gets moments. It is called with the driver's lock held and must not block. While the channel that it returns
+// Notify gets notices. It is called with the driver's lock held and must not block. While the channel that it returns
 // is open, no ping is sent to the client; nil means that pings go on.
-type Notify func(Moment) (acted <-chan struct{})
+type Notify func(Notice) (acted <-chan struct{})
 
 // New takes over the pipes of a client process. notify may be nil.
 func New(name string, stdin, stdout *os.File, recorder Recorder, notify Notify) *Driver {
 	if notify == nil {
-		notify = func(Moment) <-chan struct{} { return nil }
+		notify = func(Notice) <-chan struct{} { return nil }
 	}
 	d := &Driver{
 		name: name, process: name, stdin: stdin, stdout: stdout, recorder: recorder, notify: notify,
@@ -309,7 +309,7 @@ func (d *Driver) completeLocked(op *pendingOp, kind history.Type, report client.
 	stamp := d.recorder.Record(event)
 	if op.command.Cmd == client.CmdAcquire && kind == history.OK {
 		d.beliefs.grant(op.command.Hold, op.command.Key, report.Session, stamp)
-		d.notify(Moment{Client: d.name, Kind: MomentGranted, Op: op.command.Op, Hold: op.command.Hold, Key: op.command.Key})
+		d.notify(Notice{Client: d.name, Kind: NoticeGranted, Op: op.command.Op, Hold: op.command.Hold, Key: op.command.Key})
 	}
 	if kind == history.Info {
 		d.lives++

@@ -199,6 +199,37 @@ func TestWhatALibraryTidiedUpIsRecordedWithItsLoss(t *testing.T) {
 	}
 }
 
+// One that may have removed its own says only since when.
+func TestWhatALibraryGaveBackIsRecordedWithItsLoss(t *testing.T) {
+	p := newPuppet(t)
+	p.grant("h1")
+	sent := p.ping()
+	p.say(`{"msg":"pong","n":1,"holds":["h1"]}`)
+	p.say(`{"msg":"lost","session":"s1","seen":1}`)
+	p.settle()
+	if lost := p.tape.find(history.Lost, history.Info); lost.Removed || lost.SeenNS != sent || lost.Hold != "h1" {
+		t.Errorf("lost %+v, want one that may have been given back after %d", lost, sent)
+	}
+}
+
+// The ping may be so old that nobody remembers when it was sent. Then the library may have given its lock back at any time since its grant,
+// and no service is accused of an early expiry.
+func TestALossSinceAForgottenPingIsNoPlainLoss(t *testing.T) {
+	p := newPuppet(t)
+	p.grant("h1")
+	p.driver.mu.Lock()
+	for range client.KeptPings + 1 {
+		p.driver.pings.next(p.tape.Now())
+	}
+	p.driver.mu.Unlock()
+	p.say(`{"msg":"lost","session":"s1","seen":1}`)
+	p.settle()
+	granted := p.tape.find(history.Acquire, history.OK)
+	if lost := p.tape.find(history.Lost, history.Info); lost.SeenNS == 0 || lost.SeenNS > granted.TimeNS || lost.Hold != "h1" {
+		t.Errorf("lost %+v, want one that may have been given back since its grant at %d", lost, granted.TimeNS)
+	}
+}
+
 // One record was removed. A loss that ends the holds of two locks does not say which of them it was.
 func TestWhatWasTidiedUpOfManyIsOfNone(t *testing.T) {
 	p := newPuppet(t)

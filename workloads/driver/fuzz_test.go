@@ -6,7 +6,7 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
-	"lockcheck/clusters/client/clienttest/spelling"
+	"lockcheck/clusters/testkit/wire"
 )
 
 // FuzzDriver has a client say anything at all, in one piece and in two, while operations of each kind are pending. In every
@@ -22,7 +22,7 @@ func FuzzDriver(f *testing.F) {
 	f.Add(say(`{"msg":"ok","op":1,"token":"x"}`), 3)
 	f.Add(say(`{"msg":"ok","op":1,"valid_ms":9223372036854775807}`, `{"msg":"lease","ttl_ms":-1}`), 3)
 	f.Add(say(`{"msg":"lease"}`, `{"msg":"lost"}`, `{"msg":"error","error":"\u0000"}`, "\xff"), 3)
-	for _, line := range spelling.Hard {
+	for _, line := range wire.Hard {
 		f.Add(say(line), len(line)/2)
 	}
 	f.Fuzz(func(t *testing.T, said []byte, cut int) {

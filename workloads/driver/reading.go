@@ -189,8 +189,9 @@ func (d *Driver) takeLost(report client.Report) error {
 	event := history.Event{
 		Process: d.process, Client: d.name, Type: history.Info, F: history.Lost, Session: report.Session, Error: report.Error,
 	}
-	if report.Removed && len(holds) == 1 { // of which of many the record was, nothing says: their locks may be others
-		event.Removed, event.SeenNS = true, d.pings.stamp(report.Seen)
+	if report.Removed || report.Seen != 0 {
+		event.SeenNS = max(d.pings.stamp(report.Seen), 1) // of a forgotten ping the earliest there is: 0 would make it a plain loss
+		event.Removed = report.Removed && len(holds) == 1 // of which of many the record was, nothing says: their locks may be others
 	}
 	if len(holds) == 0 {
 		d.recorder.Record(event)
@@ -203,7 +204,7 @@ func (d *Driver) takeLost(report client.Report) error {
 		event.HeldNS = d.beliefs.end(hold)
 		d.recorder.Record(event)
 	}
-	d.notify(Moment{Client: d.name, Kind: MomentLost})
+	d.notify(Notice{Client: d.name, Kind: NoticeLost})
 	return nil
 }
 
@@ -244,8 +245,17 @@ func (d *Driver) takeStage(report client.Report) error {
 	if report.Stage == client.StageQueued && op.queuedNS == 0 {
 		op.queuedNS = d.recorder.Now()
 	}
-	acted := d.notify(Moment{
-		Client: d.name, Kind: MomentKind(report.Stage), Op: report.Op, Hold: op.command.Hold, Key: op.command.Key,
+	if report.Stage == client.StageRemoved {
+		if op.command.Cmd == client.CmdAcquire {
+			d.recorder.Record(history.Event{
+				Process: d.process, Client: d.name, Type: history.OK, F: history.Remove, Key: op.command.Key, Hold: op.command.Hold,
+				Value: report.Session, SeenNS: d.pings.stamp(report.Seen),
+			})
+		}
+		return nil
+	}
+	acted := d.notify(Notice{
+		Client: d.name, Kind: NoticeKind(report.Stage), Op: report.Op, Hold: op.command.Hold, Key: op.command.Key,
 		WorkMS: op.command.WorkMS,
 	})
 	if acted != nil {

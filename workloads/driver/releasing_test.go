@@ -31,8 +31,8 @@ func TestNoPingIsSentBeforeTheFaultThatWaitsForARemoval(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			acted := make(chan struct{})
 			p := newPuppet(t)
-			var heard Moment
-			p.driver.notify = func(m Moment) <-chan struct{} {
+			var heard Notice
+			p.driver.notify = func(m Notice) <-chan struct{} {
 				if heard = m; !taken {
 					return nil
 				}
@@ -42,7 +42,7 @@ func TestNoPingIsSentBeforeTheFaultThatWaitsForARemoval(t *testing.T) {
 			p.hear()
 			p.say(`{"msg":"stage","op":2,"stage":"removing"}`)
 			p.settle()
-			if heard.Kind != MomentRemoving || heard.Hold != "h1" || heard.Key != "k1" {
+			if heard.Kind != NoticeRemoving || heard.Hold != "h1" || heard.Key != "k1" {
 				t.Errorf("the moment is %+v", heard)
 			}
 			p.driver.Ping()

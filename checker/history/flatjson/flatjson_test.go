@@ -9,45 +9,18 @@ import (
 
 type row struct {
 	Int   int64    `json:"int"`
-	Text  string   `json:"text"`
+	Text  string   `json:"text" flat:"text"`
 	Word  string   `json:"word"`
-	Words []string `json:"words"`
+	Words []string `json:"words,omitempty"`
 	Bool  bool     `json:"bool"`
 	Maybe *bool    `json:"maybe"`
 }
 
-func (r *row) append(dst []byte) []byte {
-	o := Begin(dst)
-	o.Int("int", r.Int)
-	o.Text("text", r.Text)
-	o.Word("word", r.Word)
-	o.Words("words", r.Words)
-	o.Bool("bool", r.Bool)
-	if r.Maybe != nil {
-		o.Bool("maybe", *r.Maybe)
-	}
-	return o.End()
-}
+var rows = NewCodec[row]()
 
-func (r *row) read(from *Reader, line []byte) bool {
-	return from.Object(line, func(field []byte) bool {
-		switch string(field) {
-		case "int":
-			return from.Int(&r.Int)
-		case "text":
-			return from.Text(&r.Text)
-		case "word":
-			return from.Word(&r.Word)
-		case "words":
-			return from.Words(&r.Words)
-		case "bool":
-			return from.Bool(&r.Bool)
-		case "maybe":
-			return from.MaybeBool(&r.Maybe)
-		}
-		return false
-	})
-}
+func (r *row) append(dst []byte) []byte { return rows.Append(dst, r) }
+
+func (r *row) read(from *Reader, line []byte) bool { return rows.Read(from, line, r) }
 
 // Any string can be written: it is JSON that says the same, on one line.
 func FuzzStrings(f *testing.F) {
@@ -81,6 +54,31 @@ func TestPlainRowsAreTaken(t *testing.T) {
 		if line := want.append(nil); !got.read(&reader, line) || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is read as %+v, want %+v", line, got, want)
 		}
+	}
+}
+
+// encoding/json knows options that are none here: to ignore one would write other lines than it does.
+func TestOptionsThatAreNotKnownAreRefused(t *testing.T) {
+	for name, makes := range map[string]func(){
+		"omitzero": func() {
+			NewCodec[struct {
+				N int64 `json:"n,omitzero"`
+			}]()
+		},
+		"string beside omitempty": func() {
+			NewCodec[struct {
+				N int64 `json:"n,omitempty,string"`
+			}]()
+		},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: it was taken", name)
+				}
+			}()
+			makes()
+		}()
 	}
 }
 

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"hash/maphash"
 	"math"
+	"unsafe"
 )
 
-// Reader reads lines as Object writes them: one flat object, no white space, no escapes in strings. Its methods return
-// false for anything else; what they have stored by then means nothing. The zero Reader is ready. It is not safe for
-// concurrent use.
+// Reader reads lines as Codec.Append writes them: one flat object, no white space, no escapes in strings. The zero Reader is ready. It
+// is not safe for concurrent use.
 type Reader struct {
 	line []byte
 	at   int
@@ -26,16 +26,26 @@ const (
 // seed keeps a hostile file from putting all its words in one place.
 var seed = maphash.MakeSeed()
 
-// Object walks {"field":value,...}, which has to be the whole line. For each field it calls value, which reads what follows
-// with the method of the field's type, and returns what that returned; false for a field that it does not know.
-func (r *Reader) Object(line []byte, value func(field []byte) bool) bool {
+// object reads {"field":value,...}, which has to be the whole line, into the struct at v. Fields mostly come in order: each is first
+// looked for behind the one before.
+func (r *Reader) object(line []byte, fields []field, v unsafe.Pointer) bool {
 	r.line, r.at = line, 0
 	if !r.take('{') {
 		return false
 	}
-	for {
-		field, ok := r.quoted()
-		if !ok || !r.take(':') || !value(field) {
+	for next := 0; ; {
+		name, ok := r.quoted()
+		if !ok || !r.take(':') {
+			return false
+		}
+		at := find(fields[next:], name)
+		if at >= 0 {
+			at += next
+		} else if at = find(fields[:next], name); at < 0 {
+			return false
+		}
+		next = at + 1
+		if !r.value(fields[at].kind, unsafe.Add(v, fields[at].offset)) {
 			return false
 		}
 		if r.take('}') {
@@ -45,6 +55,15 @@ func (r *Reader) Object(line []byte, value func(field []byte) bool) bool {
 			return false
 		}
 	}
+}
+
+func find(fields []field, name []byte) int {
+	for i := range fields {
+		if fields[i].name == string(name) {
+			return i
+		}
+	}
+	return -1
 }
 
 func (r *Reader) take(c byte) bool {
@@ -73,8 +92,8 @@ func (r *Reader) quoted() ([]byte, bool) {
 	return nil, false
 }
 
-// Word reads a string that is likely to be met again soon, or was met lately.
-func (r *Reader) Word(s *string) bool {
+// word reads a string that is likely to be met again soon, or was met lately.
+func (r *Reader) word(s *string) bool {
 	b, ok := r.quoted()
 	if !ok || len(b) > maxWordLen {
 		*s = string(b)
@@ -88,15 +107,15 @@ func (r *Reader) Word(s *string) bool {
 	return true
 }
 
-// Text reads a string that is not likely to be met again.
-func (r *Reader) Text(s *string) bool {
+// text reads a string that is not likely to be met again.
+func (r *Reader) text(s *string) bool {
 	b, ok := r.quoted()
 	*s = string(b)
 	return ok
 }
 
-// Words reads a list of strings that are likely to be met again.
-func (r *Reader) Words(list *[]string) bool {
+// wordList reads a list of strings that are likely to be met again.
+func (r *Reader) wordList(list *[]string) bool {
 	if !r.take('[') {
 		return false
 	}
@@ -106,7 +125,7 @@ func (r *Reader) Words(list *[]string) bool {
 	}
 	for {
 		var word string
-		if !r.Word(&word) {
+		if !r.word(&word) {
 			return false
 		}
 		*list = append(*list, word)
@@ -119,8 +138,8 @@ func (r *Reader) Words(list *[]string) bool {
 	}
 }
 
-// Int reads an integer without sign, fraction, exponent or leading zero: all that Object writes but for negative numbers.
-func (r *Reader) Int(n *int64) bool {
+// integer reads an integer without sign, fraction, exponent or leading zero: all that is written but for negative numbers.
+func (r *Reader) integer(n *int64) bool {
 	start, v := r.at, int64(0)
 	for r.at < len(r.line) {
 		c := r.line[r.at]
@@ -139,8 +158,8 @@ func (r *Reader) Int(n *int64) bool {
 	return length == 1 || length > 1 && r.line[start] != '0'
 }
 
-// Bool reads a boolean.
-func (r *Reader) Bool(b *bool) bool {
+// boolean reads a boolean.
+func (r *Reader) boolean(b *bool) bool {
 	for _, v := range [...]struct {
 		text string
 		is   bool
@@ -157,10 +176,10 @@ func (r *Reader) Bool(b *bool) bool {
 // yes and no are what an optional boolean points to. No code writes to them.
 var yes, no = true, false
 
-// MaybeBool reads a boolean that can be absent.
-func (r *Reader) MaybeBool(b **bool) bool {
+// maybe reads a boolean that can be absent.
+func (r *Reader) maybe(b **bool) bool {
 	is := false
-	ok := r.Bool(&is)
+	ok := r.boolean(&is)
 	if *b = &no; is {
 		*b = &yes
 	}

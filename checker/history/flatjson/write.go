@@ -9,21 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// Object is a JSON object that is being appended to. Word, Words, Number and Flag leave out what is empty or zero; the
-// other methods do not. The bytes depend on the fields alone.
-type Object struct {
+// object is a JSON object that is being appended to.
+type object struct {
 	dst  []byte
 	some bool
 }
 
-// Begin opens an object at the end of dst.
-func Begin(dst []byte) Object { return Object{dst: append(dst, '{')} }
-
-// End closes the object and returns dst with it, without a newline.
-func (o *Object) End() []byte { return append(o.dst, '}') }
-
 // name needs one that is plain: all names are the program's own.
-func (o *Object) name(n string) {
+func (o *object) name(n string) {
 	if o.some {
 		o.dst = append(o.dst, ',')
 	}
@@ -33,59 +26,31 @@ func (o *Object) name(n string) {
 	o.dst = append(o.dst, '"', ':')
 }
 
-// Int appends an integer.
-func (o *Object) Int(name string, v int64) {
+func (o *object) integer(name string, v int64) {
 	o.name(name)
 	o.dst = strconv.AppendInt(o.dst, v, 10)
 }
 
-// Number appends an integer that is not 0.
-func (o *Object) Number(name string, v int64) {
-	if v != 0 {
-		o.Int(name, v)
-	}
-}
-
-// Text appends a string.
-func (o *Object) Text(name, v string) {
+func (o *object) text(name, v string) {
 	o.name(name)
 	o.dst = appendString(o.dst, v)
 }
 
-// Word appends a string that is not empty.
-func (o *Object) Word(name, v string) {
-	if v != "" {
-		o.Text(name, v)
-	}
-}
-
-// Words appends a list of strings that is not empty.
-func (o *Object) Words(name string, v []string) {
-	if len(v) == 0 {
-		return
-	}
+func (o *object) words(name string, v []string) {
 	o.name(name)
+	o.dst = append(o.dst, '[')
 	for i, word := range v {
-		before := byte(',')
-		if i == 0 {
-			before = '['
+		if i > 0 {
+			o.dst = append(o.dst, ',')
 		}
-		o.dst = appendString(append(o.dst, before), word)
+		o.dst = appendString(o.dst, word)
 	}
 	o.dst = append(o.dst, ']')
 }
 
-// Bool appends a boolean.
-func (o *Object) Bool(name string, v bool) {
+func (o *object) boolean(name string, v bool) {
 	o.name(name)
 	o.dst = strconv.AppendBool(o.dst, v)
-}
-
-// Flag appends a boolean that is true.
-func (o *Object) Flag(name string, v bool) {
-	if v {
-		o.Bool(name, v)
-	}
 }
 
 // plain reports whether a byte stands for itself in a JSON string, here and for every reader.

@@ -144,6 +144,9 @@ func (c *client) acquire(t *task, h *hold, o *op) {
 	}
 	if w.Service == Queue {
 		c.acquireQueued(t, h, o)
+		if w.SessionEach && h.lease != nil && !h.flag {
+			h.lease.over = true
+		}
 	} else {
 		c.acquirePolling(t, h, o)
 	}
@@ -172,6 +175,13 @@ func (c *client) release(t *task, h *hold, o *op) {
 		// An earlier request of the same release may have done it: that it is gone now proves nothing.
 	default:
 		e.Owned = &owned
+	}
+	if w.Unsaid && e.Owned != nil {
+		e = history.Event{Type: history.OK, SeenNS: seen, Removed: *e.Owned}
+	}
+	if l := h.lease; w.SessionEach && l != nil && l.session != nil && !l.over {
+		l.over = true
+		w.deliver(c, toService, func() { w.queue.end(l.session) })
 	}
 	if !h.lostSaid && c.leftover != nil {
 		w.after(w.up(300*ms), c.leftover)

@@ -218,6 +218,9 @@ func (w *world) critical(t *task, h *hold) history.Event {
 	do := func(e history.Event, q history.Request) history.Event {
 		return w.finish(t, w.start(h, e, func(t *task, o *op) { c.access(t, h, o, q, e.WorkNS) }), 5000*ms)
 	}
+	if w.Long && w.chance(0.3) {
+		t.sleep(TTL*6/5 + w.up(TTL*13/10))
+	}
 	value := ""
 	accesses := 1 + w.r.IntN(3)
 	switch {

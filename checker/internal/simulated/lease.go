@@ -14,7 +14,7 @@ type lease struct {
 
 // openLease makes sure that the client has a session, or answers nil.
 func (c *client) openLease(t *task) *lease {
-	if c.lease != nil && !c.lease.over {
+	if c.lease != nil && !c.lease.over && !c.w.SessionEach {
 		return c.lease
 	}
 	w := c.w
@@ -40,12 +40,23 @@ func (l *lease) extended(seenNS, sentNS int64) {
 
 func (l *lease) event(kind history.Type, f history.F) history.Event {
 	e := l.c.event(kind, f)
-	if l.session != nil {
+	switch {
+	case l.session != nil:
 		e.Session = l.session.id
-	} else {
+	case l.c.w.SessionEach:
+		e.Session = l.hold.sessionName()
+	default:
 		e.Hold = l.hold.id
 	}
 	return e
+}
+
+// sessionName is what the session of a grant of Polling is called; "" where it has none.
+func (h *hold) sessionName() string {
+	if !h.c.w.SessionEach {
+		return ""
+	}
+	return "s" + h.id
 }
 
 // keepAlive extends the lease at a third of its time, and gives it up at its end by the client's own clock.

@@ -130,7 +130,7 @@ func (c *client) acquirePolling(t *task, h *hold, o *op) {
 			c.accept(h, g.token)
 			l.extended(seen, sent)
 			w.spawn(c, l.keepAlive)
-			c.answer(o, history.Event{Type: history.OK, Token: h.token, SeenNS: seen, ValidNS: seen + TTL})
+			c.answer(o, history.Event{Type: history.OK, Session: h.sessionName(), Token: h.token, SeenNS: seen, ValidNS: seen + TTL})
 			return
 		case h.try:
 			c.answer(o, history.Event{Type: history.Fail, Code: history.CodeBusy, SeenNS: seen})

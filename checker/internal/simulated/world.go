@@ -79,9 +79,12 @@ type Options struct {
 	FaultNS  int64 // how long a pause or a cut lasts at most; 5 s if it is 0
 	RetryNS  int64 // how long clients of Polling wait at most between two requests; 120 ms if it is 0
 	Losses   Losses
-	// Undeclared: clients compare before they delete, as all do without a defect, and do not declare it.
-	Undeclared bool
-	Defect     Defect
+	// Undeclared: clients compare before they delete, as all do without a defect, and do not declare it. Unsaid: they declare that they do
+	// not, and their releases only say that a record was removed.
+	Undeclared, Unsaid bool
+	SessionEach        bool // each grant has a session of its own
+	Long               bool // some holds last longer than their first lease
+	Defect             Defect
 	// Jobs: clients run the slots of a schedule; "" for holders that write as they come.
 	Jobs history.Execution
 }
@@ -138,7 +141,7 @@ type silence struct{ from, to int64 }
 func Simulate(o Options) *Run {
 	w := &world{Options: o, r: rand.New(rand.NewPCG(o.Seed, 77)), ops: map[int64]*op{}, loading: true}
 	w.Plan = history.Plan{
-		Version: history.FormatVersion, Run: fmt.Sprint("simulated-", o.Seed), Backend: "simulated", Workload: "lock", Nemesis: "all",
+		Version: history.FormatVersion, Run: fmt.Sprint("simulated-", o.Seed), Backend: "simulated", Workload: "lock", Nemesis: "none",
 		Seed: int64(o.Seed), Nodes: 1, Clients: o.Clients, Keys: o.Keys, TTLMS: TTL / ms, EffectiveMS: TTL / ms, ElectionMS: 1000, DriftMS: drift / ms,
 		Fenced: o.Fenced, Tokens: history.TokensNone, TokensReason: "the simulated lock gives none", SameKernel: true, TryAtomic: o.Service == Polling,
 	}
@@ -168,7 +171,7 @@ func Simulate(o Options) *Run {
 	switch {
 	case o.Undeclared:
 		w.Plan.Release = ""
-	case o.Defect == UnlockByName:
+	case o.Defect == UnlockByName || o.Unsaid:
 		w.Plan.Release = history.ReleaseUnchecked
 	}
 	if o.Tokens {

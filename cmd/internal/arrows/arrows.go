@@ -31,65 +31,97 @@ var below = map[string][]string{
 	"checker":   nil,
 }
 
-// neighbours is what one folder may import of those beside it: all of its files, and its tests besides. A path of two names
-// stands for all that is below it, too; any other for that one folder.
+// neighbours is what a room may import of the others beside it: all of its files, and its tests besides. A room is a folder with all that is
+// below it, but for rooms inside.
 type neighbours struct{ all, tests []string }
 
-// inside is the same of the folders inside clusters and reports.
+// inside is the same of the rooms inside checker, clusters, reports and workloads. DIR/* stands for each folder in DIR that has no line of its own.
 //
-//	backends  ┐
-//	providers ┴→ clusters → client → resource
+//	checker → property → explain ┐
+//	        → figures            ┴→ model → history
 //
-// Servers of some backends are resources under test, too. The leaves procs, disk and setting, and relay, which providers share, are left out of the drawing. Backends and providers know nothing of each other, and no backend
-// of another. A folder of clusters without a line of its own is a backend, so that one that is added needs none.
+//	backend/*       ┐
+//	provider/local  ┼→ clusters → client → resource
+//	provider/docker ┘
+//
+// Servers of some backends are resources under test, too. The leaves procs, disk and setting, and relay, which providers share, are left out
+// of the drawing. Backends and providers know nothing of each other, and no backend of another.
 var inside = map[string]neighbours{
-	"clusters":          {all: []string{"clusters/client", "clusters/procs", "clusters/disk"}},
-	"clusters/client":   {all: []string{"clusters/resource"}, tests: []string{"clusters/hosttest/freeport"}}, // itself a leaf
-	"clusters/resource": {},
-	"clusters/procs":    {tests: []string{"clusters/hosttest/missing"}}, // itself a leaf
-	"clusters/disk":     {},
-	"clusters/setting":  {},
-	"clusters/relay":    {all: []string{"clusters"}},
-	"clusters/local":    {all: ofProviders, tests: []string{"clusters/hosttest"}},
-	"clusters/docker":   {all: ofProviders, tests: []string{"clusters/hosttest"}},
-	"clusters/*":        {all: ofBackends, tests: ofTheirTests},
+	"checker": {
+		all:   []string{"checker/property", "checker/explain", "checker/figures", "checker/model", "checker/history"},
+		tests: []string{"checker/coverage", "checker/internal/search", "checker/internal/simulated", "checker/longrun", "checker/testkit"},
+	},
+	"checker/property": {
+		all:   []string{"checker/explain", "checker/model", "checker/history", "checker/internal/search"},
+		tests: []string{"checker/internal/simulated", "checker/testkit"},
+	},
+	"checker/explain":  {all: []string{"checker/model", "checker/history"}},
+	"checker/figures":  {all: []string{"checker/model", "checker/history"}},
+	"checker/coverage": {all: []string{"checker/model", "checker/history"}},
+	"checker/model":    {all: []string{"checker/history"}, tests: []string{"checker/longrun", "checker/testkit"}},
+	"checker/foreign":  {all: []string{"checker/history"}},
+	"checker/history":  {tests: []string{"checker/longrun"}}, // itself a leaf
+	"checker/longrun":  {all: []string{"checker/history"}},
+	"checker/testkit":  {all: []string{"checker/internal/simulated", "checker/history"}},
+	// Porcupine, bounded; a leaf.
+	"checker/internal/search":    {},
+	"checker/internal/simulated": {all: []string{"checker/history"}},
+
+	"clusters":                 {all: []string{"clusters/client", "clusters/provider/procs", "clusters/provider/disk"}},
+	"clusters/client":          {all: []string{"clusters/resource"}, tests: []string{"clusters/testkit/needs", "clusters/testkit/wire"}}, // itself a leaf
+	"clusters/resource":        {},
+	"clusters/provider/procs":  {tests: []string{"clusters/testkit/needs"}}, // itself a leaf
+	"clusters/provider/disk":   {},
+	"clusters/setting":         {},
+	"clusters/provider/relay":  {all: []string{"clusters"}},
+	"clusters/provider/local":  {all: ofProviders, tests: []string{"clusters/testkit", "clusters/testkit/needs"}},
+	"clusters/provider/docker": {all: ofProviders, tests: []string{"clusters/testkit", "clusters/testkit/needs"}},
+	"clusters/backend/*":       {all: ofBackends, tests: ofTheirTests},
 	// An exception: Redlock is several Redis servers, the same record on each. Primaries and Sentinels, which the backend redis
 	// itself is about, are none of its business.
-	"clusters/redlock": {
-		all:   slices.Concat(ofBackends, []string{"clusters/redis/server", "clusters/redis/record"}),
+	"clusters/backend/redlock": {
+		all:   slices.Concat(ofBackends, []string{"clusters/backend/redis/server", "clusters/backend/redis/record"}),
 		tests: ofTheirTests,
 	},
 	// Another: Kubernetes keeps its data in etcd, whose members are started and asked as the backend etcd does.
-	"clusters/kubernetes": {all: slices.Concat(ofBackends, []string{"clusters/etcd/server"}), tests: ofTheirTests},
-	// For tests: the hosts of a provider; what tests of several backends share.
-	"clusters/hosttest": {all: []string{"clusters"}},
-	"clusters/internal": {all: slices.Concat(ofBackends, ofTheirTests)},
+	"clusters/backend/kubernetes": {all: slices.Concat(ofBackends, []string{"clusters/backend/etcd/server"}), tests: ofTheirTests},
+	// For tests: the hosts of a provider; what tests of several backends share, and those of lock clients.
+	"clusters/testkit":           {all: []string{"clusters", "clusters/testkit/needs"}},
+	"clusters/testkit/needs":     {},
+	"clusters/testkit/wire":      {},
+	"clusters/testkit/clientkit": {all: []string{"clusters/client", "clusters/testkit/wire"}},
+	"clusters/testkit/backends":  {all: slices.Concat(ofBackends, ofTheirTests)},
 
-	"reports/compare":  {all: []string{"reports/terminal", "reports/words", "reports/rundir"}},
+	"reports/compare":  {all: []string{"reports/junit", "reports/terminal", "reports/words", "reports/rundir"}},
 	"reports/gallery":  {all: []string{"reports/compare", "reports/terminal", "reports/words", "reports/rundir"}},
-	"reports/index":    {all: []string{"reports/compare", "reports/words", "reports/rundir"}},
+	"reports/hunts":    {all: []string{"reports/compare", "reports/junit", "reports/svg", "reports/words", "reports/rundir"}},
+	"reports/index":    {all: []string{"reports/compare", "reports/hunts", "reports/words", "reports/rundir"}},
+	"reports/junit":    {all: []string{"reports/words"}},
 	"reports/page":     {all: []string{"reports/svg", "reports/words", "reports/rundir"}},
 	"reports/svg":      {all: []string{"reports/words", "reports/rundir"}},
-	"reports/tidy":     {all: []string{"reports/compare", "reports/rundir"}},
-	"reports/terminal": {all: []string{"reports/words", "reports/rundir"}},
+	"reports/tidy":     {all: []string{"reports/compare", "reports/hunts", "reports/rundir"}},
+	"reports/terminal": {all: []string{"reports/svg", "reports/words", "reports/rundir"}},
 	"reports/words":    {all: []string{"reports/rundir"}},
 	"reports/rundir":   {},
+
+	// What clients do, and what faults do, know nothing of the engine that puts them together.
+	"workloads":         {all: []string{"workloads/driver"}},
+	"workloads/driver":  {},
+	"workloads/targets": {},
+	"workloads/run":     {all: []string{"workloads", "workloads/driver", "workloads/targets"}},
 }
 
 var (
-	ofProviders = []string{"clusters", "clusters/procs", "clusters/disk", "clusters/relay"}
+	ofProviders = []string{"clusters", "clusters/provider/procs", "clusters/provider/disk", "clusters/provider/relay"}
 	ofBackends  = []string{"clusters", "clusters/client", "clusters/resource", "clusters/setting"}
 	// Tests of backends start servers, at the provider that needs nothing but Linux.
-	ofTheirTests = []string{"clusters/local", "clusters/hosttest", "clusters/internal"}
+	ofTheirTests = []string{"clusters/provider/local", "clusters/testkit", "clusters/testkit/backends", "clusters/testkit/clientkit", "clusters/testkit/needs", "clusters/testkit/wire"}
 )
 
 // forTests are the folders that only tests may import, and each other.
 var forTests = []string{
-	"checker/internal/simulated", "checker/longrun",
-	"clusters/client/clienttest", "clusters/hosttest", "clusters/internal", "clusters/local/localtest",
-	"cmd/internal/disktest",
-	"nemesis/clocktest",
-	"reports/browsertest", "reports/internal", "reports/terminal/terminaltest",
+	"checker/internal/simulated", "checker/longrun", "checker/testkit",
+	"clusters/testkit", "cmd/internal/hunt/chance", "cmd/internal/hunt/smallworld", "cmd/internal/testkit", "nemesis/testkit", "reports/testkit",
 }
 
 // Up are the imports that point up, or from what is no test to what is for tests only, of all Go files below root, tests and
@@ -145,13 +177,14 @@ func upIn(root, name string) (wrong []string, err error) {
 
 // pointsUp reports whether what is in one folder may not import what is in another, and what it may.
 func pointsUp(dir, folder string, test bool) (from string, may []string, up bool) {
-	from, to := first(1, dir), first(1, folder)
+	from, _, _ = strings.Cut(dir, "/")
+	to, _, _ := strings.Cut(folder, "/")
 	if from != to {
 		return from, below[from], !slices.Contains(below[from], to)
 	}
-	from, to = first(2, dir), first(2, folder)
-	row, known := rowOf(from)
-	if _, placed := rowOf(to); !known || !placed || from == to {
+	from, row := room(dir)
+	to, _ = room(folder)
+	if from == "" || to == "" || from == to {
 		return from, nil, false
 	}
 	may = row.all
@@ -161,23 +194,21 @@ func pointsUp(dir, folder string, test bool) (from string, may []string, up bool
 	return from, may, !slices.Contains(may, to) && !slices.Contains(may, folder)
 }
 
-// rowOf finds the line of a folder in the table of those inside another; there may be one for all that have none.
-func rowOf(folder string) (row neighbours, known bool) {
-	if row, known = inside[folder]; !known {
-		row, known = inside[path.Dir(folder)+"/*"]
+// room finds the room that a folder is in, and its line in the table; there is none for what stands at the top.
+func room(folder string) (name string, row neighbours) {
+	for ; folder != "."; folder = path.Dir(folder) {
+		for _, line := range []string{folder, path.Dir(folder) + "/*"} {
+			if row, known := inside[line]; known {
+				return folder, row
+			}
+		}
 	}
-	return row, known
+	return "", neighbours{}
 }
 
 // isForTests reports whether only tests may import a folder.
 func isForTests(folder string) bool {
 	return slices.ContainsFunc(forTests, func(of string) bool { return folder == of || strings.HasPrefix(folder, of+"/") })
-}
-
-// first is a folder's path up to a number of names.
-func first(names int, folder string) string {
-	all := strings.Split(folder, "/")
-	return strings.Join(all[:min(names, len(all))], "/")
 }
 
 // firstFile names the file by which a reader gets to know a package: the one that is called as its folder is, or the first.

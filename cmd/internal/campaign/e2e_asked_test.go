@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lockcheck/reports/terminal/terminaltest"
+	"lockcheck/reports/testkit"
 )
 
 // On a terminal Ctrl-C asks: first the campaign is waited for, then it is deleted.
@@ -20,7 +20,7 @@ func TestCtrlCAsksWhatIsToBecomeOfTheJob(t *testing.T) {
 	t.Parallel()
 	api := admin(t)
 	n := namespace(t, api, "asked", nil)
-	terminal, user := terminaltest.Pseudo(t, unix.Winsize{Col: 200, Row: 50})
+	terminal, user := testkit.Pseudo(t, unix.Winsize{Col: 200, Row: 50})
 	said := &written{}
 	go func() { _, _ = io.Copy(said, user) }()
 	args := append(matrix("none"), onCluster(n, "--time-limit=2m")...)

@@ -14,22 +14,22 @@ import (
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/backend/etcd"
+	"lockcheck/clusters/backend/postgres"
+	"lockcheck/clusters/backend/redis"
+	"lockcheck/clusters/backend/zookeeper"
 	"lockcheck/clusters/client"
-	"lockcheck/clusters/disk"
-	"lockcheck/clusters/etcd"
-	"lockcheck/clusters/hosttest"
-	"lockcheck/clusters/local"
-	"lockcheck/clusters/local/localtest"
-	"lockcheck/clusters/postgres"
-	"lockcheck/clusters/redis"
-	"lockcheck/clusters/zookeeper"
+	"lockcheck/clusters/provider/disk"
+	"lockcheck/clusters/provider/local"
+	"lockcheck/clusters/testkit"
+	"lockcheck/clusters/testkit/backends"
 )
 
 // provider is that of the namespaces which the test binary entered.
 var provider *local.Provider
 
 func TestMain(m *testing.M) {
-	provider = localtest.Harness(hosttest.Helpers{
+	provider = backends.Harness(testkit.Helpers{
 		disk.Command: func(args []string) error { return disk.Serve(args, os.Stdin, os.Stdout) },
 		"node":       func(args []string) error { return etcd.Backend{}.RunNode(context.Background(), args[1:]) },
 	})

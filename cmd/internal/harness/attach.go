@@ -16,7 +16,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
 	"lockcheck/clusters/client"
-	"lockcheck/workloads"
+	"lockcheck/workloads/run"
 )
 
 // DefaultMaxRate is how many acquires a second a service that others run is asked for, unless the user says.
@@ -69,33 +69,6 @@ func isUnspecified(host string) bool {
 	return err == nil && addr.IsUnspecified()
 }
 
-// checkAttach refuses what has no meaning beside --attach, and what has none without it.
-func (o *Options) checkAttach() error {
-	if o.Attach == "" {
-		for _, f := range []struct {
-			name  string
-			given bool
-		}{{clusters.FlagAttachConfig, o.AttachConfig != ""}, {clusters.FlagMaxRate, o.MaxRate != 0}} {
-			if f.given {
-				return fmt.Errorf("--%s goes with --%s", f.name, clusters.FlagAttach)
-			}
-		}
-		return nil
-	}
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{
-		{clusters.FlagNodes, o.Nodes != 0}, {clusters.FlagServerBin, o.Where.ServerPaths.Bin != ""},
-		{clusters.FlagServerJar, o.Where.ServerPaths.Jar != ""}, {clusters.FlagImage, o.Where.Image != ""},
-	} {
-		if f.given {
-			return fmt.Errorf("--%s is for servers that lockcheck starts, and with --%s others run them: leave out one of the two", f.name, clusters.FlagAttach)
-		}
-	}
-	return nil
-}
-
 // Software is what has to be there for such a run: no server, if others run it.
 func (o *Options) Software(backend clusters.Backend) clusters.Software {
 	if o.Attach != "" {
@@ -140,7 +113,7 @@ func attachable() (names []string) {
 }
 
 // attach is the service that others run, as the options name it; nil if lockcheck starts one.
-func (o *Options) attach(backend clusters.Backend) (*workloads.Attach, error) {
+func (o *Options) attach(backend clusters.Backend) (*run.Attach, error) {
 	if o.Attach == "" {
 		return nil, nil
 	}
@@ -154,7 +127,7 @@ func (o *Options) attach(backend clusters.Backend) (*workloads.Attach, error) {
 	if err != nil {
 		return nil, Usage(err)
 	}
-	return &workloads.Attach{
+	return &run.Attach{
 		Endpoints: places, Access: access, Prefix: plantPrefix(prefixOf(time.Now())), MaxRate: cmp.Or(o.MaxRate, DefaultMaxRate),
 		CleanCommand: o.cleanCommand(),
 	}, nil
@@ -177,7 +150,7 @@ func (o *Options) cleanCommand() []string {
 }
 
 // asked is how a plan tells of the service, before it was connected to.
-func asked(a *workloads.Attach) *history.Attached {
+func asked(a *run.Attach) *history.Attached {
 	if a == nil {
 		return nil
 	}

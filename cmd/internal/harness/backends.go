@@ -1,29 +1,25 @@
 package harness
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
-	"lockcheck/clusters/consul"
-	"lockcheck/clusters/etcd"
-	"lockcheck/clusters/kubernetes"
-	"lockcheck/clusters/other"
-	"lockcheck/clusters/postgres"
-	"lockcheck/clusters/redis"
-	"lockcheck/clusters/redlock"
-	"lockcheck/clusters/zookeeper"
-	"lockcheck/workloads"
+	"lockcheck/clusters/backend/consul"
+	"lockcheck/clusters/backend/etcd"
+	"lockcheck/clusters/backend/kubernetes"
+	"lockcheck/clusters/backend/other"
+	"lockcheck/clusters/backend/postgres"
+	"lockcheck/clusters/backend/redis"
+	"lockcheck/clusters/backend/redlock"
+	"lockcheck/clusters/backend/zookeeper"
 )
 
-// Backends is the table of lock services: adding one is one line here and a folder below clusters. Beside them there is other, for
+// Backends is the table of lock services: adding one is one line here and a folder of clusters/backend. Beside them there is other, for
 // any service that is running already.
-var Backends = []clusters.Backend{
+var Backends = []clusters.Described{
 	consul.Backend{},
 	etcd.Backend{},
 	kubernetes.Backend{},
@@ -79,26 +75,6 @@ func clientProgram(backend clusters.Backend, o Options) (name string, command cl
 	return builtIn.Name, clusters.Command{Args: []string{"client", backend.Name(), builtIn.Name}}, err
 }
 
-// obtainClient finds or builds the program of a lock client that is one of its own. That may take minutes: whether the servers are there
-// is looked at before.
-func obtainClient(ctx context.Context, config *workloads.Config, on Provider, o Options) error {
-	if isProgram(config.Plan.LockClient) || config.ClientCommand.InClientImage {
-		return nil
-	}
-	chosen, err := clientNamed(config.Backend, config.Plan.LockClient)
-	if err != nil || chosen.Program == nil {
-		return err
-	}
-	if err := on.available(ctx, o.Where, o.Software(config.Backend)); err != nil {
-		return err
-	}
-	config.ClientCommand.Program, err = chosen.Program.Obtain(ctx, runtime.GOARCH, os.Stderr)
-	if err != nil {
-		return fmt.Errorf("the lock client %s of %s: %w", chosen.Name, config.Backend.Name(), err)
-	}
-	return nil
-}
-
 // clientNamed finds one of a backend's lock clients, or one that was added; "" is the backend's first.
 func clientNamed(backend clusters.Backend, name string) (clusters.LockClient, error) {
 	var names []string
@@ -120,3 +96,18 @@ func clientNamed(backend clusters.Backend, name string) (clusters.LockClient, er
 	return clusters.LockClient{}, fmt.Errorf("backend %s has no client %q%s; there are: %s; a program of your own is named by its path: ./NAME",
 		backend.Name(), name, history.Meant("", name, names), strings.Join(names, ", "))
 }
+
+// checkServerPaths refuses places of server programs that the backend has no use for.
+func checkServerPaths(software clusters.Software, places clusters.ServerPaths) error {
+	if places.Jar != "" && !software.Jars {
+		return Usage(fmt.Errorf("--%s: %s's server has no jar; it is for zookeeper", clusters.FlagServerJar, software.Backend))
+	}
+	return nil
+}
+
+// ProgramPattern is isProgram as a regular expression.
+const ProgramPattern = `[/ ]`
+
+// isProgram reports whether a lock client is a program of the user's own, named by its path or with arguments; no built-in
+// name has a slash or a space in it.
+func isProgram(client string) bool { return history.IsOwnClient(client) }

@@ -1,12 +1,15 @@
 package harness
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"syscall"
 
 	"lockcheck/clusters"
 	"lockcheck/reports/rundir"
+	"lockcheck/reports/words"
 )
 
 // Exit codes of what came to no verdict, as the README promises them.
@@ -67,4 +70,40 @@ func ExitCode(err error) int {
 		return ExitUnavailable
 	}
 	return ExitDefect
+}
+
+// unfinished explains a run that was not completed. Its history is kept and can be checked: what is in it may be a violation,
+// but it cannot be a pass.
+func unfinished(ctx context.Context, dir *rundir.Dir, err error) error {
+	kept := dir.Kept()
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+		err = errors.Join(ErrInterrupted, leftIn(err))
+	}
+	switch {
+	case kept != "":
+	case errors.Is(err, clusters.ErrLeft):
+		kept = "what there is to know of it" // lockcheck clean goes by that
+	default:
+		return errors.Join(err, dir.Discard())
+	}
+	err = fmt.Errorf("%w\n%s are kept in %s", err, kept, dir.Path())
+	if _, unplanned := dir.ReadPlan(); errors.Is(err, ErrInterrupted) && unplanned == nil && dir.Recorded() > 0 { // the load had begun
+		err = fmt.Errorf("%w\n%s judges what was recorded: it can show a violation, never a pass", err, words.ShellWords([]string{"lockcheck", "check", dir.Path()}))
+	}
+	return err
+}
+
+// leftIn is the part of an error that says what could not be removed; nil if none does.
+func leftIn(err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok && errors.Is(err, clusters.ErrLeft) {
+		for _, part := range joined.Unwrap() {
+			if part != clusters.ErrLeft && errors.Is(part, clusters.ErrLeft) {
+				return leftIn(part)
+			}
+		}
+	}
+	if errors.Is(err, clusters.ErrLeft) {
+		return err
+	}
+	return nil
 }

@@ -7,8 +7,8 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
-	"lockcheck/clusters/docker"
-	"lockcheck/clusters/other"
+	"lockcheck/clusters/backend/other"
+	"lockcheck/clusters/provider/docker"
 	"lockcheck/nemesis"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/rundir"
@@ -93,12 +93,12 @@ var Flags = []Flag{
 	},
 	{
 		Name: clusters.FlagAttach, At: func(o *Options) any { return &o.Attach }, Where: InFile | InCompare,
-		Help: "a service that is running already, of this backend: `host:port,…` where it answers; it is only connected to",
+		Help: "test a running service of this backend at `host:port,...`; lockcheck never starts or stops it",
 		Rule: endpoints,
 	},
 	{
 		Name: clusters.FlagAttachConfig, At: func(o *Options) any { return &o.AttachConfig }, Where: InFile | InCompare,
-		Help: "file (YAML or JSON) that says what lets a client in there: " + strings.Join(accessNames, ", ") + "; or $" + clusters.EnvPassword,
+		Help: "file (YAML or JSON) with connection settings and credentials: " + strings.Join(accessNames, ", ") + "; or $" + clusters.EnvPassword,
 	},
 	{
 		Name: clusters.FlagMaxRate, At: func(o *Options) any { return &o.MaxRate }, Where: InFile | InCompare,
@@ -132,7 +132,7 @@ var Flags = []Flag{
 	},
 	{
 		Name: "work", At: func(o *Options) any { return &o.Work }, Where: InFile | InCompare,
-		Help: "how long holders work, as `shortest..longest`; with ," + history.LongWork + " behind it some holds last for 1.2 to 2.5 leases, of clients that renew them (default: " + history.DefaultWork.String() + ")",
+		Help: "how long holders work, as `shortest..longest`, and what else clients do; words behind it, with commas: " + history.LongWork + " (some holds last for 1.2 to 2.5 leases), " + history.LongWorkIf + " (the same, where clients renew leases), " + history.TriesWork + " (some acquires do not wait), " + history.GivenUpWork + " (some acquires are given up) (default: " + history.DefaultWork.String() + "," + history.TriesWork + "," + history.GivenUpWork + "; " + history.LongWorkIf + ", too, with nemesis none and kill; workload jobs: " + history.DefaultWork.String() + ")",
 		Rule: workRule,
 	},
 	{

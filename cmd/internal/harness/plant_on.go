@@ -28,10 +28,10 @@ func init() {
 	}
 }
 
-type plantedBackend struct{ clusters.Backend }
+type plantedBackend struct{ clusters.Described }
 
 func (b plantedBackend) Clients() []clusters.LockClient {
-	clients := b.Backend.Clients()
+	clients := b.Described.Clients()
 	all := clients[:len(clients):len(clients)]
 	for _, c := range clients {
 		for _, p := range plant.Plants {
@@ -49,15 +49,15 @@ func (b plantedBackend) Clients() []clusters.LockClient {
 type plantedAttachable struct{ plantedBackend }
 
 func (b plantedAttachable) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {
-	return b.Backend.(clusters.Attachable).AttachLayout(endpoints, opts)
+	return b.Described.(clusters.Attachable).AttachLayout(endpoints, opts)
 }
 
 func (b plantedAttachable) Credentials() clusters.Credentials {
-	return b.Backend.(clusters.Attachable).Credentials()
+	return b.Described.(clusters.Attachable).Credentials()
 }
 
 func (b plantedAttachable) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) {
-	return b.Backend.(clusters.Attachable).Attach(to)
+	return b.Described.(clusters.Attachable).Attach(to)
 }
 
 // prefixPlant is the prefix of all runs at services that others run; "" for one of their own each. It is set when linking.
@@ -67,7 +67,7 @@ func plantPrefix(prefix string) string { return cmp.Or(prefixPlant, prefix) }
 
 // RunNode passes on the one optional ability of a backend that roles look for.
 func (b plantedBackend) RunNode(ctx context.Context, args []string) error {
-	return b.Backend.(nodeRunner).RunNode(ctx, args)
+	return b.Described.(clusters.NodeRunner).RunNode(ctx, args)
 }
 
 // resourcePlant is the default of --plant.

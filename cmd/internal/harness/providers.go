@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters"
-	"lockcheck/clusters/docker"
-	"lockcheck/clusters/local"
+	"lockcheck/clusters/provider/docker"
+	"lockcheck/clusters/provider/local"
 )
 
 // Where is what a user says of the place where servers and clients run.
@@ -18,9 +19,6 @@ type Where struct {
 	ServerPaths clusters.ServerPaths // local: of server programs
 	Image       string               // docker: of the servers
 	ClientImage string               // docker: of lock clients; "" for one that comes with the backend, or a program of this machine
-
-	keep   []string // local: paths that the harness will need
-	places []string // outside, that the run may connect to
 }
 
 // Provider is one row of the table of providers.
@@ -30,15 +28,15 @@ type Provider struct {
 	available func(context.Context, Where, clusters.Software) error
 	// obtainable looks for what else the software needs there, such as an image.
 	obtainable func(context.Context, Where, clusters.Software) error
-	// open returns a nil provider if the run was made by another process, with its exit code.
-	open func(Where) (clusters.Provider, int, error)
+	// open gets the place ready. The error is ExitStatus if the run was made by another process.
+	open func(Where, outside) (clusters.Provider, error)
 }
 
 // Providers is the table of places to run in; Auto takes the first that can run the backend.
 var Providers = []Provider{
 	{
 		Name: Local, About: "processes of this machine, each in a network namespace of its own",
-		available: localAvailable, open: openLocal,
+		available: localAvailable, open: enter,
 		obtainable: func(context.Context, Where, clusters.Software) error { return nil },
 	},
 	{
@@ -47,8 +45,8 @@ var Providers = []Provider{
 		obtainable: func(ctx context.Context, at Where, software clusters.Software) error {
 			return errors.Join(docker.ImageObtainable(ctx, software, at.Image), docker.ClientImageObtainable(ctx, at.ClientImage))
 		},
-		open: func(at Where) (clusters.Provider, int, error) {
-			return &docker.Provider{Image: at.Image, ClientImage: at.ClientImage, Places: at.places, Progress: os.Stderr}, 0, nil
+		open: func(at Where, see outside) (clusters.Provider, error) {
+			return &docker.Provider{Image: at.Image, ClientImage: at.ClientImage, Places: see.places, Progress: os.Stderr}, nil
 		},
 	},
 }
@@ -92,6 +90,35 @@ func Choose(ctx context.Context, at Where, software clusters.Software) (chosen P
 	return Provider{}, nil, fmt.Errorf("no provider can run %s here:\n%w", software.Backend, errors.Join(reasons...))
 }
 
+// open gets the lock client and then the place where the run is made.
+func (p *planned) open(ctx context.Context) (_ clusters.Provider, err error) {
+	if p.ClientCommand.Program, err = p.obtainClient(ctx); err != nil {
+		return nil, err
+	}
+	return p.provider.open(p.asked.Where, p.outside())
+}
+
+// obtainClient is the program of a lock client, which is found or built if it is one of its own. That may take minutes: whether the servers
+// are there is looked at before.
+func (p *planned) obtainClient(ctx context.Context) (program string, err error) {
+	program = p.ClientCommand.Program
+	if isProgram(p.Plan.LockClient) || p.ClientCommand.InClientImage {
+		return program, nil
+	}
+	chosen, err := clientNamed(p.Backend, p.Plan.LockClient)
+	if err != nil || chosen.Program == nil {
+		return program, err
+	}
+	if err := p.provider.available(ctx, p.asked.Where, p.asked.Software(p.Backend)); err != nil {
+		return "", err
+	}
+	program, err = chosen.Program.Obtain(ctx, runtime.GOARCH, os.Stderr)
+	if err != nil {
+		return "", fmt.Errorf("the lock client %s of %s: %w", chosen.Name, p.Backend.Name(), err)
+	}
+	return program, nil
+}
+
 // Obtainable is an error if the software cannot run where it is asked for: no server on this machine, no engine, no image of it.
 // Nothing is made, and nothing pulled. What only shows once a provider is opened, such as a kernel that refuses namespaces, is
 // not looked at. The error wraps clusters.ErrUnavailable or is one of usage.
@@ -115,13 +142,4 @@ func localAvailable(_ context.Context, at Where, software clusters.Software) err
 	}
 	_, err := software.OnMachine(at.ServerPaths)
 	return err
-}
-
-func openLocal(at Where) (clusters.Provider, int, error) {
-	provider, code, err := local.Entry{Keep: at.keep, Places: at.places}.Enter()
-	if err != nil || provider == nil {
-		return nil, code, err
-	}
-	provider.ServerPaths = at.ServerPaths
-	return provider, 0, nil
 }

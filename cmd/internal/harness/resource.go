@@ -1,120 +1,130 @@
 package harness
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
+	"crypto/rand"
 	"fmt"
-	"io"
 	"net"
-	"os"
+	"os/exec"
 	"strings"
-
-	"github.com/spf13/pflag"
+	"unicode"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters"
 	"lockcheck/clusters/resource"
+	"lockcheck/workloads"
+	"lockcheck/workloads/run"
 )
 
-// resourceReady is the line that the resource prints once it listens.
-type resourceReady struct {
-	Msg       string           `json:"msg"`       // "ready"
-	Listening string           `json:"listening"` // host and port
-	Kind      history.Resource `json:"kind"`
+// ofThisMachine reports whether a resource is this machine's, and so not for containers: they have none of its programs, and none of
+// its certificates of who may sign.
+func ofThisMachine(name string) bool {
+	return history.IsOwnResource(name) && !strings.HasPrefix(name, "http://")
 }
 
-// runResource is the protected resource. It serves until its standard input closes, so that it does not outlive the
-// harness.
-func runResource(ctx context.Context, args []string) error {
-	flags := pflag.NewFlagSet("resource", pflag.ContinueOnError)
-	listen := flags.String("listen", "127.0.0.1:0", "address and port")
-	log := flags.String("log", "", "the file to make for the log of handled requests; - prints it on standard output")
-	epochNS := flags.Int64("epoch-ns", 0, "the run's start on the kernel's monotonic clock")
-	kind := flags.String("kind", string(history.ResourcePlain), "what it compares: "+strings.Join(history.OwnResourceNames(), ", "))
-	withoutTokens := flags.Bool("without-tokens", false, "leave the tokens of requests out, as if none had been sent")
-	database := flags.String("storage", "", "instead of a log of its own: the database server that keeps everything, by its backend's name")
-	at := flags.String("at", "", "the address of that server")
-	target := flags.String("forward", "", "instead of all that: the URL of a resource that others run")
-	through := flags.String("through", "", "host:port where the place of that URL is reached")
-	keyed := flags.Bool("keyed", false, "take the slot that a write records as its idempotency key")
-	mode := plantResource(flags, func() resource.Mode {
-		return resource.Mode{Kind: history.Resource(*kind), WithoutTokens: *withoutTokens, Keyed: *keyed}
-	})
-	if err := flags.Parse(args); err != nil {
+// isTested reports whether a resource is under test.
+func isTested(name string) bool {
+	kind, _ := history.ResourceNamed(history.Resource(name))
+	return kind.UnderTest || history.IsOwnResource(name)
+}
+
+// serveKeeper is the resource in front of a database server. It ends with the run's other processes.
+func serveKeeper(ctx context.Context, listen, database, addr string, withoutTokens bool) error {
+	backend, err := backendNamed(database)
+	if err != nil {
 		return Usage(err)
 	}
-	if *target != "" {
-		return forward(ctx, *listen, *target, *through)
+	server, able := backend.(run.ResourceServer)
+	if !able {
+		return Usage(fmt.Errorf("--storage: %s cannot be a resource", database))
 	}
-	if *database != "" {
-		return serveKeeper(ctx, *listen, *database, *at, *withoutTokens)
+	keeper, err := server.OpenResource(ctx, addr)
+	if err != nil {
+		return fmt.Errorf("the database server %s at %s: %w", database, addr, err)
 	}
-	if *log == "" {
-		return Usage(errors.New("--log is missing: without its log a resource proves nothing"))
-	}
-	return serveResource(ctx, *listen, *log, *epochNS, mode())
-}
-
-// forward is the end of the way to a resource that others run, inside the run's network.
-func forward(ctx context.Context, listen, target, through string) error {
+	defer keeper.Close()
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
 		return fmt.Errorf("the resource listening on %s: %w", listen, err)
 	}
-	return resource.Forward(ctx, l, target, through)
+	return resource.ServeKeeper(ctx, l, keeper, resource.KeeperMode{Name: database, WithoutTokens: withoutTokens})
 }
 
-func serveResource(ctx context.Context, listen, log string, epochNS int64, mode resource.Mode) error {
-	file, err := openResourceLog(log)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	store, err := resource.NewStore(mode, file, resource.MonotonicSince(epochNS))
-	if err != nil {
-		return err
-	}
-	l, err := net.Listen("tcp", listen)
-	if err != nil {
-		return fmt.Errorf("the resource listening on %s: %w", listen, err)
-	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		stop()
-	}()
-	// Connections that arrive from here on wait in the listener until it is served.
-	if err := json.NewEncoder(os.Stdout).Encode(resourceReady{"ready", l.Addr().String(), mode.Kind}); err != nil {
-		return fmt.Errorf("telling that the resource listens: %w", err)
-	}
-	return resource.Serve(ctx, l, store)
+// chosenResource is what --resource names: one of lockcheck's own, or one under test, of which nothing is known but how it is started.
+type chosenResource struct {
+	kind   history.ResourceKind
+	tested *run.Tested // nil for lockcheck's own
 }
 
-// resourceLog is a log that has to be closed.
-type resourceLog interface {
-	resource.Log
-	io.Closer
-}
-
-// openResourceLog makes the log; "-" is for a resource whose files no other process sees.
-func openResourceLog(name string) (resourceLog, error) {
-	if name != "-" {
-		return resource.OpenLog(name)
+// resourceNamed finds the resource that was asked for; "" is what the workload implies.
+func resourceNamed(name string, workload workloads.Workload) (chosenResource, error) {
+	if !history.IsOwnResource(name) {
+		kind, known := history.ResourceNamed(cmp.Or(history.Resource(name), workload.Resource))
+		if !known {
+			return chosenResource{}, fmt.Errorf("--resource: %w", history.Unknown("resource", name, history.ResourceNames()))
+		}
+		chosen := chosenResource{kind: kind}
+		if kind.UnderTest {
+			backend, _ := backendNamed(name)
+			server, able := backend.(run.ResourceServer)
+			if !able {
+				return chosenResource{}, fmt.Errorf("--resource=%s: this program has no resource of that name", name)
+			}
+			chosen.tested = &run.Tested{Server: server, WithoutTokens: !workload.Tokens}
+		}
+		return chosen, nil
 	}
-	file, err := os.CreateTemp("", "resource-*.jsonl")
+	kind := history.ResourceKind{Name: history.Resource(name)}
+	if history.IsResourceURL(name) {
+		if _, err := resource.PlaceOf(name); err != nil {
+			return chosenResource{}, fmt.Errorf("--resource: %w", err)
+		}
+		return chosenResource{kind: kind, tested: &run.Tested{URL: name, KeyPrefix: "lockcheck-" + strings.ToLower(rand.Text()) + "-"}}, nil
+	}
+	words := strings.Fields(name)
+	program, err := exec.LookPath(words[0])
 	if err != nil {
-		return nil, fmt.Errorf("making the resource's log: %w", err)
+		return chosenResource{}, fmt.Errorf("--resource: the program %s cannot be run: %w", words[0], err)
 	}
-	return printedLog{file}, os.Remove(file.Name()) // open, it can still be read
+	return chosenResource{
+		kind:   kind,
+		tested: &run.Tested{Command: clusters.Command{Program: absolute(program), Args: words[1:]}},
+	}, nil
 }
 
-// printedLog prints every line before the request that it is about is answered (rule R9), and keeps it to be read back.
-type printedLog struct{ *os.File }
-
-func (l printedLog) Write(line []byte) (int, error) {
-	if n, err := l.File.Write(line); err != nil {
-		return n, err
+// into puts the resource into a plan. What one under test compares is known when it was started.
+func (c chosenResource) into(plan *history.Plan, workload workloads.Workload) {
+	plan.Resource = c.kind.Name
+	if c.tested != nil {
+		plan.UnderTest = &history.UnderTest{}
+		return
 	}
-	return os.Stdout.Write(line)
+	plan.Fenced = workload.Tokens && c.kind.Compares == history.CompareTokens
+}
+
+// printable refuses a name that is not one line: it stands in lines of terminals and reports, and a terminal obeys what it is shown.
+func printable(name, value string) error {
+	if strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fmt.Errorf("%s=%q has characters that cannot be printed, such as a line break: leave them out", name, value)
+	}
+	return nil
+}
+
+// resourceRule is a rule for a word of the table, a program of the user's or a URL.
+func resourceRule() Rule {
+	own := oneOf("resource", history.ResourceNames())
+	return Rule{
+		Check: func(name, value string) error {
+			if err := printable(name, value); err != nil {
+				return err
+			}
+			if history.IsOwnResource(value) {
+				return nil
+			}
+			return own.Check(name, value)
+		},
+		Words:  own.Words,
+		Schema: map[string]any{"anyOf": []map[string]any{own.Schema, {"type": "string", "pattern": ProgramPattern, "description": "a program, or the URL of a service, that speaks the protocol of a resource under test"}}},
+	}
 }

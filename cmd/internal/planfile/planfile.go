@@ -125,7 +125,7 @@ func (f *File) Differences(made history.Plan) config.Mistakes {
 
 // fromCommand are fields that follow from the command: to change one alone would change nothing.
 var fromCommand = []string{
-	"backend", "client", "workload", "nemesis", "guard", "seed", "nodes", "clients", "keys", "time_limit_ms", "ttl_ms", "resource", "slot_ms", "execution", "work", "until",
+	"backend", "client", "workload", "nemesis", "guard", "seed", "nodes", "fronts", "clients", "keys", "time_limit_ms", "ttl_ms", "resource", "slot_ms", "execution", "work", "until",
 	"settings", "effective_ttl_ms", "election_ms", "grace_ms", "lock_delay_ms", "drift_ms", "fenced", "lease_clock",
 }
 
@@ -135,8 +135,13 @@ func (f *File) Stale(made, drawn history.Plan) config.Mistakes {
 	if f.Has("steps") && !slices.Equal(f.Plan.Steps, made.Steps) && !slices.Equal(f.Plan.Steps, drawn.Steps) {
 		wrong = append(wrong, f.Mistake("steps", "steps are the schedule in words: change schedule, and leave these out or as they were"))
 	}
-	if f.Has("exposure") && !slices.Equal(f.Plan.Exposure, made.Exposure) && !slices.Equal(f.Plan.Exposure, drawn.Exposure) {
+	if f.Has("exposure") && !sameSet(f.Plan.Exposure, made.Exposure) && !sameSet(f.Plan.Exposure, drawn.Exposure) {
 		wrong = append(wrong, f.Mistake("exposure", "what a run needs follows from its schedule: leave this out or as it was"))
 	}
 	return wrong
+}
+
+// sameSet reports whether two lists require the same, in whatever order.
+func sameSet(a, b []history.Requirement) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(r history.Requirement) bool { return !slices.Contains(b, r) })
 }

@@ -35,6 +35,7 @@ func TestAPlanIsReadAsRecordingsAre(t *testing.T) {
 		Expected: &history.Expected{Verdicts: map[string][]string{"stale-write": {"pass"}}}, Images: []history.Image{{Use: "servers"}},
 		Attached: &history.Attached{Endpoints: []history.AttachedEndpoint{{Node: "n1"}}, MaxRate: 5}, Resource: "./mine", UnderTest: &history.UnderTest{Software: "x"},
 	}
+	plan.Exposure = append(plan.Exposure, plan.Requirements()...) // which ReadPlan would add
 	var text bytes.Buffer
 	if err := history.WritePlan(&text, plan); err != nil {
 		t.Fatal(err)
@@ -95,7 +96,7 @@ func TestMistakesOfAScheduleHavePlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = nemesis.FromSchedule(f.Plan.Schedule, nemesis.Plan{TTL: 2e9})
+		_, err = nemesis.FromSchedule(f.Plan.Schedule, nemesis.Conditions{TTL: 2e9})
 		if err = f.Misplaced(err); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v; want %s", name, err, c.says)
 		}

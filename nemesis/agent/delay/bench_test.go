@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lockcheck/nemesis/agent/firewall"
-	"lockcheck/nemesis/agent/netnstest"
+	"lockcheck/nemesis/testkit"
 )
 
 // 2,000 packets a second for 5 s, half of them each way, in pairs without a delay and with it: by how much more than was asked each was on its way,
 // in percentiles; how many of them by more than the tolerance that is promised, or by less than was asked; how many were lost. Who sends and who
 // receives have threads that run before all others, as those of a delay, where the user has that right: without it a busy machine is measured.
 func BenchmarkTwoThousandPacketsASecond(b *testing.B) {
-	netnstest.AloneBench(b, func(b *testing.B) {
+	testkit.AloneBench(b, func(b *testing.B) {
 		for _, amount := range []Amount{{Mean: 5 * time.Millisecond}, {Mean: 20 * time.Millisecond}, {Mean: 50 * time.Millisecond}, {Mean: 300 * time.Millisecond, Spread: 100 * time.Millisecond}} {
 			b.Run(amount.String()+"/without", func(b *testing.B) {
 				for b.Loop() {

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lockcheck/nemesis/agent/netnstest"
+	"lockcheck/nemesis/testkit"
 )
 
 // TestMain also starts a kernel, and runs as its first and only process.
@@ -85,7 +85,7 @@ func onOtherKernel(t *testing.T, tests string, modules ...string) string {
 		t.Fatalf("go test -c: %v\n%s", err, out)
 	}
 	cmd := exec.CommandContext(bounded, first, "mem=256M", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "con=null", "con0=null,fd:1", "uml_dir="+t.TempDir()+"/",
-		"init="+first, envModules+"="+strings.Join(modules, string(filepath.ListSeparator)), netnstest.EnvInside+"=1", withoutAVX, "--", "-test.v", "-test.run="+tests)
+		"init="+first, envModules+"="+strings.Join(modules, string(filepath.ListSeparator)), testkit.EnvInside+"=1", withoutAVX, "--", "-test.v", "-test.run="+tests)
 	cmd.Env = append(os.Environ(), envKernel+"="+kernel)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with its own processes
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lockcheck/nemesis/agent/firewall"
-	"lockcheck/nemesis/agent/netnstest"
+	"lockcheck/nemesis/testkit"
 )
 
 // One namespace has all of 127.0.0.0/8: the host "here", its peer, and another that no delay names.
@@ -152,7 +152,7 @@ func start(t *testing.T, amount Amount, links ...firewall.Link) *queued {
 // byEach runs a test by each of the means that this kernel has. One that it lacks has to say so, by its name, and to leave nothing.
 func byEach(t *testing.T, test func(t *testing.T, start func(amount Amount, links ...firewall.Link) Line)) {
 	t.Helper()
-	netnstest.Alone(t, func(t *testing.T) {
+	testkit.Alone(t, func(t *testing.T) {
 		for _, m := range means {
 			links := []firewall.Link{{Peer: peer, In: true, Out: true}}
 			l, err := m.start("test", links, Amount{Mean: time.Second})
@@ -263,7 +263,7 @@ func TestAConnectionIsNotThrottled(t *testing.T) {
 }
 
 func TestDelaysOfOneHostAddUp(t *testing.T) {
-	netnstest.Alone(t, func(t *testing.T) {
+	testkit.Alone(t, func(t *testing.T) {
 		const asked = 100 * time.Millisecond
 		link := firewall.Link{Peer: peer, In: true, Out: true}
 		first := start(t, Amount{Mean: asked}, link)
@@ -327,7 +327,7 @@ func TestWhatIsHeldGoesOnAtTheEnd(t *testing.T) {
 
 // A delay and a loss of one link: each packet is at risk once, whichever came first.
 func TestAPacketThatWasHeldIsAtRiskOnce(t *testing.T) {
-	netnstest.Alone(t, func(t *testing.T) {
+	testkit.Alone(t, func(t *testing.T) {
 		for _, delayFirst := range []bool{true, false} {
 			link := firewall.Link{Peer: peer, Out: true, Share: 0.5}
 			var l Line

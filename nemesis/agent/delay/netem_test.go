@@ -14,7 +14,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"lockcheck/nemesis/agent/firewall"
-	"lockcheck/nemesis/agent/netnstest"
+	"lockcheck/nemesis/testkit"
 )
 
 // nothingIsLeft wants a namespace whose links are as they were.
@@ -68,7 +68,7 @@ func TestWhatNetemIsAskedFor(t *testing.T) {
 }
 
 func TestDelaysThatNetemCannotMake(t *testing.T) {
-	netnstest.Alone(t, func(t *testing.T) {
+	testkit.Alone(t, func(t *testing.T) {
 		if _, err := startNetem("test", nil, Amount{Mean: maxEmulated + 1}); err == nil || !strings.Contains(err.Error(), "5s at most") {
 			t.Errorf("%v, want the bound", err)
 		}
@@ -123,7 +123,7 @@ func (c *counting) Write(b []byte) (int, error) {
 // The way around, with a queue that every kernel has: the packets of the peers go there, in the ways that were asked for, and no others;
 // at the end what is held goes on in its order, and none is lost.
 func TestPacketsOfThePeersAreLedPastAQueueOfTheirOwn(t *testing.T) {
-	netnstest.Alone(t, func(t *testing.T) {
+	testkit.Alone(t, func(t *testing.T) {
 		defer inPlace(slowBucket)()
 		const count = 100
 		for _, c := range []struct {
@@ -182,7 +182,7 @@ func TestAKernelThatCanHoldNothingBack(t *testing.T) {
 
 // Start uses the first of the means that is there, and Try says which one that is.
 func TestTheKernelIsAskedWhatItHas(t *testing.T) {
-	netnstest.Alone(t, func(t *testing.T) {
+	testkit.Alone(t, func(t *testing.T) {
 		first := ""
 		for _, m := range means {
 			l, err := m.start("test", []firewall.Link{{Peer: peer, In: true, Out: true}}, Amount{Mean: time.Second})

@@ -16,12 +16,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lockcheck/nemesis/agent/firewall"
-	"lockcheck/nemesis/agent/netnstest"
+	"lockcheck/nemesis/testkit"
 )
 
 // A packet that was not read from the kernel's queue yet is held: to let go of the queue would lose it.
 func TestADelayWaitsForWhatItHasNotRead(t *testing.T) {
-	netnstest.Alone(t, func(t *testing.T) {
+	testkit.Alone(t, func(t *testing.T) {
 		to := firewall.Queues{In: firstQueue, Out: firstQueue + 1, Mark: 1 << firstBit}
 		table, err := firewall.Queue("test", []firewall.Link{{Peer: peer, Out: true}}, to)
 		if err != nil {
@@ -56,7 +56,7 @@ func TestADelayWaitsForWhatItHasNotRead(t *testing.T) {
 
 // What finds a queue full is lost, or passes where the kernel lets it. The report says which.
 func TestWhatFindsTheQueueFullIsReported(t *testing.T) {
-	netnstest.Alone(t, func(t *testing.T) {
+	testkit.Alone(t, func(t *testing.T) {
 		for _, flags := range []uint32{0, failOpen} {
 			const room, count = 5, 20
 			l := start(t, Amount{Mean: time.Minute}, firewall.Link{Peer: peer, In: true})
@@ -95,7 +95,7 @@ func TestWhatFindsTheQueueFullIsReported(t *testing.T) {
 
 // The kernel empties the queues of a namespace when a table goes from it: that of another fault must not.
 func TestOtherRulesThatGoLoseNothingThatIsHeld(t *testing.T) {
-	netnstest.Alone(t, func(t *testing.T) {
+	testkit.Alone(t, func(t *testing.T) {
 		l := start(t, Amount{Mean: 200 * time.Millisecond}, firewall.Link{Peer: peer, In: true, Out: true})
 		for name, ends := range map[string][2]string{"out": {here, peer}, "in": {peer, here}} {
 			loss, err := firewall.Block(name, []firewall.Link{{Peer: other, Out: true, Share: 1}})

@@ -8,7 +8,7 @@ import (
 	"os"
 	"testing"
 
-	"lockcheck/nemesis/agent/netnstest"
+	"lockcheck/nemesis/testkit"
 )
 
 // dropCommand has the test binary drop the packets of a peer until its input ends.
@@ -34,4 +34,4 @@ func drop(peer string) error {
 	return err
 }
 
-var alone = netnstest.Alone
+var alone = testkit.Alone

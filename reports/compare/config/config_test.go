@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
 )
 
@@ -76,7 +76,7 @@ func TestRead(t *testing.T) {
 	}
 	e := ours.Expect
 	if e.File != path || e.Line != 15 || e.Reason != "because" || len(e.Expect) != 2 || e.Expect[0].Line != 16 || e.Expect[1].Line != 17 ||
-		!slices.Equal(e.Expect[1].Verdicts, []checker.Verdict{checker.Pass, checker.Violation}) {
+		!slices.Equal(e.Expect[1].Verdicts, []model.Verdict{model.Pass, model.Violation}) {
 		t.Errorf("its expectation is %+v", e)
 	}
 	if calm := tasks[0].Expect; !calm.Implicit || calm.Line != 12 {

@@ -5,9 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
 )
 
@@ -23,33 +24,30 @@ type entry struct {
 
 // file reads the whole document. The matrix comes before what picks from it, in any order of the file.
 func (r *reader) file(node *yaml.Node) {
+	parts := []field{
+		{"defaults", func(_, value *yaml.Node) { r.spec.Defaults = r.flags(value, "defaults", "", nil) }},
+		{"backends", r.backends},
+		{"matrix", r.matrix},
+		{"exclude", r.exclude},
+		{"repeat", func(_, value *yaml.Node) { r.spec.Repeat = r.repeat(value) }},
+		{"expectations", r.expectations},
+	}
 	later := map[string][2]*yaml.Node{}
-	keep := func(key, value *yaml.Node) { later[key.Value] = [2]*yaml.Node{key, value} }
-	order := []string{"defaults", "backends", "matrix", "exclude", "repeat", "expectations"}
-	fields := make([]field, len(order))
-	for i, name := range order {
-		fields[i] = field{name, keep}
+	fields := make([]field, len(parts))
+	for i, part := range parts {
+		fields[i] = field{part.name, func(key, value *yaml.Node) { later[part.name] = [2]*yaml.Node{key, value} }}
 	}
 	r.mapping(node, "the file", fields)
-	read := map[string]func(key, value *yaml.Node){
-		"defaults": func(_, value *yaml.Node) { r.spec.Defaults = r.flags(value, "defaults", "", nil) },
-		"backends": r.backends, "matrix": r.matrix, "exclude": r.exclude,
-		"repeat": func(_, value *yaml.Node) { r.spec.Repeat = r.repeat(value) }, "expectations": r.expectations,
-	}
+	r.spec.Repeat = 1
 	matrixWrong := false
-	for _, name := range order {
+	for _, part := range parts {
 		before := len(r.errs)
-		if pair, ok := later[name]; ok {
-			read[name](pair[0], pair[1])
-			matrixWrong = matrixWrong || len(r.errs) > before && (name == "matrix" || name == "exclude")
-			continue
-		}
-		switch name {
-		case "backends", "matrix":
-			r.errorf(node, "%s is missing", name)
+		if pair, ok := later[part.name]; ok {
+			part.read(pair[0], pair[1])
+			matrixWrong = matrixWrong || len(r.errs) > before && (part.name == "matrix" || part.name == "exclude")
+		} else if part.name == "backends" || part.name == "matrix" {
+			r.errorf(node, "%s is missing", part.name)
 			matrixWrong = true
-		case "repeat":
-			r.spec.Repeat = 1
 		}
 	}
 	cells := r.spec.Cells()
@@ -254,19 +252,19 @@ func (r *reader) wantedOf(key, value *yaml.Node) compare.Wanted {
 		names[i] = string(name)
 	}
 	r.oneOf("property", names)(key, key.Value)
-	w := compare.Wanted{Property: checker.Name(key.Value), Line: key.Line}
+	w := compare.Wanted{Property: model.Name(key.Value), Line: key.Line}
 	verdicts := make([]string, len(compare.Expectable))
 	for i, v := range compare.Expectable {
 		verdicts[i] = string(v)
 	}
 	for _, word := range r.words(value, "what is expected of "+key.Value, func(at *yaml.Node, word string) {
-		if word == string(checker.Inconclusive) {
+		if word == string(model.Inconclusive) {
 			r.errorf(at, "inconclusive cannot be expected: it would be met by a run that showed nothing")
 			return
 		}
 		r.oneOf("verdict", verdicts)(at, word)
 	}) {
-		w.Verdicts = append(w.Verdicts, checker.Verdict(word))
+		w.Verdicts = append(w.Verdicts, model.Verdict(word))
 	}
 	return w
 }

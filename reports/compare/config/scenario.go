@@ -3,7 +3,7 @@ package config
 import (
 	"slices"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
 )
 
@@ -76,7 +76,7 @@ func (h Half) Backend() string {
 // ExpectsViolation reports whether a violation has to come. A run of a half of which none has to come must have none but those that its
 // file lists as possible.
 func (h Half) ExpectsViolation() bool {
-	return slices.ContainsFunc(h.Expect, func(e Expected) bool { return slices.Equal(e.Verdicts, []checker.Verdict{checker.Violation}) })
+	return slices.ContainsFunc(h.Expect, func(e Expected) bool { return slices.Equal(e.Verdicts, []model.Verdict{model.Violation}) })
 }
 
 // Mistake is what is wrong with a flag of a half, at its place in the file.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/clusters"
 	"lockcheck/reports/compare"
 )
@@ -54,7 +54,7 @@ func TestReadAScenario(t *testing.T) {
 		t.Errorf("the contrast's flags are %s: it has the failure's, without until, and without what it takes away", got)
 	}
 	e := s.Failure.Expect
-	if len(e) != 2 || e[0].Cause != "pause of holder" || !slices.Equal(e[1].Verdicts, []checker.Verdict{checker.Pass, checker.Violation}) {
+	if len(e) != 2 || e[0].Cause != "pause of holder" || !slices.Equal(e[1].Verdicts, []model.Verdict{model.Pass, model.Violation}) {
 		t.Errorf("it expects %+v", e)
 	}
 	if !s.Failure.ExpectsViolation() || s.Contrast.ExpectsViolation() || s.Contrast.Because != "b" || s.Failure.Backend() != "etcd" || *s.Measured != (Measured{20, 19, "2026-01-31"}) {

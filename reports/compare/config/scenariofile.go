@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"lockcheck/clusters"
 	"lockcheck/reports/compare"
@@ -25,20 +25,9 @@ func ReadScenario(path, name string, known Known) (Scenario, error) {
 func ParseScenario(path, name string, text []byte, known Known) (Scenario, error) {
 	r := &scenarioReader{reader: reader{path: path, known: known}, scenario: Scenario{Name: name, File: path}}
 	r.spec.Places = compare.NewPlaces()
-	root, err := document(path, text)
-	switch {
-	case err != nil:
-		return Scenario{}, err
-	case root == nil:
-		r.errorf(&yaml.Node{Line: 1, Column: 1}, "the file is empty")
-	default:
-		r.file(root)
-	}
+	err := r.read(text, "the file is empty", r.file)
 	r.scenario.places = r.spec.Places
-	if len(r.errs) > 0 {
-		return r.scenario, Mistakes(nil).With(r.errs...)
-	}
-	return r.scenario, nil
+	return r.scenario, err
 }
 
 // scenarioReader reads a scenario with the rules of the file of a comparison.
@@ -185,7 +174,7 @@ func (r *scenarioReader) named(flag string, node *yaml.Node, places map[string]c
 }
 
 // word reads a text.
-func (r *scenarioReader) word(to *string, what string) func(key, value *yaml.Node) {
+func (r *reader) word(to *string, what string) func(key, value *yaml.Node) {
 	return func(_, value *yaml.Node) { *to, _ = r.scalar(value, what) }
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lockcheck/checker"
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
 )
 
@@ -193,11 +194,11 @@ func (s schema) expectation() node {
 }
 
 // verdictWords say what it takes to meet the expectation of a verdict alone.
-var verdictWords = map[checker.Verdict]string{
-	checker.Violation:     "has to come in at least one of the runs",
-	checker.Masked:        "has to come in at least one of the runs, and no violation in any",
-	checker.Pass:          "in all runs",
-	checker.NotApplicable: "in all runs",
+var verdictWords = map[model.Verdict]string{
+	model.Violation:     "has to come in at least one of the runs",
+	model.Masked:        "has to come in at least one of the runs, and no violation in any",
+	model.Pass:          "in all runs",
+	model.NotApplicable: "in all runs",
 }
 
 func verdictChoices() (all []Choice) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // Words are those of a file that is one mapping of names to words, and the places of their values.
@@ -20,16 +20,8 @@ func ReadWords(path string, names []string) (Words, error) {
 	if err != nil {
 		return w, err
 	}
-	root, err := document(path, text)
-	if err != nil || root == nil {
-		return w, err
-	}
-	r := &reader{path: path}
-	if root.Kind == yaml.ScalarNode { // which may be a password, in the wrong place: it is not quoted
-		r.errorf(root, "the file is a mapping (name: value), not a single word; there are: %s", strings.Join(names, ", "))
-		return w, Mistakes(nil).With(r.errs...)
-	}
 	var fields []field
+	r := &reader{path: path}
 	for _, name := range names {
 		fields = append(fields, field{name, func(_, value *yaml.Node) {
 			if _, ok := r.scalar(value, name); ok {
@@ -37,11 +29,13 @@ func ReadWords(path string, names []string) (Words, error) {
 			}
 		}})
 	}
-	r.mapping(root, "the file", fields)
-	if len(r.errs) > 0 {
-		return w, Mistakes(nil).With(r.errs...)
-	}
-	return w, nil
+	return w, r.read(text, "", func(root *yaml.Node) {
+		if root.Kind == yaml.ScalarNode { // which may be a password, in the wrong place: it is not quoted
+			r.errorf(root, "the file is a mapping (name: value), not a single word; there are: %s", strings.Join(names, ", "))
+			return
+		}
+		r.mapping(root, "the file", fields)
+	})
 }
 
 // Word is the value of a name, "" if the file has none.

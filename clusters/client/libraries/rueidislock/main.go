@@ -118,9 +118,9 @@ func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant
 		return nil, l.requests.judge(attempt, err)
 	}
 	g := &grant{locks: l, record: attempt.last, cancel: cancel}
-	if !inTime() { // the library removes the record again
-		_, err := g.Release(ctx)
-		return nil, client.Under(g.Session(), fmt.Errorf("granted when it was given up; what came of its release: %w", err))
+	if !inTime() {
+		cancel() // the library removes the record again; whatever comes of that, it was there
+		return nil, client.Under(g.Session(), errors.New("granted when it was given up"))
 	}
 	l.held.Add(g)
 	go g.reportLoss(holding)
@@ -155,7 +155,7 @@ func (g *grant) Valid() time.Time { return time.Time{} } // none is declared: th
 func (g *grant) reportLoss(holding context.Context) {
 	<-holding.Done()
 	if !g.releasing.Load() {
-		g.locks.requests.watch.Lost(g.Session(), errors.New("the library cancelled the context of the lock"))
+		g.locks.requests.lost(g.record, errors.New("the library cancelled the context of the lock"))
 	}
 }
 

@@ -48,6 +48,7 @@ type record struct {
 	granted bool
 	gone    bool     // an extension found no such record
 	removal *removal // what came of the last request to remove it
+	removed int64    // the last ping read before the first such request was sent; 0 if none was
 }
 
 type removal struct {
@@ -84,6 +85,7 @@ func (o *observed) Do(ctx context.Context, command rueidis.Completed) rueidis.Re
 	rec := o.requests.record(hex.EncodeToString([]byte(words[4])), by, s)
 	switch {
 	case by == nil:
+		o.requests.removes(rec, s)
 		return o.requests.removing(rec, s, o.Client.Do(ctx, command))
 	case rec.granted:
 		return o.requests.extending(rec, s, o.Client.Do(ctx, command))
@@ -149,6 +151,13 @@ func (r *requests) extending(rec *record, s sending, result rueidis.RedisResult)
 	return result
 }
 
+// removes notes a removal that is about to be sent.
+func (r *requests) removes(rec *record, s sending) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rec.removed = cmp.Or(rec.removed, s.seen)
+}
+
 // removing takes the answer to a removal.
 func (r *requests) removing(rec *record, s sending, result rueidis.RedisResult) rueidis.RedisResult {
 	r.mu.Lock()
@@ -178,22 +187,41 @@ func unanswered(err error, s sending) bool {
 }
 
 // release gives a lock back by the function that the library has for that, and says what came of it. After a loss the library
-// sends nothing more: it has removed the record already, or found that it is gone.
+// sends nothing more: it has sent the removal already, or found that the record is gone. A removal that was sent before this release
+// was asked for proves nothing of the time up to the release, and the library tells of the loss only once it is answered.
 func (r *requests) release(rec *record, cancel context.CancelFunc) (owned *bool, err error) {
-	before := r.removalOf(rec)
+	unasked := r.removedAfter(rec)
+	if unasked != 0 {
+		client.LostAfterGivingBack(r.watch, rec.session, unasked, errors.New("the library sent the removal of the record by itself"))
+	}
 	cancel()
-	last := r.removalOf(rec)
-	switch {
+	switch last := r.removalOf(rec); {
 	case last == nil && rec.gone:
 		return nil, client.Definite(history.CodeNotOwned, "the library sent nothing: an extension had found no such record")
 	case last == nil:
 		return nil, client.Definite(history.CodeRefused, "the library sent nothing: it had found the lock lost")
 	case last.err != nil:
 		return nil, last.err
-	case last == before:
-		return nil, client.Definite(history.CodeNotOwned, "the library sent nothing: it had removed the record when it told of the loss")
+	case unasked != 0:
+		return nil, client.Definite(history.CodeNotOwned, "the library sent nothing: it had sent the removal of the record before")
+	default:
+		return &last.owned, nil
 	}
-	return &last.owned, nil
+}
+
+// lost tells of a loss. The library cancels the context of a lock before or after it has sent the request that removes its record.
+func (r *requests) lost(rec *record, reason error) {
+	if seen := r.removedAfter(rec); seen != 0 {
+		client.LostAfterGivingBack(r.watch, rec.session, seen, reason)
+		return
+	}
+	r.watch.Lost(rec.session, reason)
+}
+
+func (r *requests) removedAfter(rec *record) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return rec.removed
 }
 
 func (r *requests) removalOf(rec *record) *removal {

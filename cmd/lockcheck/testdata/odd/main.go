@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lockcheck/clusters/backend/etcd"
 	"lockcheck/clusters/client"
-	"lockcheck/clusters/etcd"
 )
 
 func main() {

@@ -1,0 +1,97 @@
+package model
+
+import "lockcheck/checker/history"
+
+// ask is a lock and a client.
+type ask struct{ key, client string }
+
+// AsksOf are the acquires of a lock by a client.
+func (m *Model) AsksOf(key, client string) []*Hold {
+	m.derived.asksOnce.Do(func() {
+		m.derived.asks = map[ask][]*Hold{}
+		for _, h := range m.Holds {
+			of := ask{h.Key, h.Client}
+			m.derived.asks[of] = append(m.derived.asks[of], h)
+		}
+	})
+	return m.derived.asks[ask{key, client}]
+}
+
+// WaitsUntil is WaitedUntil, quickly where the client answered.
+func (m *Model) WaitsUntil(h *Hold) int64 {
+	if h.Outcome == history.OK || h.Outcome == history.Fail {
+		return h.DoneNS
+	}
+	return m.WaitedUntil(h)
+}
+
+// Bound is how long a wait that lasted from a moment to another may be.
+func (m *Model) Bound(from, to int64) history.Bound {
+	return m.bounds.Between(from, to, func(name string) bool { return m.Clients[name] != nil })
+}
+
+// Faulty are the stretches of faults. One that never took and had nothing to be taken back is none.
+func (m *Model) Faulty() (spans []Span) {
+	for _, f := range m.Faults {
+		if f.EffectiveNS != 0 || f.HealNS != 0 || f.Error == "" {
+			spans = append(spans, Span{f.BeginNS, f.GoneNS(m.EndNS)})
+		}
+	}
+	return spans
+}
+
+// WaitedUntil is when an acquire was answered, or its client ended or was asked to.
+func (m *Model) WaitedUntil(h *Hold) int64 {
+	until := h.DoneNS
+	if h.Outcome == history.Invoke {
+		until = m.EndNS
+	}
+	for _, end := range []int64{h.ExitNS, m.Clients[h.Client].CloseNS} {
+		if end != 0 {
+			until = min(until, end)
+		}
+	}
+	return until
+}
+
+// MinBoundNS is what no bound of the run is shorter than: what its plan alone asks for.
+func (m *Model) MinBoundNS() int64 { return m.Bound(0, 0).NS() }
+
+// WaitersAt are the acquires of a lock that were pending at a moment, and whether one of them was granted after it. Equal
+// stamps prove no order: a grant at that very moment came after it. A try does not wait.
+func (k *Lock) WaitersAt(ns int64) (waiters []*Hold, granted bool) {
+	for _, h := range k.Acquires {
+		if h.InvokeNS >= ns {
+			break
+		}
+		if h.Try || h.Outcome != history.Invoke && h.DoneNS < ns {
+			continue
+		}
+		waiters = append(waiters, h)
+		granted = granted || h.Outcome == history.OK
+	}
+	return waiters, granted
+}
+
+// MayHoldUntil is until when an acquire that was answered may have kept the lock from others. One of unknown outcome may for
+// as long as its client lives, and so may a grant whose release did not definitely come to its end.
+func (m *Model) MayHoldUntil(h *Hold) int64 {
+	if h.Outcome != history.OK && h.Outcome != history.Info {
+		return 0
+	}
+	until := int64(Never)
+	for _, end := range []int64{h.EndedNS, h.LostNS, m.Clients[h.Client].ExitNS} {
+		if end != 0 {
+			until = min(until, end)
+		}
+	}
+	for _, a := range h.Attempts {
+		if a.Gone() {
+			until = min(until, a.DoneNS)
+		}
+	}
+	return until
+}
+
+// RecoveryNS is how long one lease and one election may take.
+func (m *Model) RecoveryNS() int64 { return m.Plan.RecoveryMS() * 1e6 }

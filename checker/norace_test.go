@@ -1,6 +1,0 @@
-//go:build !race
-
-package checker
-
-// oneIn is the part of the whole that a randomised test looks at: one history in so many.
-const oneIn = 10

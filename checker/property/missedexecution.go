@@ -1,0 +1,255 @@
+package property
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"lockcheck/checker/explain"
+	"lockcheck/checker/history"
+	"lockcheck/checker/model"
+)
+
+// MissedExecution is the second half of rule J12: for one bound (rule J8) a slot was due and nothing was recorded of its key, although nothing
+// disturbed the run, plain writes to the service succeeded, and clients waited for the lock or were granted it and gave it back.
+//
+// A slot that is recorded late is fine, and so is one that others before it keep waiting: jobs may take longer than their slots. So
+// what counts is time between two records of a key, from when the next slot was due. Where no client asked, or one may have kept the
+// lock for a reason that is not known, it is not known either what the slot was missed for.
+func (j *Judge) MissedExecution() Outcome {
+	switch {
+	case !j.m.Plan.Jobs():
+		return Outcome{NotApplicable: noSchedule}
+	case !j.m.Plan.SameKernel:
+		return Outcome{NotApplicable: j.m.Plan.ElsewhereWords() + ": a stall of theirs would not be seen"}
+	}
+	load, end := j.m.Phase(history.PhaseLoad)
+	if end == 0 {
+		return Outcome{Inconclusive: "the run never reached the load"}
+	}
+	o := Outcome{Inconclusive: j.m.Untrusted()}
+	if o.Inconclusive != "" {
+		return o
+	}
+	disturbed, due := disturbed(j.m), j.m.Plan.DueNS(load, 1)
+	if due = min(due, end); end-due-model.Within(disturbed, due, end) <= j.m.MinBoundNS() {
+		o.NotApplicable = fmt.Sprintf("no slot was due for as long as one may be late (%s of undisturbed time): the load lasted %s, %s of it undisturbed, see --time-limit",
+			history.Duration(j.m.MinBoundNS()), history.Duration(end-load), history.Duration(end-load-model.Within(disturbed, load, end)))
+		return o
+	}
+	for _, k := range j.keys {
+		for _, idle := range j.idleStretches(k, load, end) {
+			if missed, found := j.missed(k, idle, disturbed, &o); found {
+				o.add(k.Name, missed.dueNS(), incidentOn(k), func() model.Finding { return j.missedFinding(k, missed) })
+			}
+		}
+	}
+	return o
+}
+
+// idle is a stretch in which nothing was recorded of a key although its next slot was due.
+type idle struct {
+	model.Span
+	key  string
+	slot int64
+	last *model.Access // the record before it; nil at the beginning
+}
+
+// idleStretches are those that are longer than any bound can be short, in their order. A record was made no earlier than its write
+// was asked for, and by the time that its answer, or that of a later access, was read.
+func (j *Judge) idleStretches(k *model.Lock, load, end int64) (all []idle) {
+	plan := &j.m.Plan
+	log := newLedger(plan.Excerpt.Before(k.Name))
+	next, since := log.slot+1, load
+	var last *model.Access
+	take := func(until int64) {
+		from := max(since, plan.DueNS(load, next))
+		if since != model.Never && until-from > j.m.MinBoundNS() {
+			all = append(all, idle{model.Span{FromNS: from, ToNS: until}, k.Name, next, last})
+		}
+	}
+	for _, a := range k.Handled {
+		slot, _ := history.RecordedSlot(a.Value)
+		switch {
+		case a.F == history.Write:
+			take(min(a.InvokeNS, end))
+			log.take(a, slot)
+			last, since = a, accessEndNS(a)
+			for log.records[next] != nil {
+				next++
+			}
+		case since == model.Never:
+			since = accessEndNS(a)
+		}
+	}
+	take(end)
+	return all
+}
+
+// missedSlot is a slot that was due for too long, and the part of that time in which no client can have kept the lock.
+type missedSlot struct {
+	idle
+	fromNS  int64        // of that part
+	waiter  *model.Hold  // that waited for the lock in it for longest
+	granted int64        // how often clients were granted the lock in it, and gave it back
+	lost    []model.Span // of it does not count
+	wait
+}
+
+// dueNS is by when it should have been run.
+func (m missedSlot) dueNS() int64 {
+	due := m.sinceNS + m.bound.NS()
+	for _, s := range m.lost {
+		if s.ToNS > m.sinceNS && s.FromNS < due {
+			due += s.ToNS - max(s.FromNS, m.sinceNS)
+		}
+	}
+	return due
+}
+
+// missed looks, in an idle stretch, for one bound in which clients could have run the slot, and no other can have kept the lock.
+func (j *Judge) missed(k *model.Lock, s idle, disturbed []model.Span, o *Outcome) (missed missedSlot, found bool) {
+	asked := askedIn(k, j.m, s.Span)
+	lost := model.Merged(append(slices.Clone(disturbed), unasked(j.m, asked, s.Span)...))
+	from := s.FromNS
+	take := func(to int64) bool {
+		if from >= to || len(asked) == 0 {
+			return false
+		}
+		missed = missedSlot{idle: s, fromNS: from, lost: lost, waiter: waitedLongest(j.m, asked, model.Span{FromNS: from, ToNS: to}), wait: waited(j.m, from, to, lost)}
+		return missed.tooLong()
+	}
+	var kept []tenancy
+	for _, t := range j.mayBeTaken(k, s.Span) {
+		if gaveBack(j.m, t.hold) {
+			continue
+		}
+		kept = append(kept, t)
+		if found = take(min(t.FromNS, s.ToNS)); found {
+			break
+		}
+		from = max(from, t.ToNS)
+	}
+	if found = found || take(s.ToNS); found {
+		missed.granted = grantedIn(j.m, asked, model.Span{FromNS: missed.fromNS, ToNS: missed.ToNS})
+		return missed, true
+	}
+	w := waited(j.m, s.FromNS, s.ToNS, disturbed)
+	if o.Inconclusive == "" && s.ToNS-s.FromNS-model.Within(disturbed, s.FromNS, s.ToNS) > w.bound.NS() {
+		o.Inconclusive = unclear(s, w, kept)
+	}
+	return missed, false
+}
+
+// unclear is why it is not known what a slot was missed for.
+func unclear(s idle, w wait, kept []tenancy) string {
+	ran := fmt.Sprintf("no client ran slot %d of %s for ", s.slot, s.key)
+	switch {
+	case !w.tooLong():
+		return ran + history.Duration(s.ToNS-s.FromNS) + ", but plain writes to the service were not seen to succeed all that time"
+	case len(kept) > 0:
+		h := slices.MaxFunc(kept, func(a, b tenancy) int { return cmp.Compare(a.ToNS-a.FromNS, b.ToNS-b.FromNS) }).hold
+		return ran + fmt.Sprintf("%s, but %s may have kept the lock since %s (%s): %s", history.Duration(w.countedNS), h.Client, history.Moment(h.DoneNS), h.ID, whyKept(h))
+	}
+	return ran + history.Duration(w.countedNS) + ", but clients did not ask for the lock all that time"
+}
+
+// whyKept is why a client that lived may have kept the lock.
+func whyKept(h *model.Hold) string {
+	switch {
+	case h.Outcome == history.Info:
+		return "what came of its request is not known"
+	case h.ReleaseNS != 0:
+		return "what came of its release is not known"
+	}
+	return "it gave it back neither then nor later"
+}
+
+// gaveBack reports whether a grant came to an end that is known: until then its client could have run a slot, and then others could.
+func gaveBack(m *model.Model, h *model.Hold) bool {
+	return h.Outcome == history.OK && m.MayHoldUntil(h) != model.Never
+}
+
+// waitedLongest is which of some acquires waited longest in a stretch, or could have run a slot in it.
+func waitedLongest(m *model.Model, asked []*model.Hold, s model.Span) *model.Hold {
+	in := func(h *model.Hold) int64 { return min(couldRunUntil(m, h), s.ToNS) - max(h.InvokeNS, s.FromNS) }
+	return slices.MaxFunc(asked, func(a, b *model.Hold) int { return cmp.Compare(in(a), in(b)) })
+}
+
+// grantedIn is how many of some acquires were granted in a stretch and given back.
+func grantedIn(m *model.Model, asked []*model.Hold, s model.Span) (n int64) {
+	for _, h := range asked {
+		if gaveBack(m, h) && h.ReleaseNS != 0 && h.DoneNS >= s.FromNS && h.DoneNS < s.ToNS {
+			n++
+		}
+	}
+	return n
+}
+
+// couldRunUntil is until when the client of an acquire waited to run a slot, or could have run it.
+func couldRunUntil(m *model.Model, h *model.Hold) int64 {
+	if gaveBack(m, h) {
+		return max(m.WaitedUntil(h), m.MayHoldUntil(h))
+	}
+	return m.WaitedUntil(h)
+}
+
+// askedIn are the acquires whose clients could have run a slot at some moment of a stretch, or waited for that. A try does not wait.
+func askedIn(k *model.Lock, m *model.Model, s model.Span) (asked []*model.Hold) {
+	for _, h := range k.Acquires {
+		if h.InvokeNS < s.ToNS && !h.Try && couldRunUntil(m, h) > s.FromNS {
+			asked = append(asked, h)
+		}
+	}
+	return asked
+}
+
+// unasked are the parts of a stretch in which none of them did.
+func unasked(m *model.Model, asked []*model.Hold, s model.Span) (gaps []model.Span) {
+	from := s.FromNS
+	for _, h := range asked { // in the order of their invocations
+		if h.InvokeNS > from {
+			gaps = append(gaps, model.Span{FromNS: from, ToNS: h.InvokeNS})
+		}
+		from = max(from, couldRunUntil(m, h))
+	}
+	if from < s.ToNS {
+		gaps = append(gaps, model.Span{FromNS: from, ToNS: s.ToNS})
+	}
+	return gaps
+}
+
+// missedFinding is the finding that a slot was run by no client.
+func (j *Judge) missedFinding(k *model.Lock, missed missedSlot) model.Finding {
+	due := j.m.Plan.DueNS(loadNS(j.m), missed.slot)
+	f := model.Finding{Key: k.Name, AtNS: missed.dueNS(), FromNS: missed.FromNS, ToNS: missed.dueNS()}
+	although := missed.waiter.Client + " waited for the lock"
+	if missed.granted > 0 {
+		although = "the lock was granted " + history.Counted(missed.granted, "time", "times")
+	}
+	f.Summary = fmt.Sprintf("slot %d of %s, due at %s, was run by no client for %s, although %s: %s",
+		missed.slot, k.Name, history.Moment(due), history.Duration(missed.countedNS), although, explain.BoundWords(missed.bound))
+	f.Cause = explain.WaitCause(j.m, k, f.AtNS)
+	old := missed.waiter
+	if granted := k.LastGrant(f.AtNS); granted != nil {
+		old = granted
+	}
+	s := explain.NewStory(j.m, &f, old, missed.waiter)
+	if missed.last != nil {
+		if h := missed.last.Hold; !slices.Contains(f.Holds, h.ID) {
+			f.Holds = append(f.Holds, h.ID)
+		}
+		s.Accessed(missed.last)
+	}
+	s.Asked(missed.waiter)
+	s.Add(due, nil, 0, "slot %d of %s was due", missed.slot, k.Name)
+	s.Add(f.AtNS, nil, 0, "it should have been run by now")
+	s.Finish()
+	return f
+}
+
+// loadNS is when the load began.
+func loadNS(m *model.Model) int64 {
+	at, _ := m.Phase(history.PhaseLoad)
+	return at
+}

@@ -1,0 +1,165 @@
+package property
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"lockcheck/checker/explain"
+	"lockcheck/checker/history"
+	"lockcheck/checker/model"
+)
+
+// pendingWaiters is the part of J8 about the clients that were already waiting for a lock when everything was healed. They go
+// on waiting in a phase of its own, in which nothing new is asked for. If none of them is granted the lock, although one
+// waits for a whole bound and fresh sessions get it afterwards, the lock hung; most often the waiters' library lost its wake-up.
+//
+// With none left there is nothing to say, and so in recordings from before there was this phase.
+func (j *Judge) pendingWaiters(k *model.Lock, fresh []*model.Hold, disturbed []model.Span, o *Outcome) {
+	var phase model.Span
+	if phase.FromNS, phase.ToNS = j.m.Phase(history.PhaseWaiting); phase.FromNS == 0 {
+		return
+	}
+	old, granted := k.WaitersAt(phase.FromNS)
+	if granted || len(old) == 0 {
+		return
+	}
+	taken := j.mayBeTaken(k, phase)
+	var hung []pendingWaiter
+	undecided := ""
+	for _, h := range old {
+		w, left := j.longestPending(h, phase, taken, disturbed)
+		switch {
+		case w.tooLong():
+			hung = append(hung, w)
+		case left && undecided == "":
+			undecided = w.undecided(taken, j.afterwards())
+		}
+	}
+	switch {
+	case len(hung) > 0 && len(fresh) == history.FreshSessions:
+		o.add(k.Name, hung[0].dueNS(), incidentOn(k), func() model.Finding { return j.lostWakeUpFinding(k, hung, fresh) })
+	case o.Inconclusive != "":
+	case len(hung) > 0:
+		o.Inconclusive = fmt.Sprintf("%s waited %s for %s %s and was not granted it, and whether fresh sessions get it was not seen",
+			hung[0].Client, history.Duration(hung[0].countedNS), k.Name, j.afterwards())
+	default:
+		o.Inconclusive = undecided
+	}
+}
+
+// pendingWaiter is an acquire that was pending when everything was healed, and the longest stretch in which it waited for a lock
+// that no other client can have had.
+type pendingWaiter struct {
+	*model.Hold
+	fromNS, untilNS int64
+	wait
+}
+
+// dueNS is by when the lock should have been granted.
+func (w pendingWaiter) dueNS() int64 { return w.fromNS + w.bound.NS() }
+
+// longestPending looks at how an acquire went on. Left reports that the end of the phase ended its wait, or the harness did, which
+// is no answer.
+func (j *Judge) longestPending(h *model.Hold, phase model.Span, taken []tenancy, disturbed []model.Span) (longest pendingWaiter, left bool) {
+	until, left := j.waitsUntil(h, phase.ToNS)
+	longest = pendingWaiter{Hold: h, untilNS: until, wait: wait{countedNS: -1}}
+	from := phase.FromNS
+	take := func(to int64) {
+		if from >= to {
+			return
+		}
+		if w := waited(j.m, from, to, disturbed); w.countedNS > longest.countedNS {
+			longest = pendingWaiter{h, from, to, w}
+		}
+	}
+	for _, t := range taken {
+		take(min(t.FromNS, until))
+		from = max(from, t.ToNS)
+	}
+	take(until)
+	return longest, left
+}
+
+// waitsUntil is until when, in the phase, a waiter could be granted its lock: it was answered, its client ended or was
+// asked to, or the last session of its client was confirmed to have ended. (While the client has a later one, the acquire may
+// be under that.)
+func (j *Judge) waitsUntil(h *model.Hold, phaseEnd int64) (until int64, left bool) {
+	until = j.m.WaitedUntil(h)
+	left = until >= phaseEnd || until == h.DoneNS && h.Outcome == history.Fail && h.Code == history.CodeCancelled
+	if s := j.lastSessionOf(h.Client); s != nil && s.EndedNS != 0 && s.EndedNS >= h.InvokeNS && s.EndedNS < until {
+		until, left = s.EndedNS, s.EndedNS >= phaseEnd
+	}
+	return min(until, phaseEnd), left
+}
+
+// tenancy is a stretch in which a lock may have been an acquire's with good reason, but for a lease that had still to run
+// out then.
+type tenancy struct {
+	model.Span
+	hold *model.Hold
+}
+
+// mayBeTaken are the tenancies that reach into the phase, in the order of their beginnings.
+func (j *Judge) mayBeTaken(k *model.Lock, phase model.Span) (taken []tenancy) {
+	for _, h := range k.Acquires {
+		if until := j.m.MayHoldUntil(h); until > phase.FromNS && until >= h.DoneNS && h.DoneNS < phase.ToNS {
+			taken = append(taken, tenancy{model.Span{FromNS: h.DoneNS, ToNS: until}, h})
+		}
+	}
+	slices.SortStableFunc(taken, func(a, b tenancy) int { return cmp.Compare(a.FromNS, b.FromNS) })
+	return taken
+}
+
+// afterwards says from when on waiters are looked at.
+func (j *Judge) afterwards() string {
+	if len(j.m.Faults) == 0 {
+		return "after the load was over"
+	}
+	return "after everything was healed"
+}
+
+// undecided is why it is not known whether a waiter would have been granted the lock.
+func (w pendingWaiter) undecided(taken []tenancy, afterwards string) string {
+	for _, t := range taken {
+		if t.ToNS >= w.untilNS && t.hold != w.Hold {
+			return fmt.Sprintf("%s still waited for %s %s, but %s may have had the lock: it lived, and what came of its request (%s) or of the release is not known",
+				w.Client, w.Key, afterwards, t.hold.Client, t.hold.ID)
+		}
+	}
+	if !w.works {
+		return fmt.Sprintf("%s still waited for %s %s, but no plain write to the service was seen to succeed since", w.Client, w.Key, afterwards)
+	}
+	return fmt.Sprintf("%s had waited for %s for %s %s when that was ended, which is too early to say that it hangs: not %s",
+		w.Client, w.Key, history.Duration(w.countedNS), afterwards, explain.BoundWords(w.bound))
+}
+
+// wait is a stretch in which a client waited for a lock, as far as it counts.
+type wait struct {
+	sinceNS   int64 // from when it counts
+	countedNS int64
+	works     bool          // a plain write to the service succeeded after the last that failed
+	bound     history.Bound // how long the wait may be
+}
+
+func (w wait) tooLong() bool { return w.works && w.countedNS > w.bound.NS() }
+
+// waited is how much of [from, to] counts: what disturbances (merged spans) leave of the stretch after the service was last
+// seen to refuse a plain write.
+func waited(m *model.Model, from, to int64, disturbed []model.Span) wait {
+	works := false
+	for _, p := range m.Probes {
+		switch {
+		case p.InvokeNS > to:
+		case p.DoneNS == 0 || !p.OK:
+			from, works = max(from, p.DoneNS, p.InvokeNS), false
+		case p.DoneNS >= from:
+			works = true
+		}
+	}
+	from = min(from, to)
+	return wait{sinceNS: from, countedNS: to - from - model.Within(disturbed, from, to), works: works, bound: m.Bound(from, to)}
+}
+
+// disturbed are the stretches in which the machine or the harness stood still, or a fault was in effect, merged.
+func disturbed(m *model.Model) []model.Span { return model.Merged(append(m.Faulty(), m.Stalls...)) }

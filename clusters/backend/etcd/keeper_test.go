@@ -1,0 +1,11 @@
+package etcd
+
+import (
+	"testing"
+
+	"lockcheck/clusters/testkit/backends"
+)
+
+func TestResourceTakesIdempotencyKeys(t *testing.T) {
+	backends.ResourceTakesIdempotencyKeys(t, Backend{})
+}

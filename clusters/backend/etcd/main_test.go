@@ -1,0 +1,9 @@
+package etcd
+
+import (
+	"testing"
+
+	"lockcheck/clusters/testkit/backends"
+)
+
+func TestMain(m *testing.M) { backends.Main(m, Backend{}) }

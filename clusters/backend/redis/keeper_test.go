@@ -1,0 +1,13 @@
+//go:build e2e
+
+package redis
+
+import (
+	"testing"
+
+	"lockcheck/clusters/testkit/backends"
+)
+
+func TestResourceTakesIdempotencyKeys(t *testing.T) {
+	backends.ResourceTakesIdempotencyKeys(t, Backend{})
+}

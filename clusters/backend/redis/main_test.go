@@ -1,0 +1,11 @@
+//go:build e2e
+
+package redis
+
+import (
+	"testing"
+
+	"lockcheck/clusters/testkit/backends"
+)
+
+func TestMain(m *testing.M) { backends.Main(m, Backend{}) }

@@ -1,8 +1,0 @@
-package hosttest
-
-import "syscall"
-
-// as has a process be another user's.
-func as(uid uint32) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
-}

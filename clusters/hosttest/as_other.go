@@ -1,8 +1,0 @@
-//go:build !linux
-
-package hosttest
-
-import "syscall"
-
-// as is for Linux, where the tests run that need it.
-func as(uint32) *syscall.SysProcAttr { return nil }

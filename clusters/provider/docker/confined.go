@@ -1,0 +1,174 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/events"
+
+	"lockcheck/clusters"
+	"lockcheck/clusters/provider/docker/sandbox"
+	"lockcheck/clusters/provider/procs"
+)
+
+// confined is a program of an image as it is, in a container of its own that has its host's network and PID namespaces.
+type confined struct {
+	host    *host
+	what    string // for errors: "redis on host n1"
+	log     string
+	id      string
+	image   string // as it was named
+	named   string // what names another image, for errors
+	quit    syscall.Signal
+	memory  int64    // that it may take, in bytes
+	control *control // with the sandbox, about its processes
+
+	killed atomic.Bool // by us
+
+	done chan struct{}
+	err  error
+}
+
+// Exit codes with which the engine and shells say that there was nothing to run.
+const (
+	exitNotRunnable = 126
+	exitNotFound    = 127
+	exitKilled      = 137
+)
+
+// ofTheImage are what an engine says of a start that failed for what is, or is not, in the image.
+var ofTheImage = []string{"executable file not found", "no such file or directory", "permission denied", "unable to find user"}
+
+// explainStart says what a start that the engine refused means.
+func (p *confined) explainStart(err error) error {
+	if slices.ContainsFunc(ofTheImage, func(words string) bool { return strings.Contains(err.Error(), words) }) {
+		return fmt.Errorf("%w: image %s does not start: %w; name another with %s", clusters.ErrUnavailable, p.image, err, p.named)
+	}
+	return refused(lost(p.host.site.engine, p.what, err))
+}
+
+// engineDelay is how long the engine may take to remove a container whose processes are gone.
+const engineDelay = 5 * time.Second
+
+// lastOutput bounds how long the end of a log is waited for.
+const lastOutput = 2 * time.Second
+
+// await ends the process here once its container is gone and what it logged has arrived.
+func (p *confined) await(removed <-chan container.WaitResponse, failed <-chan error, logged <-chan struct{}) {
+	select {
+	case end := <-removed:
+		p.err = p.explainEnd(end)
+	case err := <-failed:
+		p.err = p.host.lost(err)
+	}
+	select {
+	case <-logged:
+	case <-time.After(lastOutput):
+	}
+	p.control.stream.Close()
+	close(p.done)
+}
+
+func (p *confined) explainEnd(end container.WaitResponse) error {
+	switch {
+	case end.Error != nil && end.Error.Message != "":
+		return errors.New(end.Error.Message)
+	case end.StatusCode == 0:
+		return nil
+	case end.StatusCode == exitNotFound, end.StatusCode == exitNotRunnable:
+		return fmt.Errorf("%w: exit status %d: image %s could not run its program", clusters.ErrUnavailable, end.StatusCode, p.image)
+	case end.StatusCode == exitKilled && !p.killed.Load() && p.ranOutOfMemory():
+		return fmt.Errorf("signal: killed, because it needed more memory than the %d MB that it may have", p.memory>>20)
+	case end.StatusCode == exitKilled:
+		return errors.New("signal: killed")
+	}
+	return fmt.Errorf("exit status %d", end.StatusCode)
+}
+
+// ranOutOfMemory asks the engine which came first, the kernel's killing for want of memory or the end.
+func (p *confined) ranOutOfMemory() bool {
+	ctx, cancel := context.WithTimeout(p.host.site.ctx, pingTimeout)
+	defer cancel()
+	first, err := firstEvent(ctx, p.host.site.engine, p.id, events.ActionOOM, events.ActionDestroy)
+	return err == nil && first.Action == events.ActionOOM
+}
+
+func (p *confined) PID() int              { return 0 } // it may be on another machine
+func (p *confined) LogPath() string       { return p.log }
+func (p *confined) Done() <-chan struct{} { return p.done }
+
+// Target is how a program on the host finds the server's processes.
+func (p *confined) Target() procs.Target { return procs.Target{Container: p.id} }
+
+// Err is nil while the server runs, and if it ended with exit code 0.
+func (p *confined) Err() error {
+	if !isClosed(p.done) {
+		return nil
+	}
+	return p.err
+}
+
+// Resume continues them and reads back that no thread is stopped.
+func (p *confined) Resume(ctx context.Context) error {
+	if _, err := p.ask(ctx, sandbox.Resume); err != nil {
+		return fmt.Errorf("resume: %w", err)
+	}
+	return nil
+}
+
+func (p *confined) ask(ctx context.Context, do sandbox.Verb) (sandbox.Answer, error) {
+	if isClosed(p.done) {
+		return sandbox.Answer{}, p.endedError()
+	}
+	answer, err := p.control.ask(ctx, do)
+	switch {
+	case errors.Is(err, errGone) && isClosed(p.done):
+		err = p.endedError()
+	case errors.Is(err, errGone):
+		err = fmt.Errorf("%s: %w", p.what, p.host.lost(err))
+	case err != nil:
+		err = fmt.Errorf("%s: %w", p.what, err)
+	}
+	return answer, err
+}
+
+func (p *confined) endedError() error {
+	if p.err == nil {
+		return fmt.Errorf("%s has ended: exit code 0", p.what)
+	}
+	return fmt.Errorf("%s has ended: %w", p.what, p.err)
+}
+
+// Kill returns once all processes of the container were seen to be gone and the engine has removed it, so that its
+// data can be used by another. It returns nil also for a server that had ended before.
+func (p *confined) Kill(ctx context.Context) error {
+	p.killed.Store(true)
+	if _, err := p.ask(ctx, sandbox.Kill); err != nil && !isClosed(p.done) {
+		return err
+	}
+	select {
+	case <-p.done:
+		return nil
+	case <-time.After(engineDelay): // the sandbox saw none of its processes; the engine knows better
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, createTimeout)
+		defer cancel()
+		_ = p.host.site.engine.ContainerKill(ctx, p.id, "KILL")
+	case <-ctx.Done():
+	}
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+	}
+	if !isClosed(p.done) {
+		return fmt.Errorf("%s is still there after SIGKILL: %w", p.what, ctx.Err())
+	}
+	return nil
+}
