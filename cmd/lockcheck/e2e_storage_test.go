@@ -52,7 +52,7 @@ var (
 	// A write comes late, and the resource was started again since it served the newer holder. That one was killed, so until its lease ends,
 	// which is at least two thirds of it, no client can be granted the lock and show the resource its token anew. Half of that time is
 	// the resource's, to be back.
-	restarted     = []string{"--nemesis=pause:holder@work;kill:holder@work;kill:resource,at-once,0.33ttl", meetsPause, "--clients=2", "--ttl=9s", "--time-limit=24s"}
+	restarted = []string{"--nemesis=pause:holder@work;kill:holder@work;kill:resource,at-once,0.33ttl", meetsPause, "--clients=2", "--ttl=9s", "--time-limit=24s"}
 	// On a busy machine a server answered 11 s after it was killed. Of long holds each would meet the next kill, and hardly a write be answered.
 	killedStorage = []string{"--nemesis=kill:resource@worked,at-once", "--work=20ms..120ms,tries,given-up", "--time-limit=20s"}
 )
