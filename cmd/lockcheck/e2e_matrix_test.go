@@ -105,8 +105,8 @@ func TestEveryBackendOnEveryProvider(t *testing.T) {
 						switch {
 						case descriptors[backend].Leased && (cell.name == "pause" || cell.name == "pause, fenced" && !hasTokens(backend)):
 							limit = endingAt(harmed, limit...)
-						case cell.name != "calm":
-							limit = append(limit, meetsPause)
+						case cell.name != "calm": // no harm ends it
+							limit = append(limit, meetsInContainers)
 						}
 						o := lockcheck(t, program, slices.Concat([]string{"run", "--backend=" + backend, "--provider=" + provider, fmt.Sprintf("--seed=%d", seed)}, limit, cell.args)...)
 						cell.judge(t, backend, o)

@@ -124,13 +124,12 @@ func TestFaultsThatStopNothingInContainers(t *testing.T) {
 const faultsThatStopNothing = "--nemesis=delay:holder-servers@work,50ms±10ms,0.5..1ttl,rate:leader,64kbit,0.5..1ttl," +
 	"slow:holder,20%,1..1.5ttl,restart:one,0.1..0.3ttl"
 
-// Work that is longer than a fault takes on a busy machine, after which holders would be done: up to a second, but a pause or a kill a tenth
-// of it. Runs whose load does not end with the first fault that met a holder need that.
+// Work that is longer than a fault takes on a busy machine, after which holders would be done: a delay takes up to a second, a pause a tenth
+// of that. It is for loads that do not go on until a fault has met a holder.
 const (
-	longWork   = "--work=1s..2s"
-	meetsPause = "--work=300ms..400ms,tries,given-up"
-	// A lock that is not renewed has to outlast the work.
-	meetsInContainers = "--work=500ms..800ms,tries,given-up"
+	longWork          = "--work=1s..2s"
+	meetsPause        = "--work=300ms..400ms,tries,given-up"
+	meetsInContainers = "--work=500ms..800ms,tries,given-up" // and less than a lease, which some lock clients do not renew
 )
 
 func tookAndHealed(t *testing.T, o outcome) {
