@@ -334,7 +334,7 @@ func staleLook(guard history.Guard, certain ...model.Name) aimed {
 	row := aimed{
 		name: "a look at a member that was cut off, guard " + string(guard), backend: "etcd",
 		args: []string{"--client=lease-id-token", "--nodes=5", "--guard=" + string(guard),
-			"--nemesis=pause:client(1)@work;partition:node(1)-servers,2ttl", meetsPause, "--time-limit=12s"},
+			"--nemesis=pause:client(1)@work;partition:node(1)-servers,2ttl", meetsPauseAlone, "--time-limit=12s"},
 		why:     "a linearizable look waits for a leader, and then hears of the loss; a serializable one is answered from what the member had",
 		exposed: history.PastLease("pauses"), violates: append(certain, model.MutualExclusion),
 		may:  []model.Name{model.TokenMonotonicity}, // lease ids are not ordered

@@ -128,7 +128,8 @@ const faultsThatStopNothing = "--nemesis=delay:holder-servers@work,50ms±10ms,0.
 // of that. It is for loads that do not go on until a fault has met a holder.
 const (
 	longWork          = "--work=1s..2s"
-	meetsPause        = "--work=300ms..400ms,tries,given-up"
+	meetsPauseAlone   = "--work=300ms..400ms" // where all acquires wait, as those of jobs do
+	meetsPause        = meetsPauseAlone + ",tries,given-up"
 	meetsInContainers = "--work=500ms..800ms,tries,given-up" // and less than a lease, which some lock clients do not renew
 )
 
