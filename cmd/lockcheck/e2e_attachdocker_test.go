@@ -58,6 +58,8 @@ func TestAContainerIsAttachedToRedisWithAnACL(t *testing.T) {
 		args := []string{"--backend=redis", "--client-image=" + image, "--attach=" + server.endpoint, "--attach-config=" + access, "--nemesis=" + c.nemesis, pastTheLease}
 		if slices.Equal(c.code, []int{1}) {
 			args = endingAt(harmed, args...)
+		} else { // no harm ends it
+			args = append(args, meetsInContainers)
 		}
 		o := contained(t, secret, args...)
 		if !slices.Contains(c.code, o.code) {

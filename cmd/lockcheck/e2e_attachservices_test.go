@@ -57,6 +57,8 @@ func disturbedRun(t *testing.T, secret string, d disturbance, args ...string) ou
 	switch {
 	case slices.Equal(d.codes, []int{1}):
 		args = endingAt(harmed, args...)
+	case d.nemesis == pauseHolder.nemesis:
+		args = append(args, meetsPause)
 	case d.nemesis == cutOff: // a busy machine needs that for both cuts; one that is not has done with the first late write
 		args = append(args, "--until=stale-write", "--time-limit=20s")
 	}

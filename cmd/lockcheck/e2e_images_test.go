@@ -45,20 +45,20 @@ var imageRows = []struct {
 	{
 		// It is told of its loss by its library, which compares its own clock when it wakes up.
 		name: "rueidislock, paused past its lease", backend: "redis", variable: "LOCKCHECK_CLIENT_IMAGE_RUEIDISLOCK",
-		args:    []string{"--nodes=1", "--nemesis=pause:holder@work,2ttl", pastTheLease, "--client-arg=-poll"},
+		args:    []string{"--nodes=1", "--nemesis=pause:holder@work,2ttl", meetsInContainers, pastTheLease, "--client-arg=-poll"},
 		exposed: []string{history.PastLease("pauses")},
 	},
 	{
 		// The client that is granted the lock once the lease of the one that is cut off has run out is killed. bsm/redislock tells its user of no loss.
 		name: "bsm-redislock, cut off past its lease, and the next holder killed", backend: "redis", variable: "LOCKCHECK_CLIENT_IMAGE_BSM_REDISLOCK",
-		args:     []string{"--nodes=1", "--nemesis=partition:holder@acquire;kill:holder@work,1ttl", "--time-limit=24s"},
+		args:     []string{"--nodes=1", "--nemesis=partition:holder@acquire;kill:holder@work,1ttl", meetsInContainers, "--time-limit=24s"},
 		exposed:  []string{history.PastLease("partitions"), history.OfHolders("kills")},
 		violates: []model.Name{model.MutualExclusion}, cause: "partition of holder",
 	},
 	{
 		// Every fault of clients. The one that waits for a holder at work comes first: what the others do to clients may leave none.
 		name: "bsm-redislock, under every fault of clients", backend: "redis", variable: "LOCKCHECK_CLIENT_IMAGE_BSM_REDISLOCK",
-		args:    []string{"--nodes=1", "--nemesis=kill:holder@work;loss:client,60%;clock:client+2ttl;pause:client;partition:client-servers", "--time-limit=30s"},
+		args:    []string{"--nodes=1", "--nemesis=kill:holder@work;loss:client,60%;clock:client+2ttl;pause:client;partition:client-servers", meetsInContainers, "--time-limit=30s"},
 		exposed: []string{"losses", "clock-skews", "pauses", "partitions", history.OfHolders("kills")},
 	},
 }

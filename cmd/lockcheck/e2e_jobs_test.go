@@ -36,7 +36,7 @@ func jobsRows() (rows []jobsRow) {
 		case backend == "consul": // else no other client has the lock for 15 s
 			row.args = append(row.args, "--set=lock-delay=0s")
 		case !descriptors[backend].Leased:
-			row.args, row.double, row.judge = []string{paused, "--time-limit=9s"}, model.Pass, ranOnce
+			row.args, row.double, row.judge = []string{paused, meetsPauseAlone, "--time-limit=9s"}, model.Pass, ranOnce
 		}
 		if !slices.Contains([]string{"etcd", "redis", "postgres"}, backend) { // a lease with tokens, one without, and no lease
 			row = row.shown("TestJobs: plain, behind etcd, redis and postgres")
@@ -48,14 +48,14 @@ func jobsRows() (rows []jobsRow) {
 	}
 	return append(rows,
 		leader("etcd"), leader("zookeeper").shown("TestJobs: by its leader, behind etcd"),
-		jobsRow{name: "led and fenced", backend: "etcd", args: []string{"--client=election", paused, "--resource=fenced", "--time-limit=9s"}, double: model.Pass, judge: fencedOff}.shown("TestJobs: fenced, by its leader"),
-		jobsRow{name: "fenced", backend: "etcd", args: []string{paused, "--resource=fenced", "--time-limit=9s"}, double: model.Pass, judge: fencedOff},
-		jobsRow{name: "compare-and-set", backend: "redis", args: []string{paused, "--resource=cas", "--time-limit=9s"}, double: model.Pass, judge: fencedOff},
-		jobsRow{name: "idempotent", backend: "redis", args: []string{paused, "--execution=idempotent", "--time-limit=9s"}, double: model.Masked, judge: toldApart},
-		jobsRow{name: "idempotent", backend: "etcd", provider: "docker", args: []string{paused, "--execution=idempotent", "--time-limit=9s"}, double: model.Masked, judge: toldApart}.
+		jobsRow{name: "led and fenced", backend: "etcd", args: []string{"--client=election", paused, "--resource=fenced", meetsPauseAlone, "--time-limit=9s"}, double: model.Pass, judge: fencedOff}.shown("TestJobs: fenced, by its leader"),
+		jobsRow{name: "fenced", backend: "etcd", args: []string{paused, "--resource=fenced", meetsPauseAlone, "--time-limit=9s"}, double: model.Pass, judge: fencedOff},
+		jobsRow{name: "compare-and-set", backend: "redis", args: []string{paused, "--resource=cas", meetsPauseAlone, "--time-limit=9s"}, double: model.Pass, judge: fencedOff},
+		jobsRow{name: "idempotent", backend: "redis", args: []string{paused, "--execution=idempotent", meetsPauseAlone, "--time-limit=9s"}, double: model.Masked, judge: toldApart},
+		jobsRow{name: "idempotent", backend: "etcd", provider: "docker", args: []string{paused, "--execution=idempotent", meetsPauseAlone, "--time-limit=9s"}, double: model.Masked, judge: toldApart}.
 			shown("TestJobs: idempotent, behind redis"),
 		// Without tokens the resource has nothing else to tell the second record by.
-		jobsRow{name: "idempotent, under test", backend: "redis", args: []string{paused, "--execution=idempotent", "--resource=postgres", "--time-limit=9s"}, double: model.Masked, judge: toldApartUnderTest},
+		jobsRow{name: "idempotent, under test", backend: "redis", args: []string{paused, "--execution=idempotent", "--resource=postgres", meetsPauseAlone, "--time-limit=9s"}, double: model.Masked, judge: toldApartUnderTest},
 		jobsRow{name: "marked before the work", backend: "etcd", args: []string{paused, "--execution=at-most-once", found, atMost}, double: model.Violation, judge: sentTwice},
 		jobsRow{name: "marked, and killed at work", backend: "etcd", args: []string{"--nemesis=kill:holder@work", "--execution=at-most-once", untilExposed, atMost}, double: model.Pass, judge: ranOnce},
 		jobsRow{name: "calm, marked before the work", backend: "etcd", args: []string{"--nemesis=none", "--execution=at-most-once", "--slot=200ms", "--time-limit=4s"}, double: model.Pass, judge: ranOnce},
@@ -162,11 +162,11 @@ func TestJobsOnEveryResource(t *testing.T) {
 				kind, known := history.ResourceNamed(history.Resource(name))
 				switch {
 				case !known:
-					args = append(args, storage(t, ""), "--time-limit=9s")
+					args = append(args, storage(t, ""), meetsPauseAlone, "--time-limit=9s")
 				case kind.Compares == history.CompareNothing:
 					args = append(args, "--resource="+name, found, atMost)
 				default:
-					args = append(args, "--resource="+name, "--time-limit=9s")
+					args = append(args, "--resource="+name, meetsPauseAlone, "--time-limit=9s")
 				}
 				o := lockcheck(t, program, args...)
 				if known && kind.Compares == history.CompareNothing {
@@ -256,7 +256,7 @@ func TestJobsAtAServiceThatOthersRun(t *testing.T) {
 	member := startEtcd(t, testkit.OwnAddress(t), "")
 	for _, row := range []jobsRow{
 		{name: "plain", args: []string{found, atMost}, double: model.Violation, judge: sentTwice},
-		jobsRow{name: "idempotent", args: []string{"--execution=idempotent", "--time-limit=9s"}, double: model.Masked, judge: toldApart}.
+		jobsRow{name: "idempotent", args: []string{"--execution=idempotent", meetsPauseAlone, "--time-limit=9s"}, double: model.Masked, judge: toldApart}.
 			shown("TestJobs: idempotent, behind redis"),
 		{name: "by its leader, for longer than a slot may be late", args: []string{"--client=election", "--nemesis=none", "--slot=1s", "--time-limit=32s"}, double: model.Pass, judge: ranOnce},
 	} {

@@ -23,7 +23,7 @@ func TestWhatCannotBeRemovedCostsNoVerdict(t *testing.T) {
 	needDocker(t)
 	socket := engineThatKeeps(t, "/networks/")
 	o := outcome{out: t.TempDir()}
-	cmd := exec.Command(program, "run", "--backend=redis", "--provider=docker", "--nemesis=none", "--time-limit=2s", "--out="+o.out)
+	cmd := exec.Command(program, "run", "--backend=redis", "--provider=docker", "--nemesis=none", untilExposed, atMost, "--out="+o.out)
 	cmd.Env = append(os.Environ(), "DOCKER_HOST=unix://"+socket)
 	o = finish(t, cmd, o)
 	if o.code != 0 || !strings.Contains(o.stdout, "PASS") {

@@ -102,8 +102,11 @@ func TestEveryBackendOnEveryProvider(t *testing.T) {
 						if cell.name != "calm" {
 							limit = []string{"--time-limit=" + cmp.Or(descriptors[backend].UnderPauses, "12s")}
 						}
-						if descriptors[backend].Leased && (cell.name == "pause" || cell.name == "pause, fenced" && !hasTokens(backend)) {
+						switch {
+						case descriptors[backend].Leased && (cell.name == "pause" || cell.name == "pause, fenced" && !hasTokens(backend)):
 							limit = endingAt(harmed, limit...)
+						case cell.name != "calm": // no harm ends it
+							limit = append(limit, meetsInContainers)
 						}
 						o := lockcheck(t, program, slices.Concat([]string{"run", "--backend=" + backend, "--provider=" + provider, fmt.Sprintf("--seed=%d", seed)}, limit, cell.args)...)
 						cell.judge(t, backend, o)
@@ -292,8 +295,11 @@ func TestEveryClient(t *testing.T) {
 					case nemesis == none:
 						limit = "--time-limit=5s"
 					}
-					o := lockcheck(t, program, endingAt(violated, "run", "--provider=local", "--backend="+c.backend, "--client="+c.client, "--nemesis="+nemesis,
-						limit, fmt.Sprintf("--seed=%d", seed))...)
+					args := []string{"run", "--provider=local", "--backend=" + c.backend, "--client=" + c.client, "--nemesis=" + nemesis, limit, fmt.Sprintf("--seed=%d", seed)}
+					if nemesis == pause && len(violated) == 0 { // no harm ends it
+						args = append(args, meetsPause)
+					}
+					o := lockcheck(t, program, endingAt(violated, args...)...)
 					want := 0
 					if len(violated) > 0 {
 						want = 1

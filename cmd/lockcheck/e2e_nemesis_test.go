@@ -186,13 +186,13 @@ var aimedRows = []aimed{
 	},
 	{
 		name: "a silent transaction is ended, fenced", backend: "postgres",
-		args:    []string{"--workload=fencing", "--client=for-update", "--set=idle_in_transaction_session_timeout=2000", "--nemesis=pause:holder@work", "--time-limit=12s"},
+		args:    []string{"--workload=fencing", "--client=for-update", "--set=idle_in_transaction_session_timeout=2000", "--nemesis=pause:holder@work", meetsPause, "--time-limit=12s"},
 		why:     "the token was drawn when the row was locked, so that the next holder's is greater: the late write is rejected",
 		exposed: history.PastLease("pauses"), also: masks,
 	},
 	{
 		name: "a lease outlived, fenced", backend: "postgres",
-		args:    []string{"--workload=fencing", "--client=row-lease", "--nemesis=pause:holder@work", "--time-limit=12s"},
+		args:    []string{"--workload=fencing", "--client=row-lease", "--nemesis=pause:holder@work", meetsPause, "--time-limit=12s"},
 		why:     "the row's version is a token: the late write is rejected",
 		exposed: history.PastLease("pauses"), also: masks,
 	},
@@ -214,7 +214,7 @@ var aimedRows = []aimed{
 	},
 	{
 		name: "a lease outlived without a lock delay, fenced", backend: "consul",
-		args:    []string{"--workload=fencing", "--set=lock-delay=0s", "--nemesis=pause:holder@work", "--time-limit=16s"},
+		args:    []string{"--workload=fencing", "--set=lock-delay=0s", "--nemesis=pause:holder@work", meetsPause, "--time-limit=16s"},
 		why:     "LockIndex counts the grants of a key: the late write is rejected",
 		exposed: history.PastLease("pauses"), also: masks,
 	},
@@ -260,7 +260,7 @@ var aimedRows = []aimed{
 	},
 	{
 		name: "two leaders, fenced", backend: "kubernetes",
-		args:    []string{"--workload=fencing", "--client=no-release", "--nemesis=pause:holder@work", "--time-limit=24s"},
+		args:    []string{"--workload=fencing", "--client=no-release", "--nemesis=pause:holder@work", meetsPause, "--time-limit=24s"},
 		why:     "leaseTransitions is a token: the late write is rejected; and what is never released frees no other's lock",
 		exposed: history.PastLease("pauses"), also: masks,
 	},
@@ -313,7 +313,7 @@ var aimedRows = []aimed{
 func late(backend string, certain ...model.Name) aimed {
 	return aimed{
 		name: "the late write", backend: backend,
-		args:    []string{"--guard=before-write", "--nemesis=" + lateWrite, lateLimit},
+		args:    []string{"--guard=before-write", "--nemesis=" + lateWrite, meetsPause, lateLimit},
 		why:     "the last look passes, the write lands after the next grant: a plain resource takes it",
 		exposed: history.PastLease("partitions"), violates: append(certain, model.StaleWrite), may: belief, lasts: true,
 		also: func(t *testing.T, o outcome) {
@@ -334,7 +334,7 @@ func staleLook(guard history.Guard, certain ...model.Name) aimed {
 	row := aimed{
 		name: "a look at a member that was cut off, guard " + string(guard), backend: "etcd",
 		args: []string{"--client=lease-id-token", "--nodes=5", "--guard=" + string(guard),
-			"--nemesis=pause:client(1)@work;partition:node(1)-servers,2ttl", "--time-limit=12s"},
+			"--nemesis=pause:client(1)@work;partition:node(1)-servers,2ttl", meetsPauseAlone, "--time-limit=12s"},
 		why:     "a linearizable look waits for a leader, and then hears of the loss; a serializable one is answered from what the member had",
 		exposed: history.PastLease("pauses"), violates: append(certain, model.MutualExclusion),
 		may:  []model.Name{model.TokenMonotonicity}, // lease ids are not ordered
@@ -377,7 +377,7 @@ func takenOverAfter(least time.Duration) func(*testing.T, outcome) {
 func lateAtTheFence(backend string) aimed {
 	return aimed{
 		name: "the late write, fenced", backend: backend,
-		args:    []string{"--workload=fencing", "--guard=before-write", "--nemesis=" + lateWrite, lateLimit},
+		args:    []string{"--workload=fencing", "--guard=before-write", "--nemesis=" + lateWrite, meetsPause, lateLimit},
 		why:     "a resource that checks tokens rejects it",
 		exposed: history.PastLease("partitions"), also: func(t *testing.T, o outcome) {
 			if backend != "etcd" || o.of(t, model.MutualExclusion).Count > 0 { // a client of etcd may be told before the next grant

@@ -23,7 +23,7 @@ func TestReportsOfRealRunsInABrowser(t *testing.T) {
 		shownBy string
 	}{
 		"etcd pause": {args: []string{"--backend=etcd", "--nemesis=pause", "--workload=lock"}, code: 1, says: []string{"UNSAFE under pause: ", "stale-write-1"}},
-		"etcd fencing": {args: []string{"--backend=etcd", "--nemesis=pause:holder,kill:leader", "--workload=fencing"},
+		"etcd fencing": {args: []string{"--backend=etcd", "--nemesis=pause:holder,kill:leader", "--workload=fencing", meetsPause},
 			says: []string{"PASS: etcd under pause:holder", "mutual-exclusion-1", "masked"}},
 		"redis pause": {args: []string{"--backend=redis", "--nemesis=pause", "--workload=lock"}, code: 1, says: []string{"UNSAFE under pause: ", "stale-write-1"},
 			shownBy: "TestReportsOfRealRunsInABrowser/etcd pause"},

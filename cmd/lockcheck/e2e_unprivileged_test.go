@@ -124,8 +124,14 @@ func TestFaultsThatStopNothingInContainers(t *testing.T) {
 const faultsThatStopNothing = "--nemesis=delay:holder-servers@work,50ms±10ms,0.5..1ttl,rate:leader,64kbit,0.5..1ttl," +
 	"slow:holder,20%,1..1.5ttl,restart:one,0.1..0.3ttl"
 
-// longWork is longer than a fault takes on a busy machine: up to a second, after which holders would be done.
-const longWork = "--work=1s..2s"
+// Work that is longer than a fault takes on a busy machine, after which holders would be done: a delay takes up to a second, a pause a tenth
+// of that. It is for loads that do not go on until a fault has met a holder.
+const (
+	longWork          = "--work=1s..2s"
+	meetsPauseAlone   = "--work=300ms..400ms" // where all acquires wait, as those of jobs do
+	meetsPause        = meetsPauseAlone + ",tries,given-up"
+	meetsInContainers = "--work=500ms..800ms,tries,given-up" // and less than a lease, which some lock clients do not renew
+)
 
 func tookAndHealed(t *testing.T, o outcome) {
 	t.Helper()

@@ -58,7 +58,8 @@ func TestThePagesWorkflow(t *testing.T) {
 		t.Fatalf("%+v", w)
 	}
 	dir := t.TempDir()
-	file := strings.NewReplacer("time-limit: 30s", "time-limit: 16s", "repeat: 2", "repeat: 1").Replace(config.Example)
+	work := strings.Replace(strings.TrimPrefix(meetsPause, "--"), "=", ": ", 1)
+	file := strings.NewReplacer("time-limit: 30s", "time-limit: 16s\n  "+work, "repeat: 2", "repeat: 1").Replace(config.Example)
 	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(file), 0o644); err != nil {
 		t.Fatal(err)
 	}

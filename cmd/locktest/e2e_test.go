@@ -142,7 +142,7 @@ func TestWhatATeamSees(t *testing.T) {
 			t.Fatalf("exit %d, kept %q; want 1 and a run", code, kept)
 		}
 		wants(t, text, `--- FAIL: TestInnerPlain/paused`, `lockcheck: ✗ UNSAFE under pause:holder: \d+ stale writes? accepted \(\d+ incidents?\)`,
-			`exposed   ✓ \d+ pauses? of a holder`, `stale-write-1: `, `mutual-exclusion-1: `, ` 1\. +\S+ s  c\d acquired k1 with token`, `paused \(SIGSTOP\)`, `cause: `,
+			`exposed   ✓ \d+ pauses? of a holder`, `stale-write-1: `, `mutual-exclusion-1: `, ` 1\. +\S+ s  c\d(-\d+)? acquired k1 with token`, `paused \(SIGSTOP\)`, `cause: `,
 			`report    `+regexp.QuoteMeta(filepath.Join(kept[0], rundir.ReportFile)),
 			`reproduce env LOCKCHECK_SEED=3 go test -count=1 '?-run=\^TestInnerPlain\$/\^paused\$'? lockcheck/cmd/locktest`)
 		if _, err := os.Stat(filepath.Join(kept[0], rundir.ReportFile)); err != nil {

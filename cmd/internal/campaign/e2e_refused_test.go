@@ -61,7 +61,7 @@ func TestARestrictedNamespaceHasPodsOnLoopback(t *testing.T) {
 	api := admin(t)
 	n := namespace(t, api, "restricted", object{"pod-security.kubernetes.io/enforce": "restricted"})
 	out := t.TempDir()
-	code, said := run(t, adminConfig, out, append(matrix("pause,partition"), onCluster(n)...)...)
+	code, said := run(t, adminConfig, out, append(matrix("pause,partition"), onCluster(n, meetsPause)...)...)
 	t.Log(said)
 	got := runs(t, out)
 	if paused := got["etcd/pause/lock"]; len(paused) != 1 || paused[0].verdict() != "violation" {

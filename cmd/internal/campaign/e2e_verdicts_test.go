@@ -13,16 +13,16 @@ import (
 
 func TestACampaignComesToTheVerdictsOfThisMachine(t *testing.T) {
 	api, s := admin(t), asked()
-	ownArgs := []string{"--provider=local"}
+	n := namespace(t, api, "verdicts", nil)
+	podArgs, ownArgs := onCluster(n), []string{"--provider=local"}
 	if !soaking() {
 		s.nemeses = "pause" // that runs without faults pass in pods is what the other tests see
-		ownArgs = append(ownArgs, "--jobs=2")
+		podArgs, ownArgs = append(podArgs, meetsPause), append(ownArgs, "--jobs=2", meetsPause)
 	}
-	n := namespace(t, api, "verdicts", nil)
 	there, here := t.TempDir(), t.TempDir()
 	var code, want int
 	rest := costOf(t, func() { time.Sleep(s.rest) }) // the node's own programs run all the time, also while the same cells are run here
-	campaign := costOf(t, func() { code, _ = run(t, adminConfig, there, s.matrix(onCluster(n)...)...) })
+	campaign := costOf(t, func() { code, _ = run(t, adminConfig, there, s.matrix(podArgs...)...) })
 	own := costOf(t, func() { want, _ = run(t, adminConfig, here, s.matrix(ownArgs...)...) })
 	t.Logf("processor time of the whole machine: %v for the campaign, %v for the same cells run here; of the node at rest: %v", campaign, own, rest)
 	if s.rest > 0 {
