@@ -111,7 +111,7 @@ var properties = []row{
 	{Description{
 		Name: model.MissedExecution, Layer: model.LayerEffect, Harm: 2, Advice: AdviceLiveness,
 		One: "job that no client ran", Many: "jobs that no client ran",
-		Meaning: "Every slot that is due is recorded, late or not, as soon as the lock can be granted.",
+		Meaning: "Every slot that is due is recorded, even if late, once the lock can be granted.",
 	}, (*property.Judge).MissedExecution, nil, nil, (*history.Plan).Jobs},
 	{Description{
 		Name: model.Liveness, Layer: model.LayerLiveness, OfLock: true, Harm: 12, Advice: AdviceLiveness,

@@ -31,16 +31,16 @@ type workflow struct {
 	}
 }
 
-// pagesWorkflow is the one in reports/README.md.
+// pagesWorkflow is the one with several jobs in reports/CI.md.
 func pagesWorkflow(t *testing.T) workflow {
 	t.Helper()
-	text, err := os.ReadFile("../../reports/README.md")
+	text, err := os.ReadFile("../../reports/CI.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	block := regexp.MustCompile("(?s)```yaml\n(on: .*?)```").FindSubmatch(text)
 	if block == nil {
-		t.Fatal("reports/README.md has no workflow")
+		t.Fatal("reports/CI.md has no workflow")
 	}
 	var w workflow
 	if err := yaml.Unmarshal(block[1], &w); err != nil {
@@ -49,7 +49,7 @@ func pagesWorkflow(t *testing.T) workflow {
 	return w
 }
 
-// The workflow of reports/README.md: every job has its shard, what they leave is gathered, and one job joins it.
+// The workflow of reports/CI.md: every job has its shard, what they leave is gathered, and one job joins it.
 func TestThePagesWorkflow(t *testing.T) {
 	t.Parallel()
 	w := pagesWorkflow(t)

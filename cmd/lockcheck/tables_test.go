@@ -76,7 +76,7 @@ func pageLists(t *testing.T) []pageList {
 		faults.names = append(faults.names, string(fault.Name))
 	}
 	plain := pageList{page: "clusters/client/README.md", before: "\nThe other backends (", after: ") send none.", quote: "`"}
-	ordered := pageList{page: "README.md", before: "\n| Which locks have tokens? | The default clients of ", after: "; [of the others](clusters/README.md) some |"}
+	ordered := pageList{page: "README.md", before: "\n| Which locks have tokens? | The default clients of ", after: "; [some others](clusters/README.md), too |"}
 	for _, backend := range harness.Backends {
 		if !sendsOptions(t, backend.Name()) {
 			plain.names = append(plain.names, backend.Name())
