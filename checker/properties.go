@@ -16,8 +16,6 @@ type Description struct {
 	One, Many string
 	// Meaning says in a sentence what holds where the property does.
 	Meaning string
-	// OfLock says that a lock service and its client promise it.
-	OfLock bool
 	// Harm ranks violations for headlines, from 1: harm to data first, then what the lock broke, then what fencing could
 	// have masked.
 	Harm int
@@ -64,57 +62,57 @@ var properties = []row{
 		Meaning: "Two clients never believe at the same time that they hold one lock.",
 	}, (*property.Judge).MutualExclusion, (*property.Judge).OverlapsTested, property.Always, nil},
 	{Description{
-		Name: model.LockLinearizability, Layer: model.LayerService, OfLock: true, Harm: 7, Advice: AdviceService,
+		Name: model.LockLinearizability, Layer: model.LayerService, Harm: 7, Advice: AdviceService,
 		One: "contradiction in the lock's answers", Many: "contradictions in the lock's answers",
 		Meaning: "The answers of the lock service fit some order of the operations, given the leases it promised.",
 	}, (*property.Judge).LockLinearizability, nil, (*property.Judge).StableLockConflict, nil},
 	{Description{
-		Name: model.EarlyExpiry, Layer: model.LayerService, OfLock: true, Harm: 8, Advice: AdviceService,
+		Name: model.EarlyExpiry, Layer: model.LayerService, Harm: 8, Advice: AdviceService,
 		One: "grant lost before its lease could run out", Many: "grants lost before their lease could run out",
 		Meaning: "No grant is lost before its acknowledged lease could have expired.",
 	}, (*property.Judge).EarlyExpiry, nil, (*property.Judge).StableEarlyExpiry, nil},
 	{Description{
-		Name: model.ReleaseByOwner, Layer: model.LayerService, OfLock: true, Harm: 9, Advice: AdviceRelease,
+		Name: model.ReleaseByOwner, Layer: model.LayerService, Harm: 9, Advice: AdviceRelease,
 		One: "grant removed by another hold's release", Many: "grants removed by another hold's release",
 		Meaning: "No release removes the record of another hold.",
 	}, (*property.Judge).ReleaseByOwner, (*property.Judge).ReleasesTested, nil, nil},
 	{Description{
-		Name: model.TokenMonotonicity, Layer: model.LayerFencing, OfLock: true, Harm: 10, Advice: AdviceTokens,
+		Name: model.TokenMonotonicity, Layer: model.LayerService, Harm: 10, Advice: AdviceTokens,
 		One: "token that did not grow", Many: "tokens that did not grow",
 		Meaning: "A later grant always carries a greater token.",
 	}, (*property.Judge).TokenMonotonicity, (*property.Judge).TokensTested, (*property.Judge).StableTokens, nil},
 	{Description{
-		Name: model.StaleWrite, Layer: model.LayerFencing, Harm: 3, Advice: AdviceHarm,
+		Name: model.StaleWrite, Layer: model.LayerHarm, Harm: 3, Advice: AdviceHarm,
 		One: "stale write accepted", Many: "stale writes accepted",
 		Meaning: "The resource applies no write of a holder whose lock had passed on.",
 	}, (*property.Judge).StaleWrite, (*property.Judge).WritesTested, (*property.Judge).StableStaleWrite, nil},
 	{Description{
-		Name: model.LostUpdate, Layer: model.LayerEffect, Harm: 4, Advice: AdviceHarm,
+		Name: model.LostUpdate, Layer: model.LayerHarm, Harm: 4, Advice: AdviceHarm,
 		One: "acknowledged update lost", Many: "acknowledged updates lost",
 		Meaning: "No acknowledged update is overwritten by one that was not built on it.",
 	}, (*property.Judge).LostUpdate, (*property.Judge).UpdatesTested, property.Always, nil},
 	{Description{
-		Name: model.ResourceLinearizability, Layer: model.LayerEffect, Harm: 5, Advice: AdviceHarm,
+		Name: model.ResourceLinearizability, Layer: model.LayerHarm, Harm: 5, Advice: AdviceHarm,
 		One: "conflict of updates that no order explains", Many: "conflicts of updates that no order explains",
 		Meaning: "Holders' reads are consistent with one order of updates.",
 	}, (*property.Judge).ResourceLinearizability, (*property.Judge).ReadsTested, (*property.Judge).StableUpdateConflict, nil},
 	{Description{
-		Name: model.ResourceIntegrity, Layer: model.LayerEffect, Harm: 6, Advice: AdviceResource,
+		Name: model.ResourceIntegrity, Layer: model.LayerHarm, Harm: 6, Advice: AdviceResource,
 		One: "contradiction of the resource", Many: "contradictions of the resource",
 		Meaning: "The resource under test does what it answers, has all of it in its log, and rejects what it must and nothing else.",
 	}, (*property.Judge).ResourceIntegrity, nil, nil, func(p *history.Plan) bool { return p.UnderTest != nil }},
 	{Description{
-		Name: model.DoubleExecution, Layer: model.LayerEffect, Harm: 1, Advice: AdviceJobs,
+		Name: model.DoubleExecution, Layer: model.LayerHarm, Harm: 1, Advice: AdviceJobs,
 		One: "job run twice", Many: "jobs run twice",
 		Meaning: "No slot of a job is recorded twice.",
 	}, (*property.Judge).DoubleExecution, (*property.Judge).RecordsTested, property.Always, (*history.Plan).Jobs},
 	{Description{
-		Name: model.MissedExecution, Layer: model.LayerEffect, Harm: 2, Advice: AdviceLiveness,
+		Name: model.MissedExecution, Layer: model.LayerHarm, Harm: 2, Advice: AdviceLiveness,
 		One: "job that no client ran", Many: "jobs that no client ran",
 		Meaning: "Every slot that is due is recorded, even if late, once the lock can be granted.",
 	}, (*property.Judge).MissedExecution, nil, nil, (*history.Plan).Jobs},
 	{Description{
-		Name: model.Liveness, Layer: model.LayerLiveness, OfLock: true, Harm: 12, Advice: AdviceLiveness,
+		Name: model.Liveness, Layer: model.LayerService, Harm: 12, Advice: AdviceLiveness,
 		One: "lock that clients waited for in vain", Many: "locks that clients waited for in vain",
 		Meaning: "Once all faults are over, one of the clients that wait for the lock is granted it, and fresh clients can take it.",
 	}, (*property.Judge).Liveness, (*property.Judge).LocksTested, nil, nil},

@@ -38,18 +38,18 @@ const (
 	Liveness                Name = "liveness"
 )
 
-// Layer is what a violated property means: a client's belief, a bug of the service, a hole in the fencing, harm to the
-// data, or a lock that clients waited for in vain.
+// Layer is where a violation is: in what clients believe, in a promise of the lock, or in what it protects.
 type Layer string
 
-// The layers of properties.
+// The layers, from the service to the data.
 const (
-	LayerBelief   Layer = "belief"
-	LayerService  Layer = "service"
-	LayerFencing  Layer = "fencing"
-	LayerEffect   Layer = "effect"
-	LayerLiveness Layer = "liveness"
+	LayerService Layer = "service" // promised by a lock service and its client
+	LayerBelief  Layer = "belief"  // two clients believe at once
+	LayerHarm    Layer = "harm"    // it reached the data or the jobs
 )
+
+// Layers are all layers, in that order.
+var Layers = []Layer{LayerService, LayerBelief, LayerHarm}
 
 // Result is the judgement of one run: results.json without the plan's fields, which the report adds.
 type Result struct {

@@ -169,7 +169,7 @@ func keep(t *testing.T, o outcome) {
 // serviceProperties are what a lock service and its client promise.
 var serviceProperties = func() (names []model.Name) {
 	for _, p := range checker.Properties() {
-		if p.OfLock {
+		if p.Layer == model.LayerService {
 			names = append(names, p.Name)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 func TestARunsSentenceNamesTheStorageAsTheRunDid(t *testing.T) {
 	for compares, want := range map[string]string{"tokens": "broke a promise: 1 contradiction of the resource", "nothing": "; the resource checks no token"} {
 		result := model.Result{Verdict: model.Violation, Incidents: 2, Properties: []model.Property{
-			{Name: model.ResourceIntegrity, Verdict: model.Violation, Count: 1, Findings: []model.Finding{{}}},
-			{Name: model.StaleWrite, Verdict: model.Violation, Count: 1, Findings: []model.Finding{{}}},
+			{Name: model.ResourceIntegrity, Layer: model.LayerHarm, Verdict: model.Violation, Count: 1, Findings: []model.Finding{{}}},
+			{Name: model.StaleWrite, Layer: model.LayerHarm, Verdict: model.Violation, Count: 1, Findings: []model.Finding{{}}},
 		}}
 		plan := history.Plan{Backend: "etcd", Nemesis: "pause", Resource: "./mine", Fenced: compares == "tokens", UnderTest: &history.UnderTest{Compares: compares}}
 		r := rundir.Results{Backend: "etcd", Nemesis: "pause", Resource: "./mine", Compares: compares, Result: result}

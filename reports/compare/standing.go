@@ -56,35 +56,9 @@ func (r Result) kinds() (kinds []string) {
 	return kinds
 }
 
-// Layer is what backends are compared for: where a lock failed. The checker's layers are finer, and put a token that did not grow
-// beside the writes that it should have stopped; among backends it is the service that failed.
-type Layer string
-
-// The layers. The service fails if it grants a lock twice, ends a lease early, or breaks another promise of its own; belief,
-// if two clients believed at once; and harm is done, if it reached the data.
-const (
-	OfService Layer = "service"
-	OfBelief  Layer = "belief"
-	OfHarm    Layer = "harm"
-)
-
-// layers are the three in the order from the service to the data.
-var layers = []Layer{OfService, OfBelief, OfHarm}
-
-// layerOf is where a violation of a property belongs.
-func layerOf(name model.Name) Layer {
-	switch checker.Describe(name).Advice {
-	case checker.AdviceBelief:
-		return OfBelief
-	case checker.AdviceHarm, checker.AdviceResource:
-		return OfHarm
-	}
-	return OfService
-}
-
 // LayerMark is what came of a layer in all runs of a cell.
 type LayerMark struct {
-	Layer   Layer
+	Layer   model.Layer
 	Verdict model.Verdict // the worst of its properties: violation, inconclusive, masked, pass, or n/a
 }
 
@@ -110,7 +84,7 @@ func markOf(v model.Verdict) string {
 func (m LayerMark) Words() string {
 	switch m.Verdict {
 	case model.Violation:
-		return map[Layer]string{OfService: "the service broke a promise", OfBelief: "two clients believed at once", OfHarm: "the data was harmed"}[m.Layer]
+		return map[model.Layer]string{model.LayerService: "the service broke a promise", model.LayerBelief: "two clients believed at once", model.LayerHarm: "the data was harmed"}[m.Layer]
 	case model.Masked:
 		return "two clients believed at once, and fencing, compare-and-set or idempotency keys kept it from the data"
 	case model.Inconclusive:
@@ -126,7 +100,7 @@ var worseVerdicts = []model.Verdict{model.Violation, model.Inconclusive, model.M
 
 // Layers says which layer failed, over all runs that were made.
 func (r Result) Layers() (marks []LayerMark) {
-	for _, layer := range layers {
+	for _, layer := range model.Layers {
 		mark := LayerMark{layer, model.NotApplicable}
 		for _, worse := range worseVerdicts {
 			if r.has(layer, worse) {
@@ -139,10 +113,10 @@ func (r Result) Layers() (marks []LayerMark) {
 	return marks
 }
 
-func (r Result) has(layer Layer, verdict model.Verdict) bool {
+func (r Result) has(layer model.Layer, verdict model.Verdict) bool {
 	for _, run := range r.Runs {
 		for _, p := range run.Properties {
-			if run.Error == "" && p.Verdict == verdict && layerOf(p.Name) == layer {
+			if run.Error == "" && p.Verdict == verdict && checker.Describe(p.Name).Layer == layer {
 				return true
 			}
 		}

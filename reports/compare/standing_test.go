@@ -71,6 +71,8 @@ func TestLayersTellBackendsApart(t *testing.T) {
 			"● service ● belief ● harm"},
 		"a service that broke its promise, without harm": {came(model.Violation, verdicts{model.TokenMonotonicity: model.Violation}), "● service ○ belief ○ harm"},
 		"a lock that hangs": {came(model.Violation, verdicts{model.Liveness: model.Violation}), "● service ○ belief ○ harm"},
+		"a job run twice":   {came(model.Violation, verdicts{model.DoubleExecution: model.Violation}), "○ service ○ belief ● harm"},
+		"a job not run":     {came(model.Violation, verdicts{model.MissedExecution: model.Violation}), "○ service ○ belief ● harm"},
 		"calm":              {calm(), "○ service ○ belief ○ harm"},
 	} {
 		t.Run(name, func(t *testing.T) {

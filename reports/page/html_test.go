@@ -181,7 +181,7 @@ func TestReportsOfRunsInWhichLittleHappened(t *testing.T) {
 		"nothing at all": {Result: &model.Result{Verdict: model.Inconclusive}, Model: &model.Model{}},
 		"only faults":    {Result: &model.Result{Verdict: model.Inconclusive}, Model: &model.Model{Faults: []*model.Fault{fault, {Op: 2, Name: "kill", Target: "c1", Error: "no such process"}}, EndNS: 2e9}},
 		"a finding that names nothing": {Result: &model.Result{Verdict: model.Violation, Properties: []model.Property{
-			{Name: model.Liveness, Layer: model.LayerLiveness, Verdict: model.Violation, Count: 1, Findings: []model.Finding{lone}}}},
+			{Name: model.Liveness, Layer: model.LayerService, Verdict: model.Violation, Count: 1, Findings: []model.Finding{lone}}}},
 			Model: &model.Model{EndNS: 6e9}},
 		"a hold that never ended": {Result: &model.Result{Verdict: model.Pass}, Model: &model.Model{EndNS: 3e9,
 			Holds: []*model.Hold{{ID: "h1", Key: "k", Client: "c1", InvokeNS: 1e9, DoneNS: 2e9, Outcome: history.OK}, {ID: "h2", Key: "k", Client: "c2", InvokeNS: 1e9, Outcome: history.Invoke}}}},

@@ -31,7 +31,7 @@ var recorded = map[string]reflect.Type{
 // enumerated are the types of which all values are known.
 var enumerated = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[model.Verdict](): oneOf(model.Pass, model.Violation, model.Masked, model.Inconclusive, model.NotApplicable),
-	reflect.TypeFor[model.Layer]():   oneOf(model.LayerBelief, model.LayerService, model.LayerFencing, model.LayerEffect, model.LayerLiveness),
+	reflect.TypeFor[model.Layer]():   oneOf(model.Layers...),
 	reflect.TypeFor[model.Name]():    oneOf(checker.Names()...),
 	reflect.TypeFor[uint64]():        {Type: "string", Pattern: "^[0-9]+$"}, // Step.Pick: other programs round numbers of this size
 	reflect.TypeFor[history.Type]():  oneOf(history.Invoke, history.OK, history.Fail, history.Info),

@@ -19,7 +19,7 @@ func TestWhatTheLockDidWrongIsToldBeforeWhatPausesAlwaysDo(t *testing.T) {
 		violated(model.MutualExclusion, model.LayerBelief),
 		{Name: model.EarlyExpiry, Layer: model.LayerService, Verdict: model.Pass},
 		violated(model.ReleaseByOwner, model.LayerService),
-		violated(model.StaleWrite, model.LayerFencing),
+		violated(model.StaleWrite, model.LayerHarm),
 	}}
 	var ids []string
 	for _, f := range firstFindings(r) {
@@ -37,10 +37,10 @@ func TestTheLogOfATestShowsAnIncidentOnce(t *testing.T) {
 		return model.Property{Name: name, Layer: layer, Verdict: model.Violation, Count: 1, Incidents: 1, Findings: []model.Finding{f}}
 	}
 	r := &model.Result{Incidents: 5, Properties: []model.Property{
-		violated(model.MutualExclusion, model.LayerBelief, "h1"), violated(model.StaleWrite, model.LayerFencing, "h1"),
+		violated(model.MutualExclusion, model.LayerBelief, "h1"), violated(model.StaleWrite, model.LayerHarm, "h1"),
 		violated(model.EarlyExpiry, model.LayerService, "h2"), violated(model.LockLinearizability, model.LayerService, "h2"),
-		violated(model.TokenMonotonicity, model.LayerFencing, "h3"), violated(model.LostUpdate, model.LayerEffect, "h4"),
-		violated(model.Liveness, model.LayerLiveness, "lock k1"),
+		violated(model.TokenMonotonicity, model.LayerService, "h3"), violated(model.LostUpdate, model.LayerHarm, "h4"),
+		violated(model.Liveness, model.LayerService, "lock k1"),
 	}}
 	var out strings.Builder
 	writeFirstStories(&out, r, testkit.Dir(t, "run"))
@@ -54,11 +54,11 @@ early-expiry-1: what early-expiry says
 lock-linearizability-1: what lock-linearizability says
   of the same incident as early-expiry-1
 
-mutual-exclusion-1: what mutual-exclusion says
-  of the same incident as stale-write-1
-
 token-monotonicity-1: what token-monotonicity says
    1.    0.000 s  the story of token-monotonicity
+
+mutual-exclusion-1: what mutual-exclusion says
+  of the same incident as stale-write-1
 
 2 violated properties more in the report
 `

@@ -13,11 +13,9 @@ import (
 func LayerMeaning(layer model.Layer) string { return layerMeanings[layer] }
 
 var layerMeanings = map[model.Layer]string{
-	model.LayerBelief:   "What clients believe. Unavoidable for leases whose holder can be paused: the reason why fencing exists.",
-	model.LayerService:  "What the lock promised. A violation says that the promise was not kept; the service, its settings or a lock client may be to blame.",
-	model.LayerFencing:  "Whether a stale holder is kept away from the data.",
-	model.LayerEffect:   "What became of the data. A violation is harm done.",
-	model.LayerLiveness: "Whether the lock is available again afterwards.",
+	model.LayerBelief:  "What clients believe. Unavoidable for leases whose holder can be paused: the reason why fencing exists.",
+	model.LayerService: "What the lock promised. A violation says that the promise was not kept; the service, its settings or a lock client may be to blame.",
+	model.LayerHarm:    "What became of the data and the jobs. A violation is harm done.",
 }
 
 // Counted is how many violations of a property there are: "4 stale writes accepted".

@@ -97,7 +97,7 @@ func Party(plan history.Plan, p *model.Property) string {
 		return client
 	case p.Name == model.Liveness:
 		return either
-	case checker.Describe(p.Name).OfLock:
+	case checker.Describe(p.Name).Layer == model.LayerService:
 		switch {
 		case len(p.Findings) == 0, slices.ContainsFunc(p.Findings, func(f model.Finding) bool { return !f.Cause.MayBeRelease() }):
 			return plan.Backend
@@ -158,7 +158,7 @@ func brokeWords(who string, what []string) string {
 func lockWords(plan history.Plan, r *model.Result) string {
 	unjudged := ""
 	for _, about := range checker.Properties() {
-		if !about.OfLock {
+		if about.Layer != model.LayerService {
 			continue
 		}
 		name, p := about.Name, r.Property(about.Name)
@@ -179,7 +179,7 @@ func lockWords(plan history.Plan, r *model.Result) string {
 // harmed reports whether a violation reached the data.
 func harmed(r *model.Result) bool {
 	return slices.ContainsFunc(r.Properties, func(p model.Property) bool {
-		return p.Verdict == model.Violation && (p.Name == model.StaleWrite || p.Layer == model.LayerEffect) && p.Name != model.ResourceIntegrity && p.Name != model.MissedExecution
+		return p.Verdict == model.Violation && p.Layer == model.LayerHarm && p.Name != model.ResourceIntegrity && p.Name != model.MissedExecution
 	})
 }
 

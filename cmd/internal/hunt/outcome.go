@@ -19,12 +19,12 @@ import (
 
 // Service are the promises of a lock service and its client. Belief is none: no lease keeps a paused holder from it.
 func Service() []model.Name {
-	return properties(func(p checker.Description) bool { return p.OfLock })
+	return properties(func(p checker.Description) bool { return p.Layer == model.LayerService })
 }
 
 // Harm is what reaches the data.
 func Harm() []model.Name {
-	return properties(func(p checker.Description) bool { return !p.OfLock && p.Layer != model.LayerBelief })
+	return properties(func(p checker.Description) bool { return p.Layer == model.LayerHarm })
 }
 
 func properties(are func(checker.Description) bool) (names []model.Name) {

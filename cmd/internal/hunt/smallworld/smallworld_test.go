@@ -34,7 +34,7 @@ func brokenPromises(t testing.TB, run *Run) (all []string) {
 		t.Fatalf("%s with seed %d: %v", run.Plan.Nemesis, run.Plan.Seed, err)
 	}
 	for _, p := range result.Properties {
-		ofLock := slices.ContainsFunc(checker.Properties(), func(d checker.Description) bool { return d.Name == p.Name && d.OfLock })
+		ofLock := slices.ContainsFunc(checker.Properties(), func(d checker.Description) bool { return d.Name == p.Name && d.Layer == model.LayerService })
 		if ofLock && p.Verdict == model.Violation {
 			all = append(all, fmt.Sprintf("%s: %s", p.Name, p.Findings[0].Summary))
 		}
