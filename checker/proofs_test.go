@@ -110,6 +110,8 @@ func TestALockThatItsLibraryGaveBackIsNotPromised(t *testing.T) {
 		"it gave it back after that":    {grant + next + "\n2.40 a lost h1 session=sa seen=2.20 held=2.30", "lock-linearizability:1 early-expiry:1"},
 		"it tells first":                {grant + next + "\n2.40 a lost h1 session=sa held=2.30", "lock-linearizability:1 early-expiry:1"},
 		"it is not said whose it was":   {grant + next + "\n2.40 a lost h1 session=sa seen=1.50 removed=true held=2.30", ""},
+		"it does not say since when":    {grant + next + "\n2.40 a lost h1 session=sa removed=true held=2.30", ""},
+		"it last confirmed it before":   {grant + next + "\n2.40 a lost h1 session=sa held=1.50", ""},
 		"the service says that it went": {grant + "\n1.80 a lease:fail session=sa\n2.00 a lost h1 session=sa seen=1.50 held=1.90", ""},
 		"that before it was given back": {grant + "\n1.80 a lease:fail session=sa\n2.00 a lost h1 session=sa seen=1.85 held=1.90", "lock-linearizability:1 early-expiry:1"},
 	} {
@@ -138,6 +140,13 @@ func TestOwnedProvesNothingWhereAnotherMayHaveHadTheRecord(t *testing.T) {
 		if a := m.Holds[0]; a.ProvenNS != ns("7.0") {
 			t.Errorf("%q: a is proven to have held it until %s, where no other can have had it", kind, history.Moment(a.ProvenNS))
 		}
+	}
+	// The record of a client that died is gone a time to live (2 s) and the grace (1 s) later: what a says after that is of its own.
+	late := strings.NewReplacer("7.0 a", "12.0 a", "8.0 a", "13.0 a").Replace(text)
+	for died, want := range map[string]string{"8.9": "lock-linearizability:1", "9.1": ""} {
+		plan := untokened()
+		plan.GraceMS = 1000
+		verdicts(t, plan, scenario(late, died+" b exit h2 held=6.4"), want)
 	}
 }
 

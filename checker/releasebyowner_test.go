@@ -77,6 +77,8 @@ func TestReleaseByOwnerNeedsProof(t *testing.T) {
 		"the other died when it was cut off":              {unchecked, victim + removes + "\n0.30 d acquire h8\n0.40 d exit" + fault("7", "partition", "d", "0.35", "0.45", ""), model.ReleaseByOwner},
 		"cut off, and its packets may have come late":     {unchecked, victim + removes + "\n0.30 d acquire h8\n0.40 d exit" + fault("7", "partition", "d", "0.20", "1.00", ""), model.EarlyExpiry},
 		"cut off until just before it died":               {unchecked, victim + removes + "\n0.30 d acquire h8\n1.30 d exit" + fault("7", "partition", "d", "0.31", "1.29", ""), model.EarlyExpiry},
+		"until it may have been sent again for the first": {unchecked, victim + removes + "\n0.30 d acquire h8\n0.40 d exit" + fault("7", "partition", "d", "0.20", "0.55", ""), model.EarlyExpiry},
+		"before all that may have been sent again":        {unchecked, victim + removes + "\n0.30 d acquire h8\n0.40 d exit" + fault("7", "partition", "d", "0.20", "0.50", ""), model.ReleaseByOwner},
 		"several servers, which were not disturbed":       {unchecked, victim + removes, model.ReleaseByOwner},
 		"several servers, disturbed long before":          {unchecked, victim + removes + serverKill, model.EarlyExpiry},
 		"several servers, b cut off from the resource":    {unchecked, victim + removes + cutOff("resource"), model.ReleaseByOwner},

@@ -47,12 +47,15 @@ func TestRequirementsFollowFromThePlan(t *testing.T) {
 			"contended-grants 3, leader-changes 1, clients-that-wrote 2" + paused},
 		{"recorded before schedules were", `{"exposure":[],"schedule":null}`, always + ", pauses 1"},
 		{"whose schedule was taken away", `{"exposure":[],"schedule":[],"nemesis":"kill:leader,pause"}`, always + ", kills 1, pauses 1"},
+		{"whose load was too short for all that it names", `{"exposure":[],"nemesis":"kill:leader,pause"}`, always + paused + ", kills 1"},
 		{"without faults", `{"exposure":[],"schedule":null,"nemesis":"none"}`, always},
 		{"of another schedule than the seed drew", `{"exposure":[],"nemesis":"kill","plan_file":"p.json"}`, always + paused},
 		{"jobs", `{"exposure":[],"workload":"jobs","slot_ms":100,"execution":"at-least-once"}`, always + paused + ", clients-that-recorded 2, recorded-slots 2"},
 		{"long holds", `{"exposure":[],"work":{"from_ms":20,"to_ms":120,"long":true}}`, always + paused + ", holds-renewed-past-their-first-lease 1"},
 		{"with servers before others", `{"exposure":[],"nodes":4,"fronts":1,"nemesis":"kill:majority","schedule":[{"after":"1s","steps":[{"fault":"kill","target":"majority","for":"1s"}]}]}`,
 			always + ", kills-of-servers 1, kills-at-once 2"},
+		{"with a list that names fewer servers", `{"exposure":[{"name":"kills-at-once","min":2}],"nodes":5,"nemesis":"kill:majority","schedule":[{"after":"1s","steps":[{"fault":"kill","target":"majority","for":"1s"}]}]}`,
+			"kills-at-once 2, " + always + ", kills-of-servers 1"},
 		{"an excerpt", `{"exposure":[],"excerpt":{"finding":"stale-write-1","property":"stale-write"}}`, ""},
 	} {
 		p, err := ReadPlan(strings.NewReader(with(t, written, test.change)), "plan.json")
