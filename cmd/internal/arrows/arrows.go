@@ -71,7 +71,7 @@ var inside = map[string]neighbours{
 
 	"clusters":                 {all: []string{"clusters/client", "clusters/provider/procs", "clusters/provider/disk"}},
 	"clusters/client":          {all: []string{"clusters/resource"}, tests: []string{"clusters/testkit/needs", "clusters/testkit/wire"}}, // itself a leaf
-	"clusters/resource":        {},
+	"clusters/resource":        {tests: []string{"clusters/testkit/wire"}},
 	"clusters/provider/procs":  {tests: []string{"clusters/testkit/needs"}}, // itself a leaf
 	"clusters/provider/disk":   {},
 	"clusters/setting":         {},
