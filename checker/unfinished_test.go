@@ -8,6 +8,33 @@ import (
 	"lockcheck/checker/model"
 )
 
+// threeUpdates are those of three holds that have all read the first value.
+const threeUpdates = `
+		1.00 a acquire h1
+		1.10 a acquire:ok h1 token=1
+		1.20 a read h1
+		1.21 @ read h1
+		1.22 a read:ok h1
+		1.30 b acquire h2
+		1.40 b acquire:ok h2 token=2
+		1.41 b read h2
+		1.42 @ read h2
+		1.43 b read:ok h2
+		1.50 c acquire h3
+		1.60 c acquire:ok h3 token=3
+		1.61 c read h3
+		1.62 @ read h3
+		1.63 c read:ok h3
+		1.70 a write h1 value=x
+		1.71 @ write h1
+		1.72 a write:ok h1
+		1.80 b write h2 value=y
+		1.81 @ write h2
+		1.82 b write:ok h2
+		1.90 c write h3 value=z
+		1.91 @ write h3
+		1.92 c write:ok h3`
+
 // excuses are histories in which something that is recorded late excuses a finding: the lines from the one that begins
 // with "!" on. The nearest history has no such excuse, and the finding is reported of it however far it goes.
 //
@@ -160,62 +187,14 @@ var excuses = []struct {
 		3.60 harness leader n1
 		4.70 harness leader n2
 		!5.00 d release:ok h0 owned=true seen=2.9`, ""},
-	{"the hold that was over first goes on", plainPlan, "resource-linearizability h1 h3", `
-		1.00 a acquire h1
-		1.10 a acquire:ok h1 token=1
-		1.20 a read h1
-		1.21 @ read h1
-		1.22 a read:ok h1
-		1.30 b acquire h2
-		1.40 b acquire:ok h2 token=2
-		1.41 b read h2
-		1.42 @ read h2
-		1.43 b read:ok h2
-		1.50 c acquire h3
-		1.60 c acquire:ok h3 token=3
-		1.61 c read h3
-		1.62 @ read h3
-		1.63 c read:ok h3
-		1.70 a write h1 value=x
-		1.71 @ write h1
-		1.72 a write:ok h1
-		1.80 b write h2 value=y
-		1.81 @ write h2
-		1.82 b write:ok h2
-		1.90 c write h3 value=z
-		1.91 @ write h3
-		1.92 c write:ok h3
+	{"the hold that was over first goes on", plainPlan, "resource-linearizability h1 h3", threeUpdates + `
 		2.98 harness leader n1
 		3.99 harness leader n2
 		!5.00 a write h1 value=w base=x
 		5.01 @ write h1
 		5.02 a write:ok h1`, `
 		5.00 a acquire h4`},
-	{"a write of unknown outcome of the hold that was over first lands late", plainPlan, "resource-linearizability h1 h3", `
-		1.00 a acquire h1
-		1.10 a acquire:ok h1 token=1
-		1.20 a read h1
-		1.21 @ read h1
-		1.22 a read:ok h1
-		1.30 b acquire h2
-		1.40 b acquire:ok h2 token=2
-		1.41 b read h2
-		1.42 @ read h2
-		1.43 b read:ok h2
-		1.50 c acquire h3
-		1.60 c acquire:ok h3 token=3
-		1.61 c read h3
-		1.62 @ read h3
-		1.63 c read:ok h3
-		1.70 a write h1 value=x
-		1.71 @ write h1
-		1.72 a write:ok h1
-		1.80 b write h2 value=y
-		1.81 @ write h2
-		1.82 b write:ok h2
-		1.90 c write h3 value=z
-		1.91 @ write h3
-		1.92 c write:ok h3
+	{"a write of unknown outcome of the hold that was over first lands late", plainPlan, "resource-linearizability h1 h3", threeUpdates + `
 		2.10 a write h1 value=w base=x
 		2.20 a write:info h1
 		2.30 a acquire h4

@@ -9,26 +9,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"lockcheck/clusters/testkit/wire"
 )
 
 // startToy starts the lock service of example/client.py: a connection is a session.
 func startToy(t *testing.T) *toy {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	s := &toy{addr: l.Addr().String(), queues: map[string][]net.Conn{}}
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go s.serve(conn)
-		}
-	}()
+	s := &toy{queues: map[string][]net.Conn{}}
+	s.addr = wire.Listen(t, func(conn net.Conn) { go s.serve(conn) })
 	return s
 }
 

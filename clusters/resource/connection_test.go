@@ -9,31 +9,21 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
+
+	"lockcheck/clusters/testkit/wire"
 )
 
 // answering serves connections by a function that is given how many there were before, until it returns.
 func answering(t *testing.T, serve func(earlier int, conn net.Conn, requests *bufio.Reader)) (base string, connections *atomic.Int32) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
 	connections = new(atomic.Int32)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			earlier := int(connections.Add(1)) - 1
-			go func() {
-				defer conn.Close()
-				serve(earlier, conn, bufio.NewReader(conn))
-			}()
-		}
-	}()
-	return "http://" + l.Addr().String(), connections
+	return "http://" + wire.Listen(t, func(conn net.Conn) {
+		earlier := int(connections.Add(1)) - 1
+		go func() {
+			defer conn.Close()
+			serve(earlier, conn, bufio.NewReader(conn))
+		}()
+	}), connections
 }
 
 // takeRequest reads one request whole.

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"lockcheck/clusters/testkit/wire"
 )
 
 func TestClientAndServer(t *testing.T) {
@@ -142,34 +144,23 @@ func TestOnlyARequestWithoutAConnectionWasCertainlyNotSent(t *testing.T) {
 // A reused connection on which the other end hangs up is where HTTP clients retry on their own.
 func TestClientNeverRetries(t *testing.T) {
 	var requests atomic.Int32
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				buf := make([]byte, 4096)
-				for first := true; ; first = false {
-					if _, err := conn.Read(buf); err != nil {
-						return
-					}
-					requests.Add(1)
-					if !first {
-						return // hangs up on the second request of a connection
-					}
-					io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 21\r\n\r\n{\"outcome\":\"applied\"}")
+	addr := wire.Listen(t, func(conn net.Conn) {
+		go func() {
+			defer conn.Close()
+			buf := make([]byte, 4096)
+			for first := true; ; first = false {
+				if _, err := conn.Read(buf); err != nil {
+					return
 				}
-			}()
-		}
-	}()
-	c := NewClient("http://" + l.Addr().String())
+				requests.Add(1)
+				if !first {
+					return // hangs up on the second request of a connection
+				}
+				io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 21\r\n\r\n{\"outcome\":\"applied\"}")
+			}
+		}()
+	})
+	c := NewClient("http://" + addr)
 	defer c.Close()
 	if _, err := c.Read(t.Context(), Ask{Request: "1"}); err != nil {
 		t.Fatal(err)
@@ -208,22 +199,10 @@ func TestServeEndsWhenTheLogFails(t *testing.T) {
 // dropper reads a byte of each request and hangs up.
 func dropper(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conn.Read(make([]byte, 1))
-			conn.Close()
-		}
-	}()
-	return "http://" + l.Addr().String()
+	return "http://" + wire.Listen(t, func(conn net.Conn) {
+		conn.Read(make([]byte, 1))
+		conn.Close()
+	})
 }
 
 func serve(t *testing.T, mode Mode) (base, log string) {

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 
 	"lockcheck/checker/foreign/models"
 	"lockcheck/checker/history"
 	"lockcheck/checker/model"
+	"lockcheck/reports/rundir"
 )
 
 // foreignResults is what --json prints: its fields are only ever added to. Where the file has keys, what is not a sum is
@@ -86,10 +86,7 @@ func (v *foreignVerdict) json(w io.Writer) error {
 			r.Keys = append(r.Keys, v.parts[i].json())
 		}
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
+	return rundir.EncodeIndented(w, r)
 }
 
 func (p *foreignPart) json() foreignKey {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -18,6 +17,7 @@ import (
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
 	"lockcheck/reports/gallery"
+	"lockcheck/reports/rundir"
 )
 
 // galleryFlags is what a user asks of the gallery.
@@ -243,10 +243,7 @@ func listScenarios(all []config.Scenario, out output) error {
 		listed = append(listed, gallery.NewListed(s))
 	}
 	if out.json {
-		encoder := json.NewEncoder(out.out)
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(struct {
+		return rundir.EncodeIndented(out.out, struct {
 			Scenarios []gallery.Listed  `json:"scenarios"`
 			Without   []scenarios.Known `json:"without"` // known failures that none shows
 		}{listed, scenarios.Without})

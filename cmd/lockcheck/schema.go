@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -26,22 +25,22 @@ func schemaCommand() *cobra.Command {
 			"resource of each line.",
 		Example: "  lockcheck schema >" + config.SchemaName + "\n  lockcheck schema --scenario >scenario.schema.json\n  lockcheck schema results >results.schema.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			encoder := json.NewEncoder(cmd.OutOrStdout())
-			encoder.SetIndent("", "  ")
-			encoder.SetEscapeHTML(false)
+			var schema any
 			switch {
 			case len(args) > 0 && scenario:
 				return harness.Usage(errors.New("--scenario: use it without a name"))
 			case len(args) > 0:
-				schema, err := rundir.Schema(args[0])
+				named, err := rundir.Schema(args[0])
 				if err != nil {
 					return harness.Usage(fmt.Errorf("%w: use %s", err, strings.Join(rundir.SchemaNames(), ", ")))
 				}
-				return encoder.Encode(schema)
+				schema = named
 			case scenario:
-				return encoder.Encode(config.ScenarioSchema(known(), configMenu()))
+				schema = config.ScenarioSchema(known(), configMenu())
+			default:
+				schema = config.Schema(known(), configMenu())
 			}
-			return encoder.Encode(config.Schema(known(), configMenu()))
+			return rundir.EncodeIndented(cmd.OutOrStdout(), schema)
 		},
 	}
 	cmd.Flags().BoolVar(&scenario, "scenario", false, "print the schema of a scenario's file instead")

@@ -139,27 +139,16 @@ func ReadDir(dir string) (*Comparison, error) {
 // LatestLink is the link to the newest comparison, beside the comparisons' directories.
 const LatestLink = "latest-compare"
 
-// What the directories of comparisons are called, and those of their cells' runs in RunsDir.
-const (
-	namePrefix = "compare-"
-	timeInName = "20060102T150405"
-)
+const namePrefix = "compare-"
 
+// What the directories of many runs are called, and those of their cells' runs in RunsDir.
 var (
-	dirName  = regexp.MustCompile(`^compare-(\d{8}T\d{6})(\.\d+)?$`)
 	manyName = regexp.MustCompile(`^(compare|gallery|hunt|shrink)-\d{8}T\d{6}(\.\d+)?$`)
 	cellName = regexp.MustCompile(`^cell-\d+$`)
 )
 
 // ParseName is when the comparison was started whose directory has a name; ok is false for a name that lockcheck does not give.
-func ParseName(name string) (started time.Time, ok bool) {
-	match := dirName.FindStringSubmatch(name)
-	if match == nil {
-		return started, false
-	}
-	started, err := time.ParseInLocation(timeInName, match[1], time.Local)
-	return started, err == nil
-}
+func ParseName(name string) (started time.Time, ok bool) { return rundir.ParseMany(namePrefix, name) }
 
 // CellDir is the directory of a cell's runs, in that of the comparison; positions are from 0.
 func CellDir(position int) string { return path.Join(RunsDir, fmt.Sprintf("cell-%d", position+1)) }

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"lockcheck/reports/testkit"
+
 	nethtml "golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 )
 
 func pageOf(t *testing.T, c *Comparison) string {
@@ -20,29 +21,17 @@ func pageOf(t *testing.T, c *Comparison) string {
 	return out.String()
 }
 
-func attribute(n *nethtml.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
-}
-
 // Every cell of the matrix says what came of it in word and shape, with all its figures, and opens the report of a run.
 func TestEveryCellOfTheMatrixSaysItAll(t *testing.T) {
 	c := sample()
-	document, err := nethtml.Parse(strings.NewReader(pageOf(t, c)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := testkit.Parse(t, pageOf(t, c))
 	boxes := map[string]*nethtml.Node{} // by the cell that their details are of
-	for _, n := range elements(document, atom.Td) {
-		if !strings.Contains(attribute(n, "class"), "box") {
+	for _, n := range testkit.Elements(document, "td") {
+		if !strings.Contains(testkit.Attribute(n, "class"), "box") {
 			continue
 		}
-		for _, a := range elements(n, atom.A) {
-			if id, ok := strings.CutPrefix(attribute(a, "href"), "#"); ok {
+		for _, a := range testkit.Elements(n, "a") {
+			if id, ok := strings.CutPrefix(testkit.Attribute(a, "href"), "#"); ok {
 				boxes[id] = n
 			}
 		}
@@ -50,18 +39,18 @@ func TestEveryCellOfTheMatrixSaysItAll(t *testing.T) {
 	if len(boxes) != len(c.Cells) {
 		t.Errorf("%d boxes, want one for each of %d cells", len(boxes), len(c.Cells))
 	}
-	for _, details := range elements(document, atom.Details) {
-		box, ok := boxes[attribute(details, "id")]
+	for _, details := range testkit.Elements(document, "details") {
+		box, ok := boxes[testkit.Attribute(details, "id")]
 		if !ok {
-			t.Errorf("no box leads to %s", attribute(details, "id"))
+			t.Errorf("no box leads to %s", testkit.Attribute(details, "id"))
 			continue
 		}
 		for i, r := range c.Cells {
-			if attribute(details, "id") != "cell-"+string(rune('1'+i)) {
+			if testkit.Attribute(details, "id") != "cell-"+string(rune('1'+i)) {
 				continue
 			}
 			line := newPageRow(i+1, r)
-			text := strings.Join(strings.Fields(textOf(box)), " ")
+			text := strings.Join(strings.Fields(testkit.Text(box)), " ")
 			for _, want := range []string{line.Shape, line.Standing, line.Marks, line.Found, line.Runs, line.Ops, line.Availability, line.Exposure} {
 				if !strings.Contains(text, strings.Join(strings.Fields(want), " ")) {
 					t.Errorf("%v: its box lacks %q: %s", r.Cell, want, text)
@@ -70,8 +59,8 @@ func TestEveryCellOfTheMatrixSaysItAll(t *testing.T) {
 			if r.FirstNS != nil && !strings.Contains(text, "first "+string(r.Headline)+" at "+line.First) {
 				t.Errorf("%v: its box lacks the time to the first finding: %s", r.Cell, text)
 			}
-			if line.Link != "" && !strings.Contains(attribute(elements(box, atom.A)[0], "href"), "/report.html") {
-				t.Errorf("%v: a click opens %q", r.Cell, attribute(elements(box, atom.A)[0], "href"))
+			if line.Link != "" && !strings.Contains(testkit.Attribute(testkit.Elements(box, "a")[0], "href"), "/report.html") {
+				t.Errorf("%v: a click opens %q", r.Cell, testkit.Attribute(testkit.Elements(box, "a")[0], "href"))
 			}
 		}
 	}

@@ -2,15 +2,15 @@ package compare
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"testing"
+
+	"lockcheck/reports/testkit"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer/html"
 	nethtml "golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 )
 
 // rendered is Markdown as GitHub shows it: its flavour, with the HTML that stands in the text.
@@ -20,41 +20,18 @@ func rendered(t *testing.T, markdown string) *nethtml.Node {
 	if err := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe())).Convert([]byte(markdown), &out); err != nil {
 		t.Fatal(err)
 	}
-	document, err := nethtml.Parse(&out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return document
-}
-
-func elements(of *nethtml.Node, names ...atom.Atom) (found []*nethtml.Node) {
-	for n := range of.Descendants() {
-		if n.Type == nethtml.ElementNode && slices.Contains(names, n.DataAtom) {
-			found = append(found, n)
-		}
-	}
-	return found
-}
-
-func textOf(of *nethtml.Node) string {
-	var text strings.Builder
-	for n := range of.Descendants() {
-		if n.Type == nethtml.TextNode {
-			text.WriteString(n.Data)
-		}
-	}
-	return strings.TrimSpace(text.String())
+	return testkit.Parse(t, out.String())
 }
 
 // The table is one, with any name of a key, and every cell says what the row does.
 func TestMarkdownTablesRender(t *testing.T) {
 	c := sample()
 	document := rendered(t, Markdown(c, MaxSummary))
-	tables := elements(document, atom.Table)
+	tables := testkit.Elements(document, "table")
 	if len(tables) != 1 {
 		t.Fatalf("%d tables, want 1", len(tables))
 	}
-	lines := elements(tables[0], atom.Tr)
+	lines := testkit.Elements(tables[0], "tr")
 	if len(lines) != 1+len(c.Cells) {
 		t.Fatalf("%d lines, want a heading and %d cells", len(lines), len(c.Cells))
 	}
@@ -63,12 +40,12 @@ func TestMarkdownTablesRender(t *testing.T) {
 		if i > 0 {
 			want = newRow(c.Cells[i-1]).cells(columns)
 		}
-		cells := elements(line, atom.Th, atom.Td)
+		cells := testkit.Elements(line, "th", "td")
 		if len(cells) != len(want) {
 			t.Fatalf("line %d has %d cells, want %d", i, len(cells), len(want))
 		}
 		for k, cell := range cells {
-			if got := textOf(cell); got != strings.TrimSpace(want[k]) {
+			if got := testkit.Text(cell); got != strings.TrimSpace(want[k]) {
 				t.Errorf("line %d, %s: %q, want %q", i, columns[k].head, got, want[k])
 			}
 		}
@@ -80,7 +57,7 @@ func TestMarkdownHoldsOnlyText(t *testing.T) {
 	c := sample()
 	markdown := Markdown(c, MaxSummary)
 	document := rendered(t, markdown)
-	if made := elements(document, atom.Script, atom.A, atom.Img, atom.Code, atom.Iframe, atom.Style); len(made) > 0 {
+	if made := testkit.Elements(document, "script", "a", "img", "code", "iframe", "style"); len(made) > 0 {
 		t.Errorf("it has %d elements of foreign making, the first is %s %v", len(made), made[0].Data, made[0].Attr)
 	}
 	stories := 0
@@ -89,16 +66,16 @@ func TestMarkdownHoldsOnlyText(t *testing.T) {
 			stories++
 		}
 	}
-	folded := elements(document, atom.Details)
+	folded := testkit.Elements(document, "details")
 	if len(folded) != stories {
 		t.Errorf("%d stories fold, want %d", len(folded), stories)
 	}
 	for _, story := range folded {
-		if len(elements(story, atom.Details, atom.Table)) > 0 || len(elements(story, atom.Summary)) != 1 || len(elements(story, atom.Li)) == 0 {
-			t.Errorf("a story is not closed, or has no steps: %s", textOf(story))
+		if len(testkit.Elements(story, "details", "table")) > 0 || len(testkit.Elements(story, "summary")) != 1 || len(testkit.Elements(story, "li")) == 0 {
+			t.Errorf("a story is not closed, or has no steps: %s", testkit.Text(story))
 		}
 	}
-	if !strings.Contains(textOf(document), "alert(1)") {
+	if !strings.Contains(testkit.Text(document), "alert(1)") {
 		t.Error("the text itself is gone")
 	}
 	for _, wrong := range []string{"\x1b", "\x00", "@", "http://"} {

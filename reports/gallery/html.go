@@ -98,12 +98,7 @@ func HTML(w io.Writer, r Record) error {
 	if err := pageTemplate().ExecuteTemplate(&out, "gallery.html.tmpl", p); err != nil {
 		return fmt.Errorf("the gallery's page: %w", err)
 	}
-	for line := range strings.Lines(out.String()) { // no text of others' turns the direction of what is read
-		if _, err := io.WriteString(w, words.Plain(strings.TrimSuffix(line, "\n"))+"\n"); err != nil {
-			return err
-		}
-	}
-	return nil
+	return words.WritePlain(w, out.String())
 }
 
 func newPageItem(item Item) pageItem {

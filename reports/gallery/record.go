@@ -98,12 +98,7 @@ func (i Item) code() (code, rank int) {
 }
 
 // Write prints the record as JSON.
-func (r Record) Write(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(r)
-}
+func (r Record) Write(w io.Writer) error { return rundir.EncodeIndented(w, r) }
 
 // Save writes gallery.json and the page into a directory.
 func (r Record) Save(dir string) error {

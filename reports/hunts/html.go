@@ -105,12 +105,7 @@ func HTML(w io.Writer, r Record) error {
 	if err := pageTemplate().ExecuteTemplate(&out, "hunt.html.tmpl", p); err != nil {
 		return fmt.Errorf("the hunt's page: %w", err)
 	}
-	for line := range strings.Lines(out.String()) { // no text of others' turns the direction of what is read
-		if _, err := io.WriteString(w, words.Plain(strings.TrimSuffix(line, "\n"))+"\n"); err != nil {
-			return err
-		}
-	}
-	return nil
+	return words.WritePlain(w, out.String())
 }
 
 // reportLink leads to the story of a find in the report of its run.

@@ -205,17 +205,8 @@ func CreateDir(out string, now time.Time) (string, error) {
 	return rundir.CreateMany(out, namePrefix, LatestLink, compare.RunsDir, now)
 }
 
-var dirName = regexp.MustCompile(`^hunt-(\d{8}T\d{6})(\.\d+)?$`)
-
 // ParseName is when the hunt was started whose directory has a name; ok is false for a name that lockcheck does not give.
-func ParseName(name string) (started time.Time, ok bool) {
-	match := dirName.FindStringSubmatch(name)
-	if match == nil {
-		return started, false
-	}
-	started, err := time.ParseInLocation("20060102T150405", match[1], time.Local)
-	return started, err == nil
-}
+func ParseName(name string) (started time.Time, ok bool) { return rundir.ParseMany(namePrefix, name) }
 
 var linkName = regexp.MustCompile(`^[1-9]\d{0,5}$`)
 

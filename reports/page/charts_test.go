@@ -27,7 +27,7 @@ func TestEachFigureOverTimeHasATableBesideIt(t *testing.T) {
 			t.Errorf("the table of %s has %d rows", id, rows)
 		}
 		for _, class := range []string{"shade", "fault"} {
-			if !slices.ContainsFunc(testkit.Elements(drawings[0], ""), func(e *html.Node) bool { return testkit.Attribute(e, "class") == class }) {
+			if !slices.ContainsFunc(testkit.Elements(drawings[0]), func(e *html.Node) bool { return testkit.Attribute(e, "class") == class }) {
 				t.Errorf("%s: nothing is drawn for %q", id, class)
 			}
 		}

@@ -71,7 +71,7 @@ func TestThePageNeedsNothingElse(t *testing.T) {
 func TestEveryLinkInsideThePageLeadsSomewhere(t *testing.T) {
 	_, doc := rendered(t, testkit.EtcdPauseRun())
 	ids := map[string]int{}
-	for _, e := range testkit.Elements(doc, "") {
+	for _, e := range testkit.Elements(doc) {
 		if id := testkit.Attribute(e, "id"); id != "" {
 			ids[id]++
 		}
@@ -110,7 +110,7 @@ func TestEachFindingCanBeReadWithoutScripts(t *testing.T) {
 			t.Fatalf("%s has %d drawings with names", testkit.Attribute(d, "id"), len(drawings))
 		}
 		for _, want := range []string{"hold older", "hold newer", "fault suspect", "clash", "step"} {
-			if !slices.ContainsFunc(testkit.Elements(drawings[0], ""), func(e *html.Node) bool { return testkit.Attribute(e, "class") == want }) {
+			if !slices.ContainsFunc(testkit.Elements(drawings[0]), func(e *html.Node) bool { return testkit.Attribute(e, "class") == want }) {
 				t.Errorf("%s: nothing is drawn for %q", testkit.Attribute(d, "id"), want)
 			}
 		}
@@ -126,7 +126,7 @@ func TestEachFindingCanBeReadWithoutScripts(t *testing.T) {
 func TestTextOfAHistoryNeverBecomesMarkup(t *testing.T) {
 	_, calm := rendered(t, testkit.EtcdPauseRun())
 	tags := map[string]bool{}
-	for _, e := range testkit.Elements(calm, "") {
+	for _, e := range testkit.Elements(calm) {
 		tags[e.Data] = true
 	}
 	for _, hostile := range []string{
@@ -139,7 +139,7 @@ func TestTextOfAHistoryNeverBecomesMarkup(t *testing.T) {
 			if want := 1 + len(pageScripts); len(scripts) != want {
 				t.Errorf("%d scripts on the page, want %d", len(scripts), want)
 			}
-			for _, e := range testkit.Elements(doc, "") {
+			for _, e := range testkit.Elements(doc) {
 				if !tags[e.Data] {
 					t.Errorf("a <%s> got in", e.Data)
 				}
@@ -191,7 +191,7 @@ func TestReportsOfRunsInWhichLittleHappened(t *testing.T) {
 			if strings.Contains(testkit.Text(testkit.Elements(doc, "script")[0]), "NaN") {
 				t.Error("NaN in the data")
 			}
-			for _, e := range testkit.Elements(doc, "") {
+			for _, e := range testkit.Elements(doc) {
 				for _, a := range e.Attr {
 					if a.Val == "NaN" || strings.Contains(a.Val, "+Inf") || e.Data == "rect" && strings.HasPrefix(a.Val, "-") && a.Key == "width" {
 						t.Errorf("<%s %s=%q>", e.Data, a.Key, a.Val)

@@ -151,6 +151,18 @@ func ParseName(name string) (started time.Time, planned string, ok bool) {
 	return started, match[2], err == nil
 }
 
+var manyName = regexp.MustCompile(`^([a-z]+-)(\d{8}T\d{6})(\.\d+)?$`)
+
+// ParseMany is when many runs were started, from their directory's name; ok is false for a name that CreateMany does not give.
+func ParseMany(prefix, name string) (started time.Time, ok bool) {
+	match := manyName.FindStringSubmatch(name)
+	if match == nil || match[1] != prefix {
+		return started, false
+	}
+	started, err := time.ParseInLocation(timeInName, match[2], time.Local)
+	return started, err == nil
+}
+
 // timeInName begins the name of a run, so that runs sort by it.
 const timeInName = "20060102T150405"
 

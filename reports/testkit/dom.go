@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,11 +18,11 @@ func Parse(t testing.TB, page string) *html.Node {
 	return doc
 }
 
-// Elements are the elements below a node with a tag, or all where tag is "".
-func Elements(n *html.Node, tag string) []*html.Node {
+// Elements are the elements below a node with one of some tags, or all where none is named.
+func Elements(n *html.Node, tags ...string) []*html.Node {
 	var found []*html.Node
 	for node := range n.Descendants() {
-		if node.Type == html.ElementNode && (tag == "" || node.Data == tag) {
+		if node.Type == html.ElementNode && (len(tags) == 0 || slices.Contains(tags, node.Data)) {
 			found = append(found, node)
 		}
 	}
@@ -47,4 +48,23 @@ func Text(n *html.Node) string {
 		}
 	}
 	return out.String()
+}
+
+// WantOnlyText fails the test if a page without scripts could fetch or run anything, or leads away from its directory.
+func WantOnlyText(t testing.TB, page string) {
+	t.Helper()
+	doc := Parse(t, page)
+	if !strings.Contains(page, "default-src 'none'") || strings.ContainsAny(page, "\x1b\u202E") {
+		t.Error("it has no content policy, or invisible characters")
+	}
+	for _, tag := range []string{"script", "img", "link", "iframe"} {
+		if n := len(Elements(doc, tag)); n > 0 {
+			t.Errorf("it has %d elements %s", n, tag)
+		}
+	}
+	for _, a := range Elements(doc, "a") {
+		if to := Attribute(a, "href"); !strings.HasPrefix(to, "#") && !strings.HasPrefix(to, "./") {
+			t.Errorf("a link leads to %q", to)
+		}
+	}
 }

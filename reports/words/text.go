@@ -2,6 +2,7 @@ package words
 
 import (
 	"cmp"
+	"io"
 	"strings"
 	"unicode"
 )
@@ -18,6 +19,16 @@ func Plain(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// WritePlain writes a text whose lines are plain: no text of others turns the direction of what is read.
+func WritePlain(w io.Writer, text string) error {
+	for line := range strings.Lines(text) {
+		if _, err := io.WriteString(w, Plain(strings.TrimSuffix(line, "\n"))+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Markup is a page without the control characters that HTML has no way to write; lines stay.

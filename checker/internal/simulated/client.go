@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/testkit/virtualtime"
 )
 
 // client is one lock client's process.
@@ -15,6 +16,7 @@ type client struct {
 	dead    bool
 	closing bool
 	parked  []func() // what happens once it goes on
+	tasks   []*task
 	cut     [2]bool
 	waiting [2][]func() // packets behind a cut
 
@@ -51,18 +53,16 @@ func (c *client) run(do func()) {
 	}
 }
 
-func (c *client) stop() {
-	c.stopped = true
-}
+func (c *client) spawn(do func(*task)) { c.tasks = append(c.tasks, c.w.Spawn(c.run, do)) }
 
 // resume lets all that waited happen at once: its threads race.
 func (c *client) resume() {
 	w := c.w
-	c.stopped, c.resumedNS = false, w.now
+	c.stopped, c.resumedNS = false, w.Now
 	parked := c.parked
 	c.parked = nil
 	for _, do := range parked {
-		w.after(w.up(ms), func() { c.run(do) })
+		w.After(w.up(ms), func() { c.run(do) })
 	}
 }
 
@@ -75,10 +75,8 @@ func (c *client) kill() {
 			w.doubt(h)
 		}
 	}
-	for _, t := range w.tasks {
-		if t.owner == c && !t.over {
-			t.stop()
-		}
+	for _, t := range c.tasks {
+		t.Stop()
 	}
 }
 
@@ -89,18 +87,18 @@ func (c *client) say(read func()) {
 	if w.Faults.Slow && w.chance(0.02) {
 		d = w.up(400 * ms)
 	}
-	at := max(w.now+d, c.lastRead)
+	at := max(w.Now+d, c.lastRead)
 	c.lastRead = at
 	var deliver func()
 	deliver = func() {
-		if w.now < w.harnessUntil {
+		if w.Now < w.harnessUntil {
 			c.lastRead = max(c.lastRead, w.harnessUntil)
-			w.at(w.harnessUntil, deliver)
+			w.At(w.harnessUntil, deliver)
 			return
 		}
 		read()
 	}
-	w.at(at, deliver)
+	w.At(at, deliver)
 }
 
 // pingEvery is the pace of pings. They are sent at its multiples.
@@ -109,10 +107,10 @@ const pingEvery = 20 * ms
 // seen is the stamp of a ping that the client has read by now, never later than the last one there was (rule R2).
 func (c *client) seen() int64 {
 	w := c.w
-	if w.now-c.resumedNS < ms && w.chance(0.5) {
+	if w.Now-c.resumedNS < ms && w.chance(0.5) {
 		return c.seenNS // the pings that came while it was stopped are still in the pipe
 	}
-	s := max(w.now-w.up(3*ms), 0) / pingEvery * pingEvery
+	s := max(w.Now-w.up(3*ms), 0) / pingEvery * pingEvery
 	for _, quiet := range w.silent {
 		if s > quiet.from && s < quiet.to {
 			s = quiet.from / pingEvery * pingEvery
@@ -184,7 +182,7 @@ func (c *client) release(t *task, h *hold, o *op) {
 		w.deliver(c, toService, func() { w.queue.end(l.session) })
 	}
 	if !h.lostSaid && c.leftover != nil {
-		w.after(w.up(300*ms), c.leftover)
+		w.After(w.up(300*ms), c.leftover)
 	}
 	c.leftover = nil
 	c.answer(o, e)
@@ -195,7 +193,7 @@ func (c *client) release(t *task, h *hold, o *op) {
 func (c *client) certainly(t *task, serve func() bool) (yes, sure bool, seenNS int64) {
 	seen := c.seen()
 	for n := 0; ; n++ {
-		if v, ok := call(c, serve).await(t, c.w.now+1000*ms); ok {
+		if v, ok := call(c, serve).Await(t, c.w.Now+1000*ms); ok {
 			if n > 0 {
 				seen = 0
 			}
@@ -206,12 +204,12 @@ func (c *client) certainly(t *task, serve func() bool) (yes, sure bool, seenNS i
 
 func (c *client) renew(t *task, h *hold, o *op) {
 	seen := c.seen()
-	owned, ok := call(c, func() bool { return c.w.polling.extend(h) }).await(t, never)
+	owned, ok := call(c, func() bool { return c.w.polling.extend(h) }).Await(t, never)
 	switch {
 	case !ok:
 	case owned:
 		if h.lease != nil {
-			h.lease.extended(seen, t.w.now)
+			h.lease.extended(seen, c.w.Now)
 		}
 		c.answer(o, history.Event{Type: history.OK, Owned: &owned, SeenNS: seen})
 	default:
@@ -224,7 +222,7 @@ func (c *client) mayWrite(h *hold) bool {
 	if c.w.Guard == GuardNone || c.w.Defect == GuardIgnored {
 		return true
 	}
-	return h.flag && (h.lease == nil || c.w.now < h.lease.sentNS+TTL*3/4)
+	return h.flag && (h.lease == nil || c.w.Now < h.lease.sentNS+TTL*3/4)
 }
 
 // access reads or writes the resource: look, work, look again, send.
@@ -232,18 +230,18 @@ func (c *client) access(t *task, h *hold, o *op, q history.Request, workNS int64
 	w := c.w
 	if q.Kind == history.KindWrite {
 		guarded := !c.mayWrite(h)
-		t.sleep(workNS)
+		t.Sleep(workNS)
 		if guarded || w.Guard == GuardBeforeWrite && !c.mayWrite(h) {
 			c.answer(o, history.Event{Type: history.Fail, Code: history.CodeGuard})
 			return
 		}
 	}
 	q.Token = h.token
-	f := &future[resourceAnswer]{}
+	f := &virtualtime.Future[resourceAnswer]{}
 	send := func() {
 		w.deliver(c, toResource, func() {
 			a := w.resource.handle(q, o.number, h)
-			w.deliver(c, toResource, func() { c.run(func() { f.resolve(a) }) })
+			w.deliver(c, toResource, func() { c.run(func() { f.Resolve(a) }) })
 		})
 	}
 	if q.Kind == history.KindWrite && w.flawed(WriteAfterRelease, 0.3) {
@@ -253,9 +251,9 @@ func (c *client) access(t *task, h *hold, o *op, q history.Request, workNS int64
 	}
 	send()
 	if (w.Faults.Slow || w.Defect == AppliedTwice) && w.chance(0.05) {
-		w.after(w.up(800*ms), send) // a packet that comes twice
+		w.After(w.up(800*ms), send) // a packet that comes twice
 	}
-	a, ok := f.await(t, never)
+	a, ok := f.Await(t, never)
 	switch {
 	case !ok:
 	case a.rejected:

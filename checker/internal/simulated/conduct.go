@@ -10,13 +10,13 @@ import (
 // conduct is the run loop: load, heal, old waiters, final phase.
 func (w *world) conduct(t *task) {
 	w.mark(history.Phase, history.PhaseLoad)
-	w.loadNS = w.now
-	w.spawn(nil, w.probe)
+	w.loadNS = w.Now
+	w.spawn(w.probe)
 	for range w.Clients {
 		w.startClient()
 	}
-	w.spawn(nil, w.disturb)
-	t.sleep(w.LoadNS)
+	w.spawn(w.disturb)
+	t.Sleep(w.LoadNS)
 	w.loading = false
 	w.mark(history.Phase, history.PhaseHeal)
 	w.calm(t)
@@ -26,7 +26,7 @@ func (w *world) conduct(t *task) {
 	for n := range 2 {
 		c := w.newClient(fmt.Sprint("f", n+1))
 		for key := range w.Keys {
-			for until := w.now + freshTimeout; w.now < until && !w.fresh(t, c, keyName(key), until-w.now); {
+			for until := w.Now + freshTimeout; w.Now < until && !w.fresh(t, c, keyName(key), until-w.Now); {
 				w.kill(t, c) // its requests may still arrive
 				c = w.newClient(c.name + "+")
 			}
@@ -34,17 +34,17 @@ func (w *world) conduct(t *task) {
 		w.close(t, c)
 	}
 	w.mark(history.Phase, history.PhaseEnd)
-	w.over = true
+	w.Over = true
 }
 
 // calm waits until all faults are over and the workers have ended, or wait for a lock.
 func (w *world) calm(t *task) {
-	for until := w.now + 60_000*ms; w.workers > len(w.waiters()) && w.now < until; {
-		t.sleep(200 * ms)
+	for until := w.Now + 60_000*ms; w.workers > len(w.waiters()) && w.Now < until; {
+		t.Sleep(200 * ms)
 	}
 	for _, c := range w.clients {
-		for !c.dead && (c.stopped || c.touchedNS > w.now) {
-			t.sleep(200 * ms)
+		for !c.dead && (c.stopped || c.touchedNS > w.Now) {
+			t.Sleep(200 * ms)
 		}
 	}
 }
@@ -74,15 +74,15 @@ func (w *world) oldWaiters(t *task) {
 	hangs := func() bool {
 		return slices.ContainsFunc(w.waiters(), func(o *op) bool { return !w.grantedTo[o.hold.key] })
 	}
-	for until := w.now + freshTimeout; hangs() && w.now < until; {
-		t.sleep(50 * ms)
+	for until := w.Now + freshTimeout; hangs() && w.Now < until; {
+		t.Sleep(50 * ms)
 	}
 	w.waited, w.grantedTo = true, nil
 	for _, o := range w.waiters() {
 		o.hold.c.give(o.hold, o, newsCancelled)
 	}
-	for until := w.now + 3000*ms; w.workers > 0 && w.now < until; {
-		t.sleep(50 * ms)
+	for until := w.Now + 3000*ms; w.workers > 0 && w.Now < until; {
+		t.Sleep(50 * ms)
 	}
 }
 
@@ -106,11 +106,11 @@ func (w *world) close(t *task, c *client) {
 	}
 	c.closing = true
 	w.record(c.event(history.Invoke, history.Exit))
-	t.sleep(w.up(2 * ms))
+	t.Sleep(w.up(2 * ms))
 	if l := c.lease; l != nil && !l.over {
 		l.over = true
 		ended := call(c, func() bool { w.queue.end(l.session); return true })
-		ended.await(t, w.now+1000*ms)
+		ended.Await(t, w.Now+1000*ms)
 	}
 	w.kill(t, c)
 }
@@ -132,7 +132,7 @@ func (w *world) fresh(t *task, c *client, key string, timeout int64) bool {
 
 // probe writes to the service, past any lock.
 func (w *world) probe(t *task) {
-	for !w.over {
+	for !w.Over {
 		w.lastOp++
 		e := history.Event{Process: history.HarnessProcess, Type: history.Invoke, F: history.Probe, Op: w.lastOp}
 		w.record(e)
@@ -140,9 +140,9 @@ func (w *world) probe(t *task) {
 		if w.Jobs != "" { // the other worlds are as they were before they had probes
 			took = ms + w.up(3*ms)
 		}
-		t.sleep(took)
+		t.Sleep(took)
 		e.Type = history.OK
 		w.record(e)
-		t.sleep(500 * ms)
+		t.Sleep(500 * ms)
 	}
 }

@@ -9,8 +9,8 @@ import (
 func (w *world) startClient() *client {
 	c := w.newClient(fmt.Sprint("c", len(w.clients)+1))
 	w.workers++
-	w.spawn(nil, func(t *task) {
-		t.sleep(w.up(60 * ms))
+	w.spawn(func(t *task) {
+		t.Sleep(w.up(60 * ms))
 		w.work(t, c)
 	})
 	return c
@@ -37,16 +37,16 @@ func (w *world) disturb(t *task) {
 	if len(menu) == 0 {
 		return
 	}
-	for w.loading && w.now < w.LoadNS-w.CalmNS {
-		t.sleep(w.up(1800 * ms))
+	for w.loading && w.Now < w.LoadNS-w.CalmNS {
+		t.Sleep(w.up(1800 * ms))
 		c := w.clients[w.r.IntN(len(w.clients))]
 		for _, h := range w.holds[max(0, len(w.holds)-8):] {
 			if h.flag && w.chance(0.7) {
 				c = h.c
 			}
 		}
-		if do := menu[w.r.IntN(len(menu))]; w.loading && !c.dead && !c.closing && c.touchedNS < w.now {
-			w.spawn(nil, func(t *task) { do(t, c) })
+		if do := menu[w.r.IntN(len(menu))]; w.loading && !c.dead && !c.closing && c.touchedNS < w.Now {
+			w.spawn(func(t *task) { do(t, c) })
 		}
 	}
 }
@@ -73,15 +73,15 @@ func (w *world) pause(t *task, c *client) {
 	length := w.up(w.FaultNS)
 	c.touchedNS = never / 2
 	record := w.fault("pause", c, length)
-	t.sleep(w.up(ms))
+	t.Sleep(w.up(ms))
 	if c.dead {
 		c.touchedNS = 0
 		return
 	}
-	c.stop()
-	t.sleep(ms/2 + w.up(4*ms)) // until all its threads were read back as stopped
+	c.stopped = true
+	t.Sleep(ms/2 + w.up(4*ms)) // until all its threads were read back as stopped
 	record(history.OK, false)
-	t.sleep(length)
+	t.Sleep(length)
 	if c.dead {
 		c.touchedNS = 0
 		return
@@ -93,23 +93,23 @@ func (w *world) pause(t *task, c *client) {
 		w.freeze(c)
 		c.resume()
 	}
-	t.sleep(w.up(3 * ms))
+	t.Sleep(w.up(3 * ms))
 	record(history.OK, true)
-	c.touchedNS = w.now + 1000*ms
+	c.touchedNS = w.Now + 1000*ms
 }
 
 // freeze confirms what a stopped client believes, if all it printed was read.
 func (w *world) freeze(c *client) {
-	if !c.stopped || c.lastRead >= w.now {
+	if !c.stopped || c.lastRead >= w.Now {
 		return
 	}
 	for _, h := range w.holds {
 		if h.c == c && h.granted && !h.lostRead && !h.released {
 			if !h.flag && w.truth(h).BelievesFromNS != 0 {
-				panic(fmt.Sprintf("seed %d: at %d the harness takes %s for believed in, which its client has given up", w.Seed, w.now, h.id))
+				panic(fmt.Sprintf("seed %d: at %d the harness takes %s for believed in, which its client has given up", w.Seed, w.Now, h.id))
 			}
 			if h.flag {
-				h.confirm(w.now)
+				h.confirm(w.Now)
 			}
 		}
 	}
@@ -121,14 +121,14 @@ func (w *world) cut(t *task, c *client) {
 	c.touchedNS = never / 2
 	record := w.fault("partition", c, length)
 	c.cut[toService], c.cut[toResource] = true, w.chance(0.5)
-	t.sleep(w.up(20 * ms))
+	t.Sleep(w.up(20 * ms))
 	record(history.OK, false)
-	t.sleep(length)
+	t.Sleep(length)
 	record(history.Invoke, true)
 	c.heal()
-	t.sleep(w.up(20 * ms))
+	t.Sleep(w.up(20 * ms))
 	record(history.OK, true)
-	c.touchedNS = w.now + 1000*ms
+	c.touchedNS = w.Now + 1000*ms
 }
 
 func (w *world) strike(t *task, c *client) {
@@ -145,8 +145,8 @@ func (w *world) kill(t *task, c *client) {
 	}
 	w.freeze(c)
 	c.kill()
-	for c.lastRead >= w.now {
-		t.sleep(c.lastRead - w.now + 1)
+	for c.lastRead >= w.Now {
+		t.Sleep(c.lastRead - w.Now + 1)
 	}
 	w.exited(c)
 }
@@ -168,14 +168,14 @@ func (w *world) exited(c *client) {
 
 // stall lets the whole machine stand still, or the harness alone.
 func (w *world) stall(t *task, _ *client) {
-	from, length := w.now, w.up(2500*ms)
+	from, length := w.Now, w.up(2500*ms)
 	w.silent = append(w.silent, silence{from, from + length})
 	if w.chance(0.5) {
 		w.stalledUntil = from + length
 	} else {
 		w.harnessUntil = from + length
 	}
-	t.sleep(length)
+	t.Sleep(length)
 	w.record(history.Event{Process: history.HarnessProcess, Type: history.Info, F: history.Stall, FromNS: from})
 }
 
@@ -190,11 +190,11 @@ func (w *world) setClock(t *task, _ *client) {
 	if w.chance(0.7) {
 		by = w.up(3000*ms) - 1200*ms
 	}
-	looked := w.now
-	t.sleep(w.up(10 * ms))
+	looked := w.Now
+	t.Sleep(w.up(10 * ms))
 	w.polling.setClock(by)
-	t.sleep(w.up(10 * ms))
-	t.sleep(max(w.harnessUntil-w.now, 0))
+	t.Sleep(w.up(10 * ms))
+	t.Sleep(max(w.harnessUntil-w.Now, 0))
 	w.clockSet = false
 	w.record(history.Event{Process: history.HarnessProcess, Type: history.Info, F: history.ClockStep, FromNS: looked, SkewNS: by})
 }

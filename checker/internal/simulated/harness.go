@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/testkit/virtualtime"
 )
 
 // hold is one acquire and what follows from it, as the client and the harness know it.
@@ -11,7 +12,7 @@ type hold struct {
 	id, key  string
 	c        *client
 	try      bool
-	news     *future[news]
+	news     *virtualtime.Future[news]
 	ask      func() // the service, once more: Queue
 	entry    *entry // Queue
 	lease    *lease
@@ -33,7 +34,7 @@ type op struct {
 	process string
 	sentNS  int64
 	over    bool
-	end     future[history.Event]
+	end     virtualtime.Future[history.Event]
 
 	cancelled bool // it was asked to end
 }
@@ -51,10 +52,10 @@ func (w *world) newHold(c *client, key string, try bool) *hold {
 func (w *world) start(h *hold, e history.Event, do func(t *task, o *op)) *op {
 	w.lastOp++
 	c := h.c
-	o := &op{number: w.lastOp, f: e.F, hold: h, process: c.process(), sentNS: w.now}
+	o := &op{number: w.lastOp, f: e.F, hold: h, process: c.process(), sentNS: w.Now}
 	e.Op, e.Hold, e.Key, e.Type, e.Process, e.Client = o.number, h.id, h.key, history.Invoke, o.process, c.name
 	w.record(e)
-	w.after(ms/20+w.up(ms), func() { c.run(func() { w.spawn(c, func(t *task) { do(t, o) }) }) })
+	w.After(ms/20+w.up(ms), func() { c.run(func() { c.spawn(func(t *task) { do(t, o) }) }) })
 	return o
 }
 
@@ -90,15 +91,15 @@ func (w *world) complete(o *op, e history.Event) {
 	if w.grantedTo != nil && o.f == history.Acquire && !o.hold.try && e.Type == history.OK {
 		w.grantedTo[o.hold.key] = true
 	}
-	o.end.resolve(e)
+	o.end.Resolve(e)
 }
 
 func (h *hold) confirm(ns int64) { h.confirmed = max(h.confirmed, ns) }
 
 // pingOnce asks a client about a hold; the answer counts from when the question was sent (rule R4).
 func (w *world) pingOnce(h *hold) {
-	sent, c := w.now, h.c
-	w.after(ms/20+w.up(ms), func() {
+	sent, c := w.Now, h.c
+	w.After(ms/20+w.up(ms), func() {
 		c.run(func() {
 			if h.flag {
 				c.say(func() { h.confirm(sent) })
@@ -108,13 +109,13 @@ func (w *world) pingOnce(h *hold) {
 }
 
 func (w *world) ping(h *hold) {
-	if h.released || h.lostRead || h.c.dead || w.over {
+	if h.released || h.lostRead || h.c.dead || w.Over {
 		return
 	}
-	if w.now >= w.harnessUntil {
+	if w.Now >= w.harnessUntil {
 		w.pingOnce(h)
 	}
-	w.at((w.now/pingEvery+1)*pingEvery, func() { w.ping(h) })
+	w.At((w.Now/pingEvery+1)*pingEvery, func() { w.ping(h) })
 }
 
 // finish waits for an operation. It is given up only when no fault touches its client, nor for a while after (rule R8).
@@ -125,14 +126,14 @@ func (w *world) finish(t *task, o *op, timeout int64) history.Event {
 		if !w.impatient(o) {
 			until = never
 		}
-		if e, ok := o.end.await(t, min(until, w.now+1000*ms)); ok {
+		if e, ok := o.end.Await(t, min(until, w.Now+1000*ms)); ok {
 			return e
 		}
-		if c.dead || w.now >= max(o.sentNS, c.touchedNS)+timeout && w.impatient(o) {
+		if c.dead || w.Now >= max(o.sentNS, c.touchedNS)+timeout && w.impatient(o) {
 			if !o.over {
 				w.complete(o, history.Event{Type: history.Info})
 			}
-			return o.end.value
+			return o.end.Value
 		}
 	}
 }
@@ -161,7 +162,7 @@ func (w *world) work(t *task, c *client) {
 		h := w.newHold(c, key, w.chance(0.25))
 		o := w.start(h, history.Event{F: history.Acquire, Try: h.try}, func(t *task, o *op) { c.acquire(t, h, o) })
 		if w.Faults.Cancel && w.chance(0.15) {
-			w.after(w.up(2500*ms), func() {
+			w.After(w.up(2500*ms), func() {
 				if w.loading {
 					o.cancelled = true
 					c.give(h, o, newsCancelled)
@@ -178,7 +179,7 @@ func (w *world) work(t *task, c *client) {
 		case e.Type == history.OK:
 			e = w.critical(t, h)
 		case e.Type == history.Info:
-			w.after(0, func() { c.give(h, o, newsAbandoned) })
+			w.After(0, func() { c.give(h, o, newsAbandoned) })
 		}
 		if e.Type == history.Info && !c.dead {
 			if w.chance(0.5) {
@@ -187,11 +188,11 @@ func (w *world) work(t *task, c *client) {
 			}
 			c.lives++
 		}
-		t.sleep(w.up(150 * ms))
+		t.Sleep(w.up(150 * ms))
 	}
 	w.workers--
 	if c.dead && w.loading {
-		t.sleep(w.up(800 * ms))
+		t.Sleep(w.up(800 * ms))
 		w.startClient()
 	}
 }
@@ -200,7 +201,7 @@ func (w *world) work(t *task, c *client) {
 func (c *client) give(h *hold, o *op, what news) {
 	c.run(func() {
 		if h.news != nil && (what == newsAbandoned || !o.over) {
-			h.news.resolve(what)
+			h.news.Resolve(what)
 		}
 	})
 }
@@ -219,7 +220,7 @@ func (w *world) critical(t *task, h *hold) history.Event {
 		return w.finish(t, w.start(h, e, func(t *task, o *op) { c.access(t, h, o, q, e.WorkNS) }), 5000*ms)
 	}
 	if w.Long && w.chance(0.3) {
-		t.sleep(TTL*6/5 + w.up(TTL*13/10))
+		t.Sleep(TTL*6/5 + w.up(TTL*13/10))
 	}
 	value := ""
 	accesses := 1 + w.r.IntN(3)
@@ -258,7 +259,7 @@ func (w *world) critical(t *task, h *hold) history.Event {
 		return unknown
 	}
 	if w.chance(0.2) {
-		t.sleep(w.up(1500 * ms)) // some holds are long
+		t.Sleep(w.up(1500 * ms)) // some holds are long
 	}
 	if c.dead || h.lostRead && w.chance(0.5) { // the other half releases all the same (rule R8)
 		return unknown

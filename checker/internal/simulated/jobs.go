@@ -24,8 +24,8 @@ func (w *world) schedule() {
 
 // awaitSlot waits until a slot is due that a client does not know to be recorded.
 func (w *world) awaitSlot(t *task, c *client, key string) {
-	for w.loading && !c.dead && w.now < w.Plan.DueNS(w.loadNS, c.recorded[key]+1) {
-		t.sleep(20*ms + w.up(20*ms))
+	for w.loading && !c.dead && w.Now < w.Plan.DueNS(w.loadNS, c.recorded[key]+1) {
+		t.Sleep(20*ms + w.up(20*ms))
 	}
 }
 
@@ -39,7 +39,7 @@ func (w *world) job(t *task, h *hold, do func(history.Event, history.Request) hi
 	}
 	last, _ := history.RecordedSlot(read.Value)
 	c.recorded[h.key] = last
-	if w.now < w.Plan.DueNS(w.loadNS, last+1) || c.dead {
+	if w.Now < w.Plan.DueNS(w.loadNS, last+1) || c.dead {
 		return history.Event{}
 	}
 	execution, _ := history.ExecutionNamed(w.Jobs)
@@ -52,7 +52,7 @@ func (w *world) job(t *task, h *hold, do func(history.Event, history.Request) hi
 	answer := do(write, history.Request{Kind: history.KindWrite, Value: write.Value, Base: write.Base})
 	if answer.Type == history.OK {
 		c.recorded[h.key] = last + 1
-		t.sleep(work - before)
+		t.Sleep(work - before)
 	}
 	return answer
 }

@@ -18,15 +18,15 @@ func (c *client) openLease(t *task) *lease {
 		return c.lease
 	}
 	w := c.w
-	seen, sent := c.seen(), w.now
-	s, ok := call(c, w.queue.open).await(t, w.now+1500*ms)
+	seen, sent := c.seen(), w.Now
+	s, ok := call(c, w.queue.open).Await(t, w.Now+1500*ms)
 	if !ok {
 		return nil // its session, if there is one, runs out by itself
 	}
 	l := &lease{c: c, session: s}
 	c.lease = l
 	l.extended(seen, sent)
-	w.spawn(c, l.keepAlive)
+	c.spawn(l.keepAlive)
 	return l
 }
 
@@ -68,15 +68,15 @@ func (l *lease) keepAlive(t *task) {
 		case ExpiryNotNoticed, LossIgnored, LeaseRevived, ZombieWaiter, GrantToTheDead:
 			deadline = never
 		}
-		if w.now >= deadline {
+		if w.Now >= deadline {
 			l.lose(false)
 			return
 		}
-		t.sleep(min(TTL/3, deadline-w.now))
-		if l.over || w.now >= deadline {
+		t.Sleep(min(TTL/3, deadline-w.Now))
+		if l.over || w.Now >= deadline {
 			continue
 		}
-		seen, sent := c.seen(), w.now
+		seen, sent := c.seen(), w.Now
 		w.deliver(c, toService, func() {
 			alive := l.extend()
 			w.deliver(c, toService, func() {

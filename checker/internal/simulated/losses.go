@@ -34,29 +34,29 @@ func (w *world) loseLocks(t *task, _ *client) {
 func (w *world) jump(t *task) {
 	by := 500*ms + w.up(8000*ms)
 	record := w.faultOf(history.Event{F: "clock", Target: server, Role: "one", SkewNS: by, Clock: history.ClockWall})
-	t.sleep(w.up(3 * ms))
+	t.Sleep(w.up(3 * ms))
 	w.polling.settle()
-	w.polling.ahead, w.polling.setNS = by, w.now
+	w.polling.ahead, w.polling.setNS = by, w.Now
 	w.polling.dropExpired()
-	t.sleep(w.up(3 * ms))
+	t.Sleep(w.up(3 * ms))
 	record(history.OK, false)
-	t.sleep(w.up(2000 * ms))
+	t.Sleep(w.up(2000 * ms))
 	record(history.Invoke, true)
 	w.polling.settle()
-	w.polling.ahead, w.polling.setNS = 0, w.now
-	t.sleep(w.up(3 * ms))
+	w.polling.ahead, w.polling.setNS = 0, w.Now
+	t.Sleep(w.up(3 * ms))
 	record(history.OK, true)
 }
 
 // forget starts the server again without its data.
 func (w *world) forget(t *task) {
 	record := w.faultOf(history.Event{F: "kill", Target: server, Role: "one", Detail: "restarted without its data"})
-	t.sleep(w.up(3 * ms))
+	t.Sleep(w.up(3 * ms))
 	w.polling.settle()
 	for _, key := range slices.Sorted(maps.Keys(w.polling.owners)) {
 		w.polling.lose(key)
 	}
-	t.sleep(w.up(20 * ms))
+	t.Sleep(w.up(20 * ms))
 	record(history.OK, false)
 }
 
@@ -68,7 +68,7 @@ func (w *world) failOver(t *task) {
 	for key, o := range w.polling.owners {
 		before[key] = *o
 	}
-	t.sleep(w.up(600 * ms)) // so long nothing is replicated
+	t.Sleep(w.up(600 * ms)) // so long nothing is replicated
 	w.polling.settle()
 	for _, key := range slices.Sorted(maps.Keys(w.polling.owners)) {
 		o := w.polling.owners[key]
@@ -84,6 +84,6 @@ func (w *world) failOver(t *task) {
 		w.polling.owners[key] = &old
 	}
 	w.polling.settle()
-	t.sleep(w.up(20 * ms))
+	t.Sleep(w.up(20 * ms))
 	record(history.OK, false)
 }

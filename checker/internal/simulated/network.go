@@ -1,5 +1,7 @@
 package simulated
 
+import "lockcheck/checker/testkit/virtualtime"
+
 // place is one end of a client's connections.
 type place int
 
@@ -15,7 +17,7 @@ func (w *world) deliver(c *client, p place, do func()) {
 	if w.Faults.Slow && w.chance(0.01) {
 		d += w.up(3000 * ms)
 	}
-	w.after(d, func() { c.arrive(p, do) })
+	w.After(d, func() { c.arrive(p, do) })
 }
 
 func (c *client) arrive(p place, do func()) {
@@ -34,7 +36,7 @@ func (c *client) heal() {
 		waiting := c.waiting[p]
 		c.waiting[p] = nil
 		for _, do := range waiting {
-			c.w.after(c.w.up(400*ms), func() { c.arrive(place(p), do) })
+			c.w.After(c.w.up(400*ms), func() { c.arrive(place(p), do) })
 		}
 	}
 	c.connection++
@@ -49,18 +51,18 @@ func (c *client) askAgain() {
 		return
 	}
 	for _, h := range w.holds {
-		if h.c == c && h.ask != nil && !h.news.known {
+		if h.c == c && h.ask != nil && !h.news.Known {
 			w.deliver(c, toService, h.ask)
 		}
 	}
 }
 
 // call sends a request to the service and its answer back to the client.
-func call[T any](c *client, serve func() T) *future[T] {
-	f := &future[T]{}
+func call[T any](c *client, serve func() T) *virtualtime.Future[T] {
+	f := &virtualtime.Future[T]{}
 	c.w.deliver(c, toService, func() {
 		v := serve()
-		c.w.deliver(c, toService, func() { c.run(func() { f.resolve(v) }) })
+		c.w.deliver(c, toService, func() { c.run(func() { f.Resolve(v) }) })
 	})
 	return f
 }

@@ -22,7 +22,7 @@ type owner struct {
 }
 
 // clock is the server's wall clock.
-func (p *pollingService) clock() int64 { return p.w.now + p.w.wallAhead + p.ahead }
+func (p *pollingService) clock() int64 { return p.w.Now + p.w.wallAhead + p.ahead }
 
 // owner is who has a lock now.
 func (p *pollingService) owner(key string) *owner {
@@ -50,7 +50,7 @@ func (p *pollingService) settle() {
 func (p *pollingService) setClock(by int64) {
 	p.settle()
 	p.w.wallAhead += by
-	p.setNS = p.w.now
+	p.setNS = p.w.Now
 	p.dropExpired()
 }
 
@@ -66,7 +66,7 @@ func (p *pollingService) dropExpired() {
 // expire ends what has run out by the server's clock, at the moment at which it did.
 func (p *pollingService) expire(key string) {
 	o := p.owners[key]
-	at := min(max(o.dropAt-p.w.wallAhead-p.ahead, p.setNS), p.w.now)
+	at := min(max(o.dropAt-p.w.wallAhead-p.ahead, p.setNS), p.w.Now)
 	if at < o.until {
 		p.lost(o.hold, at)
 	}
@@ -75,8 +75,8 @@ func (p *pollingService) expire(key string) {
 
 // lose ends what is neither given back nor over.
 func (p *pollingService) lose(key string) {
-	p.lost(p.owners[key].hold, p.w.now)
-	p.free(key, p.w.now)
+	p.lost(p.owners[key].hold, p.w.Now)
+	p.free(key, p.w.Now)
 }
 
 // lost records that the service lost a grant before its time.
@@ -95,7 +95,7 @@ func (p *pollingService) until() int64 {
 	if p.w.Defect == NeverFree {
 		return never
 	}
-	return p.w.now + p.w.lifetime() + slack
+	return p.w.Now + p.w.lifetime() + slack
 }
 
 // setIfAbsent answers with a token if the lock was free.
@@ -107,7 +107,7 @@ func (p *pollingService) setIfAbsent(h *hold) (token string, ok bool) {
 	case p.owner(h.key) == nil && w.flawed(BusyWhenFree, 0.3):
 		return "", false
 	case p.owner(h.key) != nil:
-		p.free(h.key, w.now)
+		p.free(h.key, w.Now)
 	}
 	p.count++
 	o := &owner{hold: h}
@@ -122,7 +122,7 @@ func (p *pollingService) prolong(o *owner) {
 	until := p.until()
 	o.until = max(o.until, until)
 	if until != never {
-		until += p.clock() - p.w.now
+		until += p.clock() - p.w.Now
 	}
 	o.dropAt = max(o.dropAt, until)
 }
@@ -147,14 +147,14 @@ func (p *pollingService) release(h *hold) bool {
 	case o == nil:
 		return w.flawed(ReleaseInvented, 1)
 	case o.hold != h && (w.Defect == ReleaseByAnyone || w.Defect == UnlockByName):
-		p.free(h.key, w.now)
+		p.free(h.key, w.Now)
 		return w.Defect == UnlockByName
 	case o.hold != h:
 		return w.flawed(ReleaseInvented, 1)
 	case w.flawed(ReleaseNotDone, 0.3):
 		return true
 	}
-	p.free(h.key, w.now)
+	p.free(h.key, w.Now)
 	if w.flawed(RecordLeft, 0.05) {
 		p.owners[h.key] = &owner{hold: &hold{key: h.key}, dropAt: never, until: never}
 	}

@@ -53,7 +53,7 @@ func (w *world) lifetime() int64 {
 
 func (q *queueService) open() *session {
 	q.rev++
-	s := &session{id: fmt.Sprint("s", q.rev), number: q.w.up(1 << 40), expires: q.w.now + q.w.lifetime()}
+	s := &session{id: fmt.Sprint("s", q.rev), number: q.w.up(1 << 40), expires: q.w.Now + q.w.lifetime()}
 	q.sessions[s.id] = s
 	q.watch(s)
 	return s
@@ -61,16 +61,16 @@ func (q *queueService) open() *session {
 
 // watch drops the session some time after its lease has run out.
 func (q *queueService) watch(s *session) {
-	q.w.at(s.expires, func() {
+	q.w.At(s.expires, func() {
 		if s.dead {
 			return
 		}
-		if s.expires > q.w.now {
+		if s.expires > q.w.Now {
 			q.watch(s)
 			return
 		}
-		q.w.after(q.w.slack(), func() {
-			if s.expires > q.w.now {
+		q.w.After(q.w.slack(), func() {
+			if s.expires > q.w.Now {
 				q.watch(s)
 				return
 			}
@@ -87,7 +87,7 @@ func (q *queueService) extend(s *session) bool {
 	case q.w.Defect == ExtensionNotApplied:
 		return true
 	}
-	s.expires = max(s.expires, q.w.now+q.w.lifetime())
+	s.expires = max(s.expires, q.w.Now+q.w.lifetime())
 	return true
 }
 
@@ -180,7 +180,7 @@ func (q *queueService) remove(e *entry) bool {
 	q.queues[e.key] = slices.Delete(q.queues[e.key], at, at+1)
 	e.gone = true
 	if e.granted {
-		q.w.ended(e.hold, q.w.now)
+		q.w.ended(e.hold, q.w.Now)
 	}
 	q.promote(e.key)
 	return true

@@ -1,6 +1,9 @@
 package simulated
 
-import "lockcheck/checker/history"
+import (
+	"lockcheck/checker/history"
+	"lockcheck/checker/testkit/virtualtime"
+)
 
 // news is what can end the wait of an acquire.
 type news int
@@ -25,20 +28,20 @@ func (c *client) acquireQueued(t *task, h *hold, o *op) {
 	}
 	seen := c.seen()
 	e := &entry{key: h.key, hold: h, session: l.session}
-	h.entry, h.lease, h.news = e, l, &future[news]{}
+	h.entry, h.lease, h.news = e, l, &virtualtime.Future[news]{}
 	connection := c.connection
 	e.notify = func() {
 		if w.Defect != LostWakeUp || c.connection == connection {
-			w.deliver(c, toService, func() { c.run(func() { h.news.resolve(newsGranted) }) })
+			w.deliver(c, toService, func() { c.run(func() { h.news.Resolve(newsGranted) }) })
 		}
 	}
 	l.ended = append(l.ended, func(confirmed bool) {
 		switch {
 		case w.Defect == ZombieWaiter || w.Defect == GrantToTheDead:
 		case confirmed:
-			h.news.resolve(newsConfirmed)
+			h.news.Resolve(newsConfirmed)
 		default:
-			h.news.resolve(newsLost)
+			h.news.Resolve(newsLost)
 		}
 	})
 	h.ask = func() {
@@ -47,16 +50,16 @@ func (c *client) acquireQueued(t *task, h *hold, o *op) {
 			w.deliver(c, toService, func() {
 				c.run(func() {
 					if queued {
-						h.news.resolve(newsQueued)
+						h.news.Resolve(newsQueued)
 					} else {
-						h.news.resolve(newsRefused)
+						h.news.Resolve(newsRefused)
 					}
 				})
 			})
 		}
 	}
 	w.deliver(c, toService, h.ask)
-	switch what, _ := h.news.await(t, never); what {
+	switch what, _ := h.news.Await(t, never); what {
 	case newsGranted:
 		if l.over && w.Defect != GrantToTheDead && w.Defect != ZombieWaiter {
 			// The session was lost while the grant was on its way: the library returns, and its user does not believe it (rule
@@ -72,7 +75,7 @@ func (c *client) acquireQueued(t *task, h *hold, o *op) {
 	case newsLost:
 		c.answer(o, history.Event{Type: history.Info})
 	case newsQueued, newsCancelled:
-		if _, ok := call(c, func() bool { return w.queue.remove(e) }).await(t, w.now+1500*ms); !ok {
+		if _, ok := call(c, func() bool { return w.queue.remove(e) }).Await(t, w.Now+1500*ms); !ok {
 			c.answer(o, history.Event{Type: history.Info})
 			c.certainly(t, func() bool { return w.queue.remove(e) })
 			return
@@ -103,23 +106,23 @@ func (c *client) acquirePolling(t *task, h *hold, o *op) {
 		token string
 		ok    bool
 	}
-	h.news = &future[news]{}
+	h.news = &virtualtime.Future[news]{}
 	for {
-		seen, sent := c.seen(), w.now
+		seen, sent := c.seen(), w.Now
 		g, answered := call(c, func() grant {
 			token, ok := w.polling.setIfAbsent(h)
 			return grant{token, ok}
-		}).await(t, w.now+1000*ms)
+		}).Await(t, w.Now+1000*ms)
 		switch {
 		case !answered:
 			c.answer(o, history.Event{Type: history.Info})
 			c.certainly(t, func() bool { return w.polling.release(h) })
 			return
-		case g.ok && h.news.known:
+		case g.ok && h.news.Known:
 			c.certainly(t, func() bool { return w.polling.release(h) })
 			c.answer(o, history.Event{Type: history.Fail, Code: history.CodeCancelled})
 			return
-		case g.ok && w.now >= sent+TTL-drift:
+		case g.ok && w.Now >= sent+TTL-drift:
 			// Too late: the client's own clock says that the lease has run out. It held the lock for a while, all the same.
 			c.certainly(t, func() bool { return w.polling.release(h) })
 			c.answer(o, history.Event{Type: history.Fail, Code: history.CodeCancelled})
@@ -129,16 +132,16 @@ func (c *client) acquirePolling(t *task, h *hold, o *op) {
 			h.lease = l
 			c.accept(h, g.token)
 			l.extended(seen, sent)
-			w.spawn(c, l.keepAlive)
+			c.spawn(l.keepAlive)
 			c.answer(o, history.Event{Type: history.OK, Session: h.sessionName(), Token: h.token, SeenNS: seen, ValidNS: seen + TTL})
 			return
 		case h.try:
 			c.answer(o, history.Event{Type: history.Fail, Code: history.CodeBusy, SeenNS: seen})
 			return
-		case h.news.known:
+		case h.news.Known:
 			c.answer(o, history.Event{Type: history.Fail, Code: history.CodeCancelled})
 			return
 		}
-		t.sleep(20*ms + w.up(w.RetryNS-20*ms))
+		t.Sleep(20*ms + w.up(w.RetryNS-20*ms))
 	}
 }

@@ -32,7 +32,7 @@ func newResource(w *world) resource {
 // handle does one request, writes its line, and answers.
 func (s *resource) handle(q history.Request, op int64, h *hold) resourceAnswer {
 	w := s.w
-	q.Request, q.Key, q.Hold, q.TimeNS = strconv.FormatInt(op, 10), h.key, h.id, w.now
+	q.Request, q.Key, q.Hold, q.TimeNS = strconv.FormatInt(op, 10), h.key, h.id, w.Now
 	if known, ok := s.answered[op]; ok && !w.flawed(AppliedTwice, 1) {
 		q.Outcome, q.First = history.Duplicate, s.firsts[op]
 		if q.Kind == history.KindRead {

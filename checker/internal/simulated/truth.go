@@ -30,7 +30,7 @@ func (w *world) truth(h *hold) *TrueHold {
 func (w *world) granted(h *hold) {
 	w.order++
 	t := w.truth(h)
-	t.Order, t.GrantedNS, t.EndedNS = w.order, w.now, 0
+	t.Order, t.GrantedNS, t.EndedNS = w.order, w.Now, 0
 }
 
 func (w *world) ended(h *hold, ns int64) {
@@ -43,12 +43,12 @@ func (w *world) ended(h *hold, ns int64) {
 func (w *world) believe(h *hold) {
 	h.flag = true
 	t := w.truth(h)
-	t.BelievesFromNS, t.BelievesUntilNS = w.now, never
+	t.BelievesFromNS, t.BelievesUntilNS = w.Now, never
 }
 
 func (w *world) doubt(h *hold) {
 	if h.flag {
 		h.flag = false
-		w.truth(h).BelievesUntilNS = w.now
+		w.truth(h).BelievesUntilNS = w.Now
 	}
 }

@@ -9,11 +9,11 @@ package simulated
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"math/rand/v2"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/testkit/virtualtime"
 )
 
 // Service is a way to build a lock.
@@ -103,13 +103,18 @@ const (
 	drift = 20 * ms
 )
 
+const (
+	ms    = int64(1e6)
+	never = virtualtime.Never
+)
+
+type task = virtualtime.Task
+
 type world struct {
 	Options
 	Run
-	r      *rand.Rand
-	now    int64
-	agenda agenda
-	tasks  []*task
+	virtualtime.Clock
+	r *rand.Rand
 
 	stalledUntil int64         // everything stands still
 	harnessUntil int64         // only the harness does
@@ -126,7 +131,6 @@ type world struct {
 	loadNS       int64           // when the load began
 	waited       bool            // the old waiters have had their time (rule J8)
 	grantedTo    map[string]bool // locks that an old waiter was granted in their phase; nil before it
-	over         bool
 
 	queue     queueService
 	polling   pollingService
@@ -182,21 +186,28 @@ func Simulate(o Options) *Run {
 	w.queue = queueService{w: w, rev: 6, queues: map[string][]*entry{}, sessions: map[string]*session{}}
 	w.polling = pollingService{w: w, owners: map[string]*owner{}}
 	w.resource = newResource(w)
-	w.spawn(nil, w.conduct)
-	for !w.over && w.agenda.Len() > 0 {
-		next := heap.Pop(&w.agenda).(item)
-		w.now = max(w.now, next.at)
-		if w.now < w.stalledUntil { // nothing moves but the clock
-			w.at(w.stalledUntil, next.do)
-			continue
+	w.spawn(w.conduct)
+	w.Clock.Run(func(do func()) {
+		if w.Now < w.stalledUntil { // nothing moves but the clock
+			w.At(w.stalledUntil, do)
+			return
 		}
-		next.do()
-	}
-	for _, t := range w.tasks {
-		t.stop()
-	}
+		do()
+	})
 	w.polling.settle()
 	return &w.Run
+}
+
+// spawn starts a thread of the harness.
+func (w *world) spawn(do func(*task)) { w.Spawn(w.harness, do) }
+
+// harness does something in the harness as soon as it does not stand still.
+func (w *world) harness(do func()) {
+	if w.Now < w.harnessUntil {
+		w.At(w.harnessUntil, func() { w.harness(do) })
+		return
+	}
+	do()
 }
 
 func (w *world) chance(p float64) bool { return p > 0 && w.r.Float64() < p }
@@ -205,7 +216,7 @@ func (w *world) chance(p float64) bool { return p > 0 && w.r.Float64() < p }
 func (w *world) up(to int64) int64 { return w.r.Int64N(max(to, 1)) }
 
 func (w *world) record(e history.Event) {
-	e.Index, e.TimeNS = int64(len(w.Events)), w.now
+	e.Index, e.TimeNS = int64(len(w.Events)), w.Now
 	w.Events = append(w.Events, e)
 }
 

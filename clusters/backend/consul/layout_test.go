@@ -12,12 +12,7 @@ const ttl = 2 * time.Second
 
 func TestLayout(t *testing.T) {
 	set := func(name, value string) map[string]string { return map[string]string{name: value} }
-	for _, c := range []struct {
-		name  string
-		opts  clusters.Options
-		nodes int
-		wrong string // part of the error; empty if there is none
-	}{
+	testkit.CheckLayouts(t, Backend{}, []testkit.Layout{
 		{"default", clusters.Options{TTL: ttl}, 3, ""},
 		{"one server", clusters.Options{Nodes: 1, TTL: ttl}, 1, ""},
 		{"odd milliseconds", clusters.Options{TTL: 1234 * time.Millisecond}, 3, ""},
@@ -33,22 +28,16 @@ func TestLayout(t *testing.T) {
 		{"a delay without a unit", clusters.Options{TTL: ttl, Settings: set("lock-delay", "15")}, 0, "such as 1500ms or 15s"},
 		{"unknown setting", clusters.Options{TTL: ttl, Settings: set("raft_multiplyer", "2")}, 0, "raft_multiplier"},
 		{"bad number", clusters.Options{TTL: ttl, Settings: set("raft_multiplier", "11")}, 0, "from 1 to 10"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			layout := testkit.CheckLayout(t, Backend{}, c.opts, c.nodes, c.wrong)
-			if layout == nil {
-				return
-			}
-			if layout.Grace != c.opts.TTL || layout.Election == 0 {
-				t.Errorf("got %+v", layout)
-			}
-			want := 15 * time.Second
-			if value, ok := c.opts.Settings["lock-delay"]; ok {
-				want = duration(value)
-			}
-			if layout.LockDelay != want {
-				t.Errorf("the lock delay is %v, want %v", layout.LockDelay, want)
-			}
-		})
-	}
+	}, func(t *testing.T, want testkit.Layout, layout clusters.Layout) {
+		if layout.Grace != want.Opts.TTL || layout.Election == 0 {
+			t.Errorf("got %+v", layout)
+		}
+		delay := 15 * time.Second
+		if value, ok := want.Opts.Settings["lock-delay"]; ok {
+			delay = duration(value)
+		}
+		if layout.LockDelay != delay {
+			t.Errorf("the lock delay is %v, want %v", layout.LockDelay, delay)
+		}
+	})
 }

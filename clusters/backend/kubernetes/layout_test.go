@@ -13,12 +13,7 @@ import (
 func TestLayout(t *testing.T) {
 	const ttl = 2 * time.Second
 	set := func(name, value string) map[string]string { return map[string]string{name: value} }
-	for _, c := range []struct {
-		name  string
-		opts  clusters.Options
-		nodes int
-		wrong string // part of the error; empty if there is none
-	}{
+	testkit.CheckLayouts(t, Backend{}, []testkit.Layout{
 		{"default", clusters.Options{TTL: ttl}, 3, ""},
 		{"one member", clusters.Options{Nodes: 1, TTL: ttl}, 1, ""},
 		{"Kubernetes' own TTL", clusters.Options{TTL: 15 * time.Second}, 3, ""},
@@ -31,18 +26,12 @@ func TestLayout(t *testing.T) {
 		{"unknown setting", clusters.Options{TTL: ttl, Settings: set("max-requests-inflght", "1")}, 0, "max-requests-inflight"},
 		{"bad number", clusters.Options{TTL: ttl, Settings: set("max-requests-inflight", "0")}, 0, "no whole number from 1"},
 		{"election too short", clusters.Options{TTL: ttl, Settings: set("election-timeout", "200")}, 0, "less than 5 times"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			layout := testkit.CheckLayout(t, Backend{}, c.opts, c.nodes, c.wrong)
-			if layout == nil {
-				return
-			}
-			if fronts := clusters.NodeNames(c.nodes + 2)[c.nodes:]; !slices.Equal(layout.Fronts, fronts) {
-				t.Errorf("API servers %v, want %v", layout.Fronts, fronts)
-			}
-			if layout.LeaseClock != history.ClockOfClients || layout.Election == 0 {
-				t.Errorf("leases by the %s clock, no leader for %v", layout.LeaseClock, layout.Election)
-			}
-		})
-	}
+	}, func(t *testing.T, want testkit.Layout, layout clusters.Layout) {
+		if fronts := clusters.NodeNames(want.Nodes + 2)[want.Nodes:]; !slices.Equal(layout.Fronts, fronts) {
+			t.Errorf("API servers %v, want %v", layout.Fronts, fronts)
+		}
+		if layout.LeaseClock != history.ClockOfClients || layout.Election == 0 {
+			t.Errorf("leases by the %s clock, no leader for %v", layout.LeaseClock, layout.Election)
+		}
+	})
 }

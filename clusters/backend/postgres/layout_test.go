@@ -11,12 +11,7 @@ import (
 func TestLayout(t *testing.T) {
 	const ttl = 2 * time.Second
 	set := func(name, value string) map[string]string { return map[string]string{name: value} }
-	for _, c := range []struct {
-		name  string
-		opts  clusters.Options
-		nodes int
-		wrong string // part of the error; empty if there is none
-	}{
+	testkit.CheckLayouts(t, Backend{}, []testkit.Layout{
 		{"default", clusters.Options{TTL: ttl}, 2, ""},
 		{"one server", clusters.Options{Nodes: 1, TTL: ttl}, 1, ""},
 		{"odd milliseconds", clusters.Options{TTL: 1234 * time.Millisecond}, 2, ""},
@@ -30,12 +25,9 @@ func TestLayout(t *testing.T) {
 		{"a transaction shorter than the TTL", clusters.Options{TTL: ttl, Settings: set("idle_in_transaction_session_timeout", "1")}, 0, "use 0 or at least 2000"},
 		{"unknown setting", clusters.Options{TTL: ttl, Settings: set("fsink", "on")}, 0, "fsync"},
 		{"bad choice", clusters.Options{TTL: ttl, Settings: set("synchronous_commit", "sometimes")}, 0, "none of off, local, on"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			layout := testkit.CheckLayout(t, Backend{}, c.opts, c.nodes, c.wrong)
-			if layout != nil && (layout.Election > 0) != (c.nodes > 1) {
-				t.Errorf("of %d servers none leads for up to %v", c.nodes, layout.Election)
-			}
-		})
-	}
+	}, func(t *testing.T, want testkit.Layout, layout clusters.Layout) {
+		if (layout.Election > 0) != (want.Nodes > 1) {
+			t.Errorf("of %d servers none leads for up to %v", want.Nodes, layout.Election)
+		}
+	})
 }

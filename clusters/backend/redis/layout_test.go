@@ -12,12 +12,7 @@ import (
 
 func TestLayout(t *testing.T) {
 	set := func(name, value string) map[string]string { return map[string]string{name: value} }
-	for _, c := range []struct {
-		name  string
-		opts  clusters.Options
-		nodes int
-		wrong string // part of the error; empty if there is none
-	}{
+	testkit.CheckLayouts(t, Backend{}, []testkit.Layout{
 		{"default", clusters.Options{TTL: 2 * time.Second}, 3, ""},
 		{"one server", clusters.Options{Nodes: 1, TTL: 2 * time.Second}, 1, ""},
 		{"odd milliseconds", clusters.Options{TTL: 1234 * time.Millisecond}, 3, ""},
@@ -34,14 +29,11 @@ func TestLayout(t *testing.T) {
 		{"too many replicas wanted", clusters.Options{TTL: 2 * time.Second, Settings: set("min-replicas-to-write", "3")}, 0, "there are 2 replicas"},
 		{"too great a quorum", clusters.Options{TTL: 2 * time.Second, Settings: set("quorum", "4")}, 0, "there are 3 Sentinels"},
 		{"Sentinel's setting without one", clusters.Options{Nodes: 1, TTL: 2 * time.Second, Settings: set("quorum", "1")}, 0, "there is no setting \"quorum\""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			layout := testkit.CheckLayout(t, Backend{}, c.opts, c.nodes, c.wrong)
-			if layout != nil && c.nodes > 1 && layout.Settings["quorum"] == "" {
-				t.Errorf("no quorum is set: %v", layout.Settings)
-			}
-		})
-	}
+	}, func(t *testing.T, want testkit.Layout, layout clusters.Layout) {
+		if want.Nodes > 1 && layout.Settings["quorum"] == "" {
+			t.Errorf("no quorum is set: %v", layout.Settings)
+		}
+	})
 }
 
 func TestSnapshotsInTheConfiguration(t *testing.T) {

@@ -9,12 +9,7 @@ import (
 )
 
 func TestLayout(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		opts  clusters.Options
-		nodes int
-		wrong string // part of the error; empty if there is none
-	}{
+	testkit.CheckLayouts(t, Backend{}, []testkit.Layout{
 		{"default", clusters.Options{TTL: 2 * time.Second}, 5, ""},
 		{"three", clusters.Options{Nodes: 3, TTL: 2 * time.Second}, 3, ""},
 		{"one", clusters.Options{Nodes: 1, TTL: 2 * time.Second}, 0, "an odd number from 3 to 9"},
@@ -23,12 +18,9 @@ func TestLayout(t *testing.T) {
 		{"tiny", clusters.Options{TTL: 10 * time.Millisecond}, 0, "the nearest it can is 200ms"},
 		{"append-only", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"appendonly": "yes"}}, 5, ""},
 		{"of replication", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"min-replicas-to-write": "1"}}, 0, "there is no setting"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			layout := testkit.CheckLayout(t, Backend{}, c.opts, c.nodes, c.wrong)
-			if layout != nil && len(layout.Settings) != len(settings()) {
-				t.Errorf("settings are not complete: %v", layout.Settings)
-			}
-		})
-	}
+	}, func(t *testing.T, _ testkit.Layout, layout clusters.Layout) {
+		if len(layout.Settings) != len(settings()) {
+			t.Errorf("settings are not complete: %v", layout.Settings)
+		}
+	})
 }

@@ -27,12 +27,7 @@ func TestLayout(t *testing.T) {
 		}
 		return all
 	}
-	for _, c := range []struct {
-		name  string
-		opts  clusters.Options
-		nodes int
-		wrong string // part of the error; empty if there is none
-	}{
+	testkit.CheckLayouts(t, Backend{}, []testkit.Layout{
 		{"default", clusters.Options{TTL: 2 * time.Second}, 3, ""},
 		{"two ticks", clusters.Options{TTL: 400 * time.Millisecond}, 3, ""},
 		{"one server", clusters.Options{Nodes: 1, TTL: 2 * time.Second}, 1, ""},
@@ -53,14 +48,11 @@ func TestLayout(t *testing.T) {
 		{"bad choice", clusters.Options{TTL: 2 * time.Second, Settings: set("forceSync", "true")}, 0, "none of yes, no"},
 		{"a word that is needed", clusters.Options{TTL: 2 * time.Second, Settings: set("4lw.commands.whitelist", "srvr")}, 0, "lacks mntr"},
 		{"a second line", clusters.Options{TTL: 2 * time.Second, Settings: set("4lw.commands.whitelist", "*\nx=1,srvr,mntr")}, 0, "not one plain line"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			layout := testkit.CheckLayout(t, Backend{}, c.opts, c.nodes, c.wrong)
-			if layout != nil && len(layout.Settings) != len(settings) {
-				t.Errorf("settings are not complete: %v", layout.Settings)
-			}
-		})
-	}
+	}, func(t *testing.T, _ testkit.Layout, layout clusters.Layout) {
+		if len(layout.Settings) != len(settings) {
+			t.Errorf("settings are not complete: %v", layout.Settings)
+		}
+	})
 }
 
 func TestWhichErrorsAreDefinite(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package wire is a way to a server that a test can hold up and break, and lines of the client protocol that are spelt oddly.
+// Package wire is a place that takes connections, a way to a server that a test can hold up and break, and lines of the client protocol that are spelt oddly.
 package wire
 
 import (
@@ -36,36 +36,45 @@ const (
 // New listens on the loopback network and passes everything on to a server.
 func New(t *testing.T, server string) *Wire {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &Wire{Addr: l.Addr().String(), held: map[Way]bool{}, came: map[Way]int{}, passed: map[Way]int{}, arrived: map[Way][]byte{}}
+	w := &Wire{held: map[Way]bool{}, came: map[Way]int{}, passed: map[Way]int{}, arrived: map[Way][]byte{}}
 	w.cond = sync.NewCond(&w.mu)
-	go func() {
-		for {
-			from, err := l.Accept()
-			if err != nil {
-				return
-			}
-			to, err := net.Dial("tcp", server)
-			if err != nil {
-				from.Close()
-				continue
-			}
-			w.mu.Lock()
-			w.cut = append(w.cut, from, to)
-			w.mu.Unlock()
-			go w.pump(ToServer, from, to)
-			go w.pump(ToClient, to, from)
-		}
-	}()
 	t.Cleanup(func() {
-		l.Close()
 		w.LetGo(ToServer, ToClient)
 		w.Sever()
 	})
+	w.Addr = Listen(t, func(from net.Conn) {
+		to, err := net.Dial("tcp", server)
+		if err != nil {
+			from.Close()
+			return
+		}
+		w.mu.Lock()
+		w.cut = append(w.cut, from, to)
+		w.mu.Unlock()
+		go w.pump(ToServer, from, to)
+		go w.pump(ToClient, to, from)
+	})
 	return w
+}
+
+// Listen returns a place on the loopback network, until the test ends. It takes one connection after the other.
+func Listen(t *testing.T, take func(net.Conn)) (addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			take(conn)
+		}
+	}()
+	return l.Addr().String()
 }
 
 // chunk is what was read at once.

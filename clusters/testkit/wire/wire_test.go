@@ -12,24 +12,12 @@ import (
 // echo answers each connection with what it is sent.
 func echo(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				_, _ = io.Copy(c, c)
-			}()
-		}
-	}()
-	return l.Addr().String()
+	return Listen(t, func(c net.Conn) {
+		go func() {
+			defer c.Close()
+			_, _ = io.Copy(c, c)
+		}()
+	})
 }
 
 // What came after it was asked how far to pass is not passed, however late it is passed.

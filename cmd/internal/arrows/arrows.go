@@ -65,11 +65,13 @@ var inside = map[string]neighbours{
 	"checker/testkit":  {all: []string{"checker/internal/simulated", "checker/history"}},
 	// Porcupine, bounded; a leaf.
 	"checker/internal/search":    {},
-	"checker/internal/simulated": {all: []string{"checker/history"}},
+	"checker/internal/simulated": {all: []string{"checker/history", "checker/testkit/virtualtime"}},
+	// The time of simulated locks; a leaf.
+	"checker/testkit/virtualtime": {},
 
 	"clusters":                 {all: []string{"clusters/client", "clusters/provider/procs", "clusters/provider/disk"}},
 	"clusters/client":          {all: []string{"clusters/resource"}, tests: []string{"clusters/testkit/needs", "clusters/testkit/wire"}}, // itself a leaf
-	"clusters/resource":        {},
+	"clusters/resource":        {tests: []string{"clusters/testkit/wire"}},
 	"clusters/provider/procs":  {tests: []string{"clusters/testkit/needs"}}, // itself a leaf
 	"clusters/provider/disk":   {},
 	"clusters/setting":         {},

@@ -3,8 +3,11 @@ package browserkit
 import (
 	"os"
 	"path/filepath"
+	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"lockcheck/reports/testkit"
 )
 
 // ShotsVariable names the folder for screenshots, which CI keeps. None are made if it is not set.
@@ -35,14 +38,29 @@ func (p *Page) shoot(name string, action chromedp.Action[[]byte]) {
 	if folder == "" {
 		return
 	}
-	picture, err := chromedp.Run(p.ctx, action)
-	if err != nil {
-		p.t.Fatalf("no screenshot of %s: %v", name, err)
-	}
+	picture := p.capture(action)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		p.t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o644); err != nil {
 		p.t.Fatal(err)
+	}
+}
+
+func (p *Page) capture(action chromedp.Action[[]byte]) []byte {
+	p.t.Helper()
+	picture, err := chromedp.Run(p.ctx, action)
+	if err != nil {
+		p.t.Fatalf("no screenshot: %v", err)
+	}
+	return picture
+}
+
+// Retake takes the picture of a page. With LOCKCHECK_PICTURES=write it keeps it in the repository.
+func Retake(t *testing.T, of testkit.Picture, page string, v View) {
+	t.Helper()
+	png := Start(t).Open(t, page, v).capture(chromedp.CaptureScreenshot())
+	if os.Getenv("LOCKCHECK_PICTURES") == "write" {
+		of.Write(t, png, page)
 	}
 }

@@ -10,12 +10,7 @@ import (
 )
 
 func TestLayout(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		opts  clusters.Options
-		nodes int
-		wrong string // part of the error; empty if there is none
-	}{
+	testkit.CheckLayouts(t, testBackend{}, []testkit.Layout{
 		{"default", clusters.Options{TTL: 2 * time.Second}, 3, ""},
 		{"shortest lease of the default settings", clusters.Options{TTL: time.Second}, 3, ""},
 		{"five members", clusters.Options{Nodes: 5, TTL: 10 * time.Second}, 5, ""},
@@ -29,14 +24,11 @@ func TestLayout(t *testing.T) {
 		{"bad number", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"heartbeat-interval": "0"}}, 0, "setting heartbeat-interval: \"0\" is no whole number from 10 to 10000"},
 		{"bad flag", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"pre-vote": "yes"}}, 0, "none of true, false"},
 		{"election too short", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-timeout": "200"}}, 0, "less than 5 times"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			layout := testkit.CheckLayout(t, testBackend{}, c.opts, c.nodes, c.wrong)
-			if layout != nil && len(layout.Settings) != len(Settings) {
-				t.Errorf("settings are not complete: %v", layout.Settings)
-			}
-		})
-	}
+	}, func(t *testing.T, _ testkit.Layout, layout clusters.Layout) {
+		if len(layout.Settings) != len(Settings) {
+			t.Errorf("settings are not complete: %v", layout.Settings)
+		}
+	})
 }
 
 // Measured on real members; TestGrantedTTL measures again.

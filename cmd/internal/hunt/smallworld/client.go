@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/testkit/virtualtime"
 )
 
 // client is one lock client's process.
@@ -36,16 +37,16 @@ func (w *world) start(place int) {
 	c := w.newClient(fmt.Sprint("c", len(w.all)+1), place)
 	w.clients[place] = c
 	c.spawn(func(t *task) {
-		t.sleep(w.up(60 * ms))
+		t.Sleep(w.up(60 * ms))
 		for w.loading && !c.closing {
 			c.turn(t)
-			t.sleep(ms + w.up(39*ms))
+			t.Sleep(ms + w.up(39*ms))
 		}
 		c.idle = true
 	})
 }
 
-func (c *client) spawn(do func(*task)) { c.tasks = append(c.tasks, c.w.spawn(&c.process, do)) }
+func (c *client) spawn(do func(*task)) { c.tasks = append(c.tasks, c.w.Spawn(c.process.do, do)) }
 
 // kill ends a client's process, and has another one take its place while the load lasts. After its last line was read its end is recorded.
 func (w *world) kill(c *client) {
@@ -60,16 +61,13 @@ func (w *world) kill(c *client) {
 	if h := c.held; h != nil {
 		c.doubt(h)
 	}
-	w.at(max(c.lastRead, w.now)+1, func() {
+	w.At(max(c.lastRead, w.Now)+1, func() {
 		for _, t := range c.tasks {
-			if !t.over {
-				t.stop()
-				t.over = true
-			}
+			t.Stop()
 		}
 		c.exited()
 		if c.place >= 0 && w.loading {
-			w.after(100*ms+w.up(300*ms), func() {
+			w.After(100*ms+w.up(300*ms), func() {
 				if w.loading && w.clients[c.place] == c {
 					w.start(c.place)
 				}
@@ -82,7 +80,7 @@ func (c *client) believe(h *hold) { h.flag, c.held = true, h }
 
 func (c *client) doubt(h *hold) {
 	if h.flag {
-		h.flag, h.untilNS = false, c.w.now
+		h.flag, h.untilNS = false, c.w.Now
 	}
 }
 
@@ -104,11 +102,11 @@ func (c *client) turn(t *task) {
 	if givesUp {
 		c.after(w.TTLNS/20+w.up(w.TTLNS), func() {
 			if w.loading && w.waiting(h.key) > 1 && c.waits == h { // the last one that waits is never given up (rule J8)
-				h.news.resolve(newsCancelled)
+				h.news.Resolve(newsCancelled)
 			}
 		})
 	}
-	t.sleep(w.pipe())
+	t.Sleep(w.pipe())
 	c.waits = h
 	e := c.acquire(t, h)
 	c.waits = nil
@@ -135,15 +133,15 @@ func (c *client) turn(t *task) {
 
 // abandon ends a client after an operation of unknown outcome: the harness kills it, and its task with it.
 func (c *client) abandon(t *task) {
-	c.w.after(0, func() { c.w.kill(c) })
-	t.wait()
+	c.w.After(0, func() { c.w.kill(c) })
+	t.Wait()
 }
 
 func (c *client) giveBack(t *task, h *hold) {
 	h.confirm()
 	o := c.invoke(h, history.Event{F: history.Release})
 	h.released = true
-	t.sleep(c.w.pipe())
+	t.Sleep(c.w.pipe())
 	c.doubt(h)
 	c.complete(t, o, c.release(t, h))
 }
@@ -152,7 +150,7 @@ func (c *client) giveBack(t *task, h *hold) {
 func (c *client) update(t *task, h *hold, work int64) {
 	w := c.w
 	o := c.invoke(h, history.Event{F: history.Read})
-	t.sleep(w.pipe())
+	t.Sleep(w.pipe())
 	read := c.access(t, h, o, history.Request{Kind: history.KindRead})
 	if read.Type != history.OK {
 		return
@@ -160,15 +158,12 @@ func (c *client) update(t *task, h *hold, work int64) {
 	write := history.Event{F: history.Write, Value: fmt.Sprint(h.id, ".", w.lastOp+1), Base: read.Value, WorkNS: work}
 	o = c.invoke(h, write)
 	w.player.tell(moment{kind: "work", hold: h, workNS: work})
-	t.sleep(w.pipe())
+	t.Sleep(w.pipe())
 	c.working = h
-	may := c.mayWrite(h)
-	t.sleep(work)
+	may := h.mayWrite() // the guard before the work (rule R9)
+	t.Sleep(work)
 	w.player.meet(t, moment{kind: "worked", hold: h})
 	c.working = nil
-	if w.Guard == history.GuardBeforeWrite {
-		may = may && c.mayWrite(h)
-	}
 	if !may {
 		c.complete(t, o, history.Event{Type: history.Fail, Code: history.CodeGuard})
 		return
@@ -176,35 +171,27 @@ func (c *client) update(t *task, h *hold, work int64) {
 	c.access(t, h, o, history.Request{Kind: history.KindWrite, Value: write.Value, Base: write.Base})
 }
 
-// mayWrite is the guard: the flag, and three quarters of the lease since its last acknowledged renewal.
-func (c *client) mayWrite(h *hold) bool {
-	if c.w.Guard == history.GuardNone {
-		return true
-	}
-	return h.flag && (h.lease == nil || c.w.now < h.lease.sentNS+c.w.TTLNS*3/4)
+// mayWrite checks the flag, and three quarters of the lease since its last acknowledged renewal.
+func (h *hold) mayWrite() bool {
+	w := h.c.w
+	return h.flag && (h.lease == nil || w.Now < h.lease.sentNS+w.TTLNS*3/4)
 }
 
 // access sends a request to the resource until it is answered. The resource knows it again.
 func (c *client) access(t *task, h *hold, o *op, q history.Request) history.Event {
 	w := c.w
 	q.Key, q.Hold = h.key, h.id
-	if w.Fenced {
-		q.Token = h.token
-	}
-	var answer future[history.Request]
-	for !answer.known {
+	var answer virtualtime.Future[history.Request]
+	for !answer.Known {
 		w.send(&c.process, &w.resource.process, func() {
 			a := w.resource.handle(q, o.number)
-			w.send(&w.resource.process, &c.process, func() { answer.resolve(a) })
+			w.send(&w.resource.process, &c.process, func() { answer.Resolve(a) })
 		})
-		answer.await(t, w.now+1000*ms)
-	}
-	if answer.value.Outcome == history.Rejected {
-		return c.complete(t, o, history.Event{Type: history.Fail, Code: history.CodeRejected})
+		answer.Await(t, w.Now+1000*ms)
 	}
 	e := history.Event{Type: history.OK}
 	if q.Kind == history.KindRead {
-		e.Value = answer.value.Value
+		e.Value = answer.Value.Value
 	}
 	return c.complete(t, o, e)
 }
@@ -255,12 +242,12 @@ func (l *lease) keep() {
 	if l.over || c.dead {
 		return
 	}
-	if w.now >= l.deadline() && w.Lock.Defect != RenewsAfterExpiry {
+	if w.Now >= l.deadline() && w.Lock.Defect != RenewsAfterExpiry {
 		l.lose(false)
 		return
 	}
 	l.extend()
-	c.after(max(min(w.TTLNS/3, l.deadline()-w.now), 10*ms), l.keep)
+	c.after(max(min(w.TTLNS/3, l.deadline()-w.Now), 10*ms), l.keep)
 }
 
 // lose is the end of a lease that its client had not given up: the user is told once the flags are cleared (rule R3).
@@ -293,9 +280,9 @@ func (l *lease) lose(confirmed bool) {
 	}
 	if h := c.waits; h != nil && h.lease == l && l.session != nil {
 		if confirmed {
-			h.news.resolve(newsRefused)
+			h.news.Resolve(newsRefused)
 		} else {
-			h.news.resolve(newsLost)
+			h.news.Resolve(newsLost)
 		}
 	}
 }

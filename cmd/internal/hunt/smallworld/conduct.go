@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/testkit/virtualtime"
 )
 
 const tickEvery, probeEvery = 100 * ms, 500 * ms
@@ -18,12 +19,11 @@ func (w *world) conduct(t *task) {
 	for place := range w.clients {
 		w.start(place)
 	}
-	w.player.running = w.spawn(nil, func(t *task) { w.player.play(t, w.Schedule) })
-	t.sleep(w.LimitNS)
+	w.player.running = w.spawn(func(t *task) { w.player.play(t, w.Schedule) })
+	t.Sleep(w.LimitNS)
 	w.loading = false
 	w.mark(history.Phase, history.PhaseHeal)
-	w.player.running.stop()
-	w.player.running.over = true
+	w.player.running.Stop()
 	w.player.healAll()
 	w.calm(t)
 	w.oldWaiters(t)
@@ -31,24 +31,24 @@ func (w *world) conduct(t *task) {
 	for n := range history.FreshSessions {
 		c := w.newClient(fmt.Sprint("f", n+1), -1)
 		for key := range w.Keys {
-			for until := w.now + boundNS; w.now < until && !w.fresh(t, c, key, until); {
+			for until := w.Now + boundNS; w.Now < until && !w.fresh(t, c, key, until); {
 				w.kill(c) // its requests may still arrive
-				t.sleep(5 * ms)
+				t.Sleep(5 * ms)
 				c = w.newClient(c.name+"+", -1)
 			}
 		}
 		w.close(t, c)
 	}
 	w.mark(history.Phase, history.PhaseEnd)
-	w.over = true
+	w.Over = true
 }
 
 func (w *world) every(d int64, do func()) {
 	var again func()
 	again = func() {
-		if !w.over {
+		if !w.Over {
 			do()
-			w.after(d, again)
+			w.After(d, again)
 		}
 	}
 	again()
@@ -71,7 +71,7 @@ func (w *world) watch() {
 		before := w.leader
 		w.leader = leads
 		w.mark(history.Leader, leads)
-		if leads != "" && before != leads && w.now > tickEvery {
+		if leads != "" && before != leads && w.Now > tickEvery {
 			w.player.tell(moment{kind: "leader"})
 		}
 	}
@@ -82,7 +82,7 @@ func (w *world) probe() {
 	w.lastOp++
 	e := history.Event{Process: history.HarnessProcess, Type: history.Invoke, F: history.Probe, Op: w.lastOp}
 	w.record(e)
-	w.after(3*ms, func() {
+	w.After(3*ms, func() {
 		if e.Type = history.OK; !w.serves() {
 			e.Type = history.Fail
 		}
@@ -92,8 +92,8 @@ func (w *world) probe() {
 
 // calm waits until the clients have ended what they hold, or wait for a lock.
 func (w *world) calm(t *task) {
-	for until := w.now + 60_000*ms; w.now < until && slices.ContainsFunc(w.clients, func(c *client) bool { return !c.dead && !c.idle && c.waits == nil || c.touchedNS > w.now }); {
-		t.sleep(50 * ms)
+	for until := w.Now + 60_000*ms; w.Now < until && slices.ContainsFunc(w.clients, func(c *client) bool { return !c.dead && !c.idle && c.waits == nil || c.touchedNS > w.Now }); {
+		t.Sleep(50 * ms)
 	}
 }
 
@@ -104,17 +104,17 @@ func (w *world) oldWaiters(t *task) {
 	hangs := func() bool {
 		return slices.ContainsFunc(w.clients, func(c *client) bool { return !c.dead && c.waits != nil && !w.grantedTo[c.waits.key] })
 	}
-	for until := w.now + boundNS; hangs() && w.now < until; {
-		t.sleep(50 * ms)
+	for until := w.Now + boundNS; hangs() && w.Now < until; {
+		t.Sleep(50 * ms)
 	}
 	w.grantedTo = nil
 	for _, c := range w.clients {
 		if !c.dead && c.waits != nil {
-			c.waits.news.resolve(newsCancelled)
+			c.waits.news.Resolve(newsCancelled)
 		}
 	}
-	for until := w.now + 3000*ms; w.now < until && slices.ContainsFunc(w.clients, func(c *client) bool { return !c.dead && !c.idle }); {
-		t.sleep(50 * ms)
+	for until := w.Now + 3000*ms; w.Now < until && slices.ContainsFunc(w.clients, func(c *client) bool { return !c.dead && !c.idle }); {
+		t.Sleep(50 * ms)
 	}
 	for _, c := range w.clients {
 		if c.dead {
@@ -124,7 +124,7 @@ func (w *world) oldWaiters(t *task) {
 			w.close(t, c)
 		} else {
 			w.kill(c)
-			t.sleep(5 * ms)
+			t.Sleep(5 * ms)
 		}
 	}
 }
@@ -137,25 +137,25 @@ func (w *world) close(t *task, c *client) {
 	c.closing = true
 	w.record(c.event(history.Invoke, history.Exit))
 	c.closeSession()
-	t.sleep(20 * ms)
+	t.Sleep(20 * ms)
 	w.kill(c)
-	t.sleep(2 * ms)
+	t.Sleep(2 * ms)
 }
 
 // fresh has a fresh session acquire and release a lock. It answers whether that was granted.
 func (w *world) fresh(t *task, c *client, key int, until int64) bool {
-	granted, done := false, &future[bool]{}
+	granted, done := false, &virtualtime.Future[bool]{}
 	c.spawn(func(t *task) {
 		h := w.newHold(c, key)
 		o := c.invoke(h, history.Event{F: history.Acquire})
-		t.sleep(w.pipe())
+		t.Sleep(w.pipe())
 		e := c.complete(t, o, c.acquire(t, h))
 		if e.Type == history.OK {
 			granted = true
 			c.giveBack(t, h)
 		}
-		done.resolve(true)
+		done.Resolve(true)
 	})
-	done.await(t, until)
-	return granted && done.known
+	done.Await(t, until)
+	return granted && done.Known
 }

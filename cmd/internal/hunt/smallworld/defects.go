@@ -1,7 +1,5 @@
 package smallworld
 
-import "lockcheck/checker/history"
-
 // Recipe is how a lock is made.
 type Recipe int
 
@@ -98,5 +96,5 @@ func Controls() []Lock {
 
 // Usual is a run of a lock as a hunt makes it, with half its times: leases of a second, seven of load.
 func Usual(l Lock, seed int64) Options {
-	return Options{Lock: l, Seed: seed, Clients: 4, Keys: 1, TTLNS: 1000 * ms, LimitNS: 7_000 * ms, Guard: history.GuardBeforeWork}
+	return Options{Lock: l, Seed: seed, Clients: 4, Keys: 1, TTLNS: 1000 * ms, LimitNS: 7_000 * ms}
 }

@@ -61,9 +61,9 @@ func (w *world) elect() {
 		return
 	}
 	if w.leaderlessNS == 0 {
-		w.leaderlessNS = w.now + 400*ms + w.up(400*ms)
+		w.leaderlessNS = w.Now + 400*ms + w.up(400*ms)
 	}
-	if w.now < w.leaderlessNS {
+	if w.Now < w.leaderlessNS {
 		return
 	}
 	var can []*server

@@ -78,7 +78,7 @@ func (p *player) heal(f *fault) {
 	if f.undo != nil {
 		f.undo()
 	}
-	p.w.after(2*ms, func() { p.record(f, history.OK, true) })
+	p.w.After(2*ms, func() { p.record(f, history.OK, true) })
 }
 
 func (p *player) healAll() {
@@ -117,7 +117,7 @@ func (p *player) does(step history.Step, target *process, f *fault) bool {
 	has := func(word string) bool { return slices.Contains(step.Words, word) }
 	touch := func(undo func()) {
 		target.touchedNS = never / 2
-		f.undo = func() { undo(); target.touchedNS = w.now + 1000*ms }
+		f.undo = func() { undo(); target.touchedNS = w.Now + 1000*ms }
 	}
 	switch history.F(step.Fault) {
 	case history.PauseFault:
@@ -151,7 +151,7 @@ func (p *player) does(step history.Step, target *process, f *fault) bool {
 		w.rules = append(w.rules, rule)
 		touch(func() { w.lift(rule) })
 	case history.ClockFault:
-		s := &skew{fromNS: w.now}
+		s := &skew{fromNS: w.Now}
 		f.event.Clock = history.ClockWall
 		if step.Shift != "" {
 			s.offset = exact(step.Shift)
@@ -177,7 +177,7 @@ func (p *player) does(step history.Step, target *process, f *fault) bool {
 		f.undo = func() { s.restarted(step.Fault == "power") }
 		if has(history.AtOnceOption) || step.Fault == "power" && step.For == "" {
 			f.atOnce, f.undo = true, nil
-			w.after(2*ms, func() { s.restarted(step.Fault == "power") })
+			w.After(2*ms, func() { s.restarted(step.Fault == "power") })
 		}
 	default:
 		return false

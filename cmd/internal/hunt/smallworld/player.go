@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/testkit/virtualtime"
 )
 
 // moment is something that a fault may wait for.
@@ -22,7 +23,7 @@ type player struct {
 	w       *world
 	waits   string // for a moment of that kind; "" for none
 	wants   func(moment) bool
-	came    future[moment]
+	came    virtualtime.Future[moment]
 	early   map[string]moment // of the step before, of moments that may stay so
 	faults  []*fault          // in effect
 	running *task
@@ -33,21 +34,21 @@ var stays = []string{"acquire", "queue", "leader"}
 
 // tell is a moment that nobody waits at.
 func (p *player) tell(m moment) bool {
-	m.atNS = p.w.now
+	m.atNS = p.w.Now
 	if slices.Contains(stays, m.kind) {
 		p.early[m.kind] = m
 	}
-	if p.waits != m.kind || p.came.known || !p.wants(m) {
+	if p.waits != m.kind || p.came.Known || !p.wants(m) {
 		return false
 	}
-	p.came.resolve(m)
+	p.came.Resolve(m)
 	return true
 }
 
 // meet is one at which the client waits until the fault is there.
 func (p *player) meet(t *task, m moment) {
 	if p.tell(m) {
-		t.sleep(6 * ms)
+		t.Sleep(6 * ms)
 	}
 }
 
@@ -75,7 +76,7 @@ const waitTTLs, patienceTTLs = 10, 3
 
 func (p *player) play(t *task, rounds []history.Round) {
 	for _, round := range rounds {
-		t.sleep(exact(round.After))
+		t.Sleep(exact(round.After))
 		if !p.w.loading {
 			return
 		}
@@ -90,7 +91,7 @@ func (p *player) round(t *task, steps []history.Step) {
 	for n, step := range steps {
 		limit := int64(never)
 		if n > 0 {
-			limit = w.now + waitTTLs*w.TTLNS
+			limit = w.Now + waitTTLs*w.TTLNS
 		}
 		m, ok := p.await(t, step, n > 0, limit)
 		if !ok {
@@ -109,9 +110,9 @@ func (p *player) round(t *task, steps []history.Step) {
 		}
 		switch {
 		case last:
-			t.sleep(hold)
+			t.Sleep(hold)
 		case step.For != "":
-			w.after(hold, func() {
+			w.After(hold, func() {
 				for _, f := range slices.Backward(begun) {
 					p.heal(f)
 				}
@@ -132,11 +133,11 @@ func (p *player) await(t *task, step history.Step, sequel bool, limit int64) (m 
 		return name != "client" || len(numbers) == 0 || m.hold == nil || slices.Contains(numbers, m.hold.c.place+1)
 	}
 	next := func(until int64) (moment, bool) {
-		p.waits, p.wants, p.came = step.Trigger, wants, future[moment]{}
-		return p.came.await(t, until)
+		p.waits, p.wants, p.came = step.Trigger, wants, virtualtime.Future[moment]{}
+		return p.came.Await(t, until)
 	}
 	if early, had := p.early[step.Trigger]; sequel && had && wants(early) {
-		if m, ok := next(min(limit, w.now+patienceTTLs*w.TTLNS)); ok {
+		if m, ok := next(min(limit, w.Now+patienceTTLs*w.TTLNS)); ok {
 			return m, w.loading
 		}
 		if early.still() {
@@ -149,7 +150,7 @@ func (p *player) await(t *task, step history.Step, sequel bool, limit int64) (m 
 		}
 		if step.Trigger == "work" {
 			p.waits = ""
-			t.sleep(max(m.atNS+int64(float64(m.workNS)*step.IntoWork)-w.now, 0))
+			t.Sleep(max(m.atNS+int64(float64(m.workNS)*step.IntoWork)-w.Now, 0))
 		}
 		if m.still() {
 			return m, w.loading
@@ -165,10 +166,10 @@ func (p *player) inTurn(t *task, step history.Step, hold int64, m moment) {
 		next := max(slices.IndexFunc(left, func(s *process) bool { return s.name != w.leader }), 0)
 		begun := p.begin(step, left[next], m)
 		left = slices.Delete(left, next, next+1)
-		t.sleep(hold)
+		t.Sleep(hold)
 		p.heal(begun)
-		for until := w.now + 30*w.TTLNS; !w.whole() && w.now < until && w.loading; {
-			t.sleep(100 * ms)
+		for until := w.Now + 30*w.TTLNS; !w.whole() && w.Now < until && w.loading; {
+			t.Sleep(100 * ms)
 		}
 	}
 }
@@ -212,7 +213,7 @@ func (p *player) inject(t *task, step history.Step, m moment) (begun []*fault, t
 	if len(targets) == 0 {
 		p.begin(step, nil, m)
 	}
-	t.sleep(3 * ms)
+	t.Sleep(3 * ms)
 	for _, f := range begun {
 		p.confirm(f)
 	}

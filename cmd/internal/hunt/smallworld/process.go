@@ -30,7 +30,7 @@ func (p *process) do(f func()) {
 
 func (p *process) after(d int64, f func()) {
 	life := p.life
-	p.w.after(d, func() {
+	p.w.After(d, func() {
 		if p.life == life {
 			p.do(f)
 		}
@@ -41,7 +41,7 @@ func (p *process) runs() bool { return !p.dead && p.stops == 0 }
 
 func (p *process) stop() {
 	if p.stops++; p.stops == 1 {
-		p.stoppedNS = p.w.now
+		p.stoppedNS = p.w.Now
 	}
 }
 
@@ -53,7 +53,7 @@ func (p *process) goOn() {
 	if p.stops--; p.stops > 0 {
 		return
 	}
-	p.resumedNS = p.w.now
+	p.resumedNS = p.w.Now
 	parked := p.parked
 	p.parked = nil
 	for _, f := range parked {
@@ -76,9 +76,9 @@ type skew struct {
 
 // wall is the wall clock that the process reads.
 func (p *process) wall() int64 {
-	now := p.w.now
+	now := p.w.Now
 	for _, s := range p.clocks {
-		now += s.offset + int64(s.drift*float64(p.w.now-s.fromNS))
+		now += s.offset + int64(s.drift*float64(p.w.Now-s.fromNS))
 	}
 	return now
 }
@@ -137,7 +137,7 @@ func (w *world) sendLater(from, to *process, d int64, arrive func()) {
 			}
 		}
 	}
-	w.after(d, arrive)
+	w.After(d, arrive)
 }
 
 // lift ends a rule, and lets through what waited behind it.

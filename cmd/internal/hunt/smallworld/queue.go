@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/testkit/virtualtime"
 )
 
 // session is a lease at a Replicated service, and entry a request for a lock under one, in its queue. Servers know both by their numbers alone.
@@ -33,20 +34,20 @@ const (
 // when that was sent.
 func (c *client) ask(t *task, serve func(s *server, reply func(answer))) (a answer, first bool, seenNS, sentNS int64) {
 	w := c.w
-	seenNS, sentNS = c.seen(), w.now
+	seenNS, sentNS = c.seen(), w.Now
 	for n := 0; ; n++ {
 		s := w.servers[c.to]
-		f := &future[answer]{}
+		f := &virtualtime.Future[answer]{}
 		w.send(&c.process, &s.process, func() {
-			serve(s, func(a answer) { w.send(&s.process, &c.process, func() { f.resolve(a) }) })
+			serve(s, func(a answer) { w.send(&s.process, &c.process, func() { f.Resolve(a) }) })
 		})
-		a, ok := f.await(t, w.now+700*ms)
+		a, ok := f.Await(t, w.Now+700*ms)
 		switch {
 		case !ok:
 			c.turnTo(-1)
 		case a.notLeader:
 			c.hear(a.leader)
-			t.sleep(50*ms + w.up(50*ms))
+			t.Sleep(50*ms + w.up(50*ms))
 		default:
 			return a, n == 0, seenNS, sentNS
 		}
@@ -115,7 +116,7 @@ func (c *client) acquireQueued(t *task, h *hold) history.Event {
 	seen := c.seen()
 	e := &entry{number: h.n, key: h.number, session: l.session}
 	h.entry, h.lease = e, l
-	for queued := false; !h.news.known; {
+	for queued := false; !h.news.Known; {
 		heard, told := false, c.told
 		s := w.servers[c.to]
 		w.send(&c.process, &s.process, func() {
@@ -129,28 +130,28 @@ func (c *client) acquireQueued(t *task, h *hold) history.Event {
 						c.hear(a.leader)
 					case a.granted:
 						h.token = strconv.FormatInt(a.token, 10)
-						h.news.resolve(newsGranted)
+						h.news.Resolve(newsGranted)
 					case a.ok:
 						if !queued {
 							queued = true
 							c.say(func() { w.player.tell(moment{kind: "queue", hold: h}) })
 						}
 					default:
-						h.news.resolve(newsRefused)
+						h.news.Resolve(newsRefused)
 					}
 				})
 			})
 		})
 		to := c.to
-		h.news.await(t, w.now+150*ms)
-		for next := w.now + 650*ms; !h.news.known && c.to == to && w.now < next || heard && !h.news.known && c.told == told && w.Lock.Defect == WakeUpLost; {
-			h.news.await(t, w.now+325*ms)
+		h.news.Await(t, w.Now+150*ms)
+		for next := w.Now + 650*ms; !h.news.Known && c.to == to && w.Now < next || heard && !h.news.Known && c.told == told && w.Lock.Defect == WakeUpLost; {
+			h.news.Await(t, w.Now+325*ms)
 		}
 		if !heard && c.to == to {
 			c.turnTo(-1)
 		}
 	}
-	switch h.news.value {
+	switch h.news.Value {
 	case newsGranted:
 		if l.over { // rule R3: its user does not believe it
 			return history.Event{Type: history.OK, Session: l.session.name(), Token: h.token, SeenNS: seen}
@@ -207,7 +208,7 @@ func (l *lease) extend() {
 		return
 	}
 	c, w := l.c, l.c.w
-	seen, sent := c.seen(), w.now
+	seen, sent := c.seen(), w.Now
 	to := c.to
 	heard := false
 	s := w.servers[to]
@@ -241,7 +242,7 @@ func (l *lease) extend() {
 
 // again asks once more, where the lease still lasts.
 func (l *lease) again() {
-	if !l.over && (l.c.w.now < l.deadline() || l.c.w.Lock.Defect == RenewsAfterExpiry) {
+	if !l.over && (l.c.w.Now < l.deadline() || l.c.w.Lock.Defect == RenewsAfterExpiry) {
 		l.extend()
 	}
 }

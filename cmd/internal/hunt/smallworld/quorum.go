@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/testkit/virtualtime"
 )
 
 // A Quorum is servers that know nothing of each other. Each keeps a record for each lock: the secret of its owner, and when that expires. Who has a
@@ -89,7 +90,7 @@ func (s *server) restart(powerless bool) {
 type votes struct {
 	yes, no  int
 	answered []bool
-	done     future[bool]
+	done     virtualtime.Future[bool]
 }
 
 // askAll sends all servers a request. It is over once enough have agreed, or so many have not that they cannot; or at a time.
@@ -107,7 +108,7 @@ func (c *client) askAll(enough int, serve func(*server) bool) *votes {
 					v.no++
 				}
 				if v.yes >= enough || v.no > len(w.servers)-enough {
-					v.done.resolve(true)
+					v.done.Resolve(true)
 				}
 			})
 		})
@@ -128,24 +129,24 @@ func (c *client) acquireQuorum(t *task, h *hold) history.Event {
 	for n := int64(1); ; n++ {
 		w.lastSecret++
 		secret := w.lastSecret
-		seen, sent := c.seen(), w.now
+		seen, sent := c.seen(), w.Now
 		ttl := w.TTLNS
 		if w.Lock.Defect == ExpiresInTwoSteps {
 			ttl = never
 		}
 		v := c.askAll(w.enough(), func(s *server) bool { return s.set(h.number, secret, ttl) })
-		v.done.await(t, w.now+w.TTLNS/4)
-		if v.yes >= w.enough() && w.now < sent+w.TTLNS-driftNS {
+		v.done.Await(t, w.Now+w.TTLNS/4)
+		if v.yes >= w.enough() && w.Now < sent+w.TTLNS-driftNS {
 			return c.wins(t, h, secret, seen, sent, n)
 		}
 		c.cleanUp(h.number, secret, v)
 		if n == 1 {
 			c.say(func() { w.player.tell(moment{kind: "queue", hold: h}) })
 		}
-		if h.news.known {
+		if h.news.Known {
 			return history.Event{Type: history.Fail, Code: history.CodeCancelled, Attempts: n}
 		}
-		t.sleep(100*ms + w.up((retryMS-100)*ms))
+		t.Sleep(100*ms + w.up((retryMS-100)*ms))
 	}
 }
 
@@ -161,18 +162,18 @@ func (c *client) wins(t *task, h *hold, secret, seen, sent, attempts int64) hist
 		}
 	case TokenDrawnApart:
 		s := w.servers[0]
-		var token future[int64]
-		for !token.known {
+		var token virtualtime.Future[int64]
+		for !token.Known {
 			w.send(&c.process, &s.process, func() {
 				s.tokens++
 				drawn := s.tokens
-				w.send(&s.process, &c.process, func() { token.resolve(drawn) })
+				w.send(&s.process, &c.process, func() { token.Resolve(drawn) })
 			})
-			token.await(t, w.now+700*ms)
+			token.Await(t, w.Now+700*ms)
 		}
-		h.token = strconv.FormatInt(token.value, 10)
+		h.token = strconv.FormatInt(token.Value, 10)
 	}
-	if h.news.known || w.now >= sent+w.TTLNS-driftNS && w.Lock.Defect != TokenDrawnApart {
+	if h.news.Known || w.Now >= sent+w.TTLNS-driftNS && w.Lock.Defect != TokenDrawnApart {
 		c.cleanUp(h.number, secret, &votes{answered: make([]bool, len(w.servers))})
 		return history.Event{Type: history.Fail, Code: history.CodeCancelled, Attempts: attempts}
 	}
@@ -187,7 +188,7 @@ func (c *client) wins(t *task, h *hold, secret, seen, sent, attempts int64) hist
 
 func (c *client) agrees(t *task, serve func(*server) bool) bool {
 	v := c.askAll(c.w.enough(), serve)
-	v.done.await(t, c.w.now+700*ms)
+	v.done.Await(t, c.w.Now+700*ms)
 	return v.yes >= c.w.enough()
 }
 
@@ -201,7 +202,7 @@ func (c *client) cleanUp(key int, secret int64, v *votes) {
 
 func (l *lease) extendQuorum() {
 	c, w, h := l.c, l.c.w, l.hold
-	seen, sent := c.seen(), w.now
+	seen, sent := c.seen(), w.Now
 	enough := w.enough()
 	if w.Lock.Defect == ExtendsWithOne {
 		enough = 1
@@ -250,7 +251,7 @@ func (c *client) releaseQuorum(t *task, h *hold) history.Event {
 			removed[s.index] = s.forget(h.number, h.secret, byName) || removed[s.index] && n > 0
 			return removed[s.index]
 		})
-		if v.done.await(t, w.now+700*ms); !v.done.known {
+		if v.done.Await(t, w.Now+700*ms); !v.done.Known {
 			continue
 		}
 		owned := v.yes >= w.enough()

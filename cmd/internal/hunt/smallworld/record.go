@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/testkit/virtualtime"
 )
 
 // driftNS is taken off every lease, as the plan says (rule R5).
@@ -19,13 +20,10 @@ const (
 
 func plan(o Options) history.Plan {
 	p := history.Plan{
-		Version: history.FormatVersion, Run: fmt.Sprint("small-", o.Seed), Backend: o.Lock.Name, Workload: "lock", Nemesis: o.Nemesis, Guard: string(o.Guard),
+		Version: history.FormatVersion, Run: fmt.Sprint("small-", o.Seed), Backend: o.Lock.Name, Workload: "lock", Nemesis: o.Nemesis, Guard: string(history.GuardBeforeWork),
 		Seed: o.Seed, Nodes: o.Lock.Servers, Clients: o.Clients, Keys: o.Keys, TimeLimitMS: o.LimitNS / ms, TTLMS: o.TTLNS / ms, EffectiveMS: o.TTLNS / ms,
-		ElectionMS: electionMS, DriftMS: driftNS / ms, SameKernel: true, Tokens: history.TokensOrdered, Release: history.ReleaseChecked, Fenced: o.Fenced,
+		ElectionMS: electionMS, DriftMS: driftNS / ms, SameKernel: true, Tokens: history.TokensOrdered, Release: history.ReleaseChecked,
 		Schedule: o.Schedule,
-	}
-	if o.Fenced {
-		p.Workload = "fencing"
 	}
 	if o.Lock.Recipe == Quorum {
 		p.RetryMS = retryMS
@@ -45,7 +43,7 @@ type hold struct {
 	n       int
 	number  int // of the key
 	c       *client
-	news    future[news]
+	news    virtualtime.Future[news]
 	entry   *entry // of a queue
 	secret  int64  // of the attempt that won: of a quorum
 	lease   *lease
@@ -58,20 +56,19 @@ type hold struct {
 }
 
 type op struct {
-	number  int64
-	f       history.F
-	hold    *hold
-	process string
-	over    bool
-	read    future[bool] // the harness has read its end
+	number int64
+	f      history.F
+	hold   *hold
+	over   bool
+	read   virtualtime.Future[bool] // the harness has read its end
 }
 
 // invoke records an invocation (rule R1).
 func (c *client) invoke(h *hold, e history.Event) *op {
 	w := c.w
 	w.lastOp++
-	o := &op{number: w.lastOp, f: e.F, hold: h, process: c.process.name}
-	e.Op, e.Hold, e.Key, e.Type, e.Process, e.Client = o.number, h.id, h.key, history.Invoke, o.process, c.name
+	o := &op{number: w.lastOp, f: e.F, hold: h}
+	e.Op, e.Hold, e.Key, e.Type, e.Process, e.Client = o.number, h.id, h.key, history.Invoke, c.name, c.name
 	w.record(e)
 	c.open = o
 	return o
@@ -83,14 +80,14 @@ func (w *world) pipe() int64 { return ms/20 + w.up(ms/2) }
 // say prints a line; the harness reads the lines of a client in order, also those of one that has been killed since.
 func (c *client) say(read func()) {
 	w := c.w
-	c.lastRead = max(w.now+w.pipe(), c.lastRead)
-	w.at(c.lastRead, read)
+	c.lastRead = max(w.Now+w.pipe(), c.lastRead)
+	w.At(c.lastRead, read)
 }
 
 // complete prints the end of an operation, and waits until it was read.
 func (c *client) complete(t *task, o *op, e history.Event) history.Event {
 	c.say(func() { c.w.completed(o, e) })
-	o.read.await(t, never)
+	o.read.Await(t, never)
 	return e
 }
 
@@ -100,7 +97,7 @@ func (w *world) completed(o *op, e history.Event) {
 	}
 	h := o.hold
 	o.over, h.c.open = true, nil
-	e.Op, e.F, e.Process, e.Client, e.Hold, e.Key = o.number, o.f, o.process, h.c.name, h.id, h.key
+	e.Op, e.F, e.Process, e.Client, e.Hold, e.Key = o.number, o.f, h.c.name, h.c.name, h.id, h.key
 	if o.f != history.Acquire {
 		h.confirm()
 		e.HeldNS = h.confirmed
@@ -112,7 +109,7 @@ func (w *world) completed(o *op, e history.Event) {
 		}
 	}
 	w.record(e)
-	o.read.resolve(true)
+	o.read.Resolve(true)
 }
 
 // pingEvery is the pace of the harness's pings, which are sent at its multiples; pong is when an answer was read at the latest.
@@ -121,7 +118,7 @@ const pingEvery, pong = 20 * ms, 3 * ms
 // confirm is what the answers to pings say of a belief by now (rule R4).
 func (h *hold) confirm() {
 	c := h.c
-	until := c.w.now - pong
+	until := c.w.Now - pong
 	if !h.flag {
 		until = min(until, h.untilNS-2*ms)
 	}
@@ -135,18 +132,18 @@ func (h *hold) confirm() {
 
 // freeze confirms what a stopped client believes, if all it printed was read.
 func (c *client) freeze() {
-	if c.stops != 1 || c.lastRead >= c.w.now || c.held == nil {
+	if c.stops != 1 || c.lastRead >= c.w.Now || c.held == nil {
 		return
 	}
 	if h := c.held; h.flag && h.granted && !h.lostRead && !h.released {
-		h.confirmed = max(h.confirmed, c.w.now)
+		h.confirmed = max(h.confirmed, c.w.Now)
 	}
 }
 
 // seen is the stamp of a ping that the client has read by now (rule R2).
 func (c *client) seen() int64 {
-	at := c.w.now - pong
-	if c.w.now-c.resumedNS < 25*ms { // the pings that came while it was stopped may still be in the pipe
+	at := c.w.Now - pong
+	if c.w.Now-c.resumedNS < 25*ms { // the pings that came while it was stopped may still be in the pipe
 		at = min(at, c.stoppedNS-pong)
 	}
 	c.seenNS = max(c.seenNS, at/pingEvery*pingEvery)
@@ -174,41 +171,27 @@ func (c *client) exited() {
 type resource struct {
 	process
 	values   map[string]string
-	marks    map[string]int64
 	answered map[int64]history.Request
 }
 
 func newResource(w *world) *resource {
-	return &resource{process{w: w, name: "resource"}, map[string]string{}, map[string]int64{}, map[int64]history.Request{}}
+	return &resource{process{w: w, name: "resource"}, map[string]string{}, map[int64]history.Request{}}
 }
 
 // handle does one request, writes its line, and answers.
 func (s *resource) handle(q history.Request, op int64) history.Request {
 	w := s.w
-	q.Seq, q.Request, q.TimeNS = int64(len(w.Requests)+1), strconv.FormatInt(op, 10), w.now
+	q.Seq, q.Request, q.TimeNS = int64(len(w.Requests)+1), strconv.FormatInt(op, 10), w.Now
 	if known, again := s.answered[op]; again {
 		q.Outcome, q.Value = history.Duplicate, known.Value
-		if s.marks[q.Key] > 0 {
-			q.Mark = strconv.FormatInt(s.marks[q.Key], 10)
-		}
 		w.Requests = append(w.Requests, q)
 		return known
 	}
-	token, _ := strconv.ParseInt(q.Token, 10, 64)
-	switch {
-	case w.Fenced && token > 0 && token < s.marks[q.Key]:
-		q.Outcome = history.Rejected
-	case q.Kind == history.KindRead:
-		q.Outcome, q.Value = history.Applied, s.values[q.Key]
-	default:
-		q.Outcome = history.Applied
+	q.Outcome = history.Applied
+	if q.Kind == history.KindRead {
+		q.Value = s.values[q.Key]
+	} else {
 		s.values[q.Key] = q.Value
-	}
-	if q.Outcome == history.Applied {
-		s.marks[q.Key] = max(s.marks[q.Key], token)
-	}
-	if s.marks[q.Key] > 0 {
-		q.Mark = strconv.FormatInt(s.marks[q.Key], 10)
 	}
 	s.answered[op] = q
 	w.Requests = append(w.Requests, q)

@@ -119,7 +119,7 @@ func (s *server) clock() int64 {
 	case LeasesByWallClock, RecordsByWallClock:
 		return s.wall()
 	}
-	return s.w.now
+	return s.w.Now
 }
 
 func (s *server) lead(term int) {
@@ -223,7 +223,7 @@ func (s *server) propose(c command, reply func(answer)) {
 	place, again := s.places[c.same()]
 	switch {
 	case !again:
-		c.untilNS, c.token = s.w.now+s.w.TTLNS, int64(len(s.log)+1-s.lag)
+		c.untilNS, c.token = s.w.Now+s.w.TTLNS, int64(len(s.log)+1-s.lag)
 		place = s.append(c)
 		if place < s.table.applied {
 			reply(s.answerOf(place, c, reply))
@@ -267,7 +267,7 @@ func (s *server) inherit(c command) {
 		s.expires[c.session] = c.untilNS
 	case LeaseEndsByWallClock: // as the other leader noted it, by its own clock
 		if end, noted := s.w.leaseEnds[c.session]; noted {
-			s.expires[c.session] = s.w.now + end - s.wall()
+			s.expires[c.session] = s.w.Now + end - s.wall()
 		}
 	}
 }
@@ -291,7 +291,7 @@ func (s *server) keepAlive(of *session, reply func(answer)) {
 		if s.leads && !t.ended[of] && !s.ending[of] && s.table == t {
 			s.expires[of] = max(s.expires[of], until)
 			if w.Lock.Defect == LeaseEndsByWallClock {
-				w.leaseEnds[of] = s.wall() + until - w.now
+				w.leaseEnds[of] = s.wall() + until - w.Now
 			}
 			reply(answer{ok: true})
 		}
