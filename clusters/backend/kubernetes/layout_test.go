@@ -14,18 +14,18 @@ func TestLayout(t *testing.T) {
 	const ttl = 2 * time.Second
 	set := func(name, value string) map[string]string { return map[string]string{name: value} }
 	testkit.CheckLayouts(t, Backend{}, []testkit.Layout{
-		{"default", clusters.Options{TTL: ttl}, 3, ""},
-		{"one member", clusters.Options{Nodes: 1, TTL: ttl}, 1, ""},
-		{"Kubernetes' own TTL", clusters.Options{TTL: 15 * time.Second}, 3, ""},
-		{"a setting of the API servers", clusters.Options{TTL: ttl, Settings: set("max-mutating-requests-inflight", "10")}, 3, ""},
-		{"a setting of the members", clusters.Options{TTL: ttl, Settings: set("election-timeout", "1000")}, 3, ""},
-		{"members that grant no short lease", clusters.Options{TTL: ttl, Settings: set("election-timeout", "5000")}, 3, ""},
-		{"too many members", clusters.Options{Nodes: 9, TTL: ttl}, 0, "use 1 to 7"},
-		{"a second", clusters.Options{TTL: time.Second}, 0, "the nearest it can is 2s"},
-		{"part of a second", clusters.Options{TTL: 2700 * time.Millisecond}, 0, "the nearest it can is 3s"},
-		{"unknown setting", clusters.Options{TTL: ttl, Settings: set("max-requests-inflght", "1")}, 0, "max-requests-inflight"},
-		{"bad number", clusters.Options{TTL: ttl, Settings: set("max-requests-inflight", "0")}, 0, "no whole number from 1"},
-		{"election too short", clusters.Options{TTL: ttl, Settings: set("election-timeout", "200")}, 0, "less than 5 times"},
+		{Name: "default", Opts: clusters.Options{TTL: ttl}, Nodes: 3},
+		{Name: "one member", Opts: clusters.Options{Nodes: 1, TTL: ttl}, Nodes: 1},
+		{Name: "Kubernetes' own TTL", Opts: clusters.Options{TTL: 15 * time.Second}, Nodes: 3},
+		{Name: "a setting of the API servers", Opts: clusters.Options{TTL: ttl, Settings: set("max-mutating-requests-inflight", "10")}, Nodes: 3},
+		{Name: "a setting of the members", Opts: clusters.Options{TTL: ttl, Settings: set("election-timeout", "1000")}, Nodes: 3},
+		{Name: "members that grant no short lease", Opts: clusters.Options{TTL: ttl, Settings: set("election-timeout", "5000")}, Nodes: 3},
+		{Name: "too many members", Opts: clusters.Options{Nodes: 9, TTL: ttl}, Wrong: "use 1 to 7"},
+		{Name: "a second", Opts: clusters.Options{TTL: time.Second}, Wrong: "the nearest it can is 2s"},
+		{Name: "part of a second", Opts: clusters.Options{TTL: 2700 * time.Millisecond}, Wrong: "the nearest it can is 3s"},
+		{Name: "unknown setting", Opts: clusters.Options{TTL: ttl, Settings: set("max-requests-inflght", "1")}, Wrong: "max-requests-inflight"},
+		{Name: "bad number", Opts: clusters.Options{TTL: ttl, Settings: set("max-requests-inflight", "0")}, Wrong: "no whole number from 1"},
+		{Name: "election too short", Opts: clusters.Options{TTL: ttl, Settings: set("election-timeout", "200")}, Wrong: "less than 5 times"},
 	}, func(t *testing.T, want testkit.Layout, layout clusters.Layout) {
 		if fronts := clusters.NodeNames(want.Nodes + 2)[want.Nodes:]; !slices.Equal(layout.Fronts, fronts) {
 			t.Errorf("API servers %v, want %v", layout.Fronts, fronts)

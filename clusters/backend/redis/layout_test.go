@@ -13,22 +13,22 @@ import (
 func TestLayout(t *testing.T) {
 	set := func(name, value string) map[string]string { return map[string]string{name: value} }
 	testkit.CheckLayouts(t, Backend{}, []testkit.Layout{
-		{"default", clusters.Options{TTL: 2 * time.Second}, 3, ""},
-		{"one server", clusters.Options{Nodes: 1, TTL: 2 * time.Second}, 1, ""},
-		{"odd milliseconds", clusters.Options{TTL: 1234 * time.Millisecond}, 3, ""},
-		{"five", clusters.Options{Nodes: 5, TTL: 2 * time.Second, Settings: set("quorum", "5")}, 5, ""},
-		{"two servers", clusters.Options{Nodes: 2, TTL: 2 * time.Second}, 0, "use 1 (without Sentinel) or 3 to 7"},
-		{"eight servers", clusters.Options{Nodes: 8, TTL: 2 * time.Second}, 0, "use 1 (without Sentinel) or 3 to 7"},
-		{"tiny", clusters.Options{TTL: time.Millisecond}, 0, "the nearest it can is 200ms"},
-		{"part of a millisecond", clusters.Options{TTL: 1500100 * time.Microsecond}, 0, "the nearest it can is 1.5s"},
-		{"append-only", clusters.Options{TTL: 2 * time.Second, Settings: set("appendonly", "yes")}, 3, ""},
-		{"no snapshots", clusters.Options{TTL: 2 * time.Second, Settings: set("save", "none")}, 3, ""},
-		{"bad snapshots", clusters.Options{TTL: 2 * time.Second, Settings: set("save", "60")}, 0, "neither pairs"},
-		{"unknown setting", clusters.Options{TTL: 2 * time.Second, Settings: set("appendfile", "1")}, 0, "there are: appendonly"},
-		{"bad choice", clusters.Options{TTL: 2 * time.Second, Settings: set("appendfsync", "sometimes")}, 0, "none of always, everysec, no"},
-		{"too many replicas wanted", clusters.Options{TTL: 2 * time.Second, Settings: set("min-replicas-to-write", "3")}, 0, "there are 2 replicas"},
-		{"too great a quorum", clusters.Options{TTL: 2 * time.Second, Settings: set("quorum", "4")}, 0, "there are 3 Sentinels"},
-		{"Sentinel's setting without one", clusters.Options{Nodes: 1, TTL: 2 * time.Second, Settings: set("quorum", "1")}, 0, "there is no setting \"quorum\""},
+		{Name: "default", Opts: clusters.Options{TTL: 2 * time.Second}, Nodes: 3},
+		{Name: "one server", Opts: clusters.Options{Nodes: 1, TTL: 2 * time.Second}, Nodes: 1},
+		{Name: "odd milliseconds", Opts: clusters.Options{TTL: 1234 * time.Millisecond}, Nodes: 3},
+		{Name: "five", Opts: clusters.Options{Nodes: 5, TTL: 2 * time.Second, Settings: set("quorum", "5")}, Nodes: 5},
+		{Name: "two servers", Opts: clusters.Options{Nodes: 2, TTL: 2 * time.Second}, Wrong: "use 1 (without Sentinel) or 3 to 7"},
+		{Name: "eight servers", Opts: clusters.Options{Nodes: 8, TTL: 2 * time.Second}, Wrong: "use 1 (without Sentinel) or 3 to 7"},
+		{Name: "tiny", Opts: clusters.Options{TTL: time.Millisecond}, Wrong: "the nearest it can is 200ms"},
+		{Name: "part of a millisecond", Opts: clusters.Options{TTL: 1500100 * time.Microsecond}, Wrong: "the nearest it can is 1.5s"},
+		{Name: "append-only", Opts: clusters.Options{TTL: 2 * time.Second, Settings: set("appendonly", "yes")}, Nodes: 3},
+		{Name: "no snapshots", Opts: clusters.Options{TTL: 2 * time.Second, Settings: set("save", "none")}, Nodes: 3},
+		{Name: "bad snapshots", Opts: clusters.Options{TTL: 2 * time.Second, Settings: set("save", "60")}, Wrong: "neither pairs"},
+		{Name: "unknown setting", Opts: clusters.Options{TTL: 2 * time.Second, Settings: set("appendfile", "1")}, Wrong: "there are: appendonly"},
+		{Name: "bad choice", Opts: clusters.Options{TTL: 2 * time.Second, Settings: set("appendfsync", "sometimes")}, Wrong: "none of always, everysec, no"},
+		{Name: "too many replicas wanted", Opts: clusters.Options{TTL: 2 * time.Second, Settings: set("min-replicas-to-write", "3")}, Wrong: "there are 2 replicas"},
+		{Name: "too great a quorum", Opts: clusters.Options{TTL: 2 * time.Second, Settings: set("quorum", "4")}, Wrong: "there are 3 Sentinels"},
+		{Name: "Sentinel's setting without one", Opts: clusters.Options{Nodes: 1, TTL: 2 * time.Second, Settings: set("quorum", "1")}, Wrong: "there is no setting \"quorum\""},
 	}, func(t *testing.T, want testkit.Layout, layout clusters.Layout) {
 		if want.Nodes > 1 && layout.Settings["quorum"] == "" {
 			t.Errorf("no quorum is set: %v", layout.Settings)

@@ -11,19 +11,19 @@ import (
 
 func TestLayout(t *testing.T) {
 	testkit.CheckLayouts(t, testBackend{}, []testkit.Layout{
-		{"default", clusters.Options{TTL: 2 * time.Second}, 3, ""},
-		{"shortest lease of the default settings", clusters.Options{TTL: time.Second}, 3, ""},
-		{"five members", clusters.Options{Nodes: 5, TTL: 10 * time.Second}, 5, ""},
-		{"no member", clusters.Options{Nodes: -1, TTL: 2 * time.Second}, 0, "use 1 to 7"},
-		{"too many members", clusters.Options{Nodes: 9, TTL: 2 * time.Second}, 0, "use 1 to 7"},
-		{"half a second", clusters.Options{TTL: 500 * time.Millisecond}, 0, "the nearest it can is 1s"},
-		{"one and a half", clusters.Options{TTL: 1500 * time.Millisecond}, 0, "the nearest it can is 2s"},
-		{"etcd's own times make 1 s a 2 s", clusters.Options{TTL: time.Second, Settings: map[string]string{"heartbeat-interval": "100", "election-timeout": "1000"}}, 0, "at least 2s"},
-		{"a slow cluster", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-timeout": "5000"}}, 0, "the nearest it can is 8s"},
-		{"unknown setting", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"tick": "1"}}, 0, "there are: heartbeat-interval, election-timeout"},
-		{"bad number", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"heartbeat-interval": "0"}}, 0, "setting heartbeat-interval: \"0\" is no whole number from 10 to 10000"},
-		{"bad flag", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"pre-vote": "yes"}}, 0, "none of true, false"},
-		{"election too short", clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-timeout": "200"}}, 0, "less than 5 times"},
+		{Name: "default", Opts: clusters.Options{TTL: 2 * time.Second}, Nodes: 3},
+		{Name: "shortest lease of the default settings", Opts: clusters.Options{TTL: time.Second}, Nodes: 3},
+		{Name: "five members", Opts: clusters.Options{Nodes: 5, TTL: 10 * time.Second}, Nodes: 5},
+		{Name: "no member", Opts: clusters.Options{Nodes: -1, TTL: 2 * time.Second}, Wrong: "use 1 to 7"},
+		{Name: "too many members", Opts: clusters.Options{Nodes: 9, TTL: 2 * time.Second}, Wrong: "use 1 to 7"},
+		{Name: "half a second", Opts: clusters.Options{TTL: 500 * time.Millisecond}, Wrong: "the nearest it can is 1s"},
+		{Name: "one and a half", Opts: clusters.Options{TTL: 1500 * time.Millisecond}, Wrong: "the nearest it can is 2s"},
+		{Name: "etcd's own times make 1 s a 2 s", Opts: clusters.Options{TTL: time.Second, Settings: map[string]string{"heartbeat-interval": "100", "election-timeout": "1000"}}, Wrong: "at least 2s"},
+		{Name: "a slow cluster", Opts: clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-timeout": "5000"}}, Wrong: "the nearest it can is 8s"},
+		{Name: "unknown setting", Opts: clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"tick": "1"}}, Wrong: "there are: heartbeat-interval, election-timeout"},
+		{Name: "bad number", Opts: clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"heartbeat-interval": "0"}}, Wrong: "setting heartbeat-interval: \"0\" is no whole number from 10 to 10000"},
+		{Name: "bad flag", Opts: clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"pre-vote": "yes"}}, Wrong: "none of true, false"},
+		{Name: "election too short", Opts: clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{"election-timeout": "200"}}, Wrong: "less than 5 times"},
 	}, func(t *testing.T, _ testkit.Layout, layout clusters.Layout) {
 		if len(layout.Settings) != len(Settings) {
 			t.Errorf("settings are not complete: %v", layout.Settings)
