@@ -68,7 +68,7 @@ var properties = []row{
 	}, (*property.Judge).LockLinearizability, nil, (*property.Judge).StableLockConflict, nil},
 	{Description{
 		Name: model.EarlyExpiry, Layer: model.LayerService, Harm: 8, Advice: AdviceService,
-		One: "grant lost before its lease could run out", Many: "grants lost before their lease could run out",
+		One: "grant lost before its lease could have expired", Many: "grants lost before their lease could have expired",
 		Meaning: "No grant is lost before its acknowledged lease could have expired.",
 	}, (*property.Judge).EarlyExpiry, nil, (*property.Judge).StableEarlyExpiry, nil},
 	{Description{

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"lockcheck/checker/history"
 	"lockcheck/checker/model"
@@ -25,19 +26,20 @@ var pageFiles embed.FS
 
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.Must(template.New("hunt").Funcs(template.FuncMap{
-		"words": words.ShellWords, "took": history.Duration, "clip": words.Clip, "join": strings.Join,
+		"word": func(w string) string { return words.ShellWords([]string{w}) }, "took": history.Duration,
+		"spent": func(ns int64) string { return time.Duration(ns).Round(time.Second).String() }, "clip": words.Clip, "join": strings.Join,
 	}).Parse(svg.Template)).ParseFS(pageFiles, "page/*.tmpl"))
 })
 
 type page struct {
 	Record
-	Style                                  template.CSS
-	Shape, Class, Begun, Flagged, Progress string
-	Growth                                 *svg.Sheet
-	Arms                                   [2]arm // guided, by chance
-	Maps                                   []propertyMap
-	Found                                  []pageFind
-	Barren                                 []reason
+	Style                         template.CSS
+	Shape, Class, Begun, Progress string
+	Growth                        *svg.Sheet
+	Arms                          [2]arm // guided, by chance
+	Maps                          []propertyMap
+	Found                         []pageFind
+	Barren                        []reason
 }
 
 // arm are the runs that the search chose, or those by chance.
@@ -91,7 +93,7 @@ func HTML(w io.Writer, r Record) error {
 	}
 	face := words.FaceOf(r.Verdict())
 	p := page{Record: r, Style: style + template.CSS(own), Shape: face.Symbol, Class: face.Class, Begun: r.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC"),
-		Flagged: words.ShellWords(r.Flags), Arms: arms(r), Maps: mapsOf(r), Barren: reasons(r)}
+		Arms: arms(r), Maps: mapsOf(r), Barren: reasons(r)}
 	p.Growth = svg.NewGrowth("growth", fmt.Sprintf("States and orders that two runs had: %d after %s of the search, %d after %s by chance", p.Arms[0].Covered,
 		history.Counted(int64(p.Arms[0].Runs), "run", "runs"), p.Arms[1].Covered, history.Counted(int64(p.Arms[1].Runs), "run", "runs")),
 		"runs of each kind", svg.Growth{Class: "chance", After: p.Arms[1].after}, svg.Growth{Class: "guided", After: p.Arms[0].after})

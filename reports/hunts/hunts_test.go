@@ -59,7 +59,7 @@ func TestThePageOfAHunt(t *testing.T) {
 	}
 	all := testkit.Text(doc)
 	for _, want := range []string{"1: early-expiry by etcd: acquire | acquire", "c1 lost k1", "Cause: kill of leader", "Known: no token is compared (finds.yaml:2)",
-		"lockcheck shrink lockcheck-out/hunt-1/1", "1 × no clock skew took effect", "The closest call: run 3 stayed 12.0 ms from a violation of early-expiry"} {
+		"lockcheck shrink lockcheck-out/hunt-1/1", "1 × no clock skew took effect", "2m0s of 1h0m0s are spent", "The closest call: run 3 stayed 12.0 ms from a violation of early-expiry"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("it lacks %q", want)
 		}

@@ -77,6 +77,14 @@ func TestWhatWouldHavePreventedIt(t *testing.T) {
 			j.Model.Faults = append(j.Model.Faults, &model.Fault{Op: 3, Name: "kill", Target: "n2", EffectiveNS: 1e9, HealNS: 2e9}, &model.Fault{Op: 4, Name: "kill", Target: "c2", EffectiveNS: 1e9})
 			f.Cause.Fault, f.Cause.Others = 2, []int64{3, 4}
 		}, []string{"If the clock is the reason", "If the kill is the reason"}, nil},
+		"a kill of a server that syncs too late": {model.EarlyExpiry, model.Violation, "a", [2]string{"9", "10"}, func(j *rundir.Judgement, _ *model.Finding) {
+			j.Plan.Settings = map[string]string{"appendonly": "yes", "appendfsync": "everysec"}
+			j.Model.Faults[0].Name, j.Model.Faults[0].Target = history.KillFault, "n1"
+		}, []string{"on disk with --set=appendfsync=always."}, []string{"appendonly"}},
+		"a kill of a server that syncs in time": {model.EarlyExpiry, model.Violation, "a", [2]string{"9", "10"}, func(j *rundir.Judgement, _ *model.Finding) {
+			j.Plan.Settings = map[string]string{"appendonly": "yes", "appendfsync": "always"}
+			j.Model.Faults[0].Name, j.Model.Faults[0].Target = history.KillFault, "n1"
+		}, []string{"If the kill is the reason"}, []string{"--set"}},
 		"a fault for which there is no advice": {model.EarlyExpiry, model.Violation, "a", [2]string{"9", "10"}, func(_ *rundir.Judgement, f *model.Finding) { f.Cause.Fault = 1 },
 			[]string{"If the service gave the grant away"}, []string{"No fault explains it"}},
 		"a lease that ended early, of no known cause": {model.EarlyExpiry, model.Violation, "a", [2]string{"9", "10"}, func(_ *rundir.Judgement, f *model.Finding) { f.Cause = model.Cause{} },

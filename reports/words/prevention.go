@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"lockcheck/checker"
 	"lockcheck/checker/history"
@@ -240,7 +241,27 @@ func (c *circumstance) remedyFor(f *model.Fault) string {
 	if remedy == "" {
 		return ""
 	}
-	return "If the " + suspect + " is the reason: use " + remedy + "."
+	return "If the " + suspect + " is the reason: use " + remedy + "." + c.synced(f)
+}
+
+// syncedBy are the server settings with which a server has each grant on its disk before it acknowledges it.
+var syncedBy = []struct{ name, value string }{{"appendonly", "yes"}, {"appendfsync", "always"}, {"fsync", "on"}}
+
+// synced are the flags of such settings, after a fault in which a server of this run can have forgotten grants.
+func (c *circumstance) synced(f *model.Fault) string {
+	if c.Clients[f.Target] || c.Plan.Attached != nil || !slices.Contains([]history.F{history.KillFault, "restart", "power"}, f.Name) {
+		return ""
+	}
+	var flags []string
+	for _, s := range syncedBy {
+		if value, known := c.Plan.Settings[s.name]; known && value != s.value {
+			flags = append(flags, "--set="+s.name+"="+s.value)
+		}
+	}
+	if len(flags) == 0 {
+		return ""
+	}
+	return " Its servers keep each acknowledged grant on disk with " + strings.Join(flags, " ") + "."
 }
 
 // release is advice about the release that is proven to have removed another's record. A client that is known to compare
