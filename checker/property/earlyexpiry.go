@@ -11,6 +11,7 @@ import (
 )
 
 // EarlyExpiry is rule J5: a grant is lost before its acknowledged lease could have run out, and it is not proven that another client removed it.
+// The loss is decided in model/earlyloss.go, how long a lease counts in model/lease.go; this file words the finding.
 func (j *Judge) EarlyExpiry() Outcome {
 	o := j.earlyLossOutcome(func(p *model.EarlyLoss) bool { return !p.ByAnother() })
 	for _, k := range j.keys {

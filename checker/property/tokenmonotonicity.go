@@ -11,7 +11,7 @@ import (
 
 // TokenMonotonicity is rule J2: a grant that was asked for after another had completed must carry a greater token, and no two
 // grants may share one. Grants that overlap in time may complete in any order: who reads its reply late shows an old
-// token late.
+// token late. Which tokens contradict which grants is decided in model/tokens.go.
 func (j *Judge) TokenMonotonicity() Outcome {
 	if !j.m.Ordered() {
 		reason := j.m.Plan.TokensReason

@@ -1,7 +1,9 @@
 package words
 
 import (
+	"cmp"
 	"strconv"
+	"strings"
 
 	"lockcheck/checker/history"
 	"lockcheck/checker/model"
@@ -70,3 +72,25 @@ func Percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 
 
 // Milliseconds is a length of time, as a plan has it, in the unit that people would choose.
 func Milliseconds(ms int64) string { return history.Duration(ms * 1e6) }
+
+// Exposure says what was counted of what a run was exposed to, without the count where the text begins with it.
+func Exposure(e model.Exposure) string {
+	words := cmp.Or(e.Text, e.Name)
+	return strings.TrimPrefix(strings.TrimPrefix(words, history.Grouped(e.Count)+" "), strconv.FormatInt(e.Count, 10)+" ")
+}
+
+// Guarding is what held writes back before they were sent.
+func Guarding(s model.Stats) string {
+	if s.Unanswered == 0 {
+		return "the client's own look at its lock"
+	}
+	return "the client's guard" + Unanswered(s)
+}
+
+// Unanswered is how many of the writes that were held back say nothing of the lock: the service did not answer. It is "" for none.
+func Unanswered(s model.Stats) string {
+	if s.Unanswered == 0 {
+		return ""
+	}
+	return " (" + history.Grouped(s.Unanswered) + " of them because the service did not answer)"
+}

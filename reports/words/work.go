@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"lockcheck/checker/history"
+	"lockcheck/checker/model"
 )
 
 // Work says how long holders work, and what clients do beside.
@@ -25,4 +26,22 @@ func Beside(p history.Plan) string {
 		phrases = append(phrases, "some acquires are given up while they wait")
 	}
 	return strings.Join(phrases, "; ")
+}
+
+// Jobs says what became of a schedule: "58 slots due, 57 recorded, 3 more than once; 2 records answered as the first of their slot".
+func Jobs(p history.Plan, s *model.JobStats) string {
+	parts := []string{
+		history.Counted(s.Due, "slot", "slots") + " due, " + history.Grouped(s.Recorded) + " recorded, " + history.Grouped(s.Doubled) + " more than once",
+	}
+	execution, _ := history.ExecutionNamed(p.Execution)
+	if execution.Keyed || s.Deduplicated > 0 {
+		parts = append(parts, history.Counted(s.Deduplicated, "record", "records")+" answered as the first of their slot")
+	}
+	if s.Rejected > 0 {
+		parts = append(parts, history.Counted(s.Rejected, "record", "records")+" rejected")
+	}
+	if execution.MarksFirst {
+		parts = append(parts, history.Grouped(s.MarkedOnly)+" recorded by a client that died before the work was over")
+	}
+	return strings.Join(parts, "; ")
 }

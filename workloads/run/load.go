@@ -13,7 +13,7 @@ import (
 )
 
 // Load lets the clients work while the nemesis disturbs them: until the time is up, EndLoad is called, or no place has a client any more. It
-// returns once every fault was taken back. The clients are still at it then, so what went wrong meanwhile is for Heal to return.
+// returns once every fault was taken back. The clients are still at it then, so what went wrong meanwhile is for Drain to return.
 func (r *Run) Load(ctx context.Context) error {
 	r.watch(ctx)
 	r.loadNS = r.mark(history.PhaseLoad)

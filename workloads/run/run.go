@@ -1,13 +1,13 @@
-// Package run makes a run: it starts the servers and the clients, lets the clients do what their workload says while a nemesis disturbs them,
-// heals, shows that the locks still work, and records everything. A run goes through these stages:
+// Package run makes a run: it starts the servers and the clients, lets the clients do what their workload says while a nemesis makes faults
+// and heals them, drains the clients, shows that the locks still work, and records everything. A run goes through these stages:
 //
 //	StartServers   a site, and a service on it; or one that others run (attach.go)
 //	StartResource  what clients write to (resource.go)
 //	StartClients   (clients.go)
 //	Load           a worker a client (worker.go) ┐
-//	               faults (faultenv.go)          ├─► Recorder ─► history.jsonl
+//	               faults (faultenv.go), healed  ├─► Recorder ─► history.jsonl
 //	               watchdog, leader (watch.go)   │
-//	Heal           who waited then is granted it │
+//	Drain          holders finish, waiters wait  │
 //	TryLocks       two fresh sessions a lock     ┘  (final.go)
 //	Collect        the resource's log
 //	close          ends whatever was started, also after an error
@@ -93,13 +93,20 @@ type Run struct {
 	working sync.WaitGroup // workers
 	probing sync.WaitGroup // of the service, under load
 
-	ops      atomic.Int64
-	enough   chan struct{} // closed by EndLoad
-	stopping chan struct{} // closed when the load is over
-	waited   chan struct{} // closed when those who waited then have had their time
-	granted  chan struct{} // a client was granted a lock: time to ask the holders
+	ops atomic.Int64
+	// The channels at which stages and workers wait for one another.
+	//
+	//	          closed or filled by                waited on by
+	//	enough    EndLoad, or never                  Load: it ends the nemesis
+	//	stopping  Drain, first of all                workers: they begin nothing new; who waits for a lock goes on
+	//	waited    Drain, after the waiters' time     workers: they cancel acquires that wait; probeLoad: it ends
+	//	granted   hear, of each grant                askHolders: it pings who holds
+	enough   chan struct{}
+	stopping chan struct{}
+	waited   chan struct{}
+	granted  chan struct{} // holds one: hear never blocks
 
-	endLoad sync.Once
+	endLoad sync.Once // closes enough
 
 	mu      sync.Mutex
 	deaths  map[string]string // of clients that ended by themselves: how, and which one first

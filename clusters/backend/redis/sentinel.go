@@ -38,7 +38,7 @@ func launchSentinel(ctx context.Context, site clusters.Site, host clusters.Host,
 		"sentinel announce-ip " + host.Addr(), "sentinel announce-port " + sentinelPort,
 		fmt.Sprintf("sentinel monitor %s %s %s %s", masterName, primary, server.Port, values[quorum]),
 	}
-	for _, s := range sentinel {
+	for _, s := range sentinelSettings {
 		if s.Name != quorum {
 			lines = append(lines, fmt.Sprintf("sentinel %s %s %s", s.Name, masterName, values[s.Name]))
 		}

@@ -28,9 +28,9 @@ var replication = setting.Table{
 	{Name: "replica-serve-stale-data", Default: "yes", About: "a replica that lost its primary goes on to answer reads", Check: setting.Choice("yes", "no")},
 }
 
-// sentinel is how the Sentinels judge. By default a server is down after 30 s, and a failover may take 3 minutes: times
+// sentinelSettings are how the Sentinels judge. By default a server is down after 30 s, and a failover may take 3 minutes: times
 // for which no user of leases of seconds would wait.
-var sentinel = setting.Table{
+var sentinelSettings = setting.Table{
 	{Name: quorum, Default: "", About: "Sentinels that have to find the primary down before a failover (default: a majority)", Check: setting.Number(1, maxNodes)},
 	{Name: downAfter, Default: "1000", About: "milliseconds without an answer after which a Sentinel finds a server down", Check: setting.Number(100, 600_000)},
 	{Name: failoverTimeout, Default: "3000", About: "milliseconds for a step of a failover; twice that between two failovers", Check: setting.Number(1000, 600_000)},
@@ -47,7 +47,7 @@ func resolve(asked map[string]string, nodes int) (map[string]string, error) {
 	if nodes == 1 {
 		return slices.Concat(server.Persistence, server.Memory).Resolve(asked)
 	}
-	all := slices.Concat(serverSettings(), sentinel)
+	all := slices.Concat(serverSettings(), sentinelSettings)
 	all[slices.IndexFunc(all, func(s setting.Setting) bool { return s.Name == quorum })].Default = strconv.Itoa(nodes/2 + 1)
 	values, err := all.Resolve(asked)
 	if err != nil {

@@ -29,6 +29,8 @@ const maxJudged = 32 << 20
 type counted struct {
 	last    atomic.Pointer[tally]
 	stopped atomic.Bool
+	done    chan struct{} // closed once nothing is counted or shown any more
+	loops   sync.WaitGroup
 }
 
 // tally is one count: its figures belong together.
@@ -60,29 +62,31 @@ func outputTo(dir *rundir.Dir, plan history.Plan, status *terminal.Status) run.O
 	}
 }
 
-// show shows how the run gets on, until the function it returns is called. The incidents it counts are those of the
-// same checker that judges the finished run, on what is recorded so far. It ends the load once what the plan looks for was
-// found.
-func show(made *run.Run, plan history.Plan, dir *rundir.Dir, status *terminal.Status) (hide func()) {
-	done := make(chan struct{})
-	var soFar counted
+// endWhenFound ends the load once what the plan looks for (--until) was found. It counts the incidents so far by the same checker that
+// judges the finished run, on what is recorded so far.
+func endWhenFound(made *run.Run, plan history.Plan, dir *rundir.Dir, status *terminal.Status) *counted {
+	soFar := &counted{done: make(chan struct{})}
 	soFar.last.Store(&tally{})
-	var loops sync.WaitGroup
-	loops.Go(func() { renew(made, plan, status, &soFar, done) })
-	loops.Go(func() { soFar.count(made, plan.Until, dir, status, done) })
+	soFar.loops.Go(func() { soFar.count(made, plan.Until, dir, status) })
+	return soFar
+}
+
+// show shows how the run gets on, until the function it returns is called. That ends the counting, too.
+func show(made *run.Run, plan history.Plan, status *terminal.Status, soFar *counted) (hide func()) {
+	soFar.loops.Go(func() { renew(made, plan, status, soFar) })
 	return func() {
-		close(done)
-		loops.Wait()
+		close(soFar.done)
+		soFar.loops.Wait()
 		status.Done()
 	}
 }
 
-func renew(made *run.Run, plan history.Plan, status *terminal.Status, soFar *counted, done <-chan struct{}) {
+func renew(made *run.Run, plan history.Plan, status *terminal.Status, soFar *counted) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case <-done:
+		case <-soFar.done:
 			return
 		case <-tick.C:
 		}
@@ -99,11 +103,11 @@ func renew(made *run.Run, plan history.Plan, status *terminal.Status, soFar *cou
 	}
 }
 
-func (c *counted) count(made *run.Run, until []string, dir *rundir.Dir, status *terminal.Status, done <-chan struct{}) {
+func (c *counted) count(made *run.Run, until []string, dir *rundir.Dir, status *terminal.Status) {
 	rest := time.Second
 	for {
 		select {
-		case <-done:
+		case <-c.done:
 			return
 		case <-time.After(rest):
 		}

@@ -38,12 +38,13 @@ func Run(ctx context.Context, o Options, quiet bool, report func(*rundir.Dir, ru
 	}
 	status := planned.announce(dir, quiet) // progress.go
 	made := run.New(planned.Setup, provider, outputTo(dir, planned.Plan, status))
-	hide := show(made, planned.Plan, dir, status)
+	soFar := endWhenFound(made, planned.Plan, dir, status) // --until; progress.go
+	hide := show(made, planned.Plan, status, soFar)
 	err = made.Make(ctx, // workloads/run: its stages, then close.go
 		made.StartServers,
 		made.StartResource,
 		made.StartClients,
-		made.Load,  // while the nemesis disturbs them
+		made.Load,  // while the nemesis disturbs them; returns healed
 		made.Drain, // clients finish or wait
 		made.TryLocks,
 		made.Collect)

@@ -1,5 +1,7 @@
 package hunt
 
+// Which spec comes next. What a spec can be is in nemesis/menu.go.
+
 import (
 	"cmp"
 	"maps"
