@@ -34,6 +34,7 @@ type huntFlags struct {
 	jobs   int
 	finds  int
 	resume string
+	arm    string // what the search is compared with; "" for the search
 	show   huntShow
 }
 
@@ -77,6 +78,8 @@ func (f *huntFlags) bind(flags *pflag.FlagSet) {
 	flags.IntVar(&f.jobs, "jobs", min(runtime.NumCPU(), maxDefaultJobs), "runs to make in parallel, each in its own namespaces or containers")
 	flags.IntVar(&f.finds, "finds", 0, "end after this number of different finds that are not in the file of --known (default: no limit)")
 	flags.StringVar(&f.resume, "resume", "", "continue the hunt in this directory")
+	flags.StringVar(&f.arm, "arm", "", "")
+	_ = flags.MarkHidden("arm") // for scripts/hunts; it exists: the line above
 	f.show.bind(flags)
 	flags.Lookup("time-limit").DefValue = huntTimeLimit.String()
 	flags.Lookup("time-limit").Usage = "how long the clients of each run work"
@@ -102,7 +105,8 @@ func (f *huntFlags) hunt(ctx context.Context, given *pflag.FlagSet, out output) 
 	if err != nil {
 		return err
 	}
-	header := hunt.Header{Lockcheck: harness.Version(), For: f.aims, Seed: f.run.Seed, Budget: f.budget, Finds: f.finds, Flags: []string{"--time-limit=" + f.run.TimeLimit.String()}}
+	header := hunt.Header{Lockcheck: harness.Version(), For: f.aims, Seed: f.run.Seed, Arm: f.arm, Budget: f.budget, Finds: f.finds, FailOn: f.show.failOn, Known: f.show.known,
+		KnownFinds: f.show.finds, Flags: []string{"--time-limit=" + f.run.TimeLimit.String()}}
 	header.Flags = append(header.Flags, f.asked(given)...)
 	if err := f.obtainable(ctx, header); err != nil {
 		return err
@@ -161,9 +165,12 @@ func (f *huntFlags) check(given *pflag.FlagSet) error {
 	if !given.Changed("time-limit") {
 		limit = huntTimeLimit
 	}
+	_, known := arms[f.arm]
 	switch {
 	case f.jobs < 1 || f.jobs > maxJobs:
 		return fmt.Errorf("--jobs=%d: use 1 to %d", f.jobs, maxJobs)
+	case !known:
+		return fmt.Errorf("--arm=%s: say hunt, uniform or mixes", f.arm)
 	case f.finds < 0:
 		return fmt.Errorf("--finds=%d: use 1 or more", f.finds)
 	case f.budget < time.Minute || f.budget > 30*24*time.Hour:
@@ -171,8 +178,10 @@ func (f *huntFlags) check(given *pflag.FlagSet) error {
 	case f.budget < limit+30*time.Second:
 		return fmt.Errorf("--budget=%s: one run with --time-limit=%s takes longer", f.budget, limit)
 	}
-	if err := f.show.check(given); err != nil {
-		return err
+	if f.resume == "" {
+		if err := f.show.check(given, hunt.Header{}); err != nil {
+			return err
+		}
 	}
 	_, err := f.wanted()
 	return errors.Join(err, harness.CheckGiven(given))
@@ -198,6 +207,9 @@ func (f *huntFlags) wanted() (names []model.Name, err error) {
 	return names, nil
 }
 
+// arms are the searches that --arm names.
+var arms = map[string]hunt.Origin{"": "", "hunt": "", "uniform": hunt.Uniform, "mixes": hunt.Usual}
+
 // search begins the search, of what such a run can have.
 func (f *huntFlags) search(ctx context.Context) (*hunt.Search, []model.Name, error) {
 	wanted, err := f.wanted()
@@ -208,7 +220,9 @@ func (f *huntFlags) search(ctx context.Context) (*hunt.Search, []model.Name, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return hunt.NewSearch(menu, f.run.Seed), wanted, nil
+	search := hunt.NewSearch(menu, f.run.Seed)
+	search.Only(arms[f.arm])
+	return search, wanted, nil
 }
 
 func (f *huntFlags) goOn(ctx context.Context, given *pflag.FlagSet, out output) error {
@@ -223,6 +237,9 @@ func (f *huntFlags) goOn(ctx context.Context, given *pflag.FlagSet, out output) 
 	case header.Lockcheck != harness.Version():
 		return harness.Usage(fmt.Errorf("--resume=%s: it was begun by lockcheck %s, this is %s, whose decisions may differ", dir, header.Lockcheck, harness.Version()))
 	}
+	if err := f.show.check(given, header); err != nil {
+		return harness.Usage(err)
+	}
 	release, err := hold(dir)
 	if err != nil {
 		return harness.Usage(err)
@@ -234,7 +251,7 @@ func (f *huntFlags) goOn(ctx context.Context, given *pflag.FlagSet, out output) 
 	if err := flags.Parse(header.Flags); err != nil {
 		return harness.Usage(fmt.Errorf("--resume: %w", err))
 	}
-	again.run.Seed, again.aims, again.budget, again.jobs, again.show = header.Seed, header.For, header.Budget, f.jobs, f.show
+	again.run.Seed, again.aims, again.budget, again.jobs, again.show, again.arm = header.Seed, header.For, header.Budget, f.jobs, f.show, header.Arm
 	search, wanted, err := again.search(ctx)
 	if err != nil {
 		return err
@@ -267,10 +284,10 @@ func (f *huntFlags) execute(ctx context.Context, h *hunt.Hunt, dir string, wante
 		run := runner.Run(ctx, job)
 		if run.Verdict == "" {
 			why, _, _ := strings.Cut(strings.TrimPrefix(run.Error, "lockcheck: "), "\n")
-			return hunt.Outcome{Dir: run.Dir, Barren: cmp.Or(why, "it came to no verdict"), Unmade: cmp.Or(run.ExitCode, exitDefect)}
+			return hunt.Outcome{Dir: run.Dir, Barren: cmp.Or(portable(why, dir), "it came to no verdict"), Unmade: cmp.Or(run.ExitCode, exitDefect)}
 		}
 		o := hunt.OutcomeOf(filepath.Join(dir, filepath.FromSlash(run.Dir)), wanted)
-		o.Dir = run.Dir
+		o.Dir, o.Barren = run.Dir, portable(o.Barren, dir)
 		for i := range o.Finds {
 			o.Finds[i].Known = f.likeInGallery(o.Finds[i])
 		}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,8 +13,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"lockcheck/checker/history"
 	"lockcheck/checker/model"
 	"lockcheck/clusters/provider/local"
+	"lockcheck/cmd/internal/harness"
 	"lockcheck/cmd/internal/hunt"
 	"lockcheck/nemesis"
 	"lockcheck/reports/compare/config"
@@ -30,6 +34,7 @@ func TestAHuntThatCannotBe(t *testing.T) {
 		"an unknown property":     {[]string{"--backend=etcd", "--for=early-expry"}, `--for: there is no property "early-expry" (did you mean early-expiry?)`},
 		"nothing to look for":     {[]string{"--backend=etcd", "--for="}, "--for names nothing"},
 		"no jobs":                 {[]string{"--backend=etcd", "--jobs=0"}, "--jobs=0"},
+		"an unknown arm":          {[]string{"--backend=etcd", "--arm=chance"}, "--arm=chance: say hunt, uniform or mixes"},
 		"fewer than no finds":     {[]string{"--backend=etcd", "--finds=-1"}, "--finds=-1"},
 		"its own faults":          {[]string{"--backend=etcd", "--nemesis=pause"}, "unknown flag: --nemesis"},
 		"a budget below the load": {[]string{"--backend=etcd", "--budget=1m", "--time-limit=1h"}, "one run with --time-limit=1h0m0s takes longer"},
@@ -121,6 +126,9 @@ func TestOnlyNewFindsFailTheGate(t *testing.T) {
 			if got := s.code(s.save(false)); got != test.want {
 				t.Errorf("exit %d, want %d", got, test.want)
 			}
+			if agreed := showsOf(t, dir); agreed != [3]bool{test.want != exitPass, test.want != exitPass, test.want != exitPass} {
+				t.Errorf("exit %d, and that something failed say hunt.json, the page and junit.xml: %v", test.want, agreed)
+			}
 			s.list(s.record(false))
 			if known := len(test.finds) > 0; known != strings.Contains(stdout.String(), "known (finds.yaml:3): known for long") {
 				t.Errorf("it says\n%s", stdout.String())
@@ -129,6 +137,160 @@ func TestOnlyNewFindsFailTheGate(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// showsOf reports whether each file of a hunt says that it failed: its exit code, its page and its test report.
+func showsOf(t *testing.T, dir string) (failed [3]bool) {
+	t.Helper()
+	r, err := hunts.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, at := range map[string]int{hunts.HTMLFile: 1, hunts.JUnitFile: 2} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed[at] = strings.Contains(string(text), `<header class="top violation">`) || strings.Contains(string(text), "<failure")
+	}
+	failed[0] = r.ExitCode == exitViolation
+	return failed
+}
+
+// What ended a hunt before its time is the exit code in hunt.json, too.
+func TestTheExitCodeOfAHuntThatFailed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "hunt-20261130T010203")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h, err := hunt.Create(dir, hunt.Header{}, hunt.NewSearch(nemesis.Menu{Conditions: nemesis.Conditions{TTL: 2 * time.Second, Servers: 3, Clients: 5, Limit: 12 * time.Second}}, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	s := &huntShown{h: h, of: &huntShow{}, run: &runFlags{}, dir: dir, out: output{out: io.Discard, errOut: io.Discard}}
+	err = s.end(t.Context(), &hunt.UnmadeError{Code: exitUnavailable, Why: "no server"})
+	if r, read := hunts.Read(dir); exitCode(err) != exitUnavailable || read != nil || r.ExitCode != exitUnavailable {
+		t.Errorf("exit %d, in hunt.json %d, %v", exitCode(err), r.ExitCode, read)
+	}
+}
+
+// spentHunt is the directory of a hunt whose budget was spent after one run, with a find.
+func spentHunt(t *testing.T, header hunt.Header) string {
+	t.Helper()
+	var f huntFlags
+	flags := pflag.NewFlagSet("hunt", pflag.ContinueOnError)
+	f.bind(flags)
+	header.Flags = []string{"--time-limit=12s", "--backend=etcd"}
+	if err := flags.Parse(header.Flags); err != nil {
+		t.Fatal(err)
+	}
+	f.run.Seed = 7
+	search, _, err := f.search(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "hunt-20261130T010203")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	header.Lockcheck, header.For, header.Seed, header.Budget = harness.Version(), []string{"service"}, 7, time.Millisecond
+	h, err := hunt.Create(dir, header, search)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	lost := hunt.Find{Signature: "early-expiry: acquire | acquire", Property: model.EarlyExpiry, Summary: "lost", Shape: "acquire | acquire"}
+	one := func(context.Context, hunt.Trial) hunt.Outcome {
+		time.Sleep(2 * time.Millisecond)
+		return hunt.Outcome{Verdict: model.Violation, Finds: []hunt.Find{lost}, Dir: "runs/cell-1/a"}
+	}
+	if err := h.Go(t.Context(), 1, one, func(hunt.Ended) {}); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A resumed hunt has the gate and the known finds that it was begun with, unless it is told others.
+func TestAResumedHuntKnowsItsFinds(t *testing.T) {
+	finds := []config.Find{{Property: model.EarlyExpiry, Reason: "known for long", File: "finds.yaml", Line: 3}}
+	dir := spentHunt(t, hunt.Header{FailOn: failOnNew, Known: "finds.yaml", KnownFinds: finds})
+	none := filepath.Join(t.TempDir(), "none.yaml")
+	if err := os.WriteFile(none, []byte("known: []\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args []string
+		want int
+		says string
+	}{
+		{nil, exitPass, "known (finds.yaml:3): known for long"},
+		{[]string{"--fail-on=any"}, exitViolation, "known (finds.yaml:3): known for long"},
+		{[]string{"--known=" + none}, exitViolation, "NEW: none.yaml does not list it"},
+		{nil, exitPass, "known (finds.yaml:3): known for long"},
+	} {
+		got := lockcheck(t, append([]string{"hunt", "--resume=" + dir}, test.args...)...)
+		if got.code != test.want || !strings.Contains(got.stdout, test.says) {
+			t.Errorf("%q: exit %d, want %d and %q\n%s%s", test.args, got.code, test.want, test.says, got.stdout, got.stderr)
+		}
+	}
+	if got := lockcheck(t, "hunt", "--resume="+spentHunt(t, hunt.Header{}), "--fail-on=new"); got.code != exitUsage || !strings.Contains(got.stderr, "--fail-on=new needs --known=FILE") {
+		t.Errorf("exit %d: %s", got.code, got.stderr)
+	}
+}
+
+// The files of a hunt are read on other machines: they name no directory of this one.
+func TestTheFilesOfAHuntNameNoDirectory(t *testing.T) {
+	dir := spentHunt(t, hunt.Header{})
+	known := filepath.Join(t.TempDir(), "known.yaml")
+	if err := os.WriteFile(known, []byte("known:\n  - {property: early-expiry, reason: known for long}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := lockcheck(t, "hunt", "--resume="+dir, "--known="+known, "--fail-on=any"); got.code != exitViolation || !strings.Contains(got.stdout, "lockcheck shrink "+filepath.Join(dir, "1")) {
+		t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	for name, has := range map[string]string{hunts.JSONFile: "known.yaml:2", hunts.HTMLFile: "lockcheck shrink hunt-20261130T010203/1", hunts.JUnitFile: "lockcheck shrink hunt-20261130T010203/1", hunts.JournalFile: ""} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.Contains(string(text), has) || strings.Contains(string(text), filepath.Dir(dir)) || strings.Contains(string(text), filepath.Dir(known)) {
+			t.Errorf("%s: %v\n%s", name, err, text)
+		}
+	}
+}
+
+func TestTextsNameNoDirectory(t *testing.T) {
+	here := t.TempDir()
+	t.Chdir(here)
+	dir := filepath.Join(here, "out", "hunt-1")
+	for text, want := range map[string]string{
+		"open " + dir + "/runs/cell-1/a/nodes/n1.log: no space": "open runs/cell-1/a/nodes/n1.log: no space",
+		"in " + here + "/mine.sh:3 and \"" + here + "/a\"":      "in mine.sh:3 and \"a\"",
+		"open /elsewhere" + here + "/a":                         "open /elsewhere" + here + "/a",
+		"/usr/bin/redis-server ended":                           "/usr/bin/redis-server ended",
+	} {
+		if got := portable(text, dir); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for path, want := range map[string]string{dir: "out/hunt-1", "/elsewhere/hunt-1": "hunt-1", "../out": "../out"} {
+		if got := portablePath(path); got != want {
+			t.Errorf("%s is named %q, want %q", path, got, want)
+		}
+	}
+}
+
+// Three findings of one shape hide no fourth of another.
+func TestEachShapeOfARunIsFound(t *testing.T) {
+	dir := recordLate(t, true, func(r *recording) {
+		r.update("c1", "h1", "10", "d", "c")
+		r.update("c1", "h1", "10", "e", "d")
+		write := r.begin("c1", history.Event{F: history.Write, Key: "k1", Hold: "h1", Token: "10", Value: "f", Base: "e", WorkNS: 1e6})
+		r.request(write, history.Request{Kind: history.KindWrite, Hold: "h1", Token: "10", Value: "f", Base: "e"})
+		r.event(history.Event{Process: "c1", Client: "c1", Type: history.Info, Op: write, F: history.Write, Key: "k1", Hold: "h1"})
+	})
+	finds, err := hunt.FindsOf(dir, []model.Name{model.StaleWrite})
+	if err != nil || len(finds) != 2 || finds[0].Times != 3 || finds[1].Times != 1 {
+		t.Errorf("%v, %+v", err, finds)
 	}
 }
 

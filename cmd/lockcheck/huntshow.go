@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 
@@ -27,7 +30,8 @@ const (
 	failOnNew = "new"
 )
 
-// huntShow is what finds a user knows, and where a hunt is shown beside its directory. It can be said anew when a hunt is resumed.
+// huntShow is what finds a user knows, and where a hunt is shown beside its directory. It can be said anew when a hunt is resumed; else the first
+// two are as the hunt was begun.
 type huntShow struct {
 	failOn, known, junit string
 
@@ -43,12 +47,18 @@ func (f *huntShow) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.junit, "junit", "", "write the JUnit XML to this file, too")
 }
 
-// check reads the file of known finds, before anything is started.
-func (f *huntShow) check(given *pflag.FlagSet) (err error) {
+// check reads the file of known finds, before anything is started. begun is the hunt that is resumed; of a new one it is empty.
+func (f *huntShow) check(given *pflag.FlagSet, begun hunt.Header) (err error) {
+	if !given.Changed("fail-on") {
+		f.failOn = cmp.Or(begun.FailOn, f.failOn)
+	}
+	if !given.Changed("known") {
+		f.known, f.finds = begun.Known, begun.KnownFinds
+	}
 	switch {
 	case f.failOn != failOnAny && f.failOn != failOnNew:
 		return fmt.Errorf("--fail-on=%s: say any or new%s", f.failOn, history.Meant("", f.failOn, []string{failOnAny, failOnNew}))
-	case f.failOn == failOnNew && !given.Changed("known"):
+	case f.failOn == failOnNew && f.known == "" && !given.Changed("known"):
 		return errors.New("--fail-on=new needs --known=FILE, which lists the finds that are not new; a file with known: [] lists none")
 	case given.Changed("known"):
 		if f.finds, err = config.ReadFinds(f.known); err != nil {
@@ -56,6 +66,10 @@ func (f *huntShow) check(given *pflag.FlagSet) (err error) {
 			if !errors.As(err, &mistake) {
 				return fmt.Errorf("--known: %w", err)
 			}
+		}
+		f.known = portablePath(f.known)
+		for i := range f.finds {
+			f.finds[i].File = f.known
 		}
 	}
 	return err
@@ -73,12 +87,14 @@ type huntShown struct {
 	run     *runFlags
 	dir     string
 	out     output
+	failed  error // what ended it, if it was not the budget or the user
 	written error // what could not be written, which is said once
 	linked  int   // finds
 }
 
 func (s *huntShown) record(interrupted bool) hunts.Record {
-	r := s.h.Record(s.dir, s.of.finds)
+	r := s.h.Record(filepath.ToSlash(portablePath(s.dir)), s.of.finds)
+	r.KnownFails = s.of.failOn != failOnNew
 	r.Backend, r.Client, r.Interrupted = s.run.Backend, lockClientOf(s.run.Backend, s.run.Client), interrupted
 	r.StartedAt, _ = hunts.ParseName(filepath.Base(s.dir))
 	return r
@@ -96,21 +112,23 @@ func (s *huntShown) save(interrupted bool) hunts.Record {
 	return r
 }
 
-// code is the exit code that the finds come to.
+// code is the exit code that the hunt comes to.
 func (s *huntShown) code(r hunts.Record) int {
+	var unmade *hunt.UnmadeError
 	switch {
+	case errors.As(s.failed, &unmade):
+		return unmade.Code
+	case s.failed != nil:
+		return exitCode(s.failed)
 	case r.Interrupted:
 		return exitInterrupted
-	case len(r.New()) > 0, s.of.failOn != failOnNew && len(r.Finds) > 0:
-		return exitViolation
-	case !r.Tested():
-		return exitInconclusive
 	}
-	return exitPass
+	return exitCode(verdictError{r.Verdict()})
 }
 
-// end shows a hunt whose runs are over, or were ended. failed is what ended them, if it was not the budget or the user.
+// end shows a hunt whose runs are over, or were ended.
 func (s *huntShown) end(ctx context.Context, failed error) error {
+	s.failed = failed
 	interrupted := ctx.Err() != nil
 	r := s.save(interrupted || failed != nil)
 	warn(s.out.errOut, s.written)
@@ -125,14 +143,13 @@ func (s *huntShown) end(ctx context.Context, failed error) error {
 	switch {
 	case errors.As(failed, &unmade):
 		fmt.Fprintln(s.out.errOut, "lockcheck: "+words.Plain(unmade.Error()))
-		return harness.ExitStatus(unmade.Code)
 	case failed != nil:
 		return failed
 	case interrupted:
 		fmt.Fprintf(s.out.errOut, "lockcheck: to go on: %s\n", words.ShellWords([]string{"lockcheck", "hunt", "--resume=" + s.dir}))
 	}
-	if code := s.code(r); code != exitPass {
-		return harness.ExitStatus(code)
+	if r.ExitCode != exitPass {
+		return harness.ExitStatus(r.ExitCode)
 	}
 	return nil
 }
@@ -167,7 +184,7 @@ func (s *huntShown) list(r hunts.Record) {
 		case s.of.known != "":
 			fmt.Fprintf(s.out.out, "  NEW: %s does not list it\n", words.Plain(s.of.known))
 		}
-		fmt.Fprintf(s.out.out, "  report  %s\n  shrink  %s\n", words.Plain(filepath.Join(s.dir, filepath.FromSlash(f.Report))), words.ShellWords(f.Shrink))
+		fmt.Fprintf(s.out.out, "  report  %s\n  shrink  %s\n", words.Plain(filepath.Join(s.dir, filepath.FromSlash(f.Report))), words.ShellWords([]string{"lockcheck", "shrink", filepath.Join(s.dir, fmt.Sprint(f.N))}))
 	}
 }
 
@@ -192,4 +209,35 @@ func progressOf(h *hunt.Hunt, e hunt.Ended) string {
 		status += fmt.Sprintf(", closest %s to %s", m.Words(), m.Property)
 	}
 	return fmt.Sprintf("%s (%s, %s left)", line, status, max(0, h.Header.Budget-e.At).Round(time.Second))
+}
+
+// portablePath is a path as the files of a hunt name it, which are read on other machines, too: relative to the working directory, or the last
+// element alone if it is not below that.
+func portablePath(path string) string {
+	if !filepath.IsAbs(path) {
+		return path
+	}
+	if here, err := os.Getwd(); err == nil {
+		if relative, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(relative) {
+			return relative
+		}
+	}
+	return filepath.Base(path)
+}
+
+// portable makes paths in a text relative that are below the hunt's directory, or else the working directory.
+func portable(text, dir string) string {
+	for _, root := range []string{dir, "."} {
+		absolute, err := filepath.Abs(root)
+		if err != nil {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(absolute)
+		for _, root := range []string{absolute, cmp.Or(real, absolute)} {
+			if err == nil && filepath.Dir(root) != root {
+				text = regexp.MustCompile(`(^|[^\w./-])`+regexp.QuoteMeta(root)+`[/\\]`).ReplaceAllString(text, "$1")
+			}
+		}
+	}
+	return text
 }

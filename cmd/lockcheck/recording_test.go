@@ -80,6 +80,12 @@ func (r *recording) release(client, hold string) {
 // then waits for c2 as it should have been.
 func record(t *testing.T, stale bool) string {
 	t.Helper()
+	return recordLate(t, stale, func(*recording) {})
+}
+
+// recordLate is record in which c1 does more before its release, too late with stale.
+func recordLate(t *testing.T, stale bool, late func(*recording)) string {
+	t.Helper()
 	plan := history.Plan{Version: history.FormatVersion, Run: "r1", Backend: "etcd", LockClient: "test", Workload: "lock",
 		Nemesis: "none", Guard: "before-work", Provider: "local", Seed: 3, Nodes: 3, Clients: 2, Keys: 1, TTLMS: 2000,
 		EffectiveMS: 2000, ElectionMS: 1000, Tokens: history.TokensOrdered, SameKernel: true,
@@ -105,6 +111,7 @@ func record(t *testing.T, stale bool) string {
 	r.update("c2", "h2", "12", "b", "a")
 	if stale {
 		r.update("c1", "h1", "10", "c", "b")
+		late(r)
 		r.release("c1", "h1")
 		third := r.begin("c1", history.Event{F: history.Acquire, Key: "k1", Hold: "h3"})
 		r.release("c2", "h2")

@@ -50,7 +50,7 @@ func shrinkCommand() *cobra.Command {
 			"several runs with new seeds. If less than 30 % of the runs show it, shrink says how long it would take, and asks.\n" +
 			"\n" +
 			"shrink prints how often the smallest plan violates the property, what happens without each step, and the nearest plan\n" +
-			"under which it saw no violation. It writes scenario.yaml for lockcheck gallery --file.\n" +
+			"under which it saw no violation. It writes scenario.yaml for gallery --file, and plan.json for run --plan.\n" +
 			"\n" +
 			"Exit codes: 0 shrunk, or nothing can be left out · 2 not confirmed, or the budget was spent · 64 bad usage, or the violation\n" +
 			"is too rare · 69 a dependency is unavailable · 70 a bug in lockcheck · 130 interrupted",
@@ -125,7 +125,7 @@ func (f *shrinkFlags) shrink(ctx context.Context, path string, out output) error
 	say("%s of %s, seed %d, in %s", cmp.Or(s.signature, string(s.property)), path, f.seed, dir)
 	runner := &processRunner{program: program, dir: dir, sideBySide: f.jobs, notice: func(string) {}}
 	var runs atomic.Int64
-	var stories sync.Map // the report of the last run that showed it, by its plan
+	var stories sync.Map // the last run that showed it, by its plan
 	began := time.Now()
 	rarely := func(rate hunt.Rate, needs time.Duration) bool {
 		if until := time.Since(began) + needs; until > f.budget {
@@ -150,7 +150,7 @@ func (f *shrinkFlags) shrink(ctx context.Context, path string, out output) error
 		made := filepath.Join(dir, filepath.FromSlash(run.Dir))
 		shown := s.shown(run, made)
 		if shown == hunt.ShownYes {
-			stories.Store(p.String(), filepath.Join(made, rundir.ReportFile))
+			stories.Store(p.String(), story{filepath.Join(made, rundir.ReportFile), seed})
 		} else if run.Dir != "" { // what did not show it needs no room on the disk
 			_ = os.RemoveAll(made)
 		}
@@ -169,8 +169,8 @@ func (f *shrinkFlags) shrink(ctx context.Context, path string, out output) error
 	case err != nil:
 		return err
 	}
-	if story, ok := stories.Load(shrunk.Plan.String()); ok {
-		r.story = story.(string)
+	if last, ok := stories.Load(shrunk.Plan.String()); ok {
+		r.story = last.(story)
 	}
 	return f.show(s, shrunk, r, out)
 }

@@ -168,13 +168,38 @@ func TestAnUnfinishedShrinkingSaysWhatItHas(t *testing.T) {
 	}
 	s := shrinking{property: model.StaleWrite, plan: &history.Plan{Backend: "redis", Nemesis: "pause", Command: []string{"lockcheck", "run", "--backend=redis"}}}
 	shrunk := hunt.Shrunk{Plan: hunt.Plan{Nemesis: spec, Clients: 2, Keys: 1}, Before: hunt.Rate{Hits: 9, Runs: 10}, Cut: true}
-	for says, r := range map[string]result{"interrupted before all was tried": {interrupted: true}, "the budget of 10m0s was spent": {story: "runs/report.html"}} {
+	for says, r := range map[string]result{"interrupted before all was tried": {interrupted: true}, "the budget of 10m0s was spent": {dir: t.TempDir(), story: story{"runs/report.html", 7}}} {
 		var stdout strings.Builder
 		f := shrinkFlags{budget: 10 * time.Minute}
 		err := f.show(s, shrunk, r, output{out: &stdout, errOut: io.Discard})
 		if err == nil || !strings.Contains(stdout.String(), says) || !strings.Contains(stdout.String(), "lockcheck run --backend=redis --work=20ms..120ms --nemesis=pause:holder@work,2ttl --clients=2 --keys=1") {
 			t.Errorf("%v\n%s", err, stdout.String())
 		}
+	}
+}
+
+// The schedule of the run that shows a shrunk plan is a plan file: lockcheck run --plan makes the same faults, and knows no directory of the shrinking.
+func TestAShrunkPlanIsAPlanFile(t *testing.T) {
+	spec, err := nemesis.Parse("pause:holder@work,2ttl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := shrinking{property: model.StaleWrite, plan: &history.Plan{Backend: "redis", Nemesis: "pause",
+		Command: []string{"lockcheck", "run", "--backend=redis", "--nemesis=pause", "--seed=3", "--out=elsewhere", "--time-limit=12s"}}}
+	dir := t.TempDir()
+	var stdout strings.Builder
+	err = (&shrinkFlags{}).show(s, hunt.Shrunk{Plan: hunt.Plan{Nemesis: spec, Clients: 2, Keys: 1}}, result{dir: dir, story: story{"runs/report.html", 7}}, output{out: &stdout, errOut: io.Discard})
+	path := filepath.Join(dir, "plan.json")
+	if err != nil || !strings.Contains(stdout.String(), "lockcheck run --plan="+path) {
+		t.Fatalf("%v\n%s", err, stdout.String())
+	}
+	f, err := planned(path, runFlagSet(t, "--plan="+path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := preparedPlan(&f)
+	if err != nil || again.Seed != 7 || again.Clients != 2 || len(again.Schedule) == 0 || again.Schedule[0].Steps[0].Fault != "pause" || strings.Contains(strings.Join(again.Command, " "), "elsewhere") {
+		t.Errorf("%v, %+v", err, again)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
 	"lockcheck/checker/history"
@@ -21,7 +22,7 @@ import (
 // result is where what came of a shrinking is.
 type result struct {
 	dir   string
-	story string // the report of a run of the smallest plan
+	story story
 	runs  int
 	// interrupted says that the user ended it.
 	interrupted bool
@@ -29,13 +30,24 @@ type result struct {
 	unmade *hunt.UnmadeError
 }
 
-// show prints the result, and writes it as a scenario.
+// story is a run of the smallest plan that showed the violation; empty if there was none.
+type story struct {
+	report string
+	seed   int64
+}
+
+// show prints the result, and writes it as a plan file and a scenario.
 func (f *shrinkFlags) show(s shrinking, shrunk hunt.Shrunk, r result, out output) error {
 	p := shrunk.Plan
 	fmt.Fprintf(out.out, "%s, %s\n", words.Plain(p.String()), history.Counted(int64(r.runs), "run", "runs"))
 	fmt.Fprintf(out.out, "  before    %s: %s\n", words.Plain(s.plan.Nemesis), shrunk.Before)
-	if r.story != "" {
-		fmt.Fprintf(out.out, "  story     %s\n", words.Plain(r.story))
+	if r.story != (story{}) {
+		fmt.Fprintf(out.out, "  story     %s\n", words.Plain(r.story.report))
+		path := filepath.Join(r.dir, rundir.PlanFile)
+		if err := s.writePlan(path, p, r.story.seed); err != nil {
+			return err
+		}
+		fmt.Fprintf(out.out, "  schedule  %s\n", words.ShellWords([]string{"lockcheck", "run", "--plan=" + path}))
 	}
 	fmt.Fprintf(out.out, "  again     %s\n", words.ShellWords(slices.Concat([]string{"lockcheck", "run"}, arguments(s.flags(p)))))
 	open := "this is not confirmed"
@@ -71,6 +83,20 @@ func (f *shrinkFlags) show(s shrinking, shrunk hunt.Shrunk, r result, out output
 		return harness.ExitStatus(exitInconclusive)
 	}
 	return nil
+}
+
+// writePlan writes the plan file of a run of the smallest plan: its very schedule, for lockcheck run --plan.
+func (s *shrinking) writePlan(path string, p hunt.Plan, seed int64) error {
+	command := slices.Concat([]string{"lockcheck", "run"}, arguments(s.flags(p)), []string{fmt.Sprintf("--seed=%d", seed)})
+	f, err := settingsOf(&history.Plan{Command: command}, pflag.NewFlagSet("none", pflag.ContinueOnError))
+	if err != nil {
+		return err
+	}
+	made, err := preparedPlan(&f)
+	if err != nil {
+		return err
+	}
+	return rundir.WriteAtomically(path, func(w io.Writer) error { return history.WritePlan(w, made) })
 }
 
 // scenario writes the failure and its contrast as a file for the gallery.

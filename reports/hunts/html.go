@@ -69,7 +69,8 @@ const maxElites = 20
 
 type pageFind struct {
 	Find
-	Link template.URL
+	Link  template.URL
+	Fails bool
 }
 
 // reason is why runs taught nothing, and how many.
@@ -98,7 +99,7 @@ func HTML(w io.Writer, r Record) error {
 		history.Counted(int64(p.Arms[0].Runs), "run", "runs"), p.Arms[1].Covered, history.Counted(int64(p.Arms[1].Runs), "run", "runs")),
 		"runs of each kind", svg.Growth{Class: "chance", After: p.Arms[1].after}, svg.Growth{Class: "guided", After: p.Arms[0].after})
 	for _, f := range r.Finds {
-		p.Found = append(p.Found, pageFind{f, reportLink(f)})
+		p.Found = append(p.Found, pageFind{f, reportLink(f), r.Fails(f)})
 	}
 	if closest, run, ok := r.Closest(); ok {
 		p.Progress = fmt.Sprintf("The closest call: run %d stayed %s from a violation of %s", run.N, closest.Words(), closest.Property)

@@ -97,6 +97,7 @@ func TestTheVerdictOfAHunt(t *testing.T) {
 		"nothing found":  {Record{Runs: run}, model.Pass},
 		"a new find":     {Record{Runs: run, Finds: []Find{{}}}, model.Violation},
 		"a known find":   {Record{Runs: run, Finds: []Find{{Known: "why"}}}, model.Pass},
+		"one that fails": {Record{Runs: run, Finds: []Find{{Known: "why"}}, KnownFails: true}, model.Violation},
 		"nothing tested": {Record{Runs: []Run{{Barren: "why"}}}, model.Inconclusive},
 		"no run":         {Record{}, model.Inconclusive},
 		"interrupted":    {Record{Runs: run, Interrupted: true}, model.Inconclusive},
@@ -132,6 +133,11 @@ func TestJUnitOfAHunt(t *testing.T) {
 	}
 	if !strings.Contains(s.Cases[2].SystemOut, "known: no token is compared (finds.yaml:2)") {
 		t.Errorf("a known find: %+v", s.Cases[2])
+	}
+	r := sample()
+	r.KnownFails = true
+	if s := read(r); s.Failures != 3 || s.Cases[2].Failure == nil || s.Cases[2].Failure.Type != "known" {
+		t.Errorf("known finds that fail: %+v", s)
 	}
 	if s := read(Record{Backend: "etcd", Runs: []Run{{Barren: "no server"}}}); s.Errors != 1 || s.Cases[0].Error.Text != "no server" {
 		t.Errorf("nothing tested: %+v", s)

@@ -11,7 +11,7 @@ import (
 )
 
 // JUnit writes a hunt as JUnit XML, one suite: a case for the hunt as a whole, which is an error if it was interrupted or no run taught anything,
-// and a case for each find. A find that is known has passed, its reason in system-out; any other is a failure.
+// and a case for each find. One that fails the hunt is a failure, any other has passed; system-out has the reason of a known one.
 func JUnit(w io.Writer, r Record) error {
 	class := "lockcheck." + strings.ReplaceAll(junit.Clean(r.Backend), ".", "_")
 	whole := junit.Case{Name: "hunt", Classname: class, MS: r.SpentNS / 1e6, SystemOut: junit.Clean(r.Sentence())}
@@ -23,7 +23,7 @@ func JUnit(w io.Writer, r Record) error {
 	}
 	cases := []junit.Case{whole}
 	for _, f := range r.Finds {
-		cases = append(cases, caseOf(class, f))
+		cases = append(cases, caseOf(class, f, r.Fails(f)))
 	}
 	return junit.Write(w, junit.Suites{Name: "lockcheck hunt", Suites: []junit.Suite{{
 		Name: junit.Clean(r.Backend), Timestamp: r.StartedAt.UTC().Format("2006-01-02T15:04:05"), Hostname: "localhost", Cases: cases,
@@ -31,17 +31,19 @@ func JUnit(w io.Writer, r Record) error {
 	}}})
 }
 
-func caseOf(class string, f Find) junit.Case {
+func caseOf(class string, f Find, fails bool) junit.Case {
+	kind := "new"
 	lines := []string{f.Summary, fmt.Sprintf("run %d, --nemesis=%s", f.Run, words.ShellWords([]string{f.Nemesis})), "report: " + f.Report, "shrink: " + words.ShellWords(f.Shrink)}
 	if f.Known != "" {
+		kind = "known"
 		lines = append([]string{"known: " + f.Known + " (" + f.KnownAt + ")"}, lines...)
 	}
 	for i := range lines {
 		lines[i] = junit.Clean(lines[i])
 	}
 	c := junit.Case{Name: junit.Clean(f.Signature), Classname: class, SystemOut: strings.Join(lines, "\n")}
-	if f.Known == "" {
-		c.Failure = &junit.Fault{Message: junit.Clean(f.Summary), Type: "new", Text: c.SystemOut}
+	if fails {
+		c.Failure = &junit.Fault{Message: junit.Clean(f.Summary), Type: kind, Text: c.SystemOut}
 	}
 	return c
 }

@@ -49,7 +49,8 @@ type Record struct {
 	SpentNS     int64     `json:"spent_ns"`
 	Interrupted bool      `json:"interrupted"` // or still running
 	ExitCode    int       `json:"exit_code"`
-	Runs        []Run     `json:"runs"` // that ended, in this order
+	KnownFails  bool      `json:"known_fails"` // a known find fails the hunt like a new one
+	Runs        []Run     `json:"runs"`        // that ended, in this order
 	Finds       []Find    `json:"finds"`
 }
 
@@ -103,15 +104,18 @@ func (r Record) New() []Find {
 	return slices.DeleteFunc(slices.Clone(r.Finds), func(f Find) bool { return f.Known != "" })
 }
 
+// Fails reports whether a find fails the hunt.
+func (r Record) Fails(f Find) bool { return f.Known == "" || r.KnownFails }
+
 // Tested reports whether any run taught anything.
 func (r Record) Tested() bool {
 	return slices.ContainsFunc(r.Runs, func(run Run) bool { return run.Barren == "" })
 }
 
-// Verdict is what the hunt comes to: a find that is not known, or nothing that was tested, spoils a pass.
+// Verdict is what the hunt comes to: a find that fails it, or nothing that was tested, spoils a pass.
 func (r Record) Verdict() model.Verdict {
 	switch {
-	case len(r.New()) > 0:
+	case slices.ContainsFunc(r.Finds, r.Fails):
 		return model.Violation
 	case r.Interrupted || !r.Tested():
 		return model.Inconclusive

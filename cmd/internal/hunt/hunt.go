@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/reports/compare/config"
 	"lockcheck/reports/hunts"
 )
 
@@ -28,8 +29,13 @@ type Header struct {
 	Flags     []string      `json:"flags"` // of lockcheck run
 	For       []string      `json:"for"`
 	Seed      int64         `json:"seed"`
+	Arm       string        `json:"arm,omitempty"` // what all trials are, where a search is measured
 	Budget    time.Duration `json:"budget_ns"`
 	Finds     int           `json:"finds,omitempty"` // different ones that are enough; 0: the whole budget is spent
+	// What is made of finds, unless who resumes the hunt says it anew: which ones fail it, and those that were in the file of known ones.
+	FailOn     string        `json:"fail_on,omitempty"`
+	Known      string        `json:"known,omitempty"`
+	KnownFinds []config.Find `json:"known_finds,omitempty"`
 }
 
 // entry is a line of the journal after the first: a trial that began, or the outcome of one.

@@ -140,6 +140,26 @@ func TestAKilledHuntGoesOnTheSame(t *testing.T) {
 	}
 }
 
+// What a search is compared with learns nothing: all trials by chance, or each default mix in turn, and all of them.
+func TestASearchOfOneOrigin(t *testing.T) {
+	for _, only := range []Origin{Uniform, Usual} {
+		s := NewSearch(menu(), 7)
+		s.Only(only)
+		seen := map[string]int{}
+		for range 2 * len(s.mixes) {
+			trial := s.Next()
+			if trial.Origin != only {
+				t.Fatalf("%s is %s, want %s", trial.Nemesis, trial.Origin, only)
+			}
+			seen[trial.Nemesis]++
+			s.Learn(trial, world(t.Context(), trial))
+		}
+		if all := len(s.mixes); only == Usual && len(seen) != all {
+			t.Errorf("%d of %d mixes", len(seen), all)
+		}
+	}
+}
+
 func TestAJournalOfOtherDecisionsIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	huntOf(t, dir, 10, t.Context()).Close()

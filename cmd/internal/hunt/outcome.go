@@ -2,8 +2,6 @@ package hunt
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,7 +45,11 @@ func OutcomeOf(dir string, wanted []model.Name) Outcome {
 	if err != nil {
 		return barren(o, err.Error())
 	}
-	return OutcomeFrom(o, j.Result, j.Model, wanted, shapesIn(dir))
+	shapes, err := shapesOf(d, j, wanted)
+	if err != nil {
+		return barren(o, err.Error())
+	}
+	return OutcomeFrom(o, j.Result, j.Model, wanted, shapes)
 }
 
 // OutcomeFrom is what the verdicts of a run and its recording teach. shape is that of the witness of a finding, by its ID.
@@ -88,12 +90,37 @@ func FindsOf(dir string, wanted []model.Name) ([]Find, error) {
 	if err != nil {
 		return nil, err
 	}
-	return findsOf(j.Result, j.Plan, wanted, shapesIn(dir)), nil
+	shapes, err := shapesOf(d, j, wanted)
+	if err != nil {
+		return nil, err
+	}
+	return findsOf(j.Result, j.Plan, wanted, shapes), nil
 }
 
-// shapesIn reads the shapes of a run's witnesses.
-func shapesIn(dir string) func(finding string) string {
-	return func(finding string) string { return shape(filepath.Join(dir, rundir.WitnessesFolder, finding)) }
+// shapesOf looks for the witnesses of all findings of these properties, and returns their shapes. The run's directory has witnesses of a few only:
+// behind many findings of one shape there may be one of another.
+func shapesOf(d *rundir.Dir, j rundir.Judgement, wanted []model.Name) (func(finding string) string, error) {
+	shapes := map[string]string{}
+	some := *j.Result
+	for from := 0; ; from += explain.MaxWitnesses {
+		some.Properties = nil
+		for _, p := range j.Result.Properties {
+			if slices.Contains(wanted, p.Name) && len(p.Findings) > from {
+				p.Findings = p.Findings[from:]
+				some.Properties = append(some.Properties, p)
+			}
+		}
+		if len(some.Properties) == 0 {
+			return func(finding string) string { return shapes[finding] }, nil
+		}
+		witnesses, err := checker.Witnesses(d.Reread(j.Plan), &some, j.Model, checker.Options{FailedAs: j.Result.OutcomeReading.FailedAs})
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range witnesses {
+			shapes[w.Finding] = shape(w.Events)
+		}
+	}
 }
 
 func findsOf(r *model.Result, plan history.Plan, wanted []model.Name, shape func(finding string) string) (finds []Find) {
@@ -101,7 +128,7 @@ func findsOf(r *model.Result, plan history.Plan, wanted []model.Name, shape func
 		if p.Verdict != model.Violation || !slices.Contains(wanted, p.Name) {
 			continue
 		}
-		for _, f := range p.Findings[:min(len(p.Findings), explain.MaxWitnesses)] {
+		for _, f := range p.Findings {
 			alone := p
 			alone.Findings = []model.Finding{f}
 			find := Find{Property: p.Name, Party: words.Party(plan, &alone), Shape: shape(f.ID),
@@ -132,17 +159,9 @@ func signature(f Find) string {
 // shape is what each client did in a reduced witness, without names, times, faults and the order between clients: "acquire, write | acquire".
 // Deaths and lost locks are left out, and releases with which a client ends: whether the run lasted until then decides about these. Two finds
 // of one property, party and shape are one find. It is empty where a finding has no witness.
-func shape(witness string) string {
-	file, err := os.Open(filepath.Join(witness, rundir.HistoryFile))
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
+func shape(witness []history.Event) string {
 	steps := map[string][]string{}
-	for e, err := range history.Events(file, file.Name()) {
-		if err != nil {
-			return ""
-		}
+	for _, e := range witness {
 		if e.Type == history.Invoke || e.Process == history.NemesisProcess || e.Process == history.HarnessProcess || !slices.Contains(shaping, e.F) {
 			continue
 		}

@@ -80,6 +80,7 @@ type News struct {
 // Search decides what to run. The same seed and the same outcomes in the same order lead to the same decisions.
 type Search struct {
 	menu    nemesis.Menu
+	only    Origin // of all trials; "": as the search chooses
 	r       *rand.Rand
 	seed    int64
 	n       int
@@ -135,12 +136,18 @@ func NewSearch(menu nemesis.Menu, seed int64) *Search {
 	return s
 }
 
+// Only makes all further trials uniform, or the usual default mixes one after another. It is what a search is compared with.
+func (s *Search) Only(origin Origin) { s.only = origin }
+
 // Next is the trial to make next: every third by chance. Of the others the default mixes come first, then in turn what covers the grammar, what is made of
 // steps that came close, and what is made of usual ones. The trial has no nemesis if no run can have any fault.
 func (s *Search) Next() Trial {
 	s.n++
 	t := Trial{N: s.n, Seed: s.seed + int64(s.n)}
-	if s.n%3 != 0 {
+	switch {
+	case s.only == Usual && len(s.mixes) > 0:
+		t.Origin, t.spec = Usual, s.mixes[uint64(t.Seed)%uint64(len(s.mixes))]
+	case s.only == "" && s.n%3 != 0:
 		s.guide(&t)
 	}
 	if t.spec == nil {
