@@ -13,7 +13,7 @@ import (
 type Codec[T any] struct{ fields []field }
 
 type field struct {
-	name   string
+	name   string // as a line has it: quoted, with its colon
 	kind   kind
 	offset uintptr
 	omit   bool // if it is empty
@@ -45,7 +45,7 @@ func NewCodec[T any]() *Codec[T] {
 		if options != "" && options != "omitempty" {
 			panic(fmt.Sprintf("%v.%s: option %q is not supported: use omitempty or none", reflect.TypeFor[T](), f.Name, options))
 		}
-		c.fields = append(c.fields, field{name, kind, f.Offset, options == "omitempty"})
+		c.fields = append(c.fields, field{`"` + name + `":`, kind, f.Offset, options == "omitempty"})
 	}
 	return c
 }

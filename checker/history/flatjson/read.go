@@ -26,26 +26,14 @@ const (
 // seed keeps a hostile file from putting all its words in one place.
 var seed = maphash.MakeSeed()
 
-// object reads {"field":value,...}, which has to be the whole line, into the struct at v. Fields mostly come in order: each is first
-// looked for behind the one before.
+// object reads {"field":value,...}, which has to be the whole line, into the struct at v.
 func (r *Reader) object(line []byte, fields []field, v unsafe.Pointer) bool {
 	r.line, r.at = line, 0
 	if !r.take('{') {
 		return false
 	}
-	for next := 0; ; {
-		name, ok := r.quoted()
-		if !ok || !r.take(':') {
-			return false
-		}
-		at := find(fields[next:], name)
-		if at >= 0 {
-			at += next
-		} else if at = find(fields[:next], name); at < 0 {
-			return false
-		}
-		next = at + 1
-		if !r.value(fields[at].kind, unsafe.Add(v, fields[at].offset)) {
+	for at := -1; ; {
+		if at = r.field(fields, at+1); at < 0 || !r.value(fields[at].kind, unsafe.Add(v, fields[at].offset)) {
 			return false
 		}
 		if r.take('}') {
@@ -57,11 +45,19 @@ func (r *Reader) object(line []byte, fields []field, v unsafe.Pointer) bool {
 	}
 }
 
-func find(fields []field, name []byte) int {
-	for i := range fields {
-		if fields[i].name == string(name) {
-			return i
+// field reads the name of a field and says which it is; -1 if it is none. They mostly come in order: each is looked for from next on.
+func (r *Reader) field(fields []field, next int) int {
+	rest := r.line[r.at:]
+	for range fields {
+		if next == len(fields) {
+			next = 0
 		}
+		// What is not as long has no colon there: a byte is compared sooner than a name.
+		if name := fields[next].name; len(rest) >= len(name) && rest[len(name)-1] == ':' && string(rest[:len(name)]) == name {
+			r.at += len(name)
+			return next
+		}
+		next++
 	}
 	return -1
 }
@@ -79,14 +75,11 @@ func (r *Reader) quoted() ([]byte, bool) {
 	if !r.take('"') {
 		return nil, false
 	}
-	for i := r.at; i < len(r.line); i++ {
-		switch c := r.line[i]; {
-		case c == '"':
-			s := r.line[r.at:i]
-			r.at = i + 1
-			return s, true
-		case !plain(c):
-			return nil, false
+	rest := r.line[r.at:]
+	for i, c := range rest {
+		if !plain[c] {
+			r.at += i + 1
+			return rest[:i], c == '"'
 		}
 	}
 	return nil, false

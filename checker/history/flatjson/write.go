@@ -15,15 +15,13 @@ type object struct {
 	some bool
 }
 
-// name needs one that is plain: all names are the program's own.
+// name needs one that is quoted, with its colon, and plain: all names are the program's own.
 func (o *object) name(n string) {
 	if o.some {
 		o.dst = append(o.dst, ',')
 	}
 	o.some = true
-	o.dst = append(o.dst, '"')
 	o.dst = append(o.dst, n...)
-	o.dst = append(o.dst, '"', ':')
 }
 
 func (o *object) integer(name string, v int64) {
@@ -53,8 +51,13 @@ func (o *object) boolean(name string, v bool) {
 	o.dst = strconv.AppendBool(o.dst, v)
 }
 
-// plain reports whether a byte stands for itself in a JSON string, here and for every reader.
-func plain(c byte) bool { return ' ' <= c && c < 0x7f && c != '"' && c != '\\' }
+// plain are the bytes that stand for themselves in a JSON string, here and for every reader.
+var plain = func() (is [256]bool) {
+	for c := ' '; c < 0x7f; c++ {
+		is[c] = c != '"' && c != '\\'
+	}
+	return is
+}()
 
 const hex = "0123456789abcdef"
 
@@ -64,7 +67,7 @@ func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
 		from := i
-		for i < len(s) && plain(s[i]) {
+		for i < len(s) && plain[s[i]] {
 			i++
 		}
 		dst = append(dst, s[from:i]...)
