@@ -273,3 +273,30 @@ func TestAvailabilityDuringLongWork(t *testing.T) {
 		}
 	}
 }
+
+// A client waits for k; of two locks each counts for itself.
+func TestAvailabilityDuringLongWorkOnOneOfTwoLocks(t *testing.T) {
+	works := func(client, hold, key string) string {
+		return strings.NewReplacer("CLIENT", client, "HOLD", hold, "KEY", key).Replace(`
+			0.5 CLIENT acquire HOLD key=KEY
+			0.6 CLIENT acquire:ok HOLD key=KEY token=1
+			1.0 CLIENT write HOLD value=1/HOLD work=4
+			5.1 CLIENT write:ok HOLD value=1/HOLD held=5.0
+			5.2 CLIENT release HOLD
+			5.3 CLIENT release:ok HOLD`)
+	}
+	const waits = "0.7 b acquire h2\n5.4 b acquire:ok h2 token=2\n0 harness phase load\n10 harness phase heal"
+	for name, test := range map[string]struct {
+		works string
+		want  float64
+	}{
+		"on both":      {works("a", "h1", "k") + works("c", "h3", "other"), 1},
+		"on this":      {works("a", "h1", "k"), 1},
+		"on the other": {works("c", "h3", "other"), 0.6},
+	} {
+		result, _ := judgeText(t, plainPlan(), together(waits, test.works, "0.2 d acquire x1 key=other2\n0.3 d acquire:ok x1 token=1")+"\nfinal")
+		if got := result.Stats.Availability; got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}

@@ -101,9 +101,9 @@ func takeOversOf(m *model.Model) (delays []model.Delay) {
 // maxWindows bounds the memory that a recording can ask for by the stamps in it alone.
 const maxWindows = 1 << 20
 
-// availability is the share of the load phase's seconds in which an acquire succeeded, no client was asking, or a holder did the work of a
-// second or more that it was asked for. The last second counts as the part of it that there was. What a lock hung of them, free although it was wanted, is taken off. It calls report for each
-// second, with whether it was one of them.
+// availability is the share of the load phase's seconds in which an acquire succeeded, or no client was asking: none for a lock whose holder
+// did the work of a second or more that it was asked for. The last second counts as the part of it that there was. What a lock hung of them,
+// free although it was wanted, is taken off. It calls report for each second, with whether it was one of them.
 func availability(m *model.Model, hung []model.Span, report func(from, to int64, good bool)) float64 {
 	from, to := m.Phase(history.PhaseLoad)
 	if to <= from {
@@ -112,30 +112,47 @@ func availability(m *model.Model, hung []model.Span, report func(from, to int64,
 	window := max(1e9, (to-from)/maxWindows) // longer in a recording longer than any run
 	n := (to - from + window - 1) / window
 	granted, asking := make([]bool, n), make([]int64, n+1)
-	for _, h := range m.Holds {
-		if h.Outcome == history.OK && h.DoneNS >= from && h.DoneNS < to {
-			granted[(h.DoneNS-from)/window] = true
-		}
-		until := h.DoneNS
-		if h.Outcome == history.Invoke {
-			until = m.EndNS
-			if h.ExitNS != 0 {
-				until = h.ExitNS
+	for _, k := range m.Locks {
+		works := longWorks(k, window)
+		for _, h := range k.Acquires {
+			if h.Outcome == history.OK && h.DoneNS >= from && h.DoneNS < to {
+				granted[(h.DoneNS-from)/window] = true
+			}
+			until := h.DoneNS
+			if h.Outcome == history.Invoke {
+				until = m.EndNS
+				if h.ExitNS != 0 {
+					until = h.ExitNS
+				}
+			}
+			a, b := max(h.InvokeNS, from), min(until, to-1)
+			if a > b {
+				continue
+			}
+			first, end := (a-from)/window, (b-from)/window+1
+			asking[first]++
+			asking[end]--
+			for _, s := range works[model.FirstAfter(works, a, func(s model.Span) int64 { return s.ToNS }):] {
+				if s.FromNS > b {
+					break
+				}
+				left, right := max(first, (s.FromNS-from+window-1)/window), min(end, (s.ToNS-from)/window)
+				if s.ToNS >= to {
+					right = end // the last second is a part of one
+				}
+				if left < right {
+					asking[left]--
+					asking[right]++
+				}
 			}
 		}
-		a, b := max(h.InvokeNS, from), min(until, to-1)
-		if a <= b {
-			asking[(a-from)/window]++
-			asking[(b-from)/window+1]--
-		}
 	}
-	works := longWorks(m, window)
 	good, waiting := int64(0), int64(0)
 	for i := range n {
 		waiting += asking[i]
 		begin := from + i*window
 		end := min(begin+window, to)
-		available := granted[i] || waiting == 0 || model.Within(works, begin, end) == end-begin
+		available := granted[i] || waiting == 0
 		if available {
 			free := model.Within(hung, begin, end)
 			good += end - begin - free
@@ -146,13 +163,10 @@ func availability(m *model.Model, hung []model.Span, report func(from, to int64,
 	return model.Rounded(float64(good)/float64(to-from), 10000)
 }
 
-// longWorks is when holders that believed in their hold did the work that they were asked for, of those who were asked for so much that no
-// other client can have been granted the lock for the whole of a second. Of several locks one is always free: there is no such time.
-func longWorks(m *model.Model, window int64) (spans []model.Span) {
-	if len(m.Locks) != 1 {
-		return nil
-	}
-	for _, h := range m.Holds {
+// longWorks is when holders of a lock that believed in their hold did the work that they were asked for, of those who were asked for so much
+// that no other client can have been granted the lock for the whole of a second.
+func longWorks(k *model.Lock, window int64) (spans []model.Span) {
+	for _, h := range k.Grants {
 		from := max(h.DoneNS, 0)
 		for _, a := range h.Accesses {
 			if until := min(a.InvokeNS+a.WorkNS, h.BelievedNS); a.WorkNS >= window && until > from {
