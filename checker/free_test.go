@@ -281,7 +281,7 @@ func TestAvailabilityDuringLongWorkOnOneOfTwoLocks(t *testing.T) {
 			0.5 CLIENT acquire HOLD key=KEY
 			0.6 CLIENT acquire:ok HOLD key=KEY token=1
 			1.0 CLIENT write HOLD value=1/HOLD work=4
-			5.1 CLIENT write:ok HOLD value=1/HOLD held=5.0
+			5.1 CLIENT write:fail HOLD value=1/HOLD code=guard held=5.0
 			5.2 CLIENT release HOLD
 			5.3 CLIENT release:ok HOLD`)
 	}
