@@ -232,9 +232,9 @@ func portable(text, dir string) string {
 		if err != nil {
 			continue
 		}
-		real, err := filepath.EvalSymlinks(absolute)
+		real, _ := filepath.EvalSymlinks(absolute)
 		for _, root := range []string{absolute, cmp.Or(real, absolute)} {
-			if err == nil && filepath.Dir(root) != root {
+			if filepath.Dir(root) != root {
 				text = regexp.MustCompile(`(^|[^\w./-])`+regexp.QuoteMeta(root)+`[/\\]`).ReplaceAllString(text, "$1")
 			}
 		}

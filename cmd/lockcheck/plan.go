@@ -38,9 +38,7 @@ func planCommand() *cobra.Command {
 				return err
 			}
 			if f.json {
-				encoder := json.NewEncoder(cmd.OutOrStdout())
-				encoder.SetIndent("", "  ")
-				return encoder.Encode(config.Plan)
+				return printPlanJSON(cmd.OutOrStdout(), config.Plan)
 			}
 			printPlan(cmd.OutOrStdout(), config.Plan, slices.Concat(config.Layout.Nodes, config.Layout.Fronts))
 			return nil
@@ -54,6 +52,13 @@ func planCommand() *cobra.Command {
 		cmd.Flags().Lookup(flag.Name).Hidden = flag.Has(harness.OfOutput)
 	}
 	return cmd
+}
+
+// printPlanJSON prints a plan file, for run --plan. A plan of a run that was made says more.
+func printPlanJSON(out io.Writer, plan history.Plan) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(plan)
 }
 
 func printPlan(out io.Writer, plan history.Plan, nodes []string) {

@@ -96,7 +96,7 @@ func (s *shrinking) writePlan(path string, p hunt.Plan, seed int64) error {
 	if err != nil {
 		return err
 	}
-	return rundir.WriteAtomically(path, func(w io.Writer) error { return history.WritePlan(w, made) })
+	return rundir.WriteAtomically(path, func(w io.Writer) error { return printPlanJSON(w, made) })
 }
 
 // scenario writes the failure and its contrast as a file for the gallery.
