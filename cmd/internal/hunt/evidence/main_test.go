@@ -13,7 +13,7 @@ import (
 	"lockcheck/reports/hunts"
 )
 
-const folder = "../../cmd/internal/scenarios/files"
+const folder = "../../scenarios/files"
 
 // fake is a plan whose lockcheck is a shell script that finds what the scenario pause-holder shows, and notes what it was asked for.
 func fake(t *testing.T, script string) (*plan, func() []string) {
