@@ -257,7 +257,7 @@ func TestTheFilesOfAHuntNameNoDirectory(t *testing.T) {
 	if code != exitViolation || !strings.Contains(stdout, "lockcheck shrink "+filepath.Join(dir, "1")) {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
-	for name, has := range map[string]string{hunts.JSONFile: "known.yaml:2", hunts.HTMLFile: "lockcheck shrink hunt-20261130T010203/1", hunts.JUnitFile: "lockcheck shrink hunt-20261130T010203/1", hunts.JournalFile: ""} {
+	for name, has := range map[string]string{hunts.JSONFile: "known.yaml:2", hunts.HTMLFile: "hunt-20261130T010203/1", hunts.JUnitFile: "lockcheck shrink hunt-20261130T010203/1", hunts.JournalFile: ""} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !strings.Contains(string(text), has) || strings.Contains(string(text), filepath.Dir(dir)) || strings.Contains(string(text), filepath.Dir(known)) {
 			t.Errorf("%s: %v\n%s", name, err, text)
