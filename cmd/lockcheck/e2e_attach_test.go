@@ -47,9 +47,9 @@ func attachedRun(t *testing.T, secret string, args ...string) outcome {
 // commandLineWith looks at all processes until ctx is done.
 func commandLineWith(ctx context.Context, word string) string {
 	for ctx.Err() == nil {
-		lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-		for _, path := range lines {
-			if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte(word)) {
+		processes, _ := filepath.Glob("/proc/[0-9]*") // a pattern for a file below would read each of these folders
+		for _, path := range processes {
+			if text, err := os.ReadFile(path + "/cmdline"); err == nil && bytes.Contains(text, []byte(word)) {
 				return string(bytes.ReplaceAll(text, []byte{0}, []byte(" ")))
 			}
 		}

@@ -319,12 +319,12 @@ func TestKilledTestLeavesNothing(t *testing.T) {
 // mentioning lists the processes whose command line names the directory.
 func mentioning(t *testing.T, dir string) (found []string) {
 	t.Helper()
-	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	processes, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range lines {
-		if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte(dir)) {
+	for _, name := range processes {
+		if text, err := os.ReadFile(name + "/cmdline"); err == nil && bytes.Contains(text, []byte(dir)) {
 			found = append(found, string(bytes.ReplaceAll(text, []byte{0}, []byte(" "))))
 		}
 	}
