@@ -72,7 +72,12 @@ func (row aimed) judge(t *testing.T, o outcome) {
 		t.Errorf("exit %d with %v violated", o.code, found)
 	}
 	for _, name := range row.violates {
-		if p := o.of(t, name); p.Verdict != model.Violation || p.Count == 0 {
+		p := o.of(t, name)
+		if name == model.EarlyExpiry && p.Verdict == model.Pass && o.results.Stats.Stalls > 0 {
+			t.Logf("early-expiry is pass: the machine froze %d times, and a stall ends what a lease protects (R5)", o.results.Stats.Stalls)
+			continue
+		}
+		if p.Verdict != model.Violation || p.Count == 0 {
 			t.Errorf("%s is %s, want violation", name, p.Verdict)
 		}
 	}

@@ -62,14 +62,14 @@ var (
 	entering sync.Mutex   // one run at a time measures, and begins
 )
 
-// waitForRoom has a run wait for up to 5 s while others go on and the machine is too busy, be it with what the shares do not count
+// waitForRoom has a run wait for up to a second while others go on and the machine is too busy, be it with what the shares do not count
 // (other tests, the engine), or because its processors are another machine's, too: the starts of many at once would make faults late. The
 // kernel tells how long some process waited for a processor: two that are busy by nine tenths make that three quarters of the time.
 func waitForRoom() {
 	entering.Lock()
 	defer entering.Unlock()
 	const most = 0.75
-	for range 10 {
+	for range 2 {
 		before, began := waitedForProcessor(), time.Now()
 		if goingOn.Load() == 0 {
 			break
