@@ -17,14 +17,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Tests wait most of their time for runs, and runs for their faults: several go on at once, and each takes of the processors what it uses. A
-// quarter of them is left for the starts of servers, which come at once.
-var (
-	processors = semaphore.NewWeighted(int64(runtime.NumCPU()) * 75)
-	// The engine makes and removes a dozen containers for each run. Two runs at once are enough for it: with more it was seen
-	// to answer nothing for a minute, on two cores.
-	inDocker = semaphore.NewWeighted(2)
-)
+// The engine makes and removes a dozen containers for each run. Two runs at once are enough for it: with more it was seen to answer nothing
+// for a minute, on two cores.
+var inDocker = semaphore.NewWeighted(2)
 
 const percentOfSeveral = 55 // of a command that names no backend, such as a comparison with two runs side by side
 
@@ -38,48 +33,54 @@ func shareOf(cmd *exec.Cmd) int64 {
 	return percentOfSeveral
 }
 
-// placeFor waits until few enough runs go on where a command has its own; it is over when what it returns is called. A test that has
-// a place starts nothing that waits for another.
+// The runs that have a place.
+var (
+	taken    atomic.Int64 // the sum of their shares
+	entering sync.Mutex   // one command at a time looks for room, and begins
+)
+
+// placeFor waits until there is room for a command; it is over when what it returns is called. A test that has a place starts nothing that
+// waits for another.
 func placeFor(cmd *exec.Cmd) (over func()) {
 	share := shareOf(cmd)
 	docker := slices.Contains(cmd.Args, "--provider=docker")
 	if docker {
-		take(inDocker, 1)
+		_ = inDocker.Acquire(context.Background(), 1) // without an end it cannot fail
 	}
-	take(processors, share)
-	waitForRoom()
+	waitForRoom(share)
 	return func() {
-		goingOn.Add(-1)
-		processors.Release(share)
+		taken.Add(-share)
 		if docker {
 			inDocker.Release(1)
 		}
 	}
 }
 
-var (
-	goingOn  atomic.Int64 // runs that have a place
-	entering sync.Mutex   // one run at a time measures, and begins
-)
-
-// waitForRoom has a run wait for up to a second while others go on and the machine is too busy, be it with what the shares do not count
-// (other tests, the engine), or because its processors are another machine's, too: the starts of many at once would make faults late. The
-// kernel tells how long some process waited for a processor: two that are busy by nine tenths make that three quarters of the time.
-func waitForRoom() {
+// waitForRoom takes a share. Tests wait most of their time for runs, and runs for their faults: several go on at once. Up to three quarters
+// of the processors are given away by the shares; the rest is for the starts of servers, which come at once. A start waits for up to a second
+// while processes wait for processors, be it because of what the shares do not count (other tests, the engine), or because the processors are
+// another machine's, too. Where processors are fast, runs take less than their shares: as long as few processes wait, more may begin.
+func waitForRoom(share int64) {
 	entering.Lock()
 	defer entering.Unlock()
-	const most = 0.75
-	for range 2 {
+	const (
+		window = 500 * time.Millisecond
+		busy   = 0.75 // of the time some process waits: two processors that are busy by nine tenths
+		quiet  = 0.3
+		enough = 3 // times what the shares give away
+	)
+	most := int64(runtime.NumCPU()) * 75
+	for windows := 1; taken.Load() > 0; windows++ {
 		before, began := waitedForProcessor(), time.Now()
-		if goingOn.Load() == 0 {
-			break
-		}
-		time.Sleep(500 * time.Millisecond)
-		if waitedForProcessor()-before < time.Duration(most*float64(time.Since(began))) {
+		time.Sleep(window)
+		after := waitedForProcessor()
+		waited := float64(after-before) / float64(time.Since(began))
+		sum := taken.Load() + share
+		if sum <= most && (waited < busy || windows > 1) || sum <= enough*most && waited < quiet && after > 0 {
 			break
 		}
 	}
-	goingOn.Add(1)
+	taken.Add(share)
 }
 
 // waitedForProcessor is for how long some process has waited for a processor since the machine began; 0 where the kernel does not tell.
@@ -91,5 +92,3 @@ func waitedForProcessor() time.Duration {
 	microseconds, _ := strconv.ParseInt(total, 10, 64)
 	return time.Duration(microseconds) * time.Microsecond
 }
-
-func take(from *semaphore.Weighted, n int64) { _ = from.Acquire(context.Background(), n) } // without an end it cannot fail
