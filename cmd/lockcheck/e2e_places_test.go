@@ -76,7 +76,7 @@ func waitForRoom(share int64) {
 		after := waitedForProcessor()
 		waited := float64(after-before) / float64(time.Since(began))
 		sum := taken.Load() + share
-		if sum <= most && (waited < busy || windows > 1) || sum <= enough*most && waited < quiet && after > 0 {
+		if sum <= most && (waited < busy || windows >= 4) || sum <= enough*most && waited < quiet && after > 0 {
 			break
 		}
 	}
