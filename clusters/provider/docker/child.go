@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"syscall"
 
 	"github.com/hashicorp/yamux"
 
@@ -28,8 +29,9 @@ type child struct {
 }
 
 var (
-	_ clusters.Pauser = (*child)(nil)
-	_ clusters.Logged = (*child)(nil)
+	_ clusters.Pauser  = (*child)(nil)
+	_ clusters.Stopper = (*child)(nil)
+	_ clusters.Logged  = (*child)(nil)
 )
 
 func (h *host) startChild(session *yamux.Session, cmd clusters.Command, capabilities bool) (_ *child, err error) {
@@ -175,6 +177,14 @@ func (c *child) endedError() error {
 		return fmt.Errorf("%s has ended: exit code 0", c.what)
 	}
 	return fmt.Errorf("%s has ended: %w", c.what, c.err)
+}
+
+// Stop asks the process itself, not what it forked.
+func (c *child) Stop(ctx context.Context) error {
+	if _, err := c.ask(ctx, sandbox.Quit); err != nil && !isClosed(c.done) {
+		return err
+	}
+	return awaitQuit(ctx, c.what, c.done, syscall.SIGTERM)
 }
 
 // Kill returns nil also for a process that had ended before.

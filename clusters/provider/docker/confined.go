@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -34,6 +36,23 @@ type confined struct {
 
 	done chan struct{}
 	err  error
+}
+
+var _ clusters.Stopper = (*confined)(nil)
+
+// begin opens the log of a program to start. Until done, the site does not close; a site that is being closed ends ctx, and a Ctrl-C does not.
+func (h *host) begin(ctx context.Context, cmd clusters.Command) (_ context.Context, log *os.File, done func(), err error) {
+	if err := h.site.enter(); err != nil {
+		return nil, nil, nil, err
+	}
+	ctx, cancel := uninterrupted(ctx)
+	stop := context.AfterFunc(h.site.ctx, cancel)
+	done = func() { stop(); cancel(); h.site.busy.Done() }
+	if log, err = clusters.OpenLog(h.site.logs, h.name, cmd.Log); err != nil {
+		done()
+		return nil, nil, nil, err
+	}
+	return ctx, log, done, nil
 }
 
 // Exit codes with which the engine and shells say that there was nothing to run.
@@ -171,4 +190,25 @@ func (p *confined) Kill(ctx context.Context) error {
 		return fmt.Errorf("%s is still there after SIGKILL: %w", p.what, ctx.Err())
 	}
 	return nil
+}
+
+// Stop has the engine ask the container's first process, which it knows.
+func (p *confined) Stop(ctx context.Context) error {
+	if isClosed(p.done) {
+		return p.endedError()
+	}
+	err := p.host.site.engine.ContainerKill(ctx, p.id, strconv.Itoa(int(p.quit)))
+	if err != nil && !isClosed(p.done) {
+		return fmt.Errorf("ask %s to end: %w", p.what, err)
+	}
+	return awaitQuit(ctx, p.what, p.done, p.quit)
+}
+
+func awaitQuit(ctx context.Context, what string, done <-chan struct{}, quit syscall.Signal) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s did not end after signal %d: %w", what, int(quit), ctx.Err())
+	}
 }
