@@ -22,20 +22,13 @@ import (
 
 // confined is a program of an image as it is, in a container of its own that has its host's network and PID namespaces.
 type confined struct {
-	host    *host
-	what    string // for errors: "redis on host n1"
-	log     string
-	id      string
-	image   string // as it was named
-	named   string // what names another image, for errors
-	quit    syscall.Signal
-	memory  int64    // that it may take, in bytes
-	control *control // with the sandbox, about its processes
-
+	started
+	id     string
+	image  string // as it was named
+	named  string // what names another image, for errors
+	quit   syscall.Signal
+	memory int64       // that it may take, in bytes
 	killed atomic.Bool // by us
-
-	done chan struct{}
-	err  error
 }
 
 var _ clusters.Stopper = (*confined)(nil)
@@ -119,20 +112,8 @@ func (p *confined) ranOutOfMemory() bool {
 	return err == nil && first.Action == events.ActionOOM
 }
 
-func (p *confined) PID() int              { return 0 } // it may be on another machine
-func (p *confined) LogPath() string       { return p.log }
-func (p *confined) Done() <-chan struct{} { return p.done }
-
 // Target is how a program on the host finds the server's processes.
 func (p *confined) Target() procs.Target { return procs.Target{Container: p.id} }
-
-// Err is nil while the server runs, and if it ended with exit code 0.
-func (p *confined) Err() error {
-	if !isClosed(p.done) {
-		return nil
-	}
-	return p.err
-}
 
 // Resume continues them and reads back that no thread is stopped.
 func (p *confined) Resume(ctx context.Context) error {
@@ -156,13 +137,6 @@ func (p *confined) ask(ctx context.Context, do sandbox.Verb) (sandbox.Answer, er
 		err = fmt.Errorf("%s: %w", p.what, err)
 	}
 	return answer, err
-}
-
-func (p *confined) endedError() error {
-	if p.err == nil {
-		return fmt.Errorf("%s has ended: exit code 0", p.what)
-	}
-	return fmt.Errorf("%s has ended: %w", p.what, p.err)
 }
 
 // Kill returns once all processes of the container were seen to be gone and the engine has removed it, so that its

@@ -49,8 +49,8 @@ func (h *host) startGuest(ctx context.Context, session *yamux.Session, cmd clust
 	}
 	defer done()
 	p := &guest{number: strconv.Itoa(h.number()), confined: confined{
-		host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), image: h.site.entrance.image.ref, quit: cmd.Quit(), memory: clientMemory,
-		named: "--" + clusters.FlagClientImage, done: make(chan struct{}),
+		started: started{host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), done: make(chan struct{})}, image: h.site.entrance.image.ref, quit: cmd.Quit(), memory: clientMemory,
+		named: "--" + clusters.FlagClientImage,
 	}}
 	if err := p.start(ctx, session, cmd, log); err != nil {
 		log.Close()

@@ -40,8 +40,8 @@ func (h *host) startServer(ctx context.Context, cmd clusters.Command) (*server, 
 	}
 	defer done()
 	p := &server{data: cmd.Data, confined: confined{
-		host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), image: h.of.image.ref, quit: cmd.Quit(), memory: h.site.memory,
-		named: "--" + clusters.FlagImage + " or " + imageVariable(h.of.software), done: make(chan struct{}),
+		started: started{host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), done: make(chan struct{})}, image: h.of.image.ref, quit: cmd.Quit(), memory: h.site.memory,
+		named: "--" + clusters.FlagImage + " or " + imageVariable(h.of.software),
 	}}
 	if err := p.start(ctx, cmd, log); err != nil {
 		log.Close()
