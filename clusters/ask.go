@@ -33,6 +33,29 @@ func AskAll[N, T any](ctx context.Context, of []N, ask func(context.Context, N) 
 	return answers
 }
 
+// AskEvery asks all at once, and returns what one of those who did not answer is reported as.
+func AskEvery[N any](ctx context.Context, of []N, ask func(context.Context, N) error, unusable func(N, error) error) error {
+	for _, a := range AskAll(ctx, of, func(ctx context.Context, n N) (struct{}, error) { return struct{}{}, ask(ctx, n) }) {
+		if a.Err != nil {
+			return unusable(a.Node, a.Err)
+		}
+	}
+	return nil
+}
+
+// AskInTurn asks one after the other until one answers.
+func AskInTurn[N any](ctx context.Context, of []N, ask func(context.Context, N) error, unusable func(N, error) error) error {
+	var errs []error
+	for _, n := range of {
+		err := ask(ctx, n)
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, unusable(n, err))
+	}
+	return errors.Join(errs...)
+}
+
 // OneVersion is the version of all nodes that answer if they run the same, else all of them by name. what is what a node is
 // called in errors.
 func OneVersion[N Node](ctx context.Context, what string, nodes []N, version func(context.Context, N) (string, error)) (string, error) {

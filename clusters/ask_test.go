@@ -68,6 +68,41 @@ func TestOneVersion(t *testing.T) {
 	}
 }
 
+func TestAskEveryAndAskInTurn(t *testing.T) {
+	places := []string{"one", "two", "three"}
+	unusable := func(at string, err error) error { return errors.New(at + " " + err.Error()) }
+	for refuse, want := range map[string]struct {
+		every, inTurn string
+		asked         int32 // in turn
+	}{
+		"":              {"", "", 1},
+		"two":           {"two refuses", "", 1},
+		"one two":       {"one refuses", "", 3},
+		"one two three": {"one refuses", "one refuses\ntwo refuses\nthree refuses", 3},
+	} {
+		var asked atomic.Int32
+		ask := func(_ context.Context, at string) error {
+			asked.Add(1)
+			if strings.Contains(refuse, at) {
+				return errors.New("refuses")
+			}
+			return nil
+		}
+		said := func(err error) string {
+			if err == nil {
+				return ""
+			}
+			return err.Error()
+		}
+		if got := said(AskEvery(t.Context(), places, ask, unusable)); got != want.every || asked.Swap(0) != 3 {
+			t.Errorf("every, %q refuse: %q", refuse, got)
+		}
+		if got := said(AskInTurn(t.Context(), places, ask, unusable)); got != want.inTurn || asked.Load() != want.asked {
+			t.Errorf("in turn, %q refuse: %q after %d", refuse, got, asked.Load())
+		}
+	}
+}
+
 // A node that does not answer does not keep the others from being asked, and a write that is lost is made again.
 func TestAWriteGoesToTheMemberThatTakesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -14,12 +14,23 @@ import (
 // Attachable is a backend whose service others may run: lockcheck only connects, and keeps to keys of the run's own.
 type Attachable interface {
 	Backend
-	// AttachLayout is Layout for a service with so many endpoints. Its settings are what the servers are expected to be told.
-	AttachLayout(endpoints int, opts Options) (Layout, error)
 	// Credentials say what of an Access its servers understand.
 	Credentials() Credentials
 	// Attach prepares the harness's own connections. It asks nothing yet.
 	Attach(to Attachment) (AttachedCluster, error)
+}
+
+// AttachLayouter is an Attachable whose layout depends on how many endpoints there are, or on what they are.
+type AttachLayouter interface {
+	AttachLayout(endpoints int, opts Options) (Layout, error)
+}
+
+// AttachLayout is Layout for a service with so many endpoints. Its settings are what the servers are expected to be told.
+func AttachLayout(of Backend, endpoints int, opts Options) (Layout, error) {
+	if own, ok := of.(AttachLayouter); ok {
+		return own.AttachLayout(endpoints, opts)
+	}
+	return LayoutOfOthers(of, endpoints, opts)
 }
 
 // LayoutOfOthers is the layout of so many endpoints whose settings others chose: what is asked for is what they are expected to have.

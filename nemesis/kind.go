@@ -259,3 +259,9 @@ func (a *act) tell(seen string, err error) error {
 func unable(t Target, what string) error {
 	return fmt.Errorf("%s cannot be %s here", t.Name(), what)
 }
+
+// none disturbs nothing: what goes wrong under it goes wrong by itself.
+var none = Kind{
+	Name:      history.NoNemesis,
+	FaultKind: history.FaultKind{About: "no faults: clients only contend for the lock"},
+}

@@ -12,7 +12,7 @@ import (
 )
 
 // Liveness is rule J8. Only time in which the harness did not stand still and a plain write to the service succeeded counts.
-// Bounds and waits are in model/waits.go, locks that are free in model/free.go; waiters.go judges
+// Bounds and waits are in model/waits.go, locks that are free in model/freelocks.go; waiters.go judges
 // the old waiters, livenessfindings.go words the findings.
 func (j *Judge) Liveness() Outcome {
 	if !j.m.Plan.SameKernel {

@@ -6,7 +6,7 @@
 //	StartClients   (clients.go)
 //	Load           a worker a client (worker.go) ┐
 //	               faults (faultenv.go), healed  ├─► Recorder ─► history.jsonl
-//	               watchdog, leader (watch.go)   │
+//	               watchdog, leader (watchdog.go)│
 //	Drain          holders finish, waiters wait  │
 //	TryLocks       two fresh sessions a lock     ┘  (final.go)
 //	Collect        the resource's log

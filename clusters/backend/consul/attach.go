@@ -18,11 +18,6 @@ const (
 
 var _ clusters.Attachable = Backend{}
 
-// AttachLayout is that of servers whose settings others chose.
-func (b Backend) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {
-	return clusters.LayoutOfOthers(b, endpoints, opts)
-}
-
 // Credentials are ACL tokens.
 func (Backend) Credentials() clusters.Credentials {
 	return clusters.Credentials{Login: clusters.LoginToken}
@@ -82,20 +77,15 @@ func (a *agent) with(ctx context.Context, ask func(context.Context, *node) error
 
 // Check looks through every agent for a key of the run's, which is not there.
 func (c *attached) Check(ctx context.Context) error {
-	for _, a := range clusters.AskAll(ctx, c.agents, func(ctx context.Context, a *agent) (struct{}, error) {
-		return struct{}{}, a.with(ctx, func(ctx context.Context, n *node) error {
+	return clusters.AskEvery(ctx, c.agents, func(ctx context.Context, a *agent) error {
+		return a.with(ctx, func(ctx context.Context, n *node) error {
 			err := n.ask(ctx, http.MethodGet, "/v1/kv/"+lockKey(c.to.ProbeKey())+"?consistent", nil, nil)
 			if isMissing(err) {
 				return nil
 			}
 			return err
 		})
-	}) {
-		if a.Err != nil {
-			return a.Node.unusable(a.Err)
-		}
-	}
-	return nil
+	}, (*agent).unusable)
 }
 
 // isMissing reports whether Consul said that it has no such key: others that say 404 do not count their entries.
@@ -151,15 +141,7 @@ func (c *attached) entries(ctx context.Context) (found []entry, err error) {
 
 // any asks the agents one after the other until one answers.
 func (c *attached) any(ctx context.Context, do func(context.Context, *node) error) error {
-	var errs []error
-	for _, a := range c.agents {
-		err := a.with(ctx, do)
-		if err == nil {
-			return nil
-		}
-		errs = append(errs, a.unusable(err))
-	}
-	return errors.Join(errs...)
+	return clusters.AskInTurn(ctx, c.agents, func(ctx context.Context, a *agent) error { return a.with(ctx, do) }, (*agent).unusable)
 }
 
 // oneService is an error unless all agents are of one datacenter.

@@ -30,11 +30,6 @@ const (
 
 var _ clusters.Attachable = Backend{}
 
-// AttachLayout is that of servers whose settings others chose.
-func (b Backend) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {
-	return clusters.LayoutOfOthers(b, endpoints, opts)
-}
-
 // Credentials are users with passwords.
 func (Backend) Credentials() clusters.Credentials {
 	return clusters.Credentials{Login: clusters.LoginBoth}
@@ -142,12 +137,10 @@ func (c *attached) below() (key, end []byte) {
 
 // Check asks every endpoint for the keys of the run, of which there are none.
 func (c *attached) Check(ctx context.Context) error {
-	for _, a := range clusters.AskAll(ctx, c.endpoints, func(ctx context.Context, e *endpoint) ([]string, error) { return e.existing(ctx) }) {
-		if a.Err != nil {
-			return a.Node.unusable(a.Err)
-		}
-	}
-	return nil
+	return clusters.AskEvery(ctx, c.endpoints, func(ctx context.Context, e *endpoint) error {
+		_, err := e.existing(ctx)
+		return err
+	}, (*endpoint).unusable)
 }
 
 // unusable says why an endpoint cannot be used, and what to do.
@@ -192,10 +185,9 @@ func (c *attached) Ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range clusters.AskAll(ctx, c.endpoints, func(ctx context.Context, e *endpoint) (struct{}, error) { return struct{}{}, e.write(ctx, e.Name()) }) {
-		if a.Err != nil {
-			return a.Node.unusable(a.Err)
-		}
+	err = clusters.AskEvery(ctx, c.endpoints, func(ctx context.Context, e *endpoint) error { return e.write(ctx, e.Name()) }, (*endpoint).unusable)
+	if err != nil {
+		return err
 	}
 	return c.leases(ctx)
 }

@@ -21,11 +21,6 @@ const (
 
 var _ clusters.Attachable = Backend{}
 
-// AttachLayout is that of API servers: what keeps their data is not known, and not asked.
-func (b Backend) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {
-	return clusters.LayoutOfOthers(b, endpoints, opts)
-}
-
 // Credentials are bearer tokens or certificates of clients.
 func (Backend) Credentials() clusters.Credentials {
 	return clusters.Credentials{Login: clusters.LoginToken, Part: client.OptionNamespace, AlwaysTLS: true}
@@ -75,12 +70,10 @@ func (c *attached) Place() string {
 
 // Check looks through every server for a Lease of the run's, which is not there.
 func (c *attached) Check(ctx context.Context) error {
-	for _, a := range clusters.AskAll(ctx, c.servers, func(ctx context.Context, s *attachedServer) (bool, error) { return s.has(ctx, c.of.probe) }) {
-		if a.Err != nil {
-			return a.Node.unusable(a.Err)
-		}
-	}
-	return nil
+	return clusters.AskEvery(ctx, c.servers, func(ctx context.Context, s *attachedServer) error {
+		_, err := s.has(ctx, c.of.probe)
+		return err
+	}, (*attachedServer).unusable)
 }
 
 // has reports whether there is a Lease of that name.
@@ -120,15 +113,7 @@ func (s *attachedServer) unusable(err error) error {
 
 // any asks the servers one after the other until one answers.
 func (c *attached) any(ctx context.Context, do func(context.Context, *attachedServer) error) error {
-	var errs []error
-	for _, s := range c.servers {
-		err := do(ctx, s)
-		if err == nil {
-			return nil
-		}
-		errs = append(errs, s.unusable(err))
-	}
-	return errors.Join(errs...)
+	return clusters.AskInTurn(ctx, c.servers, do, (*attachedServer).unusable)
 }
 
 // Existing lists some of the run's Leases.

@@ -20,11 +20,6 @@ const (
 
 var _ clusters.Attachable = Backend{}
 
-// AttachLayout is that of servers whose settings others chose.
-func (b Backend) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {
-	return clusters.LayoutOfOthers(b, endpoints, opts)
-}
-
 // Credentials are users, whose password the server may ask for, and the database that they use.
 func (Backend) Credentials() clusters.Credentials {
 	return clusters.Credentials{Login: clusters.LoginUser, Part: client.OptionDatabase}
@@ -96,12 +91,13 @@ func at[T any](ctx context.Context, s *attachedServer, sql string, args ...any) 
 
 // Check looks at every server for what a run would make, of which there is nothing, and at which takes writes.
 func (c *attached) Check(ctx context.Context) error {
-	for _, a := range clusters.AskAll(ctx, c.servers, func(ctx context.Context, s *attachedServer) ([]string, error) { return s.existing(ctx) }) {
-		if a.Err != nil {
-			return a.Node.unusable(a.Err)
-		}
+	err := clusters.AskEvery(ctx, c.servers, func(ctx context.Context, s *attachedServer) error {
+		_, err := s.existing(ctx)
+		return err
+	}, (*attachedServer).unusable)
+	if err == nil {
+		_, err = c.primary(ctx)
 	}
-	_, err := c.primary(ctx)
 	return err
 }
 

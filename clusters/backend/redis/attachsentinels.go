@@ -92,12 +92,8 @@ func (c *watched) Check(ctx context.Context) error {
 	if err := c.complete(ctx); err != nil {
 		return err
 	}
-	for _, a := range clusters.AskAll(ctx, c.servers, func(ctx context.Context, s *watchedServer) (struct{}, error) { return struct{}{}, s.on.Check(ctx) }) {
-		if a.Err != nil {
-			return a.Err
-		}
-	}
-	return nil
+	return clusters.AskEvery(ctx, c.servers, func(ctx context.Context, s *watchedServer) error { return s.on.Check(ctx) },
+		func(_ *watchedServer, err error) error { return err })
 }
 
 // tellApart asks every endpoint for the primary, which Sentinels know.
@@ -257,7 +253,7 @@ func (c *watched) with(ctx context.Context, do func(context.Context, *watchedSer
 
 // Probe writes one key to the primary, whichever server that is.
 func (c *watched) Probe(ctx context.Context) error {
-	return clusters.Until(ctx, attachedTimeout, probeEvery, func(ctx context.Context) error {
+	return clusters.Until(ctx, attachedTimeout, server.ProbeEvery, func(ctx context.Context) error {
 		bounded, cancel := context.WithTimeout(ctx, attachedTry)
 		defer cancel()
 		return c.with(bounded, func(ctx context.Context, s *watchedServer) error { return s.on.Probe(ctx) })

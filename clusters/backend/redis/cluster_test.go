@@ -59,7 +59,7 @@ func TestFailoverOnRequest(t *testing.T) {
 		t.Error(err)
 	}
 	backends.Ready(t, c)
-	if role, err := c.servers[0].Role(t.Context()); err != nil || role != "slave" {
+	if role, err := c.Servers[0].Role(t.Context()); err != nil || role != "slave" {
 		t.Errorf("the old primary is %q when all is ready, %v", role, err)
 	}
 }
@@ -105,7 +105,7 @@ func TestRestartedServersAreReadyAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	backends.Ready(t, c)
-	if role, err := c.servers[0].Role(t.Context()); err != nil || role != "slave" {
+	if role, err := c.Servers[0].Role(t.Context()); err != nil || role != "slave" {
 		t.Errorf("the primary that came back empty is %q, %v", role, err)
 	}
 }
@@ -122,12 +122,12 @@ func TestASingleServerForgetsAndRemembers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := startSingle(t, test.settings)
-			if err := c.servers[0].Write(t.Context(), "kept", "yes"); err != nil {
+			if err := c.Servers[0].Write(t.Context(), "kept", "yes"); err != nil {
 				t.Fatal(err)
 			}
 			backends.Restart(t, c.Nodes()[0], test.empty)
 			backends.Ready(t, c)
-			if got, _ := c.servers[0].Read(t.Context(), "kept"); (got == "yes") != test.kept {
+			if got, _ := c.Servers[0].Read(t.Context(), "kept"); (got == "yes") != test.kept {
 				t.Errorf("read %q after the restart", got)
 			}
 		})

@@ -71,7 +71,7 @@ func TestAnAcquireOfTwoStepsThatIsGivenUpLeavesNoRecord(t *testing.T) {
 func TestAnAcquireWhoseRecordIsGoneBeforeItsEndIsNotGranted(t *testing.T) {
 	c := startSingle(t, nil)
 	s := betweenItsSteps(t, c)
-	if err := c.servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
+	if err := c.Servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
 		t.Fatal(err)
 	}
 	s.Send(`{"cmd":"ping","n":41}`)

@@ -51,7 +51,7 @@ func value(t *testing.T, c *single, key string) (got string) {
 	t.Helper()
 	clientkit.Eventually(t, "the record is read", func() bool {
 		var err error
-		got, err = c.servers[0].Read(t.Context(), record.Key(key))
+		got, err = c.Servers[0].Read(t.Context(), record.Key(key))
 		return err == nil || errors.Is(err, goredis.Nil)
 	})
 	return got
@@ -110,7 +110,7 @@ func TestWhatAReleaseProves(t *testing.T) {
 			clientkit.WantOwned(t, clientkit.Release(t, gone), test.gone)
 
 			other := clientkit.Acquire(t, locks[0], "other")
-			if err := c.servers[0].Write(t.Context(), record.Key("other"), "another"); err != nil {
+			if err := c.Servers[0].Write(t.Context(), record.Key("other"), "another"); err != nil {
 				t.Fatal(err)
 			}
 			clientkit.WantOwned(t, clientkit.Release(t, other), test.other)
@@ -128,7 +128,7 @@ func TestANaiveReleaseProvesNothingWithSentinel(t *testing.T) {
 	lock, _, _ := clientkit.Client(t, getDel.factory, backends.InitFor(c, lease))
 	lock.(*locks).alone = false
 	g := clientkit.Acquire(t, lock, "k")
-	if err := c.servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
+	if err := c.Servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
 		t.Fatal(err)
 	}
 	owned, err := g.Release(t.Context())
@@ -150,7 +150,7 @@ func TestANaiveReleaseRemovesWhatCameInBetween(t *testing.T) {
 	if stage := s.Await(client.MsgStage, 2); stage.Stage != client.StageRemoving {
 		t.Fatalf("stage %q", stage.Stage)
 	}
-	if err := c.servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
+	if err := c.Servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
 		t.Fatal(err)
 	}
 	s.Send(`{"cmd":"ping","n":41}`)
@@ -168,7 +168,7 @@ func TestANaiveReleaseThatLooksInTimeRemovesNothing(t *testing.T) {
 	s := clientkit.Serve(t, getDel.factory, backends.InitFor(c, lease))
 	s.Send(`{"cmd":"acquire","op":1,"hold":"h1","key":"k"}`)
 	s.Await(client.MsgOK, 1)
-	if err := c.servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
+	if err := c.Servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
 		t.Fatal(err)
 	}
 	s.Send(`{"cmd":"release","op":2,"hold":"h1"}`)
@@ -206,7 +206,7 @@ func TestALockIsRenewedAndEachRenewalReported(t *testing.T) {
 func TestARecordThatIsNotOursIsALoss(t *testing.T) {
 	c, locks, watched := startClientsFor(t, setnx, 1, lesser)
 	g := clientkit.Acquire(t, locks[0], "k")
-	if err := c.servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
+	if err := c.Servers[0].Write(t.Context(), record.Key("k"), "another"); err != nil {
 		t.Fatal(err)
 	}
 	clientkit.Eventually(t, "the loss", func() bool { return watched[0].WasLost(g.Session()) != nil })

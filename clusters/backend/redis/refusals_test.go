@@ -58,7 +58,7 @@ func TestRefusalsOfRealServersAreDefinite(t *testing.T) {
 // A replica that has not got a record yet must not answer that it is not ours.
 func TestAReplicaRefusesScripts(t *testing.T) {
 	c := startReplicated(t)
-	addr := net.JoinHostPort(c.servers[1].Addr(), "6379")
+	addr := net.JoinHostPort(c.Servers[1].Addr(), "6379")
 	store := record.NewStore(redis.NewClient(record.Options(addr, time.Second)), time.Second)
 	defer store.Close()
 	if _, err := store.Extend(t.Context(), "none", "v", time.Second); !client.Certain(err) {

@@ -74,7 +74,7 @@ func (r *replicated) named(ctx context.Context) (*server.Server, error) {
 		}
 		votes[a.Value]++
 	}
-	for _, s := range r.servers {
+	for _, s := range r.Servers {
 		if votes[s.Endpoint()] > len(r.sentinels)/2 {
 			return s, nil
 		}
@@ -100,14 +100,14 @@ func (r *replicated) Leader(ctx context.Context) (string, error) {
 }
 
 // Probe writes one key to the primary that the Sentinels name, again and again until it is taken, ctx is done or
-// probeTimeout is over.
+// server.ProbeTimeout is over.
 func (r *replicated) Probe(ctx context.Context) error {
-	return clusters.Until(ctx, probeTimeout, probeEvery, func(ctx context.Context) error {
+	return clusters.Until(ctx, server.ProbeTimeout, server.ProbeEvery, func(ctx context.Context) error {
 		primary, err := r.primary(ctx)
 		if err != nil {
 			return err
 		}
-		if err := primary.Write(ctx, probeKey, "probe"); err != nil {
+		if err := primary.Write(ctx, server.ProbeKey, "probe"); err != nil {
 			return fmt.Errorf("a write to %s, which the Sentinels name as the primary: %w", primary.Name(), err)
 		}
 		return nil
@@ -145,7 +145,7 @@ func (r *replicated) Ready(ctx context.Context) error {
 			if a.Err != nil {
 				return fmt.Errorf("the Sentinel of %s does not answer: %w", a.Node.Name(), a.Err)
 			}
-			if missing := a.Value.missing(primary.Endpoint(), len(r.servers), len(r.sentinels)); missing != "" {
+			if missing := a.Value.missing(primary.Endpoint(), len(r.Servers), len(r.sentinels)); missing != "" {
 				return fmt.Errorf("the Sentinel of %s: %s", a.Node.Name(), missing)
 			}
 		}
@@ -175,7 +175,7 @@ func (r *replicated) Failover(ctx context.Context) error {
 		if primary == old {
 			return fmt.Errorf("the Sentinels still name %s", old.Name())
 		}
-		return primary.Write(ctx, probeKey, "failover")
+		return primary.Write(ctx, server.ProbeKey, "failover")
 	})
 	if err != nil {
 		return fmt.Errorf("failover from %s, begun by the Sentinel of %s: no new primary took a write: %w", old.Name(), by.Name(), err)

@@ -68,15 +68,15 @@ func launchServers(ctx context.Context, site clusters.Site, hosts []clusters.Hos
 func replicating(ctx context.Context, nodes []clusters.Node, dial clusters.Dialer) (err error) {
 	c := &single{server.ConnectAll(clusters.Service{Nodes: nodes, Dial: dial})}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	for _, s := range c.servers {
+	for _, s := range c.Servers {
 		if err := s.Await(ctx); err != nil {
 			return err
 		}
 	}
-	if len(c.servers) == 1 {
+	if len(c.Servers) == 1 {
 		return nil
 	}
-	if err := server.Settled(ctx, nodes, func(ctx context.Context) error { return c.inSync(ctx, c.servers[0]) }); err != nil {
+	if err := server.Settled(ctx, nodes, func(ctx context.Context) error { return c.inSync(ctx, c.Servers[0]) }); err != nil {
 		return fmt.Errorf("starting %d redis servers: %w", len(nodes), err)
 	}
 	return nil
@@ -85,7 +85,7 @@ func replicating(ctx context.Context, nodes []clusters.Node, dial clusters.Diale
 // Connect prepares connections to each server, and to the Sentinels where there are several.
 func (Backend) Connect(service clusters.Service) (clusters.Cluster, error) {
 	c := &single{server.ConnectAll(service)}
-	if len(c.servers) == 1 {
+	if len(c.Servers) == 1 {
 		return c, nil
 	}
 	r := &replicated{single: c}

@@ -24,9 +24,9 @@ func TestAMajorityIsAskedAboutAGrant(t *testing.T) {
 			t.Errorf("declares %q", ready.Commands)
 		}
 		g := clientkit.Acquire(t, lock, "k").(client.Asker)
-		for i := range c.servers {
+		for i := range c.Servers {
 			held, err := g.Ask(t.Context(), history.AskLatest)
-			if want := i <= len(c.servers)/2; err != nil || held != want {
+			if want := i <= len(c.Servers)/2; err != nil || held != want {
 				t.Errorf("with %d servers that have forgotten it: %v, %v", i, held, err)
 			}
 			forget(t, c.Endpoints()[i], "k")
@@ -51,9 +51,9 @@ func TestServersThatDoNotAnswerDoNotDeny(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		lock, _, _ := clientkit.Client(t, factory, backends.InitFor(c, time.Minute))
 		g := clientkit.Acquire(t, lock, "k").(client.Asker)
-		for killed, s := range c.servers {
+		for killed, s := range c.Servers {
 			held, err := g.Ask(t.Context(), history.AskLatest)
-			if want := killed <= len(c.servers)/2; held != want || (err == nil) != want {
+			if want := killed <= len(c.Servers)/2; held != want || (err == nil) != want {
 				t.Errorf("with %d servers killed: %v, %v", killed, held, err)
 			}
 			backends.Kill(t, s.Node)

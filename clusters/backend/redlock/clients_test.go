@@ -85,7 +85,7 @@ func newClientFor(t *testing.T, c *cluster, factory client.Factory, ttl time.Dur
 // records counts the servers that have the record of a grant, or any record if the value is empty.
 func records(t *testing.T, c *cluster, key, value string) (n int) {
 	t.Helper()
-	for _, s := range c.servers {
+	for _, s := range c.Servers {
 		if got, err := s.Read(t.Context(), record.Key(key)); err == nil && (value == "" || got == value) {
 			n++
 		}
@@ -124,8 +124,8 @@ func TestItExcludes(t *testing.T) {
 func TestItIsRenewedByAMajority(t *testing.T) {
 	eachRenewed(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		lock, w := newClient(t, c, factory)
-		backends.Pause(t, c.servers[0].Node)
-		backends.Pause(t, c.servers[1].Node)
+		backends.Pause(t, c.Servers[0].Node)
+		backends.Pause(t, c.Servers[1].Node)
 		g := clientkit.Acquire(t, lock, "k")
 		valid := g.Valid()
 		clientkit.Eventually(t, "three leases", func() bool { return len(w.Leases(g.Session())) >= 3 })
@@ -142,8 +142,8 @@ func TestItIsRenewedByAMajority(t *testing.T) {
 		if !g.Valid().After(valid) {
 			t.Errorf("valid until %v at first, %v after two renewals", valid, g.Valid())
 		}
-		backends.Resume(t, c.servers[0].Node) // a release asks once: one slow server of three would leave it open
-		backends.Resume(t, c.servers[1].Node)
+		backends.Resume(t, c.Servers[0].Node) // a release asks once: one slow server of three would leave it open
+		backends.Resume(t, c.Servers[1].Node)
 		clientkit.WantOwned(t, clientkit.Release(t, g), "true")
 		if why := w.WasLost(g.Session()); why != nil {
 			t.Errorf("lost: %v", why)
@@ -157,7 +157,7 @@ func TestAMajorityThatForgets(t *testing.T) {
 		a, w := newClient(t, c, factory) // whose lease is much longer than the servers take to come back
 		b, _ := newClient(t, c, factory)
 		g := clientkit.Acquire(t, a, "k")
-		for _, s := range c.servers[:3] {
+		for _, s := range c.Servers[:3] {
 			backends.Restart(t, s.Node, true)
 		}
 		backends.Ready(t, c)
@@ -175,7 +175,7 @@ func TestWithoutAMajorityItIsLostAndNotGranted(t *testing.T) {
 	eachRenewed(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		lock, w := newClientFor(t, c, factory, lesser)
 		g := clientkit.Acquire(t, lock, "k")
-		for _, s := range c.servers[:3] {
+		for _, s := range c.Servers[:3] {
 			backends.Pause(t, s.Node)
 		}
 		clientkit.Eventually(t, "the loss", func() bool { return w.WasLost(g.Session()) != nil })
@@ -186,7 +186,7 @@ func TestWithoutAMajorityItIsLostAndNotGranted(t *testing.T) {
 		clientkit.WantUnknown(t, err) // three may make the record once they wake up
 		_, err = g.Release(t.Context())
 		clientkit.WantUnknown(t, err)
-		for _, s := range c.servers[:3] {
+		for _, s := range c.Servers[:3] {
 			backends.Resume(t, s.Node)
 		}
 		clientkit.Release(t, clientkit.Acquire(t, lock, "other"))
@@ -196,7 +196,7 @@ func TestWithoutAMajorityItIsLostAndNotGranted(t *testing.T) {
 func TestServersThatAreNotThereAreNotUnknown(t *testing.T) {
 	each(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		lock, _ := newClient(t, c, factory)
-		for _, s := range c.servers {
+		for _, s := range c.Servers {
 			backends.Kill(t, s.Node)
 		}
 		_, err := lock.Acquire(t.Context(), "k", true)
@@ -272,7 +272,7 @@ func TestAnAcquireOfUnknownOutcomeNamesItsRecord(t *testing.T) {
 	eachQuick(t, func(t *testing.T, c *cluster, factory client.Factory) {
 		lock, _ := newClient(t, c, factory)
 		clientkit.Release(t, clientkit.Acquire(t, lock, "k")) // the connections are there
-		for _, s := range c.servers[:3] {
+		for _, s := range c.Servers[:3] {
 			backends.Pause(t, s.Node)
 		}
 		var under [2]string
@@ -281,7 +281,7 @@ func TestAnAcquireOfUnknownOutcomeNamesItsRecord(t *testing.T) {
 			clientkit.WantUnknown(t, err)
 			under[i] = client.SessionOf(err)
 		}
-		for _, s := range c.servers[:3] {
+		for _, s := range c.Servers[:3] {
 			backends.Resume(t, s.Node)
 		}
 		if under[0] == "" || under[1] == "" || under[0] == under[1] {

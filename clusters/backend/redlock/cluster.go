@@ -11,18 +11,8 @@ import (
 	"lockcheck/clusters/backend/redis/server"
 )
 
-const (
-	probeTimeout = 20 * time.Second
-	probeEvery   = 50 * time.Millisecond
-)
-
-// probeKey is written by probes. Lock clients use keys with another prefix.
-const probeKey = "lockcheck-probe"
-
 // cluster is the running servers. None of them leads.
-type cluster struct {
-	servers []*server.Server
-}
+type cluster struct{ server.Servers }
 
 var _ clusters.Cluster = (*cluster)(nil)
 
@@ -42,28 +32,11 @@ func (Backend) Connect(service clusters.Service) (clusters.Cluster, error) {
 	return &cluster{server.ConnectAll(service)}, nil
 }
 
-func (c *cluster) Nodes() []clusters.Node { return server.Nodes(c.servers) }
-
-func (c *cluster) Endpoints() []string { return clusters.Each(c.servers, (*server.Server).Endpoint) }
-
-func (c *cluster) Versions(ctx context.Context) (map[string]string, error) {
-	return server.Versions(ctx, c.servers)
-}
-
-// Close ends the connections to the servers, not the servers.
-func (c *cluster) Close() error {
-	var errs []error
-	for _, s := range c.servers {
-		errs = append(errs, s.Close())
-	}
-	return errors.Join(errs...)
-}
-
 // Ready returns once every server took a write and read it back.
 func (c *cluster) Ready(ctx context.Context) error {
 	return server.Settled(ctx, c.Nodes(), func(ctx context.Context) error {
 		var errs []error
-		for _, a := range clusters.AskAll(ctx, c.servers, verify) {
+		for _, a := range clusters.AskAll(ctx, c.Servers, verify) {
 			if a.Err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", a.Node.Name(), a.Err))
 			}
@@ -75,27 +48,27 @@ func (c *cluster) Ready(ctx context.Context) error {
 // verify writes to a server and reads it back.
 func verify(ctx context.Context, s *server.Server) (struct{}, error) {
 	value := strconv.FormatInt(time.Now().UnixNano(), 10)
-	if err := s.Write(ctx, probeKey, value); err != nil {
+	if err := s.Write(ctx, server.ProbeKey, value); err != nil {
 		return struct{}{}, fmt.Errorf("a write: %w", err)
 	}
-	got, err := s.Read(ctx, probeKey)
+	got, err := s.Read(ctx, server.ProbeKey)
 	if err == nil && got != value {
 		err = fmt.Errorf("it took %q and reads %q", value, got)
 	}
 	return struct{}{}, err
 }
 
-// Probe writes one key to every server, again and again until a majority took it in one round, ctx is done or probeTimeout
+// Probe writes one key to every server, again and again until a majority took it in one round, ctx is done or server.ProbeTimeout
 // is over.
 func (c *cluster) Probe(ctx context.Context) error {
-	return clusters.Until(ctx, probeTimeout, probeEvery, func(ctx context.Context) error {
+	return clusters.Until(ctx, server.ProbeTimeout, server.ProbeEvery, func(ctx context.Context) error {
 		var errs []error
-		for _, a := range clusters.AskAll(ctx, c.servers, write) {
+		for _, a := range clusters.AskAll(ctx, c.Servers, write) {
 			if a.Err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", a.Node.Name(), a.Err))
 			}
 		}
-		if len(c.servers)-len(errs) > len(c.servers)/2 {
+		if len(c.Servers)-len(errs) > len(c.Servers)/2 {
 			return nil
 		}
 		return fmt.Errorf("no majority of the redis servers took a write: %w", errors.Join(errs...))
@@ -103,5 +76,5 @@ func (c *cluster) Probe(ctx context.Context) error {
 }
 
 func write(ctx context.Context, s *server.Server) (struct{}, error) {
-	return struct{}{}, s.Write(ctx, probeKey, "probe")
+	return struct{}{}, s.Write(ctx, server.ProbeKey, "probe")
 }

@@ -25,7 +25,7 @@ func TestFiveIndependentServers(t *testing.T) {
 	if _, led := clusters.Cluster(c).(clusters.LeaderReporter); led {
 		t.Error("it says who leads")
 	}
-	for _, s := range c.servers {
+	for _, s := range c.Servers {
 		info, err := s.Info(t.Context())
 		if err != nil || info["role"] != "master" || info["connected_slaves"] != "0" {
 			t.Errorf("%s: %v, %v", s.Name(), info, err)
@@ -39,12 +39,12 @@ func TestFiveIndependentServers(t *testing.T) {
 
 func TestAProbeNeedsAMajority(t *testing.T) {
 	c := start(t)
-	backends.Pause(t, c.servers[0].Node)
-	backends.Pause(t, c.servers[1].Node)
+	backends.Pause(t, c.Servers[0].Node)
+	backends.Pause(t, c.Servers[1].Node)
 	if err := c.Probe(t.Context()); err != nil {
 		t.Errorf("with three of five: %v", err)
 	}
-	backends.Pause(t, c.servers[2].Node)
+	backends.Pause(t, c.Servers[2].Node)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if err := c.Probe(ctx); err == nil || !strings.Contains(err.Error(), "n1") {
@@ -55,7 +55,7 @@ func TestAProbeNeedsAMajority(t *testing.T) {
 	if err := c.Ready(ctx); err == nil || !strings.Contains(err.Error(), "n1") {
 		t.Errorf("ready: %v", err)
 	}
-	for _, s := range c.servers[:3] {
+	for _, s := range c.Servers[:3] {
 		backends.Resume(t, s.Node)
 	}
 	backends.Ready(t, c)

@@ -50,8 +50,8 @@ func TestAnExtensionOfARecordThatIsGone(t *testing.T) {
 		clientkit.WantOwned(t, clientkit.Release(t, clientkit.Acquire(t, b, "k")), "true")
 		round := extended(t, g)
 		if u.anew {
-			if n := records(t, c, "k", g.Session()); n != len(c.servers) || round.Until.IsZero() {
-				t.Errorf("the record was made anew on %d of %d servers: %+v", n, len(c.servers), round)
+			if n := records(t, c, "k", g.Session()); n != len(c.Servers) || round.Until.IsZero() {
+				t.Errorf("the record was made anew on %d of %d servers: %+v", n, len(c.Servers), round)
 			}
 			clientkit.WantOwned(t, clientkit.Release(t, g), "true")
 			if why := w.WasLost(g.Session()); why != nil {
@@ -88,13 +88,13 @@ func TestAnExtensionThatIsNotAnsweredIsNoLoss(t *testing.T) {
 	eachByExtend(t, func(t *testing.T, c *cluster, u usage) {
 		lock, _ := newClientFor(t, c, u.factory, time.Minute)
 		g := clientkit.Acquire(t, lock, "k")
-		for _, s := range c.servers {
+		for _, s := range c.Servers {
 			backends.Pause(t, s.Node)
 		}
 		if round := extended(t, g); round != (renewal.Round{}) {
 			t.Errorf("%+v, want one that may be repeated", round)
 		}
-		for _, s := range c.servers {
+		for _, s := range c.Servers {
 			backends.Resume(t, s.Node)
 		}
 	})

@@ -21,11 +21,6 @@ const (
 
 var _ clusters.Attachable = Backend{}
 
-// AttachLayout is that of servers whose settings others chose.
-func (b Backend) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {
-	return clusters.LayoutOfOthers(b, endpoints, opts)
-}
-
 // Credentials are users with passwords.
 func (Backend) Credentials() clusters.Credentials {
 	return clusters.Credentials{Login: clusters.LoginBoth}
@@ -73,35 +68,11 @@ func (s *attachedServer) with(ctx context.Context, do func(*zk.Conn) error) erro
 	})
 }
 
-// askAny asks the servers one after the other until one answers. What one that was given up on says later is its own question's answer,
-// which no client reads.
-func askAny[T any](ctx context.Context, c *attached, do func(*zk.Conn) (T, error)) (T, error) {
-	var errs []error
-	for _, s := range c.servers {
-		var answer T
-		err := s.with(ctx, func(conn *zk.Conn) (err error) {
-			answer, err = do(conn)
-			return err
-		})
-		if err == nil {
-			return answer, nil
-		}
-		errs = append(errs, s.unusable(err))
-	}
-	var none T
-	return none, errors.Join(errs...)
-}
-
 // Check asks every server for the run's own node, which is not there.
 func (c *attached) Check(ctx context.Context) error {
-	for _, a := range clusters.AskAll(ctx, c.servers, func(ctx context.Context, s *attachedServer) (struct{}, error) {
-		return struct{}{}, s.with(ctx, func(conn *zk.Conn) error { _, _, err := conn.Exists(c.root); return err })
-	}) {
-		if a.Err != nil {
-			return a.Node.unusable(a.Err)
-		}
-	}
-	return nil
+	return clusters.AskEvery(ctx, c.servers, func(ctx context.Context, s *attachedServer) error {
+		return s.with(ctx, func(conn *zk.Conn) error { _, _, err := conn.Exists(c.root); return err })
+	}, (*attachedServer).unusable)
 }
 
 // unusable says why a server cannot be used, and what to do.
@@ -117,14 +88,19 @@ func (s *attachedServer) unusable(err error) error {
 }
 
 // Existing is the run's own node, and some of those below.
-func (c *attached) Existing(ctx context.Context) ([]string, error) {
-	return askAny(ctx, c, func(conn *zk.Conn) ([]string, error) {
-		there, _, err := conn.Exists(c.root)
-		if !there {
-			return nil, err
+func (c *attached) Existing(ctx context.Context) (found []string, err error) {
+	err = clusters.AskInTurn(ctx, c.servers, func(ctx context.Context, s *attachedServer) error {
+		var there bool // of this server's own: one that was given up on may still answer
+		err := s.with(ctx, func(conn *zk.Conn) (err error) {
+			there, _, err = conn.Exists(c.root)
+			return err
+		})
+		if err == nil && there {
+			found = []string{c.root}
 		}
-		return []string{c.root}, err
-	})
+		return err
+	}, (*attachedServer).unusable)
+	return found, err
 }
 
 // Ready makes the run's own node if it is not there, writes below it through every server, and looks at the session that is granted.
@@ -206,8 +182,7 @@ func (c *attached) Probe(ctx context.Context) error {
 
 // Remove deletes the run's own node and all below it, and the parent if the run made that and nothing else is in it.
 func (c *attached) Remove(ctx context.Context) error {
-	_, err := askAny(ctx, c, func(conn *zk.Conn) (struct{}, error) { return struct{}{}, c.removeOver(conn) })
-	return err
+	return clusters.AskInTurn(ctx, c.servers, func(ctx context.Context, s *attachedServer) error { return s.with(ctx, c.removeOver) }, (*attachedServer).unusable)
 }
 
 // removeOver does so over one connection.

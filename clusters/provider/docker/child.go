@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"syscall"
 
 	"github.com/hashicorp/yamux"
 
@@ -14,22 +15,47 @@ import (
 	"lockcheck/clusters/provider/procs"
 )
 
-// child is a process of lockcheck's own, started by the sandbox of its host.
-type child struct {
-	stdio
+// started is what processes and containers on a host have in common.
+type started struct {
 	host    *host
 	what    string // for errors: "client on host c1"
 	log     string
-	pid     int // in the host's PID namespace
-	control *control
+	control *control // with the sandbox, about its processes
 
 	done chan struct{}
 	err  error
 }
 
+func (s *started) PID() int              { return 0 } // it may be on another machine
+func (s *started) LogPath() string       { return s.log }
+func (s *started) Done() <-chan struct{} { return s.done }
+
+// Err is nil while it runs, and if it ended with exit code 0.
+func (s *started) Err() error {
+	if !isClosed(s.done) {
+		return nil
+	}
+	return s.err
+}
+
+func (s *started) endedError() error {
+	if s.err == nil {
+		return fmt.Errorf("%s has ended: exit code 0", s.what)
+	}
+	return fmt.Errorf("%s has ended: %w", s.what, s.err)
+}
+
+// child is a process of lockcheck's own, started by the sandbox of its host.
+type child struct {
+	started
+	stdio
+	pid int // in the host's PID namespace
+}
+
 var (
-	_ clusters.Pauser = (*child)(nil)
-	_ clusters.Logged = (*child)(nil)
+	_ clusters.Pauser  = (*child)(nil)
+	_ clusters.Stopper = (*child)(nil)
+	_ clusters.Logged  = (*child)(nil)
 )
 
 func (h *host) startChild(session *yamux.Session, cmd clusters.Command, capabilities bool) (_ *child, err error) {
@@ -37,7 +63,7 @@ func (h *host) startChild(session *yamux.Session, cmd clusters.Command, capabili
 	if err != nil {
 		return nil, err
 	}
-	c := &child{host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), done: make(chan struct{})}
+	c := &child{started: started{host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), done: make(chan struct{})}}
 	id := strconv.Itoa(h.number())
 	var opened []io.Closer
 	defer func() {
@@ -113,20 +139,8 @@ func (c *child) await(logged <-chan struct{}) {
 	close(c.done)
 }
 
-func (c *child) PID() int              { return 0 } // it may be on another machine
-func (c *child) LogPath() string       { return c.log }
-func (c *child) Done() <-chan struct{} { return c.done }
-
 // Target is how a program on the host finds the process.
 func (c *child) Target() procs.Target { return procs.Target{PID: c.pid} }
-
-// Err is nil while the process runs, and if it ended with exit code 0.
-func (c *child) Err() error {
-	if !isClosed(c.done) {
-		return nil
-	}
-	return c.err
-}
 
 func isClosed(c <-chan struct{}) bool {
 	select {
@@ -170,11 +184,12 @@ func (c *child) ask(ctx context.Context, do sandbox.Verb) (sandbox.Answer, error
 	return answer, err
 }
 
-func (c *child) endedError() error {
-	if c.err == nil {
-		return fmt.Errorf("%s has ended: exit code 0", c.what)
+// Stop asks the process itself, not what it forked.
+func (c *child) Stop(ctx context.Context) error {
+	if _, err := c.ask(ctx, sandbox.Quit); err != nil && !isClosed(c.done) {
+		return err
 	}
-	return fmt.Errorf("%s has ended: %w", c.what, c.err)
+	return awaitQuit(ctx, c.what, c.done, syscall.SIGTERM)
 }
 
 // Kill returns nil also for a process that had ended before.

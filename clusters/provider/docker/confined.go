@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -20,20 +22,30 @@ import (
 
 // confined is a program of an image as it is, in a container of its own that has its host's network and PID namespaces.
 type confined struct {
-	host    *host
-	what    string // for errors: "redis on host n1"
-	log     string
-	id      string
-	image   string // as it was named
-	named   string // what names another image, for errors
-	quit    syscall.Signal
-	memory  int64    // that it may take, in bytes
-	control *control // with the sandbox, about its processes
-
+	started
+	id     string
+	image  string // as it was named
+	named  string // what names another image, for errors
+	quit   syscall.Signal
+	memory int64       // that it may take, in bytes
 	killed atomic.Bool // by us
+}
 
-	done chan struct{}
-	err  error
+var _ clusters.Stopper = (*confined)(nil)
+
+// begin opens the log of a program to start. Until done, the site does not close; a site that is being closed ends ctx, and a Ctrl-C does not.
+func (h *host) begin(ctx context.Context, cmd clusters.Command) (_ context.Context, log *os.File, done func(), err error) {
+	if err := h.site.enter(); err != nil {
+		return nil, nil, nil, err
+	}
+	ctx, cancel := uninterrupted(ctx)
+	stop := context.AfterFunc(h.site.ctx, cancel)
+	done = func() { stop(); cancel(); h.site.busy.Done() }
+	if log, err = clusters.OpenLog(h.site.logs, h.name, cmd.Log); err != nil {
+		done()
+		return nil, nil, nil, err
+	}
+	return ctx, log, done, nil
 }
 
 // Exit codes with which the engine and shells say that there was nothing to run.
@@ -100,20 +112,8 @@ func (p *confined) ranOutOfMemory() bool {
 	return err == nil && first.Action == events.ActionOOM
 }
 
-func (p *confined) PID() int              { return 0 } // it may be on another machine
-func (p *confined) LogPath() string       { return p.log }
-func (p *confined) Done() <-chan struct{} { return p.done }
-
 // Target is how a program on the host finds the server's processes.
 func (p *confined) Target() procs.Target { return procs.Target{Container: p.id} }
-
-// Err is nil while the server runs, and if it ended with exit code 0.
-func (p *confined) Err() error {
-	if !isClosed(p.done) {
-		return nil
-	}
-	return p.err
-}
 
 // Resume continues them and reads back that no thread is stopped.
 func (p *confined) Resume(ctx context.Context) error {
@@ -137,13 +137,6 @@ func (p *confined) ask(ctx context.Context, do sandbox.Verb) (sandbox.Answer, er
 		err = fmt.Errorf("%s: %w", p.what, err)
 	}
 	return answer, err
-}
-
-func (p *confined) endedError() error {
-	if p.err == nil {
-		return fmt.Errorf("%s has ended: exit code 0", p.what)
-	}
-	return fmt.Errorf("%s has ended: %w", p.what, p.err)
 }
 
 // Kill returns once all processes of the container were seen to be gone and the engine has removed it, so that its
@@ -171,4 +164,25 @@ func (p *confined) Kill(ctx context.Context) error {
 		return fmt.Errorf("%s is still there after SIGKILL: %w", p.what, ctx.Err())
 	}
 	return nil
+}
+
+// Stop has the engine ask the container's first process, which it knows.
+func (p *confined) Stop(ctx context.Context) error {
+	if isClosed(p.done) {
+		return p.endedError()
+	}
+	err := p.host.site.engine.ContainerKill(ctx, p.id, strconv.Itoa(int(p.quit)))
+	if err != nil && !isClosed(p.done) {
+		return fmt.Errorf("ask %s to end: %w", p.what, err)
+	}
+	return awaitQuit(ctx, p.what, p.done, p.quit)
+}
+
+func awaitQuit(ctx context.Context, what string, done <-chan struct{}, quit syscall.Signal) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s did not end after signal %d: %w", what, int(quit), ctx.Err())
+	}
 }

@@ -43,20 +43,14 @@ func (h *host) startGuest(ctx context.Context, session *yamux.Session, cmd clust
 	if h.site.entrance == nil {
 		return nil, errors.New("no image of lock clients was named")
 	}
-	if err := h.site.enter(); err != nil {
-		return nil, err
-	}
-	defer h.site.busy.Done()
-	ctx, cancel := uninterrupted(ctx)
-	defer cancel()
-	defer context.AfterFunc(h.site.ctx, cancel)()
-	log, err := clusters.OpenLog(h.site.logs, h.name, cmd.Log)
+	ctx, log, done, err := h.begin(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	p := &guest{number: strconv.Itoa(h.number()), confined: confined{
-		host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), image: h.site.entrance.image.ref, quit: cmd.Quit(), memory: clientMemory,
-		named: "--" + clusters.FlagClientImage, done: make(chan struct{}),
+		started: started{host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), done: make(chan struct{})}, image: h.site.entrance.image.ref, quit: cmd.Quit(), memory: clientMemory,
+		named: "--" + clusters.FlagClientImage,
 	}}
 	if err := p.start(ctx, session, cmd, log); err != nil {
 		log.Close()

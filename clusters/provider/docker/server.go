@@ -34,20 +34,14 @@ func (h *host) startServer(ctx context.Context, cmd clusters.Command) (*server, 
 	if cmd.Pipes {
 		return nil, errors.New("a server from an image has no pipes")
 	}
-	if err := h.site.enter(); err != nil {
-		return nil, err
-	}
-	defer h.site.busy.Done()
-	ctx, cancel := uninterrupted(ctx)
-	defer cancel()
-	defer context.AfterFunc(h.site.ctx, cancel)()
-	log, err := clusters.OpenLog(h.site.logs, h.name, cmd.Log)
+	ctx, log, done, err := h.begin(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	p := &server{data: cmd.Data, confined: confined{
-		host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), image: h.of.image.ref, quit: cmd.Quit(), memory: h.site.memory,
-		named: "--" + clusters.FlagImage + " or " + imageVariable(h.of.software), done: make(chan struct{}),
+		started: started{host: h, what: cmd.Log + " on host " + h.name, log: log.Name(), done: make(chan struct{})}, image: h.of.image.ref, quit: cmd.Quit(), memory: h.site.memory,
+		named: "--" + clusters.FlagImage + " or " + imageVariable(h.of.software),
 	}}
 	if err := p.start(ctx, cmd, log); err != nil {
 		log.Close()

@@ -17,8 +17,8 @@ import (
 	"lockcheck/clusters"
 )
 
-// API is a Kubernetes API server, and how one is known there. Only the few requests that a campaign makes are here: client-go would
-// bring more packages than all of lockcheck has.
+// API is a Kubernetes API server, and how one is known there. Only the few requests that a campaign makes are here: client-go in
+// this module would decide which version of it the lock clients under test are built with.
 type API struct {
 	Server    string // its URL
 	Namespace string // that the configuration names; "default" if none

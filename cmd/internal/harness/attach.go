@@ -91,7 +91,7 @@ func (o *Options) layout(backend clusters.Backend) (clusters.Layout, error) {
 	if err != nil {
 		return clusters.Layout{}, Usage(err)
 	}
-	return able.AttachLayout(len(places), asked)
+	return clusters.AttachLayout(able, len(places), asked)
 }
 
 // settings are those of the servers for the plan. Of those that others chose only what the user expects of them is known.

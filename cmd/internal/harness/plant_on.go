@@ -49,7 +49,7 @@ func (b plantedBackend) Clients() []clusters.LockClient {
 type plantedAttachable struct{ plantedBackend }
 
 func (b plantedAttachable) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {
-	return b.Described.(clusters.Attachable).AttachLayout(endpoints, opts)
+	return clusters.AttachLayout(b.Described, endpoints, opts)
 }
 
 func (b plantedAttachable) Credentials() clusters.Credentials {

@@ -40,7 +40,7 @@ func Run(ctx context.Context, o Options, quiet bool, report func(*rundir.Dir, ru
 	made := run.New(planned.Setup, provider, outputTo(dir, planned.Plan, status))
 	soFar := endWhenFound(made, planned.Plan, dir, status) // --until; progress.go
 	hide := show(made, planned.Plan, status, soFar)
-	err = made.Make(ctx, // workloads/run: its stages, then close.go
+	err = made.Make(ctx, // workloads/run: its stages, then finish.go
 		made.StartServers,
 		made.StartResource,
 		made.StartClients,

@@ -37,15 +37,7 @@ func properties(are func(checker.Description) bool) (names []model.Name) {
 // OutcomeOf reads what a run directory teaches a hunt for violations of these properties.
 func OutcomeOf(dir string, wanted []model.Name) Outcome {
 	o := Outcome{Dir: dir}
-	d, err := rundir.Open(dir)
-	if err != nil {
-		return barren(o, err.Error())
-	}
-	j, err := harness.Judge(d, checker.Options{})
-	if err != nil {
-		return barren(o, err.Error())
-	}
-	shapes, err := shapesOf(d, j, wanted)
+	j, shapes, err := judge(dir, wanted)
 	if err != nil {
 		return barren(o, err.Error())
 	}
@@ -82,19 +74,24 @@ func barren(o Outcome, why string) Outcome {
 
 // FindsOf reads the violations of these properties in a run directory, each signature once.
 func FindsOf(dir string, wanted []model.Name) ([]Find, error) {
-	d, err := rundir.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	j, err := harness.Judge(d, checker.Options{})
-	if err != nil {
-		return nil, err
-	}
-	shapes, err := shapesOf(d, j, wanted)
+	j, shapes, err := judge(dir, wanted)
 	if err != nil {
 		return nil, err
 	}
 	return findsOf(j.Result, j.Plan, wanted, shapes), nil
+}
+
+// judge judges a run directory, and looks for the shapes of its findings.
+func judge(dir string, wanted []model.Name) (j rundir.Judgement, shapes func(finding string) string, err error) {
+	d, err := rundir.Open(dir)
+	if err != nil {
+		return j, nil, err
+	}
+	if j, err = harness.Judge(d, checker.Options{}); err != nil {
+		return j, nil, err
+	}
+	shapes, err = shapesOf(d, j, wanted)
+	return j, shapes, err
 }
 
 // shapesOf looks for the witnesses of all findings of these properties, and returns their shapes. The run's directory has witnesses of a few only:

@@ -80,12 +80,10 @@ func (c *attached) Place() string { return c.place }
 
 // Check asks every server for the run's keys, of which there are none.
 func (c *attached) Check(ctx context.Context) error {
-	for _, a := range clusters.AskAll(ctx, c.servers, func(ctx context.Context, s *attachedServer) ([]string, error) { return s.existing(ctx) }) {
-		if a.Err != nil {
-			return a.Node.unusable(a.Err)
-		}
-	}
-	return nil
+	return clusters.AskEvery(ctx, c.servers, func(ctx context.Context, s *attachedServer) error {
+		_, err := s.existing(ctx)
+		return err
+	}, (*attachedServer).unusable)
 }
 
 // refusals are what a server says that will not have this user, and what to do.
@@ -167,12 +165,7 @@ var script = redis.NewScript("#!lua\nreturn redis.call('get', KEYS[1])")
 
 // Ready writes to every server, and reads it back by a script.
 func (c *attached) Ready(ctx context.Context) error {
-	for _, a := range clusters.AskAll(ctx, c.servers, func(ctx context.Context, s *attachedServer) (struct{}, error) { return struct{}{}, s.verify(ctx) }) {
-		if a.Err != nil {
-			return a.Node.unusable(a.Err)
-		}
-	}
-	return nil
+	return clusters.AskEvery(ctx, c.servers, func(ctx context.Context, s *attachedServer) error { return s.verify(ctx) }, (*attachedServer).unusable)
 }
 
 func (s *attachedServer) verify(ctx context.Context) error {

@@ -44,19 +44,6 @@ func Connect(at clusters.Node, dial clusters.Dialer) *Server {
 	return &Server{Node: at, rdb: redis.NewClient(Options(dial, endpoint(at)))}
 }
 
-// ConnectAll prepares connections to the servers of a service.
-func ConnectAll(service clusters.Service) (all []*Server) {
-	for _, at := range service.Nodes {
-		all = append(all, Connect(at, service.Dial))
-	}
-	return all
-}
-
-// Nodes are the servers as they were given: one that lockcheck launched can be started again.
-func Nodes(of []*Server) []clusters.Node {
-	return clusters.Each(of, func(s *Server) clusters.Node { return s.Node })
-}
-
 // Process is a redis-server process to start.
 type Process struct {
 	Log   string // names its log and its data directory
