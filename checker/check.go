@@ -190,6 +190,11 @@ func (j *judgement) property(p row, o *property.Outcome) model.Property {
 // verdict is the run's: a violation is never hidden by an unknown, and a run that tested nothing does not pass.
 func (j *judgement) verdict(r *model.Result) (model.Verdict, string) {
 	var violated, unknown, inapplicable []string
+	for _, e := range r.Exposure { // first: it is often why a property had nothing to judge
+		if e.Count < e.Min {
+			unknown = append(unknown, e.Text)
+		}
+	}
 	for _, p := range r.Properties {
 		switch p.Verdict {
 		case model.NotApplicable:
@@ -202,11 +207,6 @@ func (j *judgement) verdict(r *model.Result) (model.Verdict, string) {
 	}
 	if len(violated) > 0 {
 		return model.Violation, "violated: " + strings.Join(violated, ", ")
-	}
-	for _, e := range r.Exposure {
-		if e.Count < e.Min {
-			unknown = append(unknown, e.Text)
-		}
 	}
 	if x := j.m.Plan.Excerpt; x != nil {
 		unknown = append(unknown, fmt.Sprintf("an excerpt made for %s, which it does not show; it can show nothing else", x.Finding))

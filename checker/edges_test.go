@@ -108,7 +108,7 @@ func TestAClientThatTakesNoLockPassesNothing(t *testing.T) {
 		t.Errorf("%s: %s", p.Verdict, p.Reason)
 	}
 	alone := strings.ReplaceAll(text, "held=1.4", "") // no overlap is seen
-	if result, _ = judgeText(t, plan, alone); result.Verdict != model.Inconclusive || !strings.Contains(result.Reason, "no write under a lock was handled by the resource and answered") {
+	if result, _ = judgeText(t, plan, alone); result.Verdict != model.Inconclusive || !strings.Contains(result.Reason, "no write under a lock was handled by the resource and answered; mutual-exclusion: ") {
 		t.Errorf("%s: %s", result.Verdict, result.Reason)
 	}
 }

@@ -106,7 +106,7 @@ func differences(half config.Half, run compare.Run) (d difference) {
 	}
 	for _, e := range run.Exposure {
 		if e.Count < e.Min {
-			d.unexposed = append(d.unexposed, fmt.Sprintf("%s: %d of at least %d", e.Name, e.Count, e.Min))
+			d.unexposed = append(d.unexposed, fmt.Sprintf("%s: %d, at least %d required", e.Name, e.Count, e.Min))
 		}
 	}
 	return d

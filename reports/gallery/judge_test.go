@@ -62,7 +62,7 @@ func TestJudge(t *testing.T) {
 		"the cause":                       {expecting(by(want(mutex, violation), "pause of holder")), ran(violation, is(mutex, violation, "kill of leader", "pause of holder")), Reproduced, ""},
 		"another cause":                   {expecting(by(want(mutex, violation), "pause of holder")), ran(violation, is(mutex, violation, "kill of leader")), NotReproduced, "put down to kill of leader, expected pause of holder"},
 		"nothing happened":                {expecting(want(mutex, violation)), ran(unsure, is(mutex, pass)), Inconclusive, "it showed nothing"},
-		"too little happened":             {expecting(want(mutex, violation)), unexposed(ran(violation, is(mutex, pass), is(lost, violation))), Inconclusive, "pauses: 0 of at least 1"},
+		"too little happened":             {expecting(want(mutex, violation)), unexposed(ran(violation, is(mutex, pass), is(lost, violation))), Inconclusive, "pauses: 0, at least 1 required"},
 		"found although little happened":  {expecting(want(mutex, violation)), unexposed(ran(violation, is(mutex, violation))), Reproduced, ""},
 		"the property is unknown":         {expecting(want(mutex, violation)), ran(pass, is(mutex, unsure)), Inconclusive, "mutual-exclusion is inconclusive"},
 		"a contrast":                      {expecting(want(mutex, masked)), ran(pass, is(mutex, masked), is(stale, pass)), Reproduced, ""},

@@ -39,12 +39,12 @@ func planFacts(p history.Plan) []fact {
 	}...), slices.Concat(workFacts(p), jobFacts(p))...)
 }
 
-// workFacts say what else clients do than short work.
+// workFacts say what else clients do than short work. A narrow page breaks its lines behind the commas.
 func workFacts(p history.Plan) []fact {
 	if p.Work == nil {
 		return nil
 	}
-	return []fact{{"work", p.Work.String(), words.Beside(p)}}
+	return []fact{{"work", strings.ReplaceAll(p.Work.String(), ",", ", "), words.Beside(p)}}
 }
 
 // planNote says that the schedule was read from a file, which may have other faults than the nemesis.

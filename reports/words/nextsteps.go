@@ -65,7 +65,11 @@ func named(names ...string) func(string) bool {
 	return func(name string) bool { return slices.Contains(names, name) }
 }
 
-const maxLonger = 20
+const (
+	maxLonger = 20
+	// minLeases is the shortest load that is advised: a fault that outlasts a lease, and what follows it, have to fit in.
+	minLeases = 5
+)
 
 // longer is a load that probably meets a requirement of which a part was met: longer by what was missing, and at least twice as long.
 func longer(p history.Plan, x model.Exposure) []string {
@@ -73,7 +77,8 @@ func longer(p history.Plan, x model.Exposure) []string {
 	if x.Count > 0 {
 		times = min(max(times, x.Min/x.Count+1), maxLonger)
 	}
-	return []string{"--time-limit=" + (time.Duration(p.TimeLimitMS*times) * time.Millisecond).String()}
+	ms := max(p.TimeLimitMS*times, minLeases*max(p.TTLMS, p.EffectiveMS))
+	return []string{"--time-limit=" + (time.Duration(ms) * time.Millisecond).String()}
 }
 
 // aimed replaces a nemesis that is one bare name: a description of faults is the user's own.
@@ -95,7 +100,7 @@ func conclusive(plan history.Plan, r *model.Result) (steps []string) {
 			continue
 		}
 		u := Unmets[slices.IndexFunc(Unmets, func(u Unmet) bool { return u.of(x.Name) })]
-		steps = append(steps, fmt.Sprintf("%s (%s: %s of at least %s).", u.Action, Clip(x.Name, MaxName), history.Grouped(x.Count), history.Grouped(x.Min)))
+		steps = append(steps, fmt.Sprintf("%s (%s: %s, at least %s required).", u.Action, Clip(x.Name, MaxName), history.Grouped(x.Count), history.Grouped(x.Min)))
 		return append(steps, example(plan, u.flags(plan, x))...)
 	}
 	for _, p := range r.Properties {

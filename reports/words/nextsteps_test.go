@@ -18,19 +18,22 @@ func TestAnInconclusiveRunSaysWhatToChange(t *testing.T) {
 		want  []string
 	}{
 		"nobody waited": {model.Exposure{Name: history.ExposureContended, Min: 1}, nil, []string{
-			"Use more clients for each lock, and a longer load (contended-grants: 0 of at least 1).",
+			"Use more clients for each lock, and a longer load (contended-grants: 0, at least 1 required).",
 			"For example: lockcheck run --backend=etcd --nemesis=pause --seed=3 --time-limit=20s --clients=4 --keys=1"}},
 		"a part of what is required": {model.Exposure{Name: history.ExposureSlots, Count: 1, Min: 4}, nil, []string{
-			"Use a longer load (recorded-slots: 1 of at least 4).",
+			"Use a longer load (recorded-slots: 1, at least 4 required).",
 			"For example: lockcheck run --backend=etcd --nemesis=pause --clients=2 --seed=3 --time-limit=50s"}},
 		"no pause outlived a lease": {model.Exposure{Name: "pauses-past-the-lease", Min: 1}, nil, []string{
-			"Aim the fault at a holder at work, and let it last longer than the lease (pauses-past-the-lease: 0 of at least 1).",
+			"Aim the fault at a holder at work, and let it last longer than the lease (pauses-past-the-lease: 0, at least 1 required).",
 			"For example: lockcheck run --backend=etcd --clients=2 --seed=3 --time-limit=20s --nemesis=pause:holder@work,1.5..2ttl"}},
+		"a load too short for a pause and a lease": {model.Exposure{Name: "pauses-past-the-lease", Min: 1}, func(p *history.Plan) { p.TimeLimitMS, p.TTLMS, p.EffectiveMS = 1000, 1500, 2000 }, []string{
+			"Aim the fault at a holder at work, and let it last longer than the lease (pauses-past-the-lease: 0, at least 1 required).",
+			"For example: lockcheck run --backend=etcd --clients=2 --seed=3 --time-limit=10s --nemesis=pause:holder@work,1.5..2ttl"}},
 		"of a description of faults": {model.Exposure{Name: "pauses-past-the-lease", Min: 1}, func(p *history.Plan) { p.Nemesis = "pause:one,2s" }, []string{
-			"Aim the fault at a holder at work, and let it last longer than the lease (pauses-past-the-lease: 0 of at least 1).",
+			"Aim the fault at a holder at work, and let it last longer than the lease (pauses-past-the-lease: 0, at least 1 required).",
 			"For example: lockcheck run --backend=etcd --nemesis=pause --clients=2 --seed=3 --time-limit=20s"}},
 		"of a plan file": {model.Exposure{Name: "kills", Min: 1}, func(p *history.Plan) { p.PlanFile = "plan.yaml" }, []string{
-			"Use a longer load, and look at the faults of the report: each says why it had no effect (kills: 0 of at least 1)."}},
+			"Use a longer load, and look at the faults of the report: each says why it had no effect (kills: 0, at least 1 required)."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := plan
