@@ -33,7 +33,7 @@ func AskAll[N, T any](ctx context.Context, of []N, ask func(context.Context, N) 
 	return answers
 }
 
-// AskEvery asks all at once, and returns what one of those who did not answer is reported as.
+// AskEvery asks all at once. It returns how the first that did not answer is reported, in the order of those asked.
 func AskEvery[N any](ctx context.Context, of []N, ask func(context.Context, N) error, unusable func(N, error) error) error {
 	for _, a := range AskAll(ctx, of, func(ctx context.Context, n N) (struct{}, error) { return struct{}{}, ask(ctx, n) }) {
 		if a.Err != nil {
@@ -43,7 +43,7 @@ func AskEvery[N any](ctx context.Context, of []N, ask func(context.Context, N) e
 	return nil
 }
 
-// AskInTurn asks one after the other until one answers.
+// AskInTurn asks one after the other until one answers. If none does, it returns how each is reported.
 func AskInTurn[N any](ctx context.Context, of []N, ask func(context.Context, N) error, unusable func(N, error) error) error {
 	var errs []error
 	for _, n := range of {

@@ -20,7 +20,7 @@ type Attachable interface {
 	Attach(to Attachment) (AttachedCluster, error)
 }
 
-// AttachLayouter is an Attachable whose layout depends on how many endpoints there are, or on what they are.
+// AttachLayouter is an Attachable whose layout is not LayoutOfOthers.
 type AttachLayouter interface {
 	AttachLayout(endpoints int, opts Options) (Layout, error)
 }

@@ -16,7 +16,10 @@ const Name = "other"
 // Backend is such a service. The zero value is ready to use.
 type Backend struct{}
 
-var _ clusters.Attachable = Backend{}
+var (
+	_ clusters.Attachable     = Backend{}
+	_ clusters.AttachLayouter = Backend{}
+)
 
 // Name is "other".
 func (Backend) Name() string { return Name }

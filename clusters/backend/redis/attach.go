@@ -7,7 +7,10 @@ import (
 	"lockcheck/clusters/client"
 )
 
-var _ clusters.Attachable = Backend{}
+var (
+	_ clusters.Attachable     = Backend{}
+	_ clusters.AttachLayouter = Backend{}
+)
 
 // keysOf is where all lock clients keep their records.
 var keysOf = server.KeysOf{Record: record.Key, Counter: counterKey}

@@ -6,7 +6,10 @@ import (
 	"lockcheck/clusters/backend/redis/server"
 )
 
-var _ clusters.Attachable = Backend{}
+var (
+	_ clusters.Attachable     = Backend{}
+	_ clusters.AttachLayouter = Backend{}
+)
 
 // AttachLayout is that of so many servers.
 func (b Backend) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {

@@ -87,7 +87,7 @@ func (s *attachedServer) unusable(err error) error {
 	return fmt.Errorf("%w: ZooKeeper at %s: %w", clusters.ErrUnavailable, s.Place(), err)
 }
 
-// Existing is the run's own node, and some of those below.
+// Existing is the run's own node, if it exists.
 func (c *attached) Existing(ctx context.Context) (found []string, err error) {
 	err = clusters.AskInTurn(ctx, c.servers, func(ctx context.Context, s *attachedServer) error {
 		var there bool // of this server's own: one that was given up on may still answer

@@ -18,7 +18,7 @@ import (
 )
 
 // API is a Kubernetes API server, and how one is known there. Only the few requests that a campaign makes are here: client-go in
-// this module would decide which version of it the lock clients under test are built with.
+// this module would be the oldest version that the elector of backend kubernetes can be built with.
 type API struct {
 	Server    string // its URL
 	Namespace string // that the configuration names; "default" if none

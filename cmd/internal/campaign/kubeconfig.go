@@ -63,8 +63,8 @@ type userEntry struct {
 // inCluster is where a pod with a service account has its identity.
 const inCluster = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// Connect finds the API server as kubectl does: KUBECONFIG, ~/.kube/config, or the service account of the pod that this runs in. It
-// sends nothing. The error wraps clusters.ErrUsage or clusters.ErrUnavailable.
+// Connect finds the API server: the first file of KUBECONFIG that exists (kubectl merges them), without KUBECONFIG ~/.kube/config, else
+// the service account of the pod that this runs in. It sends nothing. The error wraps clusters.ErrUsage or clusters.ErrUnavailable.
 func Connect() (*API, error) {
 	var named []string
 	if list := os.Getenv("KUBECONFIG"); list != "" {

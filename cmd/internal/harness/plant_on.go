@@ -48,6 +48,8 @@ func (b plantedBackend) Clients() []clusters.LockClient {
 // plantedAttachable passes on the ability to be attached to.
 type plantedAttachable struct{ plantedBackend }
 
+var _ clusters.AttachLayouter = plantedAttachable{}
+
 func (b plantedAttachable) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {
 	return clusters.AttachLayout(b.Described, endpoints, opts)
 }
