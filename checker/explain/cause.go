@@ -433,7 +433,7 @@ func (c *causeOf) holderText(s suspect) string {
 	switch back := old.GivenBackNS(); {
 	case old.LostNS != 0 && old.LostNS <= c.harmNS:
 		fmt.Fprintf(&b, "; %s had been told %s before", old.Client, history.Duration(c.harmNS-old.LostNS))
-	case back <= c.lossNS:
+	case back <= c.harmNS:
 		fmt.Fprintf(&b, "; %s had asked to release it %s before", old.Client, history.Duration(c.harmNS-back))
 	case old.Outcome == history.OK && !old.Voided:
 		fmt.Fprintf(&b, "; %s had not been told that the lock was lost", old.Client)
