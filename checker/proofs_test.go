@@ -21,18 +21,23 @@ func TestTokensAgainstOwnership(t *testing.T) {
 		4.20 a release h2
 		4.30 a release:ok h2 owned=true`
 	kill := fault("1", "kill", "n1", "0.50", "0.60", "")
+	extended := strings.NewReplacer("NS", "4.05", "DONE", "4.06").Replace("\nNS a renew h2\nDONE a renew:ok h2 owned=true")
+	extendedAfter := strings.NewReplacer("4.05", "4.11", "4.06", "4.115").Replace(extended)
+	disturbed := fault("1", "kill", "n1", "4.12", "4.15", "")
 	for name, test := range map[string]struct {
 		change     func(*history.Plan)
 		text, want string
 		early      model.Verdict
 	}{
-		"proven without tokens":       {nil, text, "lock-linearizability:1 token-monotonicity:1", model.Inconclusive},
-		"several servers, disturbed":  {func(p *history.Plan) { p.Nodes = 3 }, kill + text, "lock-linearizability:1", model.Inconclusive},
-		"one server, disturbed then":  {nil, text + fault("1", "kill", "n1", "4.12", "4.15", ""), "lock-linearizability:1", model.Inconclusive},
-		"a client that may not look":  {func(p *history.Plan) { p.Release = "" }, text, "", model.Inconclusive}, // it may be of b's record
-		"its session has another":     {nil, text + "\n0.10 a acquire h0\n0.20 a acquire:ok h0 token=0 session=sa\n0.30 a release h0\n0.40 a release:ok h0 owned=true", "lock-linearizability:1", model.Inconclusive},
-		"no answer of the service":    {nil, strings.Replace(text, "release:ok h2 owned=true", "release:info h2", 1), "early-expiry:1", model.Violation},
-		"answered before it was read": {nil, strings.NewReplacer("4.20", "4.05", "4.30", "4.06").Replace(text), "", model.Pass},
+		"proven without tokens":                                        {nil, text, "lock-linearizability:1 token-monotonicity:1", model.Inconclusive},
+		"several servers, disturbed":                                   {func(p *history.Plan) { p.Nodes = 3 }, kill + text, "lock-linearizability:1", model.Inconclusive},
+		"one server, disturbed then":                                   {nil, text + fault("1", "kill", "n1", "4.12", "4.15", ""), "lock-linearizability:1", model.Inconclusive},
+		"a client that may not look":                                   {func(p *history.Plan) { p.Release = "" }, text, "", model.Inconclusive}, // it may be of b's record
+		"disturbed after an answer to what was sent before b was read": {nil, text + extended + disturbed, "lock-linearizability:1", model.Inconclusive},
+		"disturbed after an answer to what was sent after it":          {nil, text + extendedAfter + disturbed, "lock-linearizability:1 token-monotonicity:1", model.Inconclusive},
+		"its session has another":                                      {nil, text + "\n0.10 a acquire h0\n0.20 a acquire:ok h0 token=0 session=sa\n0.30 a release h0\n0.40 a release:ok h0 owned=true", "lock-linearizability:1", model.Inconclusive},
+		"no answer of the service":                                     {nil, strings.Replace(text, "release:ok h2 owned=true", "release:info h2", 1), "early-expiry:1", model.Violation},
+		"answered before it was read":                                  {nil, strings.NewReplacer("4.20", "4.05", "4.30", "4.06").Replace(text), "", model.Pass},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := plainPlan()
@@ -52,6 +57,46 @@ func TestTokensAgainstOwnership(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What the resource rejects of a holder that provably holds is harm that wrong tokens did, and is told.
+func TestARejectedWriteOfAProvenHolderIsToldAsHarm(t *testing.T) {
+	const text = `
+		1.00 b acquire h1
+		4.00 a acquire h2
+		4.02 a acquire:ok h2 token=1 session=sa seen=4.00
+		4.10 b acquire:ok h1 token=2 session=sb seen=1.00
+		4.12 b read h1
+		4.13 @ read h1 token=2
+		4.14 b read:ok h1
+		4.30 a renew h2
+		4.40 a renew:ok h2 owned=true`
+	const write = `
+		WHEN0 a write h2 value=v
+		WHEN1 @ write h2 OUTCOME
+		WHEN2 a write:ANSWER`
+	for name, test := range map[string]struct {
+		when, outcome, answer string
+		told                  bool
+	}{
+		"rejected while it is proven to hold": {"4.2", "rejected token=1 mark=2", "fail h2 code=rejected", true},
+		"rejected after that":                 {"4.5", "rejected token=1 mark=2", "fail h2 code=rejected", false},
+		"held back while it is proven to":     {"", "", "fail h2 code=guard", false},
+	} {
+		said := strings.NewReplacer("WHEN", test.when, "OUTCOME", test.outcome, "ANSWER", test.answer).Replace(write)
+		if test.when == "" {
+			said = "\n4.20 a write h2 value=v\n4.22 a write:" + test.answer
+		}
+		plan := fencedPlan()
+		plan.Release = history.ReleaseChecked
+		result, _ := judgeText(t, plan, scenario(text+said))
+		for _, of := range []model.Name{model.LockLinearizability, model.TokenMonotonicity} {
+			p := propertyOf(result, of)
+			if len(p.Findings) != 1 || strings.HasSuffix(p.Findings[0].Summary, "; the resource rejected the write of a, which held it") != test.told {
+				t.Errorf("%s, %s: %+v", name, of, p.Findings)
+			}
+		}
 	}
 }
 
@@ -147,6 +192,40 @@ func TestOwnedProvesNothingWhereAnotherMayHaveHadTheRecord(t *testing.T) {
 		plan := untokened()
 		plan.GraceMS = 1000
 		verdicts(t, plan, scenario(late, died+" b exit h2 held=6.4"), want)
+	}
+}
+
+// After a proven loss nothing that happens to a record is about the lost grant, unless the answer is a checked one.
+func TestOwnedAfterAProvenLossProvesNothing(t *testing.T) {
+	// b's record is gone before a's request is sent, so it is none that a's answer may speak of.
+	const text = `
+		1.00 a acquire h1
+		1.10 a acquire:ok h1 session=sa
+		ASKED b acquire h2
+		1.30 b acquire:ok h2 session=sb
+		1.40 b release h2
+		1.50 b release:ok h2
+		1.60 a renew h1
+		1.70 a renew:ok h1 owned=true`
+	for name, test := range map[string]struct {
+		asked  string
+		kind   history.ReleaseKind
+		proven string
+		want   string
+	}{
+		"b asked after a was read":                 {"1.20", "", "0", ""},
+		"the same, and a's answer is checked":      {"1.20", history.ReleaseChecked, "1.60", "lock-linearizability:1"},
+		"b asked before a was read: no loss":       {"1.05", "", "1.60", ""},
+		"b asked when a was read: proves no order": {"1.10", "", "1.60", ""},
+	} {
+		plan := untokened()
+		plan.Release = test.kind
+		text := strings.Replace(text, "ASKED", test.asked, 1)
+		result := verdicts(t, plan, scenario(text), test.want)
+		_, m := judgeText(t, plan, scenario(text))
+		if a := m.Holds[0]; a.ProvenNS != ns(test.proven) {
+			t.Errorf("%s: a is proven to have held it until %s: %+v", name, history.Moment(a.ProvenNS), result.Verdict)
+		}
 	}
 }
 

@@ -433,12 +433,17 @@ func (c *causeOf) holderText(s suspect) string {
 	switch back := old.GivenBackNS(); {
 	case old.LostNS != 0 && old.LostNS <= c.harmNS:
 		fmt.Fprintf(&b, "; %s had been told %s before", old.Client, history.Duration(c.harmNS-old.LostNS))
-	case back <= c.lossNS:
+	case back <= c.lossNS, back <= c.harmNS && !c.isRelease():
 		fmt.Fprintf(&b, "; %s had asked to release it %s before", old.Client, history.Duration(c.harmNS-back))
 	case old.Outcome == history.OK && !old.Voided:
 		fmt.Fprintf(&b, "; %s had not been told that the lock was lost", old.Client)
 	}
 	return b.String()
+}
+
+// isRelease reports whether what the finding tells of came of the old holder's own release: that it asked for it is no news then.
+func (c *causeOf) isRelease() bool {
+	return slices.ContainsFunc(c.old.Attempts, func(a *model.Attempt) bool { return a.F == history.Release && a.SentNS() == c.harmNS })
 }
 
 // workedNS is from when on a fault may have worked. Most are seen to work within milliseconds; a failover is asked for,
