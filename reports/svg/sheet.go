@@ -1,5 +1,5 @@
 // Package svg is the drawings of a report: of each finding (drawing.go, from a scene), of the whole run (timeline.go, which
-// scripts draw, and stilltimeline.go, which needs none), and of figures over time (charts.go). A drawing is data, a Sheet of shapes:
+// scripts draw, and stilltimeline.go, which needs none), and of figures over time (figuresovertime.go). A drawing is data, a Sheet of shapes:
 // Template writes it as an element.
 package svg
 
