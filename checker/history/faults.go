@@ -286,7 +286,7 @@ var faults = []FaultKind{
 		SpoilsTransfers: true,
 		Capability:      CapabilityDelay, OwnNetwork: true, Machine: []string{"delay"}, Lacking: "network delay",
 		Happens:   "packets are held, both ways or one, for a time that varies between its bounds; none is lost, and their order stays",
-		Confirmed: "datagrams with the time on each link: all take at least the time asked for, the fastest at most 10 % or 2 ms longer; afterwards less",
+		Confirmed: "datagrams on each link that carry the time of their sending: all take at least the delay asked for, and the fastest takes at most 10 % or 2 ms more. After the fault they take less",
 		Limits:    "1 ms to 1 min; [details](#delays)",
 	},
 	{

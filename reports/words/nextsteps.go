@@ -43,7 +43,7 @@ var Unmets = []Unmet{
 		},
 	},
 	{
-		Reason: "too few clients or slots with a write, a record or a renewal", Action: "Use a longer load",
+		Reason: "too few clients wrote, recorded a slot or renewed a lease, or too few slots were recorded", Action: "Use a longer load",
 		of:    named(history.ExposureWriters, history.ExposureRecorders, history.ExposureSlots, history.ExposureRenewed),
 		flags: longer,
 	},
