@@ -41,7 +41,7 @@ func startEtcd(t *testing.T, addr, password string) *etcdMember {
 	m := &etcdMember{endpoint: client}
 	scheme := "http://"
 	args := []string{
-		"node", "etcd", "--name=theirs", "--data-dir=" + filepath.Join(t.TempDir(), "data"), "--unsafe-no-fsync",
+		"node", "etcd", "--name=theirs", "--bcrypt-cost=4", "--data-dir=" + filepath.Join(t.TempDir(), "data"), "--unsafe-no-fsync",
 		"--listen-peer-urls=http://" + peer, "--initial-advertise-peer-urls=http://" + peer, "--initial-cluster=theirs=http://" + peer,
 	}
 	config := clientv3.Config{Endpoints: []string{client}, Logger: zap.NewNop(), DialTimeout: 10 * time.Second}
