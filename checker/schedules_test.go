@@ -165,7 +165,8 @@ func (o *oracle) heldUntil(h *fact) int64 {
 }
 
 func (o *oracle) gaveBack(h *fact) bool {
-	return h.outcome == history.OK && o.heldUntil(h) != model.Never
+	exit := o.exits(h.client)
+	return h.outcome == history.OK && slices.ContainsFunc(h.attempts, func(a attemptFact) bool { return a.outcome == history.OK && (exit == 0 || a.done < exit) })
 }
 
 func (o *oracle) anyAsksIn(s, end int64) bool {
