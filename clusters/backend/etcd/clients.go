@@ -26,7 +26,7 @@ var lockClients = []clusters.LockClient{
 	},
 	{
 		Name:  unlockRetries.name,
-		About: "the mutex in a careless program: it gives Unlock a second, goes on with its session, and repeats the Unlock later",
+		About: "the mutex in a careless program: it gives Unlock two seconds, goes on with its session, and repeats the Unlock later",
 		New:   unlockRetries.New,
 	},
 }
