@@ -165,8 +165,7 @@ func (o *oracle) heldUntil(h *fact) int64 {
 }
 
 func (o *oracle) gaveBack(h *fact) bool {
-	exit := o.exits(h.client)
-	return h.outcome == history.OK && slices.ContainsFunc(h.attempts, func(a attemptFact) bool { return a.outcome == history.OK && (exit == 0 || a.done < exit) })
+	return h.outcome == history.OK && o.heldUntil(h) != model.Never
 }
 
 func (o *oracle) anyAsksIn(s, end int64) bool {

@@ -148,8 +148,7 @@ func unclear(s idle, w wait, kept []tenancy) string {
 	case !w.tooLong():
 		return ran + history.Duration(s.ToNS-s.FromNS) + ", but plain writes to the service were not seen to succeed all that time"
 	case len(kept) > 0:
-		within := func(t tenancy) int64 { return min(t.ToNS, s.ToNS) - max(t.FromNS, s.FromNS) }
-		h := slices.MaxFunc(kept, func(a, b tenancy) int { return cmp.Compare(within(a), within(b)) }).hold
+		h := slices.MaxFunc(kept, func(a, b tenancy) int { return cmp.Compare(a.ToNS-a.FromNS, b.ToNS-b.FromNS) }).hold
 		return ran + fmt.Sprintf("%s, but %s may have kept the lock since %s (%s): %s", history.Duration(w.countedNS), h.Client, history.Moment(h.DoneNS), h.ID, whyKept(h))
 	}
 	return ran + history.Duration(w.countedNS) + ", but clients did not ask for the lock all that time"
@@ -166,11 +165,9 @@ func whyKept(h *model.Hold) string {
 	return "it gave it back neither then nor later"
 }
 
-// gaveBack reports whether a grant came to an end that is known: until then its client could have run a slot, and then others could. Where
-// the client's end is all that is known, it may have kept the lock until then.
+// gaveBack reports whether a grant came to an end that is known: until then its client could have run a slot, and then others could.
 func gaveBack(m *model.Model, h *model.Hold) bool {
-	until, exit := m.MayHoldUntil(h), m.Clients[h.Client].ExitNS
-	return h.Outcome == history.OK && until != model.Never && until != exit
+	return h.Outcome == history.OK && m.MayHoldUntil(h) != model.Never
 }
 
 // waitedLongest is which of some acquires waited longest in a stretch, or could have run a slot in it.
