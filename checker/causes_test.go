@@ -17,10 +17,8 @@ func fault(n, kind, target, from, to, more string) string {
 		TO nemesis KIND:healed N target=TARGET MORE`)
 }
 
-// A cause has to be possible, and of several the likelier one is named.
-func TestCausesArePossible(t *testing.T) {
-	// a holds the lock from 2.0 under a lease until 4.0; b is granted it at 2.8, and both believe.
-	const early = `
+// In grantedEarly a holds the lock from 2.0 under a lease until 4.0; b is granted it at 2.8, and both believe.
+const grantedEarly = `
 		1.90 a acquire h1
 		1.91 a lease:ok session=sa ttl=2.1 seen=1.90
 		2.00 a acquire:ok h1 token=1 session=sa
@@ -28,6 +26,10 @@ func TestCausesArePossible(t *testing.T) {
 		2.80 b acquire:ok h2 token=2 session=sb
 		6.00 a exit h1 held=5.00
 		6.00 b exit h2 held=5.00`
+
+// A cause has to be possible, and of several the likelier one is named.
+func TestCausesArePossible(t *testing.T) {
+	const early = grantedEarly
 	// The same, but b is granted it at 4.5: the lease has run out.
 	late := strings.NewReplacer("2.60", "4.40", "2.80", "4.50").Replace(early)
 	const released = `

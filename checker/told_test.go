@@ -91,14 +91,6 @@ func TestWhoNeverHadTheLockIsNotSaidToLackWord(t *testing.T) {
 
 // Who led when a fault came is known by what was observed until then, not by who was seen to lead next.
 func TestWhoLedIsKnownWhenTheFaultCame(t *testing.T) {
-	const early = `
-		1.90 a acquire h1
-		1.91 a lease:ok session=sa ttl=2.1 seen=1.90
-		2.00 a acquire:ok h1 token=1 session=sa
-		2.60 b acquire h2
-		2.80 b acquire:ok h2 token=2 session=sb
-		6.00 a exit h1 held=5.00
-		6.00 b exit h2 held=5.00`
 	// n1 is killed, n2 leads from then on and is paused beside it, for longer.
 	kill := fault("1", "kill", "n1", "2.40", "2.60", "role=one")
 	bystander := fault("2", "pause", "n2", "2.41", "2.79", "role=one")
@@ -109,7 +101,7 @@ func TestWhoLedIsKnownWhenTheFaultCame(t *testing.T) {
 		"it had led before":                 {"\n0.10 harness leader n1\n2.30 harness leader n3", kill, "it coincides with a pause of n2 (one) for 380 ms and a kill of n1 (one) for 200 ms"},
 		"aimed at the leader, as was asked": {"\n0.10 harness leader n3\n2.50 harness leader n2", strings.ReplaceAll(kill, "role=one", "role=leader"), "it coincides with a kill of n1 (leader) for 200 ms"},
 	} {
-		result, _ := judgeText(t, plainPlan(), scenario(inOrder(early+test.leaders+test.kill+bystander)))
+		result, _ := judgeText(t, plainPlan(), scenario(inOrder(grantedEarly+test.leaders+test.kill+bystander)))
 		p := propertyOf(result, model.MutualExclusion)
 		if len(p.Findings) != 1 || p.Findings[0].Cause.Text != test.want {
 			t.Errorf("%s: %+v", name, p.Findings)

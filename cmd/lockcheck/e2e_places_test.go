@@ -57,7 +57,7 @@ func placeFor(cmd *exec.Cmd) (over func()) {
 }
 
 // waitForRoom takes a share. Tests wait most of their time for runs, and runs for their faults: several go on at once. Up to three quarters
-// of the processors are given away by the shares; the rest is for the starts of servers, which come at once. A start waits for up to a second
+// of the processors are given away by the shares; the rest is for the starts of servers, which come at once. A start waits for up to 2 s
 // while processes wait for processors, be it because of what the shares do not count (other tests, the engine), or because the processors are
 // another machine's, too. Where processors are fast, runs take less than their shares: as long as few processes wait, more may begin.
 func waitForRoom(share int64) {
