@@ -66,7 +66,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpTemplate(root.HelpTemplate() + "{{if not .HasParent}}\n" + environmentWords() + "\n{{end}}")
-	root.AddCommand(runCommand(), planCommand(), checkCommand(), listCommand(), doctorCommand(), cleanCommand())
+	root.AddCommand(runCommand(), planCommand(), checkCommand(), bundleCommand(), listCommand(), doctorCommand(), cleanCommand())
 	root.AddCommand(galleryCommand(), compareCommand(), huntCommand(), shrinkCommand(), mergeCommand(), initCommand(), schemaCommand(), versionCommand())
 	root.AddCommand(abilitiesCommand(), campaignShardCommand())
 	root.AddCommand(roleCommands()...)

@@ -94,6 +94,7 @@ var inside = map[string]neighbours{
 	"clusters/testkit/clientkit": {all: []string{"clusters/client", "clusters/testkit/wire"}},
 	"clusters/testkit/backends":  {all: slices.Concat(ofBackends, ofTheirTests)},
 
+	"reports/bundle":   {all: []string{"reports/rundir"}},
 	"reports/compare":  {all: []string{"reports/junit", "reports/terminal", "reports/words", "reports/rundir"}},
 	"reports/gallery":  {all: []string{"reports/compare", "reports/terminal", "reports/words", "reports/rundir"}},
 	"reports/hunts":    {all: []string{"reports/compare", "reports/junit", "reports/svg", "reports/words", "reports/rundir"}},
