@@ -115,7 +115,7 @@ func pack(cmd *cobra.Command, path, file string, hide []string, yes bool) error 
 		return nil
 	}
 	if err := rundir.WriteAtomically(file, func(w io.Writer) error { return bundle.Pack(w, copied) }); err != nil {
-		return fmt.Errorf("%w: cannot write the bundle: %w", clusters.ErrUnavailable, err)
+		return fmt.Errorf("%w: cannot write %s: %w", clusters.ErrUnavailable, words.Plain(file), err)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "wrote %s; whoever gets it unpacks it (tar -xzf), and begins with README.md\n", words.Plain(file))
 	return nil

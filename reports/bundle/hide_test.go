@@ -31,8 +31,8 @@ func TestLineHidesWhatAStrangerShouldNotRead(t *testing.T) {
 		`dial [fd00:1::7]:2379: refused`:                 `dial [2001:db8::1]:2379: refused`,
 		`no address: 999.1.2.3, 1.2.3, 12:30:45, c::new`: `no address: 999.1.2.3, 1.2.3, 12:30:45, c::new`,
 		// Words, alone and in any case.
-		`DB-1.corp.example db-1 db-10 mydb-1`:       `host-1.example host-2.example db-10 mydb-1`,
-		`db-1 db-1 db-1`:                            `host-2.example host-2.example host-2.example`,
+		`DB-1.corp.example db-1 db-10 mydb-1`:        `host-1.example host-2.example db-10 mydb-1`,
+		`db-1 db-1 db-1`:                             `host-2.example host-2.example host-2.example`,
 		`--client=/home/alice/lock as alice, alicex`: `--client=~/lock as user, alicex`,
 	} {
 		h := NewHider()
