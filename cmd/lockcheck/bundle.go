@@ -59,7 +59,7 @@ func bundleCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&file, "out", "", "write this file (default: the name of the run and "+bundleEnding+", in the current directory)")
-	cmd.Flags().StringArrayVar(&hide, "hide", nil, "also replace this word, in any case; can be repeated")
+	cmd.Flags().StringArrayVar(&hide, "hide", nil, "also replace this word, in any case, and as a part of others; can be repeated")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
 }
@@ -198,10 +198,10 @@ func copyJudged(dir *rundir.Dir, to string, own rundir.Judgement, h *bundle.Hide
 	}
 	j, err := harness.Judge(copied, checker.Options{})
 	if err != nil {
-		return harness.Usage(fmt.Errorf("without what was to be hidden the run cannot be judged: %w; a word of --hide, or the name of this machine or user, is a word of the recording, too", err))
+		return harness.Usage(fmt.Errorf("the copy cannot be judged: %w; a word of --hide, or the name of this machine or user, is also a word of the recording", err))
 	}
 	if differs := differentVerdict(own.Result, j.Result); differs != "" {
-		return harness.Usage(fmt.Errorf("without what was to be hidden the verdict is another one (%s); a word of --hide is a word of the recording, too", differs))
+		return harness.Usage(fmt.Errorf("the verdict of the copy differs (%s); a word of --hide is also a word of the recording", differs))
 	}
 	if err := reports.Publish(copied, j, time.Now()); err != nil {
 		return err

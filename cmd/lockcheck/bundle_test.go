@@ -120,7 +120,7 @@ func TestABundleThatCannotBeIsRefused(t *testing.T) {
 		"a recording that was cut short": {[]string{cut, "--yes"}, rundir.HistoryFile},
 		"a file that exists":             {[]string{run, "--yes", "--out=" + exists}, "exists"},
 		"a word that names the backend":  {[]string{run, "--yes", "--hide=ETCD"}, "--hide=ETCD"},
-		"a word of the recording":        {[]string{run, "--yes", "--hide=acquire"}, "word of the recording"},
+		"a word of the recording":        {[]string{run, "--yes", "--hide=acquire"}, "also a word of the recording"},
 		"no word":                        {[]string{run, "--yes", "--hide= "}, "--hide"},
 	} {
 		t.Run(name, func(t *testing.T) {

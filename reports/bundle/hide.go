@@ -37,7 +37,7 @@ type Hider struct {
 
 type word struct {
 	kind, was, to string
-	alone         *regexp.Regexp // the word, and its neighbours
+	pattern       *regexp.Regexp // the word between its neighbours
 	found         bool
 }
 
@@ -46,7 +46,8 @@ func NewHider() *Hider {
 	return &Hider{addresses: map[netip.Addr]netip.Addr{}, times: map[string]int{}}
 }
 
-// Word has a word replaced wherever it stands alone, in any case. Longer words go first, whatever the order of the calls.
+// Word has a word replaced in any case: wherever it stands alone, or anywhere if the user chose it. Longer words go first, whatever the order
+// of the calls.
 func (h *Hider) Word(kind, was, to string) {
 	if was == "" {
 		return
@@ -55,8 +56,13 @@ func (h *Hider) Word(kind, was, to string) {
 	if inJSON, err := json.Marshal(was); err == nil && string(inJSON[1:len(inJSON)-1]) != was {
 		forms = append(forms, regexp.QuoteMeta(string(inJSON[1:len(inJSON)-1])))
 	}
-	pattern := `(?i)(^|[^\pL\pN_-])(?:` + strings.Join(forms, "|") + `)($|[^\pL\pN_-])`
-	h.words = append(h.words, &word{kind: kind, was: was, to: to, alone: regexp.MustCompile(pattern)})
+	pattern := `(?:` + strings.Join(forms, "|") + `)`
+	if kind == Chosen {
+		pattern = `(?i)()` + pattern + `()`
+	} else {
+		pattern = `(?i)(^|[^\pL\pN_-])` + pattern + `($|[^\pL\pN_-])`
+	}
+	h.words = append(h.words, &word{kind: kind, was: was, to: to, pattern: regexp.MustCompile(pattern)})
 	slices.SortStableFunc(h.words, func(a, b *word) int { return cmp.Compare(len(b.was), len(a.was)) })
 }
 
@@ -140,7 +146,7 @@ func (h *Hider) Line(line []byte, inKey *bool) []byte {
 	line = h.all(Secrets, line, shaped, func([][]byte) string { return hiddenSecret })
 	for _, w := range h.words {
 		for range 2 { // two neighbours share what is between them
-			line = h.all(w.kind, line, w.alone, func(m [][]byte) string {
+			line = h.all(w.kind, line, w.pattern, func(m [][]byte) string {
 				w.found = true
 				return string(m[1]) + w.to + string(m[2])
 			})

@@ -34,6 +34,7 @@ func TestLineHidesWhatAStrangerShouldNotRead(t *testing.T) {
 		`DB-1.corp.example db-1 db-10 mydb-1`:        `host-1.example host-2.example db-10 mydb-1`,
 		`db-1 db-1 db-1`:                             `host-2.example host-2.example host-2.example`,
 		`--client=/home/alice/lock as alice, alicex`: `--client=~/lock as user, alicex`,
+		`acme-db-1 of ACME, theacmes`:                `[hidden]-db-1 of [hidden], the[hidden]s`,
 	} {
 		h := NewHider()
 		h.Host("db-1.corp.example")
@@ -41,6 +42,7 @@ func TestLineHidesWhatAStrangerShouldNotRead(t *testing.T) {
 		h.Host("10.9.9.9") // an address, which is no name
 		h.Word(Directories, "/home/alice", "~")
 		h.Word(Users, "alice", "user")
+		h.Word(Chosen, "acme", "[hidden]")
 		inKey := false
 		if got := string(h.Line([]byte(line), &inKey)); got != want || inKey {
 			t.Errorf("%s\n got %s\nwant %s", line, got, want)
