@@ -67,7 +67,7 @@ func TestAnArrowThatPointsUpIsNamed(t *testing.T) {
 		"the resource, a leaf":           {"clusters/resource/wire.go", "lockcheck/clusters/client", "clusters/resource/wire.go:3 imports clusters/client/client.go, which points up: clusters/resource may import of the others only: none"},
 		"procs, a leaf":                  {"clusters/provider/procs/procs.go", "lockcheck/clusters", "clusters/provider/procs/procs.go:3 imports clusters/clusters.go, which points up"},
 		"setting, a leaf":                {"clusters/setting/setting.go", "lockcheck/clusters", "clusters/setting/setting.go:3 imports clusters/clusters.go, which points up"},
-		"testkit, a leaf":                {"clusters/testkit/hosts.go", "lockcheck/clusters/provider/local", "clusters/testkit/hosts.go:3 imports clusters/provider/local/local.go, which points up"},
+		"testkit, a leaf":                {"clusters/testkit/must.go", "lockcheck/clusters/provider/local", "clusters/testkit/must.go:3 imports clusters/provider/local/local.go, which points up"},
 
 		"what is for tests":               {"reports/page/page.go", "lockcheck/reports/testkit/browserkit", "reports/page/page.go:3 imports reports/testkit/browserkit/browserkit.go, which is for tests only"},
 		"what is for tests, from cmd":     {"cmd/lockcheck/run.go", "lockcheck/clusters/testkit/wire", "cmd/lockcheck/run.go:3 imports clusters/testkit/wire/wire.go, which is for tests only"},
