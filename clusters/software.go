@@ -25,6 +25,14 @@ type Software struct {
 	Jars bool
 	// Version is that of the servers on this machine; found is what OnMachine found.
 	Version func(ctx context.Context, found []string) (string, error)
+	// Optional is software that only some settings ask for.
+	Optional []Optional
+}
+
+// Optional is the software of servers beside others.
+type Optional struct {
+	Software
+	Setting string // that asks for it: "pooler=session"
 }
 
 // WithoutServers is what is left of it where others run the servers: nothing has to be there.

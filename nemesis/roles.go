@@ -68,7 +68,7 @@ func init() {
 		"majority":     {about: "as many servers as a quorum needs", find: some(history.Majority)},
 		"all":          {about: "all servers", find: func(_ context.Context, a aim) []Target { return members(a.env) }},
 		roleBridge:     {about: "two halves of the servers that only one server connects", find: some(history.Minority)},
-		roleAPIServer:  {about: "an API server (kubernetes), which no quorum counts", front: true, find: findFront},
+		roleAPIServer:  {about: "an API server (kubernetes) or the pooler (postgres), which no quorum counts", front: true, find: findFront},
 		roleServers:    {about: "other side: the other servers", peerOnly: true},
 		roleResource:   {about: "the protected resource: the other side of partitions; one under test can be paused and killed, too", tested: true, find: findResource},
 		roleEverything: {about: "other side: all others", peerOnly: true},

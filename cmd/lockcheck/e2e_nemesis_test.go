@@ -10,6 +10,8 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/checker/model"
+	"lockcheck/clusters"
+	"lockcheck/clusters/backend/postgres"
 )
 
 // aimed is a fault aimed at a lock service, and what has to come of it.
@@ -54,6 +56,16 @@ const (
 	// until none of c1's own is left on 4 and 5, where they would keep c2 waiting for a whole lease.
 	halves = "partition:client(1)-node(4,5);partition:client(2)-node(1,2)@work;partition:client(1)-resource@work"
 )
+
+// needPooler skips where there is no pgbouncer.
+func needPooler(t *testing.T) []string {
+	for _, o := range (postgres.Backend{}).Software().Optional {
+		if _, err := o.OnMachine(clusters.ServerPaths{}); err != nil {
+			skip(t, "%v", err)
+		}
+	}
+	return nil
+}
 
 var aimedRows = []aimed{
 	{
@@ -207,6 +219,23 @@ var aimedRows = []aimed{
 		name: "servers crash", backend: "postgres", args: []string{"--client=row-lease", "--nemesis=" + crashes, "--time-limit=12s"},
 		why:     "what was acknowledged is in the primary's log; a holder that cannot reach it in time may believe too long",
 		exposed: history.OfServers("kills"), may: belief,
+	},
+	{
+		name: "the pooler crashes", backend: "postgres", args: []string{"--set=pooler=session", "--nemesis=kill:node(2)@work", "--time-limit=12s"}, with: needPooler,
+		why:     "a client's connection to the pooler is its session: it hears at once that both are gone, before another client is connected",
+		exposed: history.OfServers("kills"), may: belief,
+	},
+	{
+		name: "a server crashes behind its pooler", backend: "postgres",
+		args: []string{"--set=pooler=transaction", "--client=row-lease", "--nemesis=kill:node(1)@work,kill:node(2)@work", "--time-limit=12s"}, with: needPooler,
+		why:     "what was acknowledged is in the server's log, and no session has it; a holder that cannot reach it in time may believe too long",
+		exposed: history.OfServers("kills"), may: belief,
+	},
+	{
+		name: "a lease outlived behind a pooler, fenced", backend: "postgres",
+		args: []string{"--workload=fencing", "--set=pooler=transaction", "--client=row-lease", "--nemesis=pause:holder@work", meetsPause, "--time-limit=12s"}, with: needPooler,
+		why:     "the row's version is a token, whichever connection read it: the late write is rejected",
+		exposed: history.PastLease("pauses"), also: masks,
 	},
 	{
 		name: "a lease outlived without a lock delay", backend: "consul",

@@ -105,6 +105,19 @@ func TestFaultsAsAnUnprivilegedUser(t *testing.T) {
 	}
 }
 
+// The pooler as a user who owns nothing, on whose PATH it need not be.
+func TestAPoolerAsAnUnprivilegedUser(t *testing.T) {
+	t.Parallel()
+	needPooler(t)
+	o := asNobody(t, "run", "--backend=postgres", "--provider=local", "--set=pooler=session", "--seed=1", "--nemesis=kill:node(2)@work,0.1..0.3ttl", untilExposed, atMost)
+	if o.code > 1 || exposure(o, history.OfServers("kills")) == 0 {
+		t.Errorf("exit %d, %+v", o.code, o.results.Exposure)
+	}
+	if p := o.of(t, model.LockLinearizability); p.Verdict != model.Pass {
+		t.Errorf("%s is %s: %s", p.Name, p.Verdict, p.Reason)
+	}
+}
+
 // Faults that stop nothing, as a user who owns nothing: each takes effect, and is over at the end.
 func TestFaultsThatStopNothingAsAnUnprivilegedUser(t *testing.T) {
 	t.Parallel()

@@ -54,17 +54,25 @@ func examineLocal(ctx context.Context, at harness.Where) (all []symptom) {
 		all = append(all, s)
 	}
 	for _, b := range harness.Backends {
-		s := symptom{Name: "server " + b.Name(), Without: clusters.ChooseLocal + " for " + b.Name()}
-		words, err := serverWords(ctx, b.Software(), at.ServerPaths)
-		if s.OK = err == nil; s.OK {
-			s.Found = words
-		} else {
-			s.Found = err.Error()
+		all = append(all, examineServer(ctx, b.Software(), at.ServerPaths, b.Name()))
+		for _, o := range b.Software().Optional {
+			all = append(all, examineServer(ctx, o.Software, clusters.ServerPaths{}, fmt.Sprintf("%s with --%s=%s", b.Name(), clusters.FlagSet, o.Setting)))
 		}
-		all = append(all, s)
 		all = append(all, examineClients(ctx, b)...)
 	}
 	return all
+}
+
+// examineServer looks for the program of servers; runs are those that have them.
+func examineServer(ctx context.Context, software clusters.Software, places clusters.ServerPaths, runs string) symptom {
+	s := symptom{Name: "server " + software.Backend, Without: clusters.ChooseLocal + " for " + runs}
+	words, err := serverWords(ctx, software, places)
+	if s.OK = err == nil; s.OK {
+		s.Found = words
+	} else {
+		s.Found = err.Error()
+	}
+	return s
 }
 
 // examineClients looks for the programs of a backend's lock clients that are programs of their own; several may share one.

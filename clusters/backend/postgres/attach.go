@@ -18,11 +18,23 @@ const (
 	attachedTimeout = 20 * time.Second
 )
 
-var _ clusters.Attachable = Backend{}
+var (
+	_ clusters.Attachable     = Backend{}
+	_ clusters.AttachLayouter = Backend{}
+)
 
 // Credentials are users, whose password the server may ask for, and the database that they use.
 func (Backend) Credentials() clusters.Credentials {
 	return clusters.Credentials{Login: clusters.LoginUser, Part: client.OptionDatabase}
+}
+
+// AttachLayout refuses a pooler: lockcheck puts its own before a server that it starts.
+func (b Backend) AttachLayout(endpoints int, opts clusters.Options) (clusters.Layout, error) {
+	if pooled(opts.Settings) {
+		return clusters.Layout{}, fmt.Errorf("%w: --%s=%s is for servers that lockcheck starts: with --%s, name the server behind your pooler",
+			clusters.ErrUsage, clusters.FlagSet, pooler, clusters.FlagAttach)
+	}
+	return clusters.LayoutOfOthers(b, endpoints, opts)
 }
 
 // Attach keeps where the servers are: each question to one is a connection of its own.

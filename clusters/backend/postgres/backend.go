@@ -1,5 +1,5 @@
-// Package postgres runs PostgreSQL as a lock service: a primary and a streaming standby, or one server alone, and the lock
-// clients for them.
+// Package postgres runs PostgreSQL as a lock service: a primary and a streaming standby, or one server alone, with a pooler before
+// it if asked for, and the lock clients for them.
 package postgres
 
 import (
@@ -41,7 +41,10 @@ const promotion = 4 * time.Second
 func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 	var none clusters.Layout
 	nodes := opts.Nodes
-	if nodes == 0 {
+	switch {
+	case nodes == 0 && pooled(opts.Settings):
+		nodes = 1
+	case nodes == 0:
 		nodes = defaultNodes
 	}
 	if nodes != 1 && nodes != 2 {
@@ -59,6 +62,9 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 		Syncless: clusters.Syncless(values, "fsync", "off", "on")}
 	if nodes > 1 {
 		layout.Election = promotion
+	}
+	if pooled(values) {
+		layout.Fronts = clusters.NodeNames(nodes + 1)[nodes:]
 	}
 	return layout, nil
 }

@@ -1,9 +1,11 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"lockcheck/clusters"
@@ -17,11 +19,13 @@ const (
 // single is one server alone, and what a cluster with a standby has in common with it.
 type single struct {
 	nodes  []*node
+	pooler *node // nil if clients go to the servers themselves
 	values map[string]string
 }
 
 var (
 	_ clusters.Cluster       = (*single)(nil)
+	_ clusters.Fronted       = (*single)(nil)
 	_ clusters.Standing      = (*single)(nil)
 	_ clusters.ClientOptions = (*single)(nil)
 )
@@ -29,8 +33,12 @@ var (
 // Connect prepares the way to each server. Connections are made when there is something to ask.
 func (Backend) Connect(service clusters.Service) (clusters.Cluster, error) {
 	c := &single{values: service.Layout.Settings}
-	for _, at := range service.Nodes {
-		c.nodes = append(c.nodes, &node{at, service.Dial})
+	for i, at := range service.Nodes {
+		if i < len(service.Nodes)-len(service.Layout.Fronts) {
+			c.nodes = append(c.nodes, &node{at, service.Dial, net.JoinHostPort(at.Addr(), port)})
+		} else {
+			c.pooler = poolerNode(at, service.Dial)
+		}
 	}
 	if len(c.nodes) == 1 {
 		return c, nil
@@ -38,12 +46,26 @@ func (Backend) Connect(service clusters.Service) (clusters.Cluster, error) {
 	return newReplicated(c), nil
 }
 
+// Nodes are the servers, and then the pooler.
 func (c *single) Nodes() []clusters.Node {
-	return clusters.Each(c.nodes, func(n *node) clusters.Node { return n.Node })
+	return append(clusters.Each(c.nodes, func(n *node) clusters.Node { return n.Node }), c.Fronts()...)
 }
 
-// Endpoints are those of all servers: clients look for the one that takes writes.
-func (c *single) Endpoints() []string { return clusters.Each(c.nodes, (*node).endpoint) }
+// Fronts is the pooler, if there is one.
+func (c *single) Fronts() []clusters.Node {
+	if c.pooler == nil {
+		return nil
+	}
+	return []clusters.Node{c.pooler.Node}
+}
+
+// Endpoints are those of all servers: clients look for the one that takes writes. Where there is a pooler, it is the only one.
+func (c *single) Endpoints() []string {
+	if c.pooler != nil {
+		return []string{c.pooler.endpoint}
+	}
+	return clusters.Each(c.nodes, func(n *node) string { return n.endpoint })
+}
 
 // ClientOptions say for how long a session may be silent.
 func (c *single) ClientOptions() map[string]string {
@@ -52,7 +74,11 @@ func (c *single) ClientOptions() map[string]string {
 
 // Standing says that no other server follows.
 func (c *single) Standing(context.Context) (string, error) {
-	return "one server without a standby", nil
+	how := "one server without a standby"
+	if c.pooler != nil {
+		how += ", behind pgbouncer in mode " + c.values[pooler]
+	}
+	return how, nil
 }
 
 // Close has nothing to end: no connection is kept.
@@ -66,7 +92,11 @@ func (c *single) Versions(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]string{Name: version}, nil
+	all := map[string]string{Name: version}
+	if c.pooler != nil {
+		all[poolerProgram], err = poolerVersion(ctx, c.pooler)
+	}
+	return all, err
 }
 
 var errNoPrimary = errors.New("no server that answers is a primary")
@@ -91,36 +121,44 @@ func (c *single) primary(ctx context.Context) (*node, error) {
 	return primary, nil
 }
 
-// Probe makes a write at the primary, again and again until it is taken, ctx is done or probeTimeout is over.
+// Probe makes a write where clients do, again and again until it is taken, ctx is done or probeTimeout is over.
 func (c *single) Probe(ctx context.Context) error {
 	return clusters.Until(ctx, probeTimeout, probeEvery, func(ctx context.Context) error {
-		primary, err := c.primary(ctx)
+		entry, err := c.entry(ctx)
 		if err != nil {
 			return err
 		}
-		if _, err := primary.write(ctx); err != nil {
-			return fmt.Errorf("a write to %s, the primary: %w", primary.Name(), err)
+		if _, err := entry.write(ctx); err != nil {
+			return fmt.Errorf("a write to %s: %w", entry.Name(), err)
 		}
 		return nil
 	})
 }
 
-// Ready returns once the server took a write and read it back.
-func (c *single) Ready(ctx context.Context) error {
-	return c.settled(ctx, func(ctx context.Context) error { return c.verify(ctx, c.nodes[0]) })
+// entry is where clients write: the pooler, or else the primary.
+func (c *single) entry(ctx context.Context) (*node, error) {
+	if c.pooler != nil {
+		return c.pooler, nil
+	}
+	return c.primary(ctx)
 }
 
-// verify writes to the primary and reads it from every server.
-func (c *single) verify(ctx context.Context, primary *node) error {
-	written, err := primary.write(ctx)
+// Ready returns once the server took a write and read it back.
+func (c *single) Ready(ctx context.Context) error {
+	return c.settled(ctx, func(ctx context.Context) error { return c.verify(ctx, cmp.Or(c.pooler, c.nodes[0])) })
+}
+
+// verify writes where clients do and reads it from every server.
+func (c *single) verify(ctx context.Context, entry *node) error {
+	written, err := entry.write(ctx)
 	if err != nil {
-		return fmt.Errorf("a write to %s: %w", primary.Name(), err)
+		return fmt.Errorf("a write to %s: %w", entry.Name(), err)
 	}
 	for _, n := range c.nodes {
 		err := clusters.Until(ctx, askTimeout, lookEvery, func(ctx context.Context) error {
 			got, err := n.read(ctx)
 			if err == nil && got < written { // the harness may have probed since
-				err = fmt.Errorf("it reads %d, %s took %d", got, primary.Name(), written)
+				err = fmt.Errorf("it reads %d, %s took %d", got, entry.Name(), written)
 			}
 			return err
 		})

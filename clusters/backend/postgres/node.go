@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,20 +21,23 @@ const (
 // node is a server and how the harness asks it.
 type node struct {
 	clusters.Node
-	dial clusters.Dialer
+	dial     clusters.Dialer
+	endpoint string
 }
-
-func (n *node) endpoint() string { return net.JoinHostPort(n.Addr(), port) }
 
 // ask makes a connection for one question: one that is kept is lost whenever its server is.
 func (n *node) ask(ctx context.Context, question func(context.Context, *pgx.Conn) error) error {
+	return n.askIn(ctx, database, question)
+}
+
+func (n *node) askIn(ctx context.Context, database string, question func(context.Context, *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	config, err := reach{endpoints: []string{n.endpoint()}}.config()
+	config, err := reach{endpoints: []string{n.endpoint}}.config()
 	if err != nil {
 		return err
 	}
-	config.RuntimeParams["application_name"] = "lockcheck"
+	config.Database, config.RuntimeParams["application_name"] = database, "lockcheck"
 	dialing(config, n.dial)
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

@@ -16,6 +16,7 @@ const (
 	synchronousCommit = "synchronous_commit"
 	idleSession       = "idle_session_timeout"
 	idleTransaction   = "idle_in_transaction_session_timeout"
+	maxConnections    = "max_connections"
 )
 
 var onOff = setting.Choice("on", "off")
@@ -38,14 +39,17 @@ var settings = setting.Table{
 	{Name: "wal_keep_size", Default: "256", About: "MB of log that are kept for a standby that is cut off", Check: setting.Number(0, 65_536)},
 	{Name: "wal_retrieve_retry_interval", Default: "200", About: "ms before a standby connects again", Check: setting.Number(1, 600_000)},
 	{Name: "wal_sender_timeout", Default: "60000", About: "ms of silence after which a standby's connection is given up; 0: never", Check: setting.Number(0, math.MaxInt32)},
-	{Name: "max_connections", Default: "200", About: "sessions; a lock client has one for each lock that it holds or waits for", Check: setting.Number(10, 10_000)},
+	{Name: maxConnections, Default: "200", About: "sessions; a lock client has one for each lock that it holds or waits for", Check: setting.Number(10, 10_000)},
 	{Name: "shared_buffers", Default: "4096", About: "pages of 8 kB", Check: setting.Number(16, 1_000_000)},
 }
 
 // resolve completes and checks what was asked for.
 func resolve(asked map[string]string, nodes int, ttl time.Duration) (map[string]string, error) {
-	values, err := settings.Resolve(asked)
+	values, err := slices.Concat(settings, poolerSettings).Resolve(asked)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkPooler(values, nodes); err != nil {
 		return nil, err
 	}
 	if nodes == 1 && isSynchronous(values) {

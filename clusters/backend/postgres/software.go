@@ -31,6 +31,7 @@ func (Backend) Software() clusters.Software {
 		Version: func(ctx context.Context, found []string) (string, error) {
 			return clusters.VersionOf(ctx, saidVersion, found[0], "--version")
 		},
+		Optional: []clusters.Optional{{Software: poolerSoftware(), Setting: pooler + "=" + perSession}},
 	}
 }
 

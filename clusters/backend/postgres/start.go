@@ -2,14 +2,16 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"lockcheck/clusters"
 )
 
-// Launch starts the servers, the first as the primary. The second waits for it by itself, and makes its data as a copy.
+// Launch starts the servers, the first as the primary. The second waits for it by itself, and makes its data as a copy. So does a pooler
+// wait for its server.
 func (Backend) Launch(ctx context.Context, site clusters.Site, layout clusters.Layout) ([]clusters.Node, error) {
-	hosts, err := clusters.Hosts(ctx, site, layout.Nodes)
+	hosts, err := clusters.Hosts(ctx, site, slices.Concat(layout.Nodes, layout.Fronts))
 	if err != nil {
 		return nil, err
 	}
@@ -17,15 +19,27 @@ func (Backend) Launch(ctx context.Context, site clusters.Site, layout clusters.L
 	if err != nil {
 		return nil, err
 	}
-	together := &pair{}
-	for i, host := range hosts {
+	front, err := poolerFor(found, layout.Settings)
+	if err != nil {
+		return nil, err
+	}
+	keeping, together := hosts[:len(layout.Nodes)], &pair{}
+	for i, host := range keeping {
 		l := &launched{pair: together, told: server{self: host, values: layout.Settings}, found: found, follow: i > 0}
-		if len(hosts) > 1 {
-			l.told.other = hosts[1-i]
+		if len(keeping) > 1 {
+			l.told.other = keeping[1-i]
 		}
 		together.servers = append(together.servers, l)
 	}
-	return clusters.Together(len(hosts), func(i int) (clusters.Node, error) { return together.servers[i].start(ctx) })
+	nodes, err := clusters.Together(len(keeping), func(i int) (clusters.Node, error) { return together.servers[i].start(ctx) })
+	if err != nil || !pooled(layout.Settings) {
+		return nodes, err
+	}
+	started, err := startPooler(ctx, hosts[len(keeping)], front, keeping[0].Addr(), layout.Settings)
+	if err != nil {
+		return nodes, err
+	}
+	return append(nodes, started), nil
 }
 
 // pair is the servers that lockcheck started: what is done to one may have to be done to the other.

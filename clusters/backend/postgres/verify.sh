@@ -7,6 +7,7 @@ expect "no arguments and a password: another container is let in with it" '^1$' 
 expect "it is PID 1 and runs as postgres" '^PID1 999 postgres$' processes p1
 expect "its data is where the official image has it" '^/var/lib/postgresql/data$' pg p1 'show data_directory'
 expect "a write" '^SELECT 1$' pg p1 'create table t as select 7 as v'
+expect "pgbouncer, for the setting pooler" '^PgBouncer [0-9]' docker run --rm --network none --label "$run" --entrypoint pgbouncer "$image" --version
 stop p1
 start p2 --init -v "$run-postgres:/var/lib/postgresql/data" "$image" -c max_connections=77
 expect "options alone mean postgres; the data outlives kill -9 in a new container" '^7 77$' pg p2 "select v || ' ' || current_setting('max_connections') from t"
