@@ -33,7 +33,7 @@ func Sentence(plan history.Plan, r *model.Result) string {
 }
 
 func sentence(plan history.Plan, r *model.Result) string {
-	what := plan.Backend + Under(plan)
+	what := service(plan) + Under(plan)
 	switch r.Verdict {
 	case model.Violation:
 		return Plain("UNSAFE" + Under(plan) + ": " + violationWords(plan, r) + judgedWords(r) + partyWords(plan, r))
@@ -43,6 +43,14 @@ func sentence(plan history.Plan, r *model.Result) string {
 		return Plain("PASS" + passedWords(r) + ": " + what + ": " + passWords(plan, r))
 	}
 	return Plain(strings.ToUpper(string(r.Verdict)) + ": " + what + ": " + r.Reason)
+}
+
+// service names the lock service of a run: what clients spoke to. A pooler between them and the servers belongs to it, and may be why it failed.
+func service(plan history.Plan) string {
+	if mode := plan.Settings["pooler"]; mode != "" && mode != "none" {
+		return plan.Backend + " behind a pooler"
+	}
+	return plan.Backend
 }
 
 // Under says what disturbed a run. A plan file can have other faults than the nemesis that it was drawn from.
@@ -88,8 +96,8 @@ func violationWords(plan history.Plan, r *model.Result) string {
 // resource could have kept away. A release that removes the grant of another hold is the lock client's, and so is what follows from it.
 // Who left a lock free while clients waited is not proven: the service, or a client that forgot its wake-up.
 func Party(plan history.Plan, p *model.Property) string {
-	client := "the lock client of " + plan.Backend
-	either := plan.Backend + " or its lock client"
+	client := "the lock client of " + service(plan)
+	either := service(plan) + " or its lock client"
 	switch {
 	case p.Name == model.ResourceIntegrity:
 		return "resource " + Clip(string(plan.Resource), MaxName)
@@ -100,7 +108,7 @@ func Party(plan history.Plan, p *model.Property) string {
 	case checker.Describe(p.Name).Layer == model.LayerService:
 		switch {
 		case len(p.Findings) == 0, slices.ContainsFunc(p.Findings, func(f model.Finding) bool { return !f.Cause.MayBeRelease() }):
-			return plan.Backend
+			return service(plan)
 		case slices.ContainsFunc(p.Findings, func(f model.Finding) bool { return !f.Cause.IsRelease() }):
 			return either
 		}
@@ -171,9 +179,9 @@ func lockWords(plan history.Plan, r *model.Result) string {
 		}
 	}
 	if unjudged != "" {
-		return "it was not judged whether " + plan.Backend + " kept its promises: " + unjudged
+		return "it was not judged whether " + service(plan) + " kept its promises: " + unjudged
 	}
-	return plan.Backend + " kept its promises"
+	return service(plan) + " kept its promises"
 }
 
 // harmed reports whether a violation reached the data.

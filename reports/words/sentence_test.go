@@ -25,6 +25,7 @@ func TestSentence(t *testing.T) {
 	etcd := history.Plan{Backend: "etcd", Nemesis: "pause", Fenced: true}
 	mine := history.Plan{Backend: "etcd", Nemesis: "pause", Resource: "./mine", Fenced: true, UnderTest: &history.UnderTest{Compares: "tokens"}}
 	plain := history.Plan{Backend: "etcd", Nemesis: "pause", Resource: "./mine", UnderTest: &history.UnderTest{Compares: "nothing"}}
+	pooled := history.Plan{Backend: "postgres", Nemesis: "none", Fenced: true, Settings: map[string]string{"pooler": "transaction"}}
 	cas := history.Plan{Backend: "redis", Nemesis: "pause", Resource: history.ResourceCAS}
 	for name, test := range map[string]struct {
 		plan   history.Plan
@@ -42,6 +43,8 @@ func TestSentence(t *testing.T) {
 			violated(model.EarlyExpiry, model.LayerService, 2, 1e9), violated(model.StaleWrite, model.LayerHarm, 1, 2e9),
 			violated(model.LockLinearizability, model.LayerService, 1, 1e9)),
 			"UNSAFE under pause: 1 stale write accepted (2 incidents), first at 2.000 s. etcd broke promises: 1 contradiction in the lock's answers, 2 grants lost before their lease could have expired"},
+		"a pooler may have broken the promise": {pooled, unsafe(1, violated(model.LockLinearizability, model.LayerService, 1, 1e9)),
+			"UNSAFE without faults: postgres behind a pooler broke a promise: 1 contradiction in the lock's answers (1 incident), first at 1.000 s"},
 		"what the lock did is named beside the harm": {etcd, unsafe(3,
 			violated(model.StaleWrite, model.LayerHarm, 1, 2e9), violated(model.EarlyExpiry, model.LayerService, 2, 1e9)),
 			"UNSAFE under pause: 1 stale write accepted (3 incidents), first at 2.000 s. etcd broke a promise: 2 grants lost before their lease could have expired"},
