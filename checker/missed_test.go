@@ -34,26 +34,45 @@ func TestMissedExecution(t *testing.T) {
 		late := strings.Replace(turn(at, "b", "h3", "3", "1/h1", "2/h3"), fmt.Sprintf("%.3f b acquire h3\n", at+.01), "", 1)
 		return late
 	}
-	// idling is a client that is granted the lock every second, reads which slot was run last, and gives it back.
-	idling := func(from, to int) (text string) {
+	// idlingAs is a client that is granted the lock every second, reads which slot was run last, and gives it back; idling is one that is
+	// answered at once.
+	idlingAs := func(who string, from, to int, release func(at int) string) (text string) {
 		for at := from; at < to; at++ {
-			text += strings.Join(strings.Split(turn(float64(at), "c", fmt.Sprint("i", at), fmt.Sprint(at+10), "", ""), "\n")[:5], "\n") + "\n" +
-				fmt.Sprintf("%d.93 c release i%d\n%d.95 c release:ok i%d owned=true\n", at, at, at, at)
+			text += strings.Join(strings.Split(turn(float64(at), who, fmt.Sprint("i", at), fmt.Sprint(at+10), "", ""), "\n")[:5], "\n") + "\n" +
+				strings.ReplaceAll(strings.ReplaceAll(release(at), "AT", fmt.Sprint(at)), "WHO", who)
 			if at%5 == 0 {
 				text += fmt.Sprintf("%d.96 harness probe:invoke %d\n%d.97 harness probe:ok %d\n", at, at, at, at)
 			}
 		}
 		return text
 	}
+	const gives = "AT.93 WHO release iAT\nAT.95 WHO release:ok iAT owned=true\n"
+	const giveUnheard = "AT.92 WHO release iAT\nAT.93 WHO release:info iAT\n"
+	idling := func(from, to int) string { return idlingAs("c", from, to, func(int) string { return gives }) }
+	unheard := strings.Replace(dead, "1.60 a exit h2", "1.6 a release h2\n1.7 a release:info h2", 1) // a's release has no answer
+	late := "42 b acquire:ok h3 token=3\n45 harness phase heal"
+	without := strings.Replace(dead, "1.60 a exit h2", "", 1)
 	unclear := map[string]model.Verdict{
 		"a fault lasts": model.NotApplicable, "the machine stood still": model.NotApplicable, "it is too early to say": model.NotApplicable, "after the load no client runs anything": model.NotApplicable, "the load is shorter than the bound": model.NotApplicable,
 		"no client asks": model.Inconclusive, "a client asks for a part of the time": model.Inconclusive, "a holder works that long": model.Inconclusive,
 		"the service takes no writes": model.Inconclusive, "nothing is known of the service": model.Inconclusive, "the service takes writes since 20 s": model.Inconclusive,
 		"a client that lives may have it: of its release": model.Inconclusive, "a client that lives may have it: of its acquire": model.Inconclusive,
+		"kept until its client ends": model.Inconclusive, "kept until its loss is told": model.Inconclusive, "kept until its lease ends": model.Inconclusive,
+		"kept until a second release": model.Inconclusive, "kept until its client asks no more": model.Inconclusive, "kept by a request that is not answered": model.Inconclusive,
+		"a holder works that long, and ends": model.Inconclusive, "a holder works that long, and is told of its loss": model.Inconclusive,
+		"kept until another is granted it": model.Inconclusive, "two that wait, and one between who dies with the lock": model.Inconclusive,
+		"a holder works that long, is told of its loss, and releases": model.Inconclusive, "a moment of doubt, and no client asks": model.Inconclusive,
 	}
 	why := map[string]string{ // of those that are inconclusive
 		"a client that lives may have it: of its release": "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
-		"a client that lives may have it: of its acquire": "a may have kept the lock since 1.520 s (h2): what came of its request is not known",
+		"a client that lives may have it: of its acquire": "a may have kept the lock since 1.500 s (h2): what came of its request is not known",
+		"kept until its client ends":                      "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
+		"kept until a second release":                     "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
+		"kept until its client asks no more":              "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
+		"kept by a request that is not answered":          "a may have kept the lock since 1.500 s (h2): what came of its request is not known",
+		"a holder works that long, and ends":              "a may have kept the lock since 1.520 s (h2): it is not known to have given it back before 40.000 s",
+		"kept until another is granted it":                "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
+		"a moment of doubt, and no client asks":           "clients did not ask for the lock all that time",
 		"a holder works that long":                        "a may have kept the lock since 1.520 s (h2): it gave it back neither then nor later",
 		"a client asks for a part of the time":            "clients did not ask for the lock all that time",
 		"the service takes no writes":                     "plain writes to the service were not seen to succeed all that time",
@@ -63,23 +82,46 @@ func TestMissedExecution(t *testing.T) {
 		text string
 		want string
 	}{
-		"no client is granted the lock of the dead":          {run + dead + probed(2, 40, "ok") + "45 harness phase heal", "missed-execution:1"},
-		"it was granted after all, too late":                 {run + dead + probed(2, 37, "ok") + granted(38) + "45 harness phase heal", "missed-execution:1"},
-		"a slot that is caught up in time":                   {run + dead + probed(2, 22, "ok") + granted(25) + probed(27, 37, "ok") + "45 harness phase heal", ""},
-		"it is too early to say":                             {run + dead + probed(2, 22, "ok") + "31 harness phase heal", ""},
-		"after the load no client runs anything":             {run + dead + probed(2, 22, "ok") + "30 harness phase heal\n" + probed(32, 47, "ok"), ""},
-		"clients are granted the lock and run nothing":       {run + idling(2, 40) + "45 harness phase heal", "missed-execution:1"},
-		"the load is shorter than the bound":                 {run + dead + probed(2, 22, "ok") + "29 harness phase heal", ""},
-		"no client asks":                                     {run + probed(2, 40, "ok") + "45 harness phase heal", ""},
-		"a client asks for a part of the time":               {run + strings.Replace(dead, "2.00 b", "1.99 c", 1) + probed(2, 12, "ok") + "15 c acquire:fail h3 code=cancelled\n" + probed(16, 26, "ok") + "30 b acquire h4\n" + probed(31, 41, "ok") + "46 harness phase heal", ""},
-		"a fault lasts":                                      {run + dead + "3 nemesis pause:invoke 1 target=n1\n3 nemesis pause:ok 1 target=n1\n" + probed(3, 13, "ok") + "18 nemesis pause:heal 1 target=n1\n18 nemesis pause:healed 1 target=n1\n" + probed(18, 38, "ok") + "45 harness phase heal", ""},
-		"the machine stood still":                            {run + dead + probed(2, 12, "ok") + "33 harness stall from=15\n" + probed(34, 39, "ok") + "45 harness phase heal", ""},
-		"the service takes no writes":                        {run + dead + probed(2, 40, "info") + "45 harness phase heal", ""},
-		"nothing is known of the service":                    {run + dead + "45 harness phase heal", ""},
-		"the service takes writes since 20 s":                {run + dead + probed(2, 17, "info") + probed(22, 42, "ok") + "45 harness phase heal", ""},
-		"a client that lives may have it: of its release":    {run + strings.Replace(dead, "1.60 a exit h2", "1.6 a release h2\n1.7 a release:info h2", 1) + probed(2, 40, "ok") + "45 harness phase heal", ""},
-		"a client that lives may have it: of its acquire":    {run + strings.NewReplacer("acquire:ok h2 token=2", "acquire:info h2", "1.60 a exit h2", "").Replace(dead) + probed(2, 40, "ok") + "45 harness phase heal", ""},
-		"a holder works that long":                           {run + strings.Replace(dead, "1.60 a exit h2", "", 1) + probed(2, 40, "ok") + "45 harness phase heal", ""},
+		"no client is granted the lock of the dead":                   {run + dead + probed(2, 40, "ok") + "45 harness phase heal", "missed-execution:1"},
+		"it was granted after all, too late":                          {run + dead + probed(2, 37, "ok") + granted(38) + "45 harness phase heal", "missed-execution:1"},
+		"a slot that is caught up in time":                            {run + dead + probed(2, 22, "ok") + granted(25) + probed(27, 37, "ok") + "45 harness phase heal", ""},
+		"it is too early to say":                                      {run + dead + probed(2, 22, "ok") + "31 harness phase heal", ""},
+		"after the load no client runs anything":                      {run + dead + probed(2, 22, "ok") + "30 harness phase heal\n" + probed(32, 47, "ok"), ""},
+		"clients are granted the lock and run nothing":                {run + idling(2, 40) + "45 harness phase heal", "missed-execution:1"},
+		"the load is shorter than the bound":                          {run + dead + probed(2, 22, "ok") + "29 harness phase heal", ""},
+		"no client asks":                                              {run + probed(2, 40, "ok") + "45 harness phase heal", ""},
+		"a client asks for a part of the time":                        {run + strings.Replace(dead, "2.00 b", "1.99 c", 1) + probed(2, 12, "ok") + "15 c acquire:fail h3 code=cancelled\n" + probed(16, 26, "ok") + "30 b acquire h4\n" + probed(31, 41, "ok") + "46 harness phase heal", ""},
+		"a fault lasts":                                               {run + dead + "3 nemesis pause:invoke 1 target=n1\n3 nemesis pause:ok 1 target=n1\n" + probed(3, 13, "ok") + "18 nemesis pause:heal 1 target=n1\n18 nemesis pause:healed 1 target=n1\n" + probed(18, 38, "ok") + "45 harness phase heal", ""},
+		"the machine stood still":                                     {run + dead + probed(2, 12, "ok") + "33 harness stall from=15\n" + probed(34, 39, "ok") + "45 harness phase heal", ""},
+		"the service takes no writes":                                 {run + dead + probed(2, 40, "info") + "45 harness phase heal", ""},
+		"nothing is known of the service":                             {run + dead + "45 harness phase heal", ""},
+		"the service takes writes since 20 s":                         {run + dead + probed(2, 17, "info") + probed(22, 42, "ok") + "45 harness phase heal", ""},
+		"a client that lives may have it: of its release":             {run + unheard + probed(2, 40, "ok") + "45 harness phase heal", ""},
+		"a client that lives may have it: of its acquire":             {run + strings.NewReplacer("acquire:ok h2 token=2", "acquire:info h2", "1.60 a exit h2", "").Replace(dead) + probed(2, 40, "ok") + "45 harness phase heal", ""},
+		"a holder works that long":                                    {run + without + probed(2, 40, "ok") + "45 harness phase heal", ""},
+		"a holder works that long, and ends":                          {run + without + probed(2, 37, "ok") + "40 a exit h2\n" + late, ""},
+		"a holder works that long, and is told of its loss":           {run + without + probed(2, 37, "ok") + "40 a lost h2\n" + late, ""},
+		"kept until its client ends":                                  {run + unheard + probed(2, 37, "ok") + "40 a exit h2\n" + late, ""},
+		"kept until its loss is told":                                 {run + unheard + probed(2, 32, "ok") + "35 a lost h2\n36 harness probe:invoke 36\n36 harness probe:ok 36\n40 a exit h2\n" + late, ""},
+		"kept until its lease ends":                                   {run + unheard + probed(2, 32, "ok") + "35 a lease:fail h2\n36 harness probe:invoke 36\n36 harness probe:ok 36\n40 a exit h2\n" + late, ""},
+		"kept until a second release":                                 {run + unheard + probed(2, 27, "ok") + "30 a.2 release h2\n35 a.2 release:ok h2 owned=true\n36 harness probe:invoke 36\n36 harness probe:ok 36\n" + late, ""},
+		"kept until its client asks no more":                          {run + strings.Replace(unheard, "1.7 a release:info h2", "", 1) + probed(2, 37, "ok") + "40 a release:info h2\n40 a exit h2\n" + late, ""},
+		"kept by a request that is not answered":                      {run + strings.Replace(without, "1.52 a acquire:ok h2 token=2", "", 1) + probed(38, 38, "ok") + "40 a acquire:info h2\n" + late, ""},
+		"kept until another is granted it":                            {run + unheard + probed(2, 27, "ok") + idling(30, 31) + probed(32, 37, "ok") + late, ""},
+		"two that wait, and one between who dies with the lock":       {run + dead + probed(2, 17, "ok") + "20 c acquire i1\n21 c acquire:ok i1 token=3\n25 c exit i1\n" + probed(27, 42, "ok") + "45 harness phase heal", ""},
+		"a holder works that long, is told of its loss, and releases": {run + without + probed(2, 37, "ok") + "40 a lost h2\n40.1 a release h2\n40.2 a release:fail h2 code=not-owned\n" + late, ""},
+		"a moment of doubt, and no client asks":                       {run + strings.Replace(unheard, "2.00 b acquire h3", "2.10 a exit h2", 1) + probed(3, 40, "ok") + "45 harness phase heal", ""},
+		"granted 40 times after a release without an answer":          {run + unheard + idling(2, 42) + late, "missed-execution:1"},
+		"the same, and its client ends":                               {run + unheard + idling(2, 40) + "40 a exit h2\n" + late, "missed-execution:1"},
+		"granted 40 times to that client itself":                      {run + unheard + idlingAs("a.2", 2, 42, func(int) string { return gives }) + late, "missed-execution:1"},
+		"granted 40 times while a request is not answered":            {run + strings.Replace(without, "1.52 a acquire:ok h2 token=2", "", 1) + idling(2, 40) + "40 a acquire:info h2\n" + late, "missed-execution:1"},
+		"40 that release twice, the first without an answer":          {run + dead + idlingAs("c", 2, 42, func(int) string { return giveUnheard + gives }) + late, "missed-execution:1"},
+		"40 of which one in ten has no answer": {run + dead + idlingAs("c", 2, 42, func(at int) string {
+			if at%10 == 0 {
+				return giveUnheard
+			}
+			return gives
+		}) + late, "missed-execution:1"},
 		"slots that are behind, and run one after the other": {run + slow(20, "1/h1"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -175,4 +217,16 @@ func inOrder(text string) string {
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\t' })
 	slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(at(a), at(b)) })
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// A client that records a slot first keeps the lock until its job is done, and runs no other slot under it.
+func TestAJobThatIsRecordedFirstMayTakeLong(t *testing.T) {
+	text := strings.NewReplacer("1.090", "41.090", "1.100", "41.100").Replace(turn(1, "a", "h1", "1", "", "1/h1"))
+	waits := "2.00 b acquire h3\n" + probed(2, 42, "ok") + "45 harness phase heal"
+	for execution, want := range map[history.Execution]model.Verdict{history.AtMostOnce: model.Pass, history.AtLeastOnce: model.Violation} {
+		result, _ := judgeText(t, jobsPlan(execution), inOrder(text+waits))
+		if p := propertyOf(result, model.MissedExecution); p.Verdict != want {
+			t.Errorf("%s: %s: %s", execution, p.Verdict, p.Reason)
+		}
+	}
 }

@@ -56,7 +56,8 @@ type idle struct {
 }
 
 // idleStretches are those that are longer than any bound can be short, in their order. A record was made no earlier than its write
-// was asked for, and by the time that its answer, or that of a later access, was read.
+// was asked for, and by the time that its answer, or that of a later access, was read. Where it comes before its job, the hold lasts until
+// that is done.
 func (j *Judge) idleStretches(k *model.Lock, load, end int64) (all []idle) {
 	plan := &j.m.Plan
 	log := newLedger(plan.Excerpt.Before(k.Name))
@@ -74,16 +75,24 @@ func (j *Judge) idleStretches(k *model.Lock, load, end int64) (all []idle) {
 		case a.F == history.Write:
 			take(min(a.InvokeNS, end))
 			log.take(a, slot)
-			last, since = a, accessEndNS(a)
+			last, since = a, max(accessEndNS(a), j.workedUntil(a.Hold))
 			for log.records[next] != nil {
 				next++
 			}
 		case since == model.Never:
-			since = accessEndNS(a)
+			since = max(accessEndNS(a), j.workedUntil(last.Hold))
 		}
 	}
 	take(end)
 	return all
+}
+
+// workedUntil is until when the client of a hold that recorded a slot ran its job, if it records a slot first.
+func (j *Judge) workedUntil(h *model.Hold) int64 {
+	if execution, _ := history.ExecutionNamed(j.m.Plan.Execution); !execution.MarksFirst {
+		return 0
+	}
+	return min(h.ReleaseNS, j.m.MayHoldUntil(h))
 }
 
 // missedSlot is a slot that was due for too long, and the part of that time in which no client can have kept the lock.
@@ -107,10 +116,24 @@ func (m missedSlot) dueNS() int64 {
 	return due
 }
 
-// missed looks, in an idle stretch, for one bound in which clients could have run the slot, and no other can have kept the lock.
+// missed looks, in an idle stretch, for one bound in which clients could have run the slot, and no other can have kept the lock. A client
+// that asked to release it had had its chance to run the slot. Where another may have kept it, it may have come free in time before: what
+// counts begins anew.
 func (j *Judge) missed(k *model.Lock, s idle, disturbed []model.Span, o *Outcome) (missed missedSlot, found bool) {
-	asked := askedIn(k, j.m, s.Span)
-	lost := model.Merged(append(slices.Clone(disturbed), unasked(j.m, asked, s.Span)...))
+	asked, kept := askedIn(k, j.m, s.Span), j.mayBeKept(k, s.Span)
+	var could, had []model.Span
+	for _, h := range asked {
+		could = append(could, model.Span{FromNS: h.InvokeNS, ToNS: couldRunUntil(j.m, h)})
+		if handedBack(j.m, h) != nil {
+			had = append(had, model.Span{FromNS: h.DoneNS, ToNS: couldRunUntil(j.m, h)})
+		}
+	}
+	gaps := model.Merged(append(outside(could, s.Span), disturbed...))
+	lost := slices.Clone(gaps)
+	for _, t := range kept {
+		lost = append(lost, t.Span)
+	}
+	lost = model.Merged(lost)
 	from := s.FromNS
 	take := func(to int64) bool {
 		if from >= to || len(asked) == 0 {
@@ -119,55 +142,103 @@ func (j *Judge) missed(k *model.Lock, s idle, disturbed []model.Span, o *Outcome
 		missed = missedSlot{idle: s, fromNS: from, lost: lost, waiter: waitedLongest(j.m, asked, model.Span{FromNS: from, ToNS: to}), wait: waited(j.m, from, to, lost)}
 		return missed.tooLong()
 	}
-	var kept []tenancy
-	for _, t := range j.mayBeTaken(k, s.Span) {
-		if gaveBack(j.m, t.hold) {
+	for _, t := range kept {
+		if handedBack(j.m, t.hold) != nil {
 			continue
 		}
-		kept = append(kept, t)
-		if found = take(min(t.FromNS, s.ToNS)); found {
+		if found = take(t.FromNS); found {
 			break
 		}
 		from = max(from, t.ToNS)
 	}
-	if found = found || take(s.ToNS); found {
+	if found = found || take(s.ToNS); !found { // while a client had the lock, no other can have kept it
+		from, lost = s.FromNS, model.Merged(append(outside(had, s.Span), disturbed...))
+		found = take(s.ToNS)
+	}
+	if found {
 		missed.granted = grantedIn(j.m, asked, model.Span{FromNS: missed.fromNS, ToNS: missed.ToNS})
 		return missed, true
 	}
 	w := waited(j.m, s.FromNS, s.ToNS, disturbed)
 	if o.Inconclusive == "" && s.ToNS-s.FromNS-model.Within(disturbed, s.FromNS, s.ToNS) > w.bound.NS() {
-		o.Inconclusive = unclear(s, w, kept)
+		if !waited(j.m, s.FromNS, s.ToNS, gaps).tooLong() {
+			kept = nil // without them it would not be known either
+		}
+		o.Inconclusive = j.unclear(s, w, kept)
 	}
 	return missed, false
 }
 
 // unclear is why it is not known what a slot was missed for.
-func unclear(s idle, w wait, kept []tenancy) string {
+func (j *Judge) unclear(s idle, w wait, kept []tenancy) string {
 	ran := fmt.Sprintf("no client ran slot %d of %s for ", s.slot, s.key)
 	switch {
 	case !w.tooLong():
 		return ran + history.Duration(s.ToNS-s.FromNS) + ", but plain writes to the service were not seen to succeed all that time"
 	case len(kept) > 0:
 		h := slices.MaxFunc(kept, func(a, b tenancy) int { return cmp.Compare(a.ToNS-a.FromNS, b.ToNS-b.FromNS) }).hold
-		return ran + fmt.Sprintf("%s, but %s may have kept the lock since %s (%s): %s", history.Duration(w.countedNS), h.Client, history.Moment(h.DoneNS), h.ID, whyKept(h))
+		return ran + fmt.Sprintf("%s, but %s may have kept the lock since %s (%s): %s", history.Duration(w.countedNS), h.Client, history.Moment(min(h.DoneNS, doubtedFrom(j.m, h))), h.ID, j.whyKept(h))
 	}
 	return ran + history.Duration(w.countedNS) + ", but clients did not ask for the lock all that time"
 }
 
 // whyKept is why a client that lived may have kept the lock.
-func whyKept(h *model.Hold) string {
-	switch {
+func (j *Judge) whyKept(h *model.Hold) string {
+	switch until := j.m.MayHoldUntil(h); {
 	case h.Outcome == history.Info:
 		return "what came of its request is not known"
-	case h.ReleaseNS != 0:
+	case handedBack(j.m, h) != nil:
 		return "what came of its release is not known"
+	case until != model.Never:
+		return "it is not known to have given it back before " + history.Moment(until)
 	}
 	return "it gave it back neither then nor later"
 }
 
-// gaveBack reports whether a grant came to an end that is known: until then its client could have run a slot, and then others could.
-func gaveBack(m *model.Model, h *model.Hold) bool {
-	return h.Outcome == history.OK && m.MayHoldUntil(h) != model.Never
+// handedBack is the release by which the client of a grant asked to give it back, which it does once it has run what is due; nil if there was
+// none that can have done anything, or the grant had ended before.
+func handedBack(m *model.Model, h *model.Hold) *model.Attempt {
+	for _, a := range h.Attempts {
+		if a.F == history.Release && (a.Outcome != history.Fail || a.Gone()) && h.Outcome == history.OK && a.InvokeNS <= m.MayHoldUntil(h) {
+			return a
+		}
+	}
+	return nil
+}
+
+// doubtedFrom is from when on an acquire may have kept the lock for a reason that is not known: one of unknown outcome since it was asked
+// for, a grant since its release if that was not answered, or all the time if there was none. Never if it was: until then its client could
+// have run a slot, and then others could. An answer that is read after the client's end is none.
+func doubtedFrom(m *model.Model, h *model.Hold) int64 {
+	exit := m.Clients[h.Client].ExitNS
+	switch r := handedBack(m, h); {
+	case h.Outcome == history.Info:
+		return h.InvokeNS
+	case h.Outcome != history.OK, r != nil && r.Gone() && (exit == 0 || r.DoneNS <= exit):
+		return model.Never
+	case r != nil:
+		return r.InvokeNS
+	}
+	return h.DoneNS
+}
+
+// mayBeKept are, of a stretch, the parts in which an acquire may have kept the lock for a reason that is not known, in the order of their
+// beginnings. The next grant ends that, and so does one to the same client: what it gives back then is the only record. What was not
+// answered when the load ended still waited.
+func (j *Judge) mayBeKept(k *model.Lock, s model.Span) (kept []tenancy) {
+	_, load := j.m.Phase(history.PhaseLoad)
+	for _, h := range k.Acquires {
+		from := doubtedFrom(j.m, h)
+		if from >= s.ToNS || h.DoneNS > load {
+			continue
+		}
+		until := min(j.m.MayHoldUntil(h), k.ReplacedNS(h), s.ToNS)
+		if from = max(from, s.FromNS); from <= until {
+			kept = append(kept, tenancy{model.Span{FromNS: from, ToNS: until}, h})
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b tenancy) int { return cmp.Compare(a.FromNS, b.FromNS) })
+	return kept
 }
 
 // waitedLongest is which of some acquires waited longest in a stretch, or could have run a slot in it.
@@ -176,10 +247,10 @@ func waitedLongest(m *model.Model, asked []*model.Hold, s model.Span) *model.Hol
 	return slices.MaxFunc(asked, func(a, b *model.Hold) int { return cmp.Compare(in(a), in(b)) })
 }
 
-// grantedIn is how many of some acquires were granted in a stretch and given back.
+// grantedIn is how many of some acquires were granted in a stretch and were to be given back.
 func grantedIn(m *model.Model, asked []*model.Hold, s model.Span) (n int64) {
 	for _, h := range asked {
-		if gaveBack(m, h) && h.ReleaseNS != 0 && h.DoneNS >= s.FromNS && h.DoneNS < s.ToNS {
+		if handedBack(m, h) != nil && h.DoneNS >= s.FromNS && h.DoneNS < s.ToNS {
 			n++
 		}
 	}
@@ -188,8 +259,8 @@ func grantedIn(m *model.Model, asked []*model.Hold, s model.Span) (n int64) {
 
 // couldRunUntil is until when the client of an acquire waited to run a slot, or could have run it.
 func couldRunUntil(m *model.Model, h *model.Hold) int64 {
-	if gaveBack(m, h) {
-		return max(m.WaitedUntil(h), m.MayHoldUntil(h))
+	if handedBack(m, h) != nil {
+		return max(m.WaitedUntil(h), min(m.MayHoldUntil(h), doubtedFrom(m, h)))
 	}
 	return m.WaitedUntil(h)
 }
@@ -204,14 +275,14 @@ func askedIn(k *model.Lock, m *model.Model, s model.Span) (asked []*model.Hold) 
 	return asked
 }
 
-// unasked are the parts of a stretch in which none of them did.
-func unasked(m *model.Model, asked []*model.Hold, s model.Span) (gaps []model.Span) {
+// outside are the parts of a stretch that none of some spans covers.
+func outside(spans []model.Span, s model.Span) (gaps []model.Span) {
 	from := s.FromNS
-	for _, h := range asked { // in the order of their invocations
-		if h.InvokeNS > from {
-			gaps = append(gaps, model.Span{FromNS: from, ToNS: h.InvokeNS})
+	for _, c := range model.Merged(spans) {
+		if from < min(c.FromNS, s.ToNS) {
+			gaps = append(gaps, model.Span{FromNS: from, ToNS: min(c.FromNS, s.ToNS)})
 		}
-		from = max(from, couldRunUntil(m, h))
+		from = max(from, c.ToNS)
 	}
 	if from < s.ToNS {
 		gaps = append(gaps, model.Span{FromNS: from, ToNS: s.ToNS})
