@@ -16,7 +16,9 @@ import (
 // A slot that is recorded late is fine, and so is one that others before it keep waiting: jobs may take longer than their slots. So
 // what counts is time between two records of a key, from when the next slot was due. Where no client asked, or one may have kept the
 // lock for a reason that is not known, it is not known either what the slot was missed for.
-func (j *Judge) MissedExecution() Outcome {
+func (j *Judge) MissedExecution() Outcome { return j.beyondSilences(j.missedExecution) }
+
+func (j *Judge) missedExecution(silences bool) Outcome {
 	switch {
 	case !j.m.Plan.Jobs():
 		return Outcome{NotApplicable: noSchedule}
@@ -38,8 +40,9 @@ func (j *Judge) MissedExecution() Outcome {
 		return o
 	}
 	for _, k := range j.keys {
+		silent := j.silencesOn(k, silences)
 		for _, idle := range j.idleStretches(k, load, end) {
-			if missed, found := j.missed(k, idle, disturbed, &o); found {
+			if missed, found := j.missed(k, idle, disturbed, silent, &o); found {
 				o.add(k.Name, missed.dueNS(), incidentOn(k), func() model.Finding { return j.missedFinding(k, missed) })
 			}
 		}
@@ -108,9 +111,9 @@ func (m missedSlot) dueNS() int64 {
 }
 
 // missed looks, in an idle stretch, for one bound in which clients could have run the slot, and no other can have kept the lock.
-func (j *Judge) missed(k *model.Lock, s idle, disturbed []model.Span, o *Outcome) (missed missedSlot, found bool) {
+func (j *Judge) missed(k *model.Lock, s idle, disturbed, silent []model.Span, o *Outcome) (missed missedSlot, found bool) {
 	asked := askedIn(k, j.m, s.Span)
-	lost := model.Merged(append(slices.Clone(disturbed), unasked(j.m, asked, s.Span)...))
+	lost := model.Merged(slices.Concat(disturbed, unasked(j.m, asked, s.Span), silent))
 	from := s.FromNS
 	take := func(to int64) bool {
 		if from >= to || len(asked) == 0 {
