@@ -31,6 +31,7 @@ func randomSchedule(seed uint64) *testkit.Scribe {
 	e.disturbances()
 	e.waiting = 1 // probes are made from then on
 	e.probes()
+	e.silences(seed)
 	e.finish()
 	return e.Scribe
 }
@@ -107,7 +108,9 @@ func (o *oracle) missedExecution() string {
 		if s < end && !granted && !o.resets(s) {
 			continue
 		}
-		if from < s && o.waited(from, s, func(t int64) bool { return o.stalledIn(t) || o.disturbedIn(t, last) || !o.anyAsksIn(t, last) }) {
+		if from < s && o.waited(from, s, func(t int64) bool {
+			return o.stalledIn(t) || o.disturbedIn(t, last) || o.silentIn(t, last) || !o.anyAsksIn(t, last)
+		}) {
 			return "violated"
 		}
 		if from = s; o.resets(s) {
