@@ -107,10 +107,10 @@ func (m *Model) AnySilent() bool {
 // granted the lock, and not have read that.
 func (m *Model) Silences(k *Lock) (spans []Span) {
 	for _, h := range k.Acquires {
-		until := max(m.WaitsUntil(h), m.MayHoldUntil(h))
+		until := max(m.WaitedUntil(h), m.MayHoldUntil(h))
 		for _, s := range endingAfter(m.Clients[h.Client].Silent, h.InvokeNS) {
-			if s.FromNS < until {
-				spans = append(spans, Span{max(s.FromNS, h.InvokeNS), min(s.ToNS, until)})
+			if s = (Span{max(s.FromNS, h.InvokeNS), min(s.ToNS, until)}); s.FromNS < s.ToNS {
+				spans = append(spans, s)
 			}
 		}
 	}

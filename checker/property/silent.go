@@ -35,8 +35,8 @@ func (j *Judge) silentWords(v Violation) string {
 			}
 		}
 	}
-	return fmt.Sprintf("only silent clients, and others beside them, waited too long for %s: %s did not answer pings from %s to %s",
-		v.Key, client, history.Moment(is.FromNS), history.Moment(is.ToNS))
+	return fmt.Sprintf("only silent clients, and others beside them, waited too long for %s: %s %s from %s to %s",
+		v.Key, client, model.Unheard, history.Moment(is.FromNS), history.Moment(is.ToNS))
 }
 
 // silencesOn are those that are taken off waits for a lock, if any are.
