@@ -117,6 +117,11 @@ func TestSilentClients(t *testing.T) {
 			if p.Verdict != test.want || !strings.Contains(p.Reason, test.why) {
 				t.Errorf("%s: %q; want %s: %q", p.Verdict, p.Reason, test.want, test.why)
 			}
+			for _, w := range witnessesOf(t, test.plan, test.text) {
+				if w.Missing != "" {
+					t.Errorf("%s has no witness: %s", w.Finding, w.Missing)
+				}
+			}
 		})
 	}
 }
