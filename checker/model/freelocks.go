@@ -295,8 +295,8 @@ func (s *freeSweep) awakeUntil(g *Hold, endedNS int64) int64 {
 }
 
 // taken are the stretches in which a client may have had the lock that was not granted it, or not any more, merged: by an acquire of unknown
-// outcome for as long as its client lives, and then until its record has run out; by one that waits, from a fault that touches it on, and while its
-// client is silent; and by the belief of one that had been stopped.
+// outcome for as long as its client lives, and then until its record has run out; by one that waits, from a fault that touches it on, and
+// while its client is silent; and by the belief of one that had been stopped.
 func (s *freeSweep) taken() (spans []Span) {
 	m := s.m
 	add := func(span Span) {
@@ -308,8 +308,8 @@ func (s *freeSweep) taken() (spans []Span) {
 	}
 	for _, h := range s.k.Acquires {
 		until := m.WaitsUntil(h)
-		for _, spans := range [][]Span{s.touching(h), s.silent(h)} {
-			for _, t := range spans {
+		for _, mayHave := range [][]Span{s.touching(h), s.silent(h)} {
+			for _, t := range mayHave {
 				if t.FromNS >= until {
 					break
 				}
