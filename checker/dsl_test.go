@@ -235,7 +235,7 @@ func (s *script) client(at int64, who, f, kind string, args []string, fields map
 		}
 	case "close":
 		e.F, e.Type = history.Exit, history.Invoke
-	case "exit":
+	case "exit", "silent":
 	default:
 		s.operation(&e, kind, fields)
 	}

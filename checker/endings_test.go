@@ -43,6 +43,7 @@ func randomEnding(seed uint64) *testkit.Scribe {
 	e.disturbances()
 	e.clocks()
 	e.probes()
+	e.silences(seed)
 	e.finish()
 	return e.Scribe
 }
@@ -212,6 +213,24 @@ func (e *ending) disturbances() {
 			end.Type, end.Heal, end.Error = history.Fail, false, "it had no verified effect"
 		}
 		e.span(1+e.upTo(30), e.upTo(20), fault, end)
+	}
+}
+
+// silences are of clients that hang by themselves, in a quarter of the histories.
+func (e *ending) silences(seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 41))
+	if r.IntN(4) > 0 {
+		return
+	}
+	until := map[string]int64{}
+	for _, x := range slices.Clone(e.Events) {
+		if x.F == history.Acquire && x.Type == history.Invoke && r.IntN(3) == 0 {
+			from := max(x.TimeNS/aSecond-r.Int64N(4), until[x.Client], 1) + r.Int64N(8)
+			silent := e.client(x.Client, history.Info, history.Silent)
+			silent.Hold, silent.Key, silent.FromNS = "", "", from*aSecond
+			until[x.Client] = from + 1 + r.Int64N(40)
+			e.add(until[x.Client], silent)
+		}
 	}
 }
 

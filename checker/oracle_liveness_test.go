@@ -30,6 +30,26 @@ func (o *oracle) stalledIn(s int64) bool {
 	})
 }
 
+// silent reports whether a client answered no ping in a second, and in more than one of those around it in which the harness was awake.
+func (o *oracle) silent(client string, s int64) bool {
+	return slices.ContainsFunc(o.events, func(e history.Event) bool {
+		awake := int64(0)
+		for t := e.FromNS / aSecond; e.F == history.Silent && t < e.TimeNS/aSecond; t++ {
+			if !o.stalledIn(t) {
+				awake++
+			}
+		}
+		return awake > 1 && e.Client == client && e.FromNS <= s*aSecond && e.TimeNS >= (s+1)*aSecond
+	})
+}
+
+// silentIn reports whether in a second a client was silent that waited for the lock, or may have had it.
+func (o *oracle) silentIn(s, end int64) bool {
+	return slices.ContainsFunc(o.holds, func(h *fact) bool {
+		return h.invoke <= s*aSecond && (o.pendingUntil(h, end) > s || o.keptUntil(h) > s*aSecond) && o.silent(h.client, s)
+	})
+}
+
 // setting is a change of a clock: from one second to another, by so many seconds.
 type setting struct{ from, to, by int64 }
 
@@ -172,7 +192,7 @@ func (o *oracle) deadLock(end int64) (dead, granted bool) {
 			}
 		}
 		waiting := asking
-		lost := func(s int64) bool { return o.stalledIn(s) || !o.waitedIn(waiting, s, end) }
+		lost := func(s int64) bool { return o.stalledIn(s) || o.silentIn(s, end) || !o.waitedIn(waiting, s, end) }
 		if o.waited(from, until, lost) {
 			return true, false
 		}
@@ -200,7 +220,7 @@ func (o *oracle) zombie(end int64) bool {
 		}
 		until, waited := o.pendingUntil(h, end), int64(0)
 		for s := ended / aSecond; s < until; s++ {
-			if !o.stalledIn(s) && !o.disturbedIn(s, end) {
+			if !o.stalledIn(s) && !o.disturbedIn(s, end) && !o.silent(h.client, s) {
 				waited++
 			}
 		}

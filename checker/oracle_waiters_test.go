@@ -42,7 +42,7 @@ func (o *oracle) waitsUntil(h *fact, end int64) int64 {
 
 // hangs looks at every stretch of seconds in which nothing could keep the lock from a waiter.
 func (o *oracle) hangs(h *fact, from, until, end int64) bool {
-	lost := func(s int64) bool { return o.stalledIn(s) || o.disturbedIn(s, end) }
+	lost := func(s int64) bool { return o.stalledIn(s) || o.disturbedIn(s, end) || o.silentIn(s, end) }
 	began := int64(-1)
 	for s := from; s <= until; s++ {
 		taken, changes := o.takenIn(s)
@@ -63,25 +63,31 @@ func (o *oracle) hangs(h *fact, from, until, end int64) bool {
 // unknown outcome, by a client that lives. Changes: one began or ended just then.
 func (o *oracle) takenIn(s int64) (taken, changes bool) {
 	for _, h := range o.holds {
-		if h.outcome != history.OK && h.outcome != history.Info {
-			continue
-		}
-		from, to := h.done, int64(model.Never)
-		for _, at := range []int64{o.ended(h), o.lost(h), o.exits(h.client)} {
-			if at != 0 {
-				to = min(to, at)
-			}
-		}
-		for _, a := range h.attempts {
-			if a.notOwned() || a.f == history.Release && (a.acted() || a.outcome == history.OK) {
-				to = min(to, a.done)
-			}
-		}
-		if from > to {
+		from, to := h.done, o.keptUntil(h)
+		if to == 0 || from > to {
 			continue
 		}
 		taken = taken || from <= s*aSecond && to > s*aSecond
 		changes = changes || from == s*aSecond || to == s*aSecond
 	}
 	return taken, changes
+}
+
+// keptUntil is until when an acquire that was answered may have kept the lock; 0 if it was not granted it.
+func (o *oracle) keptUntil(h *fact) int64 {
+	if h.outcome != history.OK && h.outcome != history.Info {
+		return 0
+	}
+	to := int64(model.Never)
+	for _, at := range []int64{o.ended(h), o.lost(h), o.exits(h.client)} {
+		if at != 0 {
+			to = min(to, at)
+		}
+	}
+	for _, a := range h.attempts {
+		if a.notOwned() || a.f == history.Release && (a.acted() || a.outcome == history.OK) {
+			to = min(to, a.done)
+		}
+	}
+	return to
 }

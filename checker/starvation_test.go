@@ -58,11 +58,14 @@ func TestStarvation(t *testing.T) {
 			4 nemesis pause:ok 1 target=n1
 			9 nemesis pause:heal 1 target=n1
 			9 nemesis pause:healed 1 target=n1` + granted + "final", 11, 13, "b of k", false},
-		"long after a fault":      {"0.1 nemesis pause:invoke 1 target=n1\n0.1 nemesis pause:ok 1 target=n1\n0.2 nemesis pause:heal 1 target=n1\n0.2 nemesis pause:healed 1 target=n1" + held + granted + "final", 3, 13, "b of k", true},
-		"a fault that never took": {held + "4 nemesis pause:invoke 1 target=n1\n4 nemesis pause:fail 1 target=n1" + granted + "final", 3, 13, "b of k", true},
-		"a stall":                 {held + "6 harness stall from=5" + granted + "final", 3, 12, "b of k", true},
-		"a clock set back":        {held + "4 harness clock-step from=3.9 by=-4" + granted + "final", 10, 13, "b of k", false},
-		"a clock set forward":     {held + "4 harness clock-step from=3.9 by=4" + granted + "final", 3, 13, "b of k", true},
+		"long after a fault":           {"0.1 nemesis pause:invoke 1 target=n1\n0.1 nemesis pause:ok 1 target=n1\n0.2 nemesis pause:heal 1 target=n1\n0.2 nemesis pause:healed 1 target=n1" + held + granted + "final", 3, 13, "b of k", true},
+		"a fault that never took":      {held + "4 nemesis pause:invoke 1 target=n1\n4 nemesis pause:fail 1 target=n1" + granted + "final", 3, 13, "b of k", true},
+		"it is silent":                 {held + "8 b silent from=4" + granted + "final", 8, 13, "b of k", false},
+		"another that waits is silent": {held + "3 c acquire h3\n8 c silent from=4\n9 c acquire:fail h3 code=cancelled" + granted + "final", 8, 13, "b of k", false},
+		"another was silent":           {held + "3 c acquire h3\n3.5 c acquire:fail h3 code=cancelled\n8 c silent from=4" + granted + "final", 3, 13, "b of k", true},
+		"a stall":                      {held + "6 harness stall from=5" + granted + "final", 3, 12, "b of k", true},
+		"a clock set back":             {held + "4 harness clock-step from=3.9 by=-4" + granted + "final", 10, 13, "b of k", false},
+		"a clock set forward":          {held + "4 harness clock-step from=3.9 by=4" + granted + "final", 3, 13, "b of k", true},
 		"a server's clock set back by its healing": {`
 			0.5 nemesis clock:invoke 1 target=n1 by=7
 			0.5 nemesis clock:ok 1 target=n1 by=7
@@ -146,6 +149,11 @@ func grantAt(m *model.Model, s int64) bool {
 func disturbedAt(m *model.Model, s int64) bool {
 	recovery := (m.Plan.EffectiveMS + m.Plan.GraceMS + m.Plan.ElectionMS + m.Plan.LockDelayMS) * 1e6
 	in := func(from, to int64) bool { return from < s+aSecond && to > s }
+	for _, k := range m.Locks {
+		if slices.ContainsFunc(m.Silences(k), func(silent model.Span) bool { return in(silent.FromNS, silent.ToNS) }) {
+			return true
+		}
+	}
 	for _, g := range m.Holds {
 		if g.Outcome == history.OK && in(g.DoneNS, max(g.BelievedNS, g.ProvenNS)) {
 			return true

@@ -66,13 +66,14 @@ func TestOldWaiters(t *testing.T) {
 		"a waiter's earlier session":                    {"0.1 b lease:ok session=sb ttl=2 seen=0.1\n0.5 b lease:fail session=sb\n" + free + phase + cancelled, model.Violation},
 		"a waiter's lost session":                       {free + "4.5 b lease:ok session=sb ttl=2 seen=4.4" + phase + "20 b lost session=sb" + cancelled, model.Violation},
 		"a try does not wait":                           {strings.Replace(free, "b acquire h2", "b acquire h2 try=true", 1) + phase + "40 b acquire:fail h2 code=busy\nfinal", model.Pass},
-		"ended too early":                               {free + phase + "20 b acquire:fail h2 code=cancelled\nfinal", model.Inconclusive},
-		"the run ended, final or not":                   {free + phase + "45 harness phase stopped\ncut", model.Inconclusive},
-		"fresh sessions get it neither":                 {free + phase + "40 b acquire:fail h2 code=cancelled\n41 harness phase final\n41.1 f1 acquire f1\n41.2 harness probe:invoke 3\n41.3 harness probe:ok 3\n80 harness phase end", model.Violation},
-		"only one fresh session":                        {free + phase + "40 b acquire:fail h2 code=cancelled\n41 harness phase final\n41.1 f1 acquire f1\n41.2 f1 acquire:ok f1 token=5\n42 harness phase end", model.Inconclusive},
-		"no probe":                                      {free + "5.0 harness phase waiting" + cancelled, model.Inconclusive},
-		"probes fail for a while":                       {free + phase + "20 harness probe:invoke 2\n21 harness probe:info 2\n22 harness probe:invoke 3\n22.1 harness probe:ok 3" + cancelled, model.Inconclusive},
-		"a stall":                                       {free + phase + "20 harness stall from=12" + cancelled, model.Inconclusive},
+		"the lock was another's for a while, and plain writes succeed after that alone": {free + "5.0 harness phase waiting\n50 x acquire h9\n51 x acquire:ok h9 token=9\n52 x release h9\n53 x release:ok h9 owned=true\n54 harness probe:invoke 1\n54.1 harness probe:ok 1\n90 b acquire:fail h2 code=cancelled\nfinal", model.Violation},
+		"ended too early":               {free + phase + "20 b acquire:fail h2 code=cancelled\nfinal", model.Inconclusive},
+		"the run ended, final or not":   {free + phase + "45 harness phase stopped\ncut", model.Inconclusive},
+		"fresh sessions get it neither": {free + phase + "40 b acquire:fail h2 code=cancelled\n41 harness phase final\n41.1 f1 acquire f1\n41.2 harness probe:invoke 3\n41.3 harness probe:ok 3\n80 harness phase end", model.Violation},
+		"only one fresh session":        {free + phase + "40 b acquire:fail h2 code=cancelled\n41 harness phase final\n41.1 f1 acquire f1\n41.2 f1 acquire:ok f1 token=5\n42 harness phase end", model.Inconclusive},
+		"no probe":                      {free + "5.0 harness phase waiting" + cancelled, model.Inconclusive},
+		"probes fail for a while":       {free + phase + "20 harness probe:invoke 2\n21 harness probe:info 2\n22 harness probe:invoke 3\n22.1 harness probe:ok 3" + cancelled, model.Inconclusive},
+		"a stall":                       {free + phase + "20 harness stall from=12" + cancelled, model.Inconclusive},
 		"a fault that is not over": {free + `
 			4.1 nemesis pause:invoke 1 target=n1
 			4.2 nemesis pause:ok 1 target=n1` + phase + `

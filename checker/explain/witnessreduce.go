@@ -232,13 +232,15 @@ func (r *reducer) assemble() *Witness {
 	w := &Witness{Finding: f.ID, Plan: m.Plan}
 	excerpt := &history.Excerpt{Finding: f.ID, Property: string(r.search.property), Disordered: m.DisorderedKeys, Untrusted: m.Untrusted() != ""}
 	w.Plan.Excerpt, w.Plan.Exposure, w.Plan.Steps, w.Plan.Schedule = excerpt, nil, nil, nil
-	begun := map[string]bool{}
+	begun, asked := map[string]bool{}, map[string]bool{}
 	for i := range r.lines {
 		switch l := &r.lines[i]; {
 		case l.out:
+		case l.event != nil && l.event.F == history.Silent && !asked[l.event.Client]: // it says nothing without a request for a lock
 		case l.event != nil:
 			e := *l.event
 			e.Index = int64(len(w.Events))
+			asked[e.Client] = asked[e.Client] || e.F == history.Acquire
 			w.Events = append(w.Events, e)
 		default:
 			q := l.request.Request

@@ -17,9 +17,12 @@ func starvation(m *model.Model) (longest model.Starvation) {
 	if to == 0 {
 		to = m.EndNS
 	}
-	disturbed := recovering(m)
+	disturbed, silent := recovering(m), m.AnySilent()
 	for _, k := range m.Locks {
-		s := starving{m: m, k: k, longest: longest}
+		s, disturbed := starving{m: m, k: k, longest: longest}, disturbed
+		if silent {
+			disturbed = model.Merged(slices.Concat(disturbed, m.Silences(k)))
+		}
 		s.look(model.Span{FromNS: from, ToNS: to}, disturbed)
 		longest = s.longest
 	}
@@ -56,7 +59,8 @@ type starving struct {
 	longest model.Starvation
 }
 
-// look finds the stretches in which no client is known to have had the lock, and takes off what disturbed them.
+// look finds the stretches in which no client is known to have had the lock, and takes off what disturbed them: no silent client may have had
+// it, either.
 func (s *starving) look(run model.Span, disturbed []model.Span) {
 	free := run.FromNS // no client is known to have had it from here on
 	for _, g := range s.k.Grants {

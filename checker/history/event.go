@@ -50,7 +50,12 @@ const (
 	// event for each hold it still believed in, at least one; Code is CodeDied if neither the harness nor a fault had ended it.
 	// No lease protects it from the first of these on (rule R5).
 	Exit F = "exit"
+	// Silent says that a client, which had asked for a lock before, answered no ping from FromNS to TimeNS. Always Info, no Op.
+	Silent F = "silent"
 )
+
+// SilentNS is how long a client answers no ping before that is recorded: many times what a busy machine takes.
+const SilentNS = int64(1e9)
 
 // Marks of the harness (Process HarnessProcess).
 const (

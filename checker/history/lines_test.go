@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"reflect"
@@ -104,37 +105,45 @@ const good = `{"index":0,"time_ns":5,"process":"c1","client":"c1","type":"invoke
 
 func TestMistakesNameFileAndLine(t *testing.T) {
 	second := func(fields string) string { return good + `{"index":1,"time_ns":6,` + fields + "}\n" }
+	silent := func(client string, from, to int) string {
+		return good + fmt.Sprintf(`{"index":1,"time_ns":%d,"process":"c1","client":%s,"type":"info","f":"silent","from_ns":%d}`+"\n", to, client, from)
+	}
 	for name, test := range map[string]struct{ file, want string }{
-		"torn last line":                     {good + `{"index":1,"time_ns":6,"process":"harness","type":"info","f":"phase","value":"end"}`, "history.jsonl:2: the last line is torn"},
-		"torn in the middle":                 {good + `{"index":1,"time`, "history.jsonl:2: the last line is torn"},
-		"no JSON":                            {good + "hello\n", "history.jsonl:2: not a JSON object"},
-		"empty line":                         {good + "\n", "history.jsonl:2: not a JSON object"},
-		"half an object":                     {good + `{"index":1,"time_ns":6` + "\n", "history.jsonl:2: not a JSON object"},
-		"two objects":                        {strings.TrimSuffix(good, "\n") + "{}\n", "history.jsonl:1: something follows"},
-		"unknown field":                      {second(`"process":"c1","client":"c1","type":"info","f":"exit","colour":"red"`), `history.jsonl:2: unknown field "colour": another version of lockcheck wrote it`},
-		"number as string":                   {second(`"process":"c1","client":"c1","type":"info","f":"exit","op":"1"`), "history.jsonl:2: not a JSON object"},
-		"token as number":                    {second(`"process":"c1","client":"c1","type":"ok","f":"acquire","op":1,"hold":"h1","token":33`), "history.jsonl:2: not a JSON object"},
-		"a name that is no UTF-8":            {second("\"process\":\"c\xff\",\"client\":\"c\xff\",\"type\":\"info\",\"f\":\"exit\""), "history.jsonl:2: \"c\ufffd\" is no name"},
-		"a session that is half a character": {second(`"process":"c1","client":"c1","type":"ok","f":"acquire","op":1,"hold":"h1","session":"\ud800"`), `history.jsonl:2: "`},
-		"token not decimal":                  {second(`"process":"c1","client":"c1","type":"ok","f":"acquire","op":1,"hold":"h1","token":"0x21"`), `history.jsonl:2: token "0x21"`},
-		"token too long":                     {second(`"process":"c1","client":"c1","type":"ok","f":"acquire","op":1,"hold":"h1","token":"` + strings.Repeat("9", MaxToken+1) + `"`), "history.jsonl:2: token"},
-		"unknown type":                       {second(`"process":"c1","client":"c1","type":"maybe","f":"exit"`), `history.jsonl:2: unknown type "maybe"; known are invoke, ok, fail, info`},
-		"unknown f":                          {second(`"process":"c1","client":"c1","type":"info","f":"sneeze"`), `history.jsonl:2: unknown f "sneeze"`},
-		"unknown f of an op":                 {second(`"process":"c1","client":"c1","type":"info","f":"lost","op":4,"hold":"h1"`), `history.jsonl:2: unknown f "lost" of an operation`},
-		"unknown mark":                       {second(`"process":"harness","type":"info","f":"acquire"`), `history.jsonl:2: unknown f "acquire" of process "harness"`},
-		"unknown phase":                      {second(`"process":"harness","type":"info","f":"phase","value":"lunch"`), `history.jsonl:2: unknown phase "lunch"`},
-		"fault without number":               {second(`"process":"nemesis","type":"invoke","f":"pause"`), "history.jsonl:2: op is missing"},
-		"no process":                         {second(`"type":"info","f":"exit"`), "history.jsonl:2: process is missing"},
-		"no client":                          {second(`"process":"c1","type":"info","f":"exit"`), "history.jsonl:2: client is missing"},
-		"operation without op":               {second(`"process":"c1","client":"c1","type":"ok","f":"read"`), "history.jsonl:2: op is missing"},
-		"seen in the future":                 {second(`"process":"c1","client":"c1","type":"ok","f":"renew","session":"s","seen_ns":7`), "history.jsonl:2: seen_ns is 7"},
-		"held in the future":                 {second(`"process":"c1","client":"c1","type":"info","f":"exit","held_ns":7`), "history.jsonl:2: held_ns is 7"},
-		"negative number":                    {second(`"process":"c1","client":"c1","type":"info","f":"exit","ttl_ns":-7`), "history.jsonl:2: a number is negative"},
-		"index repeated":                     {good + good, "history.jsonl:2: index is 0 where 1 has to follow"},
-		"line missing":                       {good + `{"index":2,"time_ns":6,"process":"c1","client":"c1","type":"info","f":"exit"}` + "\n", "history.jsonl:2: index is 2 where 1 has to follow"},
-		"time goes back":                     {good + `{"index":1,"time_ns":4,"process":"c1","client":"c1","type":"info","f":"exit"}` + "\n", "history.jsonl:2: time_ns is 4, before the line above"},
-		"nameless lease report":              {second(`"process":"c1","client":"c1","type":"ok","f":"renew"`), "history.jsonl:2: a lease report names neither"},
-		"endless line":                       {good + strings.Repeat("x", MaxLine+2), "history.jsonl:2: longer than"},
+		"torn last line":                         {good + `{"index":1,"time_ns":6,"process":"harness","type":"info","f":"phase","value":"end"}`, "history.jsonl:2: the last line is torn"},
+		"torn in the middle":                     {good + `{"index":1,"time`, "history.jsonl:2: the last line is torn"},
+		"no JSON":                                {good + "hello\n", "history.jsonl:2: not a JSON object"},
+		"empty line":                             {good + "\n", "history.jsonl:2: not a JSON object"},
+		"half an object":                         {good + `{"index":1,"time_ns":6` + "\n", "history.jsonl:2: not a JSON object"},
+		"two objects":                            {strings.TrimSuffix(good, "\n") + "{}\n", "history.jsonl:1: something follows"},
+		"unknown field":                          {second(`"process":"c1","client":"c1","type":"info","f":"exit","colour":"red"`), `history.jsonl:2: unknown field "colour": another version of lockcheck wrote it`},
+		"number as string":                       {second(`"process":"c1","client":"c1","type":"info","f":"exit","op":"1"`), "history.jsonl:2: not a JSON object"},
+		"token as number":                        {second(`"process":"c1","client":"c1","type":"ok","f":"acquire","op":1,"hold":"h1","token":33`), "history.jsonl:2: not a JSON object"},
+		"a name that is no UTF-8":                {second("\"process\":\"c\xff\",\"client\":\"c\xff\",\"type\":\"info\",\"f\":\"exit\""), "history.jsonl:2: \"c\ufffd\" is no name"},
+		"a session that is half a character":     {second(`"process":"c1","client":"c1","type":"ok","f":"acquire","op":1,"hold":"h1","session":"\ud800"`), `history.jsonl:2: "`},
+		"token not decimal":                      {second(`"process":"c1","client":"c1","type":"ok","f":"acquire","op":1,"hold":"h1","token":"0x21"`), `history.jsonl:2: token "0x21"`},
+		"token too long":                         {second(`"process":"c1","client":"c1","type":"ok","f":"acquire","op":1,"hold":"h1","token":"` + strings.Repeat("9", MaxToken+1) + `"`), "history.jsonl:2: token"},
+		"unknown type":                           {second(`"process":"c1","client":"c1","type":"maybe","f":"exit"`), `history.jsonl:2: unknown type "maybe"; known are invoke, ok, fail, info`},
+		"unknown f":                              {second(`"process":"c1","client":"c1","type":"info","f":"sneeze"`), `history.jsonl:2: unknown f "sneeze"`},
+		"unknown f of an op":                     {second(`"process":"c1","client":"c1","type":"info","f":"lost","op":4,"hold":"h1"`), `history.jsonl:2: unknown f "lost" of an operation`},
+		"unknown mark":                           {second(`"process":"harness","type":"info","f":"acquire"`), `history.jsonl:2: unknown f "acquire" of process "harness"`},
+		"unknown phase":                          {second(`"process":"harness","type":"info","f":"phase","value":"lunch"`), `history.jsonl:2: unknown phase "lunch"`},
+		"fault without number":                   {second(`"process":"nemesis","type":"invoke","f":"pause"`), "history.jsonl:2: op is missing"},
+		"no process":                             {second(`"type":"info","f":"exit"`), "history.jsonl:2: process is missing"},
+		"no client":                              {second(`"process":"c1","type":"info","f":"exit"`), "history.jsonl:2: client is missing"},
+		"operation without op":                   {second(`"process":"c1","client":"c1","type":"ok","f":"read"`), "history.jsonl:2: op is missing"},
+		"seen in the future":                     {second(`"process":"c1","client":"c1","type":"ok","f":"renew","session":"s","seen_ns":7`), "history.jsonl:2: seen_ns is 7"},
+		"held in the future":                     {second(`"process":"c1","client":"c1","type":"info","f":"exit","held_ns":7`), "history.jsonl:2: held_ns is 7"},
+		"negative number":                        {second(`"process":"c1","client":"c1","type":"info","f":"exit","ttl_ns":-7`), "history.jsonl:2: a number is negative"},
+		"index repeated":                         {good + good, "history.jsonl:2: index is 0 where 1 has to follow"},
+		"line missing":                           {good + `{"index":2,"time_ns":6,"process":"c1","client":"c1","type":"info","f":"exit"}` + "\n", "history.jsonl:2: index is 2 where 1 has to follow"},
+		"time goes back":                         {good + `{"index":1,"time_ns":4,"process":"c1","client":"c1","type":"info","f":"exit"}` + "\n", "history.jsonl:2: time_ns is 4, before the line above"},
+		"nameless lease report":                  {second(`"process":"c1","client":"c1","type":"ok","f":"renew"`), "history.jsonl:2: a lease report names neither"},
+		"a silence that ends before it began":    {silent(`"c1"`, 7, 6), "history.jsonl:2: from_ns is 7, after time_ns (6)"},
+		"a silence without a length":             {silent(`"c1"`, 6, 6), "history.jsonl:2: a silence is \"info\", and begins (from_ns: 6) before it ends (time_ns: 6)"},
+		"a silence without a beginning":          {silent(`"c1"`, 0, 6), "history.jsonl:2: a silence"},
+		"a silence of a client that never asked": {silent(`"c2"`, 5, 6), `history.jsonl:2: client "c2" is silent, and no line above has it ask for a lock`},
+		"silences that overlap":                  {silent(`"c1"`, 5, 8) + strings.TrimPrefix(strings.Replace(silent(`"c1"`, 7, 9), `"index":1`, `"index":2`, 1), good), `history.jsonl:3: from_ns is 7, but client "c1" was silent until 8 by a line above`},
+		"endless line":                           {good + strings.Repeat("x", MaxLine+2), "history.jsonl:2: longer than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := readAll(test.file)

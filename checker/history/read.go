@@ -17,6 +17,7 @@ func Events(r io.Reader, file string) iter.Seq2[Event, error] {
 		var plain flatjson.Reader
 		var e Event // one for all lines, which saves an allocation for each
 		var next, now int64
+		silences := listened{}
 		rows(r, file, yield, func(line []byte) (_ Event, err error) {
 			e = Event{}
 			if !eventCodec.Read(&plain, line, &e) {
@@ -35,6 +36,9 @@ func Events(r io.Reader, file string) iter.Seq2[Event, error] {
 			}
 			if e.TimeNS < now {
 				return e, mistakef("time_ns is %d, before the line above it (%d)", e.TimeNS, now)
+			}
+			if err := silences.take(&e); err != nil {
+				return e, err
 			}
 			next, now = e.Index+1, e.TimeNS
 			return e, nil

@@ -25,7 +25,7 @@ var (
 	// operations have an Op, an invocation and at most one completion.
 	operations = []F{Acquire, Release, Renew, Read, Write}
 	// signals stand alone: they are what clients say unasked and what the harness knows of them.
-	signals = []F{Renew, Lost, Remove, Exit}
+	signals = []F{Renew, Lost, Remove, Exit, Silent}
 	marks   = []F{Phase, Stall, Throttled, ClockStep, Probe, Leader, ServerEnded}
 )
 
@@ -111,7 +111,32 @@ func (e *Event) validateClient() error {
 		return mistakef("a lease report names neither session nor hold")
 	case e.F == Remove && (e.Hold == "" || e.Value == ""):
 		return mistakef("what an acquire removed names its hold, and the session of the record")
+	case e.F == Silent && (e.Type != Info || e.FromNS == 0 || e.FromNS >= e.TimeNS):
+		return mistakef("a silence is %q, and begins (from_ns: %d) before it ends (time_ns: %d)", Info, e.FromNS, e.TimeNS)
 	}
+	return nil
+}
+
+// listened is, by client that has asked for a lock, until when it was silent last.
+type listened map[string]int64
+
+// take holds silences against the lines above.
+func (l listened) take(e *Event) error {
+	switch {
+	case e.F == Acquire && e.Type == Invoke:
+		l[e.Client] += 0
+		return nil
+	case e.F != Silent:
+		return nil
+	}
+	until, asked := l[e.Client]
+	switch {
+	case !asked:
+		return mistakef("client %q is silent, and no line above has it ask for a lock", e.Client)
+	case e.FromNS < until:
+		return mistakef("from_ns is %d, but client %q was silent until %d by a line above", e.FromNS, e.Client, until)
+	}
+	l[e.Client] = e.TimeNS
 	return nil
 }
 

@@ -277,6 +277,9 @@ func (b *builder) signal(e *history.Event) error {
 		} else if c.ExitNS == 0 {
 			c.ExitNS, c.Died = e.TimeNS, e.Code == history.CodeDied
 		}
+	case history.Silent:
+		c := b.client(e.Client)
+		c.Silent = append(c.Silent, Span{e.FromNS, e.TimeNS})
 	}
 	return nil
 }

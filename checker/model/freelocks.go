@@ -26,11 +26,14 @@ const longProbe = 5e9
 
 // FreeWhileWanted goes over every lock once.
 func (m *Model) FreeWhileWanted() *free {
-	m.derived.freeOnce.Do(func() { m.derived.free = m.findFree() })
+	m.derived.freeOnce.Do(func() { m.derived.free = m.findFree(true) })
 	return m.derived.free
 }
 
-func (m *Model) findFree() *free {
+// FreeWhateverSilent is FreeWhileWanted as if all clients had answered their pings.
+func (m *Model) FreeWhateverSilent() *free { return m.findFree(false) }
+
+func (m *Model) findFree(silences bool) *free {
 	found := &free{Hung: map[*Lock]HungStretch{}}
 	load, heal := m.Phase(history.PhaseLoad)
 	to, _ := m.Phase(history.PhaseFinal)
@@ -50,6 +53,9 @@ func (m *Model) findFree() *free {
 		return found
 	}
 	touch := m.Touches()
+	if silences {
+		touch.silence(m)
+	}
 	for _, k := range m.Locks {
 		s := freeSweep{m: m, k: k, found: found, load: Span{load, heal}, able: able, touch: touch, least: m.MinBoundNS()}
 		s.look(Span{load, to})
@@ -93,11 +99,21 @@ func (m *Model) able() (spans []Span) {
 
 // touches are, for each client by its number, when a fault of its own or of a server touched it, and for as long after that as one lease and
 // one election may take, merged; the part of that in which the client's own network was disturbed: its requests may have arrived although
-// no answer came back; Any without pauses of its own; and when its process was stopped. Leases are those of sessions, the latest that each
-// may last by its acknowledgements.
+// no answer came back; Any without pauses of its own; when its process was stopped; and when it was silent, with that time. Leases are those
+// of sessions, the latest that each may last by its acknowledgements.
 type touches struct {
-	Any, network, ButPauses, Stopped [][]Span
-	leases                           map[*Session]int64
+	Any, network, ButPauses, Stopped, silent [][]Span
+	leases                                   map[*Session]int64
+}
+
+// silence takes in when clients answered no pings: each may have been granted a lock, or have renewed it, and not have said so.
+func (t *touches) silence(m *Model) {
+	for _, c := range m.Clients {
+		for _, s := range c.Silent {
+			t.silent[c.number] = append(t.silent[c.number], Span{s.FromNS, s.ToNS + m.RecoveryNS()})
+		}
+		t.network[c.number] = Merged(slices.Concat(t.network[c.number], t.silent[c.number]))
+	}
 }
 
 // Touches is when faults touched each client.
@@ -136,7 +152,7 @@ func (m *Model) Touches() touches {
 	}
 	ofService = Merged(ofService)
 	perClient := func() [][]Span { return make([][]Span, len(m.Clients)) }
-	t := touches{perClient(), perClient(), perClient(), perClient(), map[*Session]int64{}}
+	t := touches{perClient(), perClient(), perClient(), perClient(), perClient(), map[*Session]int64{}}
 	for name, c := range m.Clients {
 		t.Any[c.number], t.ButPauses[c.number] = ofService, ofService
 		if len(own[name]) > 0 {
@@ -279,8 +295,8 @@ func (s *freeSweep) awakeUntil(g *Hold, endedNS int64) int64 {
 }
 
 // taken are the stretches in which a client may have had the lock that was not granted it, or not any more, merged: by an acquire of unknown
-// outcome for as long as its client lives, and then until its record has run out; by one that waits, from a fault that touches it on; and by
-// the belief of one that had been stopped.
+// outcome for as long as its client lives, and then until its record has run out; by one that waits, from a fault that touches it on, and
+// while its client is silent; and by the belief of one that had been stopped.
 func (s *freeSweep) taken() (spans []Span) {
 	m := s.m
 	add := func(span Span) {
@@ -292,11 +308,13 @@ func (s *freeSweep) taken() (spans []Span) {
 	}
 	for _, h := range s.k.Acquires {
 		until := m.WaitsUntil(h)
-		for _, t := range s.touching(h) {
-			if t.FromNS >= until {
-				break
+		for _, mayHave := range [][]Span{s.touching(h), s.silent(h)} {
+			for _, t := range mayHave {
+				if t.FromNS >= until {
+					break
+				}
+				add(Span{max(t.FromNS, h.InvokeNS), min(t.ToNS, until)})
 			}
-			add(Span{max(t.FromNS, h.InvokeNS), min(t.ToNS, until)})
 		}
 		switch exit := m.Clients[h.Client].ExitNS; {
 		case h.Outcome == history.Info:
@@ -383,6 +401,11 @@ func (s *freeSweep) waitsCalmly(h *Hold) int64 {
 // touching is when faults touched the client of an acquire or a server, from when it was asked on.
 func (s *freeSweep) touching(h *Hold) []Span {
 	return endingAfter(s.touch.Any[h.ClientNumber], h.InvokeNS)
+}
+
+// silent is when the client of an acquire was silent, from when it was asked on, and for a recovery after.
+func (s *freeSweep) silent(h *Hold) []Span {
+	return endingAfter(s.touch.silent[h.ClientNumber], h.InvokeNS+s.m.RecoveryNS())
 }
 
 // stretch takes in one in which the lock was free and wanted.

@@ -183,9 +183,10 @@ type ClockStep struct {
 // Client is one lock client's process.
 type Client struct {
 	Name    string
-	CloseNS int64 // it was asked to close its session; 0 if never
-	ExitNS  int64 // it had ended by then; 0 if it never was seen to
-	Died    bool  // it ended by itself
+	CloseNS int64  // it was asked to close its session; 0 if never
+	ExitNS  int64  // it had ended by then; 0 if it never was seen to
+	Died    bool   // it ended by itself
+	Silent  []Span // it answered no pings, although the harness was awake, merged
 
 	sentUntilNS int64 // until when what it sent may arrive; 0 if it has not ended
 	aliveNS     int64 // it read a ping that was sent then, or what it answered was asked then, at least

@@ -19,6 +19,9 @@ const (
 	NotApplicable Verdict = "n/a"
 )
 
+// Unheard is what the reason of an inconclusive property says of a client that was silent.
+const Unheard = "did not answer pings"
+
 // Name is the name of a property.
 type Name string
 

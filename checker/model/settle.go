@@ -1,6 +1,10 @@
 package model
 
-import "lockcheck/checker/history"
+import (
+	"slices"
+
+	"lockcheck/checker/history"
+)
 
 // settle derives from the whole history what no single event says: which faults were over when they were seen, how long each hold was
 // believed in (R4), protected (R5) and proven (R6).
@@ -11,6 +15,9 @@ func (m *Model) settle() {
 	}
 	for _, c := range m.Clients {
 		c.sentUntilNS = m.sentUntil(c)
+		c.Silent = slices.DeleteFunc(Merged(c.Silent), func(s Span) bool { // that of a harness which stood still is every client's
+			return s.ToNS-s.FromNS-Within(m.Stalls, s.FromNS, s.ToNS) <= history.SilentNS
+		})
 	}
 	m.acknowledge()
 	for _, h := range m.Holds {

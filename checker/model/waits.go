@@ -93,5 +93,29 @@ func (m *Model) MayHoldUntil(h *Hold) int64 {
 	return until
 }
 
+// AnySilent reports whether any client was silent.
+func (m *Model) AnySilent() bool {
+	for _, c := range m.Clients {
+		if len(c.Silent) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Silences are when clients that waited for a lock, or may have held it, were silent, merged. A silent client may have been
+// granted the lock, and not have read that.
+func (m *Model) Silences(k *Lock) (spans []Span) {
+	for _, h := range k.Acquires {
+		until := max(m.WaitedUntil(h), m.MayHoldUntil(h))
+		for _, s := range endingAfter(m.Clients[h.Client].Silent, h.InvokeNS) {
+			if s = (Span{max(s.FromNS, h.InvokeNS), min(s.ToNS, until)}); s.FromNS < s.ToNS {
+				spans = append(spans, s)
+			}
+		}
+	}
+	return Merged(spans)
+}
+
 // RecoveryNS is how long one lease and one election may take.
 func (m *Model) RecoveryNS() int64 { return m.Plan.RecoveryMS() * 1e6 }

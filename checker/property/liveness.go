@@ -11,10 +11,13 @@ import (
 	"lockcheck/checker/model"
 )
 
-// Liveness is rule J8. Only time in which the harness did not stand still and a plain write to the service succeeded counts.
+// Liveness is rule J8. Only time in which the harness did not stand still, no client that mattered was silent, and a plain write to the
+// service succeeded counts.
 // Bounds and waits are in model/waits.go, locks that are free in model/freelocks.go; waiters.go judges
 // the old waiters, livenessfindings.go words the findings.
-func (j *Judge) Liveness() Outcome {
+func (j *Judge) Liveness() Outcome { return j.beyondSilences(j.liveness) }
+
+func (j *Judge) liveness(silences bool) Outcome {
 	if !j.m.Plan.SameKernel {
 		return Outcome{NotApplicable: j.m.Plan.ElsewhereWords() + ": a stall of theirs would not be seen"}
 	}
@@ -25,19 +28,24 @@ func (j *Judge) Liveness() Outcome {
 	}
 	disturbed := disturbed(j.m)
 	ended := sessionsEnded(j.m)
+	free := j.m.FreeWhileWanted()
+	if !silences {
+		free = j.m.FreeWhateverSilent()
+	}
 	for _, k := range j.keys {
 		var fresh freshSessions
+		silent := j.silencesOn(k, silences)
 		if final != 0 {
-			fresh = j.freshLocks(k, final, &o)
+			fresh = j.freshLocks(k, final, silent, &o)
 		}
 		before := len(o.Violations)
 		if !fresh.hung {
-			j.pendingWaiters(k, fresh.granted, disturbed, &o)
+			j.pendingWaiters(k, fresh.granted, with(disturbed, silent), &o)
 		}
 		if ended {
-			j.zombies(k, disturbed, &o)
+			j.zombies(k, disturbed, silences, &o)
 		}
-		if hung := j.m.FreeWhileWanted().Hung[k]; hung.Waiter != nil && !fresh.hung && len(o.Violations) == before {
+		if hung := free.Hung[k]; hung.Waiter != nil && !fresh.hung && len(o.Violations) == before {
 			o.add(k.Name, hung.FromNS+hung.Bound.NS(), incidentOn(k), func() model.Finding { return j.freeFinding(k, hung) })
 		}
 	}
@@ -54,7 +62,7 @@ type freshSessions struct {
 }
 
 // freshLocks looks whether two fresh sessions in a row got a lock after everything was healed.
-func (j *Judge) freshLocks(k *model.Lock, final int64, o *Outcome) (seen freshSessions) {
+func (j *Judge) freshLocks(k *model.Lock, final int64, silent []model.Span, o *Outcome) (seen freshSessions) {
 	since, _ := slices.BinarySearchFunc(k.Acquires, final, func(h *model.Hold, ns int64) int { return cmp.Compare(h.InvokeNS, ns) })
 	fresh := slices.DeleteFunc(slices.Clone(k.Acquires[since:]), func(h *model.Hold) bool { return j.waitsElsewhere(h, final) })
 	for len(fresh) > 0 && len(seen.granted) < history.FreshSessions {
@@ -65,7 +73,7 @@ func (j *Judge) freshLocks(k *model.Lock, final int64, o *Outcome) (seen freshSe
 		if at >= 0 {
 			until = fresh[at].DoneNS
 		}
-		lost := model.Merged(append(notWaited(j.m, fresh, asked.InvokeNS, until), j.m.Stalls...))
+		lost := model.Merged(slices.Concat(notWaited(j.m, fresh, asked.InvokeNS, until), j.m.Stalls, silent))
 		switch w := waited(j.m, asked.InvokeNS, until, lost); {
 		case w.tooLong():
 			seen.hung = true
@@ -135,14 +143,17 @@ func firstGranted(acquires []*model.Hold) int {
 // zombies finds acquires that still wait one bound after the service had confirmed the end of their own session: nothing
 // can ever be granted under it. Only clients with no later session count (with one, the acquire may be under that), and
 // only time in which no fault was active.
-func (j *Judge) zombies(k *model.Lock, disturbed []model.Span, o *Outcome) {
+func (j *Judge) zombies(k *model.Lock, disturbed []model.Span, silences bool, o *Outcome) {
 	for _, h := range k.Acquires {
 		s := j.sessionOf(h)
 		if s == nil || s.EndedNS == 0 || s.EndedNS < h.InvokeNS {
 			continue
 		}
-		until := j.m.WaitedUntil(h)
-		w := wait{countedNS: until - s.EndedNS - model.Within(disturbed, s.EndedNS, until), works: true}
+		until, lost := j.m.WaitedUntil(h), disturbed
+		if silences {
+			lost = with(disturbed, j.m.Clients[h.Client].Silent)
+		}
+		w := wait{countedNS: until - s.EndedNS - model.Within(lost, s.EndedNS, until), works: true}
 		if w.bound = j.m.Bound(s.EndedNS, until); w.tooLong() {
 			o.add(k.Name, s.EndedNS+w.bound.NS(), incidentOn(k), func() model.Finding { return j.zombieFinding(h, s, w) })
 		}

@@ -16,7 +16,9 @@ import (
 // A slot that is recorded late is fine, and so is one that others before it keep waiting: jobs may take longer than their slots. So
 // what counts is time between two records of a key, from when the next slot was due. Where no client asked, or one may have kept the
 // lock for a reason that is not known, it is not known either what the slot was missed for.
-func (j *Judge) MissedExecution() Outcome {
+func (j *Judge) MissedExecution() Outcome { return j.beyondSilences(j.missedExecution) }
+
+func (j *Judge) missedExecution(silences bool) Outcome {
 	switch {
 	case !j.m.Plan.Jobs():
 		return Outcome{NotApplicable: noSchedule}
@@ -38,8 +40,9 @@ func (j *Judge) MissedExecution() Outcome {
 		return o
 	}
 	for _, k := range j.keys {
+		silent := j.silencesOn(k, silences)
 		for _, idle := range j.idleStretches(k, load, end) {
-			if missed, found := j.missed(k, idle, disturbed, &o); found {
+			if missed, found := j.missed(k, idle, disturbed, silent, &o); found {
 				o.add(k.Name, missed.dueNS(), incidentOn(k), func() model.Finding { return j.missedFinding(k, missed) })
 			}
 		}
@@ -119,7 +122,7 @@ func (m missedSlot) dueNS() int64 {
 // missed looks, in an idle stretch, for one bound in which clients could have run the slot, and no other can have kept the lock. A client
 // that asked to release it had had its chance to run the slot. Where another may have kept it, it may have come free in time before: what
 // counts begins anew.
-func (j *Judge) missed(k *model.Lock, s idle, disturbed []model.Span, o *Outcome) (missed missedSlot, found bool) {
+func (j *Judge) missed(k *model.Lock, s idle, disturbed, silent []model.Span, o *Outcome) (missed missedSlot, found bool) {
 	asked, kept := askedIn(k, j.m, s.Span), j.mayBeKept(k, s.Span)
 	var could, had []model.Span
 	for _, h := range asked {
@@ -128,7 +131,7 @@ func (j *Judge) missed(k *model.Lock, s idle, disturbed []model.Span, o *Outcome
 			had = append(had, model.Span{FromNS: h.DoneNS, ToNS: couldRunUntil(j.m, h)})
 		}
 	}
-	gaps := model.Merged(append(outside(could, s.Span), disturbed...))
+	gaps := model.Merged(slices.Concat(outside(could, s.Span), disturbed, silent))
 	lost := slices.Clone(gaps)
 	for _, t := range kept {
 		lost = append(lost, t.Span)
@@ -152,7 +155,7 @@ func (j *Judge) missed(k *model.Lock, s idle, disturbed []model.Span, o *Outcome
 		from = max(from, t.ToNS)
 	}
 	if found = found || take(s.ToNS); !found { // while a client had the lock, no other can have kept it
-		from, lost = s.FromNS, model.Merged(append(outside(had, s.Span), disturbed...))
+		from, lost = s.FromNS, model.Merged(slices.Concat(outside(had, s.Span), disturbed, silent))
 		found = take(s.ToNS)
 	}
 	if found {

@@ -59,8 +59,8 @@ type pendingWaiter struct {
 // dueNS is by when the lock should have been granted.
 func (w pendingWaiter) dueNS() int64 { return w.fromNS + w.bound.NS() }
 
-// longestPending looks at how an acquire went on. Left reports that the end of the phase ended its wait, or the harness did, which
-// is no answer.
+// longestPending looks at how an acquire went on. A stretch that is too long comes before a longer one that is not known to be. Left
+// reports that the end of the phase ended its wait, or the harness did, which is no answer.
 func (j *Judge) longestPending(h *model.Hold, phase model.Span, taken []tenancy, disturbed []model.Span) (longest pendingWaiter, left bool) {
 	until, left := j.waitsUntil(h, phase.ToNS)
 	longest = pendingWaiter{Hold: h, untilNS: until, wait: wait{countedNS: -1}}
@@ -69,7 +69,8 @@ func (j *Judge) longestPending(h *model.Hold, phase model.Span, taken []tenancy,
 		if from >= to {
 			return
 		}
-		if w := waited(j.m, from, to, disturbed); w.countedNS > longest.countedNS {
+		w := waited(j.m, from, to, disturbed)
+		if hangs := w.tooLong(); hangs && !longest.tooLong() || hangs == longest.tooLong() && w.countedNS > longest.countedNS {
 			longest = pendingWaiter{h, from, to, w}
 		}
 	}

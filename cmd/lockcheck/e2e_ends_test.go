@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"lockcheck/checker/model"
 	"lockcheck/reports/rundir"
 )
 
@@ -76,6 +77,22 @@ func TestAClientThatPrintsToStandardOutput(t *testing.T) {
 			t.Errorf("its log does not have %q", say)
 		}
 	}
+}
+
+// A client that hangs by itself for longer than any bound, at its second request for the lock, may have been granted it: its library lives, and
+// it answers nothing. Others wait behind it, and a job is run by none. The lock is not accused, and the reason is told.
+func TestAClientThatHangsByItself(t *testing.T) {
+	t.Parallel()
+	o := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--workload=jobs", "--time-limit=60s", "--client="+oddClient(t, "hang", "2"))
+	for _, name := range []model.Name{model.Liveness, model.MissedExecution} {
+		if p := o.of(t, name); p.Verdict != model.Inconclusive || !regexp.MustCompile(`^only silent clients, .* for k1: c\d did not answer pings from \S+ s to \S+ s$`).MatchString(p.Reason) {
+			t.Errorf("%s is %s: %s", name, p.Verdict, p.Reason)
+		}
+	}
+	if o.code != 2 || o.results.Stats.Starved.Long || !strings.Contains(historyOf(t, o), `"f":"silent"`) {
+		t.Errorf("exit %d, starved %+v; want 2, no warning, and a silence in the history", o.code, o.results.Stats.Starved)
+	}
+	sameWhenCheckedAgain(t, o)
 }
 
 // A client that ends by itself is reported at once, with what it had to say, and the run goes on.

@@ -104,7 +104,10 @@ func conclusive(plan history.Plan, r *model.Result) (steps []string) {
 		return append(steps, example(plan, u.flags(plan, x))...)
 	}
 	for _, p := range r.Properties {
-		if p.Verdict == model.Inconclusive {
+		switch {
+		case p.Verdict == model.Inconclusive && strings.Contains(p.Reason, model.Unheard):
+			return []string{"Find out why that client hung: its log is below nodes/. Then run it again."}
+		case p.Verdict == model.Inconclusive:
 			return append(steps, append([]string{fmt.Sprintf("Use a longer load, in which more happens that %s can judge.", p.Name)}, example(plan, longer(plan, model.Exposure{}))...)...)
 		}
 	}

@@ -46,6 +46,10 @@ func TestAnInconclusiveRunSaysWhatToChange(t *testing.T) {
 			}
 		})
 	}
+	silent := &model.Result{Verdict: model.Inconclusive, Properties: []model.Property{{Name: model.Liveness, Verdict: model.Inconclusive, Reason: "c2 " + model.Unheard}}}
+	if got, want := NextSteps(plan, silent, nil), []string{"Find out why that client hung: its log is below nodes/. Then run it again."}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	passed := &model.Result{Verdict: model.Pass, Exposure: []model.Exposure{{Name: "met", Count: 2, Min: 1}}}
 	if got := NextSteps(plan, passed, nil); len(got) > 0 {
 		t.Errorf("after a pass: %q", got)

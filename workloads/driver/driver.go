@@ -76,6 +76,7 @@ type Driver struct {
 	ready   chan client.Ready
 	gone    chan struct{} // closed when the client's output ended and was recorded
 
+	asked    bool           // it was asked for a lock
 	declared bool           // the client has said that it is ready
 	tokens   history.Tokens // as it declared; "" before it has
 }
@@ -222,6 +223,7 @@ func (d *Driver) Begin(command client.Command) <-chan Completion {
 		Value: command.Value, Base: command.Base, Try: command.Try, WorkNS: (command.WorkMS + command.AfterMS) * 1e6,
 	}
 	stamp := d.recorder.Record(event)
+	d.asked = d.asked || command.Cmd == client.CmdAcquire
 	op.event = event
 	op.event.TimeNS = stamp
 	if command.Cmd == client.CmdRelease {

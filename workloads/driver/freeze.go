@@ -14,6 +14,9 @@ func (d *Driver) Frozen() bool {
 	deadline := time.Now().Add(drainTimeout)
 	for {
 		if d.drained() {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.heardLocked() // from here on a fault keeps it silent
 			return true
 		}
 		if time.Now().After(deadline) {
@@ -40,7 +43,8 @@ func (d *Driver) Thaw() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.frozen {
-		d.beliefs.confirmAll(d.recorder.Now())
+		d.pings.heardNS = d.recorder.Now()
+		d.beliefs.confirmAll(d.pings.heardNS)
 		d.frozen = false
 	}
 }

@@ -63,6 +63,7 @@ func (d *Driver) Close() {
 		d.mu.Unlock()
 		return
 	}
+	d.heardLocked()
 	d.closing = true
 	d.recorder.Record(history.Event{Process: d.process, Client: d.name, Type: history.Invoke, F: history.Exit})
 	d.mu.Unlock()
@@ -90,6 +91,9 @@ func (d *Driver) endLocked(reason error) {
 		d.failure = reason
 	}
 	d.died = !d.closing && !d.doomed && !errors.Is(d.failure, client.ErrProtocol)
+	if !d.closing {
+		d.heardLocked()
+	}
 	for _, op := range d.openOps() {
 		d.completeLocked(op, history.Info, client.Report{Error: "the client ended: " + d.failure.Error()})
 	}

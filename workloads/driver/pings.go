@@ -10,6 +10,7 @@ const maxUnanswered = 256
 type pingStamps struct {
 	sent     int64
 	answered int64
+	heardNS  int64 // when the client was last known to answer, or not to have been able to
 	ring     [client.KeptPings]int64
 }
 
@@ -31,6 +32,14 @@ func (p *pingStamps) pong(n int64) {
 	if n <= p.sent {
 		p.answered = max(p.answered, n)
 	}
+}
+
+// silentSince is from when on the client has answered no ping; 0 if none is unanswered.
+func (p *pingStamps) silentSince() int64 {
+	if p.unanswered() == 0 {
+		return 0
+	}
+	return max(p.stamp(p.answered+1), p.heardNS)
 }
 
 func (p *pingStamps) unanswered() int64 { return p.sent - p.answered }

@@ -151,12 +151,24 @@ func (d *Driver) takePong(report client.Report) error {
 	if err := d.checkSeen("n", report.N); err != nil {
 		return err
 	}
+	if report.N > d.pings.answered {
+		d.heardLocked()
+	}
 	d.pings.pong(report.N)
 	sent := d.pings.stamp(report.N)
 	for _, hold := range report.Holds {
 		d.beliefs.confirm(hold, sent)
 	}
 	return nil
+}
+
+// heardLocked ends the time in which the client answers no ping. If that was long, it is recorded.
+func (d *Driver) heardLocked() {
+	now, since := d.recorder.Now(), d.pings.silentSince()
+	if d.asked && since != 0 && now-since > history.SilentNS {
+		now = d.recorder.Record(history.Event{Process: d.process, Client: d.name, Type: history.Info, F: history.Silent, FromNS: since})
+	}
+	d.pings.heardNS = now
 }
 
 func (d *Driver) takeAnswer(kind history.Type, report client.Report) error {

@@ -24,6 +24,10 @@ type client struct {
 	pending    *op // the acquire that its worker waits for
 
 	lastRead  int64 // all that it has printed so far will have been read by then
+	hung      bool  // by itself
+	mutedNS   int64 // what it prints is not written before then
+	silentNS  int64 // from then on it answers no pings; 0 while it does
+	heardNS   int64 // until then it was silent last
 	touchedNS int64 // a fault touched it until then
 	resumedNS int64
 	seenNS    int64 // stamp of the last ping it is known to have read
@@ -91,9 +95,12 @@ func (c *client) say(read func()) {
 	c.lastRead = at
 	var deliver func()
 	deliver = func() {
-		if w.Now < w.harnessUntil {
-			c.lastRead = max(c.lastRead, w.harnessUntil)
-			w.At(w.harnessUntil, deliver)
+		if c.dead && w.Now < c.mutedNS {
+			return
+		}
+		if until := max(w.harnessUntil, c.mutedNS); w.Now < until {
+			c.lastRead = max(c.lastRead, until)
+			w.At(until, deliver)
 			return
 		}
 		read()

@@ -25,6 +25,12 @@ func (w *world) conduct(t *task) {
 	w.mark(history.Phase, history.PhaseFinal)
 	for n := range 2 {
 		c := w.newClient(fmt.Sprint("f", n+1))
+		if w.Faults.Hang && w.chance(0.3) {
+			w.spawn(func(t *task) {
+				t.Sleep(w.up(20 * ms))
+				w.hang(t, c)
+			})
+		}
 		for key := range w.Keys {
 			for until := w.Now + freshTimeout; w.Now < until && !w.fresh(t, c, keyName(key), until-w.Now); {
 				w.kill(t, c) // its requests may still arrive
@@ -43,7 +49,7 @@ func (w *world) calm(t *task) {
 		t.Sleep(200 * ms)
 	}
 	for _, c := range w.clients {
-		for !c.dead && (c.stopped || c.touchedNS > w.Now) {
+		for !c.dead && (c.stopped && !c.hung || c.touchedNS > w.Now) {
 			t.Sleep(200 * ms)
 		}
 	}
@@ -105,6 +111,7 @@ func (w *world) close(t *task, c *client) {
 		return
 	}
 	c.closing = true
+	w.hear(c)
 	w.record(c.event(history.Invoke, history.Exit))
 	t.Sleep(w.up(2 * ms))
 	if l := c.lease; l != nil && !l.over {

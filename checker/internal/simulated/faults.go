@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"fmt"
+	"slices"
 
 	"lockcheck/checker/history"
 )
@@ -29,6 +30,7 @@ func (w *world) disturb(t *task) {
 		on bool
 		do func(*task, *client)
 	}{{w.Faults.Pause, w.pause}, {w.Faults.Pause, w.pause}, {w.Faults.Cut, w.cut}, {w.Faults.Kill, w.strike}, {w.Faults.Stall, w.stall},
+		{w.Faults.Hang, w.hang}, {w.Faults.Hang, w.hang}, {w.Faults.Hang, w.hang}, {w.Faults.Hang, w.hang},
 		{w.Faults.Clock, w.setClock}, {w.Faults.Clock, w.setClock}, {w.Losses.any(), w.loseLocks}, {w.Losses.any(), w.loseLocks}} {
 		if m.on {
 			menu = append(menu, m.do)
@@ -45,7 +47,7 @@ func (w *world) disturb(t *task) {
 				c = h.c
 			}
 		}
-		if do := menu[w.r.IntN(len(menu))]; w.loading && !c.dead && !c.closing && c.touchedNS < w.Now {
+		if do := menu[w.r.IntN(len(menu))]; w.loading && !c.dead && !c.closing && c.silentNS == 0 && c.touchedNS < w.Now {
 			w.spawn(func(t *task) { do(t, c) })
 		}
 	}
@@ -98,9 +100,43 @@ func (w *world) pause(t *task, c *client) {
 	c.touchedNS = w.Now + 1000*ms
 }
 
+// hang lets a client hang by itself: all of it, or only what it prints. What it believes then is not known.
+func (w *world) hang(t *task, c *client) {
+	asked := slices.ContainsFunc(w.holds, func(h *hold) bool { return h.c == c })
+	if !asked || c.dead || c.closing || c.stopped || c.silentNS != 0 {
+		return
+	}
+	length := w.up(w.FaultNS)
+	c.silentNS = max(w.Now/pingEvery*pingEvery, c.heardNS, 1)
+	if w.chance(0.5) {
+		c.hung, c.stopped = true, true
+		t.Sleep(length)
+		if !c.dead {
+			c.hung = false
+			c.resume()
+		}
+	} else {
+		c.mutedNS = w.Now + length
+		t.Sleep(length)
+	}
+	t.Sleep(w.up(25 * ms))
+	w.hear(c)
+}
+
+// hear records a silence that is over.
+func (w *world) hear(c *client) {
+	if from := c.silentNS; from != 0 && w.Now-from > history.SilentNS {
+		e := c.event(history.Info, history.Silent)
+		e.FromNS = from
+		w.record(e)
+		c.heardNS = w.Now
+	}
+	c.silentNS = 0
+}
+
 // freeze confirms what a stopped client believes, if all it printed was read.
 func (w *world) freeze(c *client) {
-	if !c.stopped || c.lastRead >= w.Now {
+	if !c.stopped || c.hung || c.lastRead >= w.Now {
 		return
 	}
 	for _, h := range w.holds {
@@ -145,6 +181,9 @@ func (w *world) kill(t *task, c *client) {
 	}
 	w.freeze(c)
 	c.kill()
+	if w.Now < c.mutedNS { // what it has not written is lost
+		c.lastRead = 0
+	}
 	for c.lastRead >= w.Now {
 		t.Sleep(c.lastRead - w.Now + 1)
 	}
@@ -152,6 +191,7 @@ func (w *world) kill(t *task, c *client) {
 }
 
 func (w *world) exited(c *client) {
+	w.hear(c)
 	recorded := false
 	for _, h := range w.holds {
 		if h.c == c && h.granted && !h.released && !h.lostRead {
@@ -177,6 +217,12 @@ func (w *world) stall(t *task, _ *client) {
 	}
 	t.Sleep(length)
 	w.record(history.Event{Process: history.HarnessProcess, Type: history.Info, F: history.Stall, FromNS: from})
+	for _, c := range w.clients { // none was heard
+		if w.Faults.Hang && c.silentNS == 0 && !c.dead && slices.ContainsFunc(w.holds, func(h *hold) bool { return h.c == c }) {
+			c.silentNS = max(from/pingEvery*pingEvery, c.heardNS, 1)
+			w.hear(c)
+		}
+	}
 }
 
 // setClock sets the wall clock, by milliseconds as a time service does, or by as much as a lease lasts. The harness compares

@@ -34,6 +34,7 @@ type Faults struct {
 	Cancel           bool // acquires are given up
 	GiveUp           bool // operations time out, once no fault touches their client any more
 	Clock            bool // the machine's wall clock is set, by which Polling keeps its leases
+	Hang             bool // a client hangs by itself, its library with it or not, and answers no pings
 }
 
 // Losses are what may happen to the server of a Polling service so that it loses locks, or brings old ones back. Its
@@ -46,8 +47,8 @@ type Losses struct {
 
 func (l Losses) any() bool { return l.Jump || l.Amnesia || l.Failover }
 
-// All is everything at once.
-var All = Faults{true, true, true, true, true, true, true, true}
+// All is everything at once but clients that hang by themselves, because of which no lock's liveness may be known.
+var All = Faults{true, true, true, true, true, true, true, true, false}
 
 // Guard is when a client looks at its lock before it writes (rule R9).
 type Guard int

@@ -5,9 +5,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -20,7 +23,11 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	err = client.Serve(context.Background(), os.Stdin, os.Stdout, func(ctx context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
+	var out io.Writer = os.Stdout // which Serve keeps for itself
+	if os.Args[1] == "hang" {
+		out = printer{}
+	}
+	err = client.Serve(context.Background(), os.Stdin, out, func(ctx context.Context, init client.Init, watch client.Watch) (client.Lock, client.Ready, error) {
 		lock, ready, err := etcd.Concurrency(ctx, init, watch)
 		return &odd{Lock: lock, does: os.Args[1], from: int64(from)}, ready, err
 	})
@@ -28,6 +35,20 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// hangFor is for how long a client hangs: longer than any bound.
+const hangFor = 45 * time.Second
+
+// printing is held while the client hangs: it prints nothing then, and its library goes on.
+var printing sync.Mutex
+
+type printer struct{}
+
+func (printer) Write(line []byte) (int, error) {
+	printing.Lock()
+	defer printing.Unlock()
+	return os.Stdout.Write(line)
 }
 
 type odd struct {
@@ -38,7 +59,13 @@ type odd struct {
 }
 
 func (o *odd) Acquire(ctx context.Context, key string, try bool) (client.Grant, error) {
-	if o.asked.Add(1) >= o.from {
+	switch n := o.asked.Add(1); {
+	case o.does == "hang":
+		if n == o.from {
+			printing.Lock()
+			time.AfterFunc(hangFor, printing.Unlock)
+		}
+	case n >= o.from:
 		o.act()
 	}
 	return o.Lock.Acquire(ctx, key, try)

@@ -1,0 +1,56 @@
+package property
+
+import (
+	"fmt"
+	"slices"
+
+	"lockcheck/checker/history"
+	"lockcheck/checker/model"
+)
+
+// beyondSilences judges waits for locks without the time in which a client that waited for one, or may have held it, was silent: it may have
+// hung by itself, with the lock or without. What only such time shows is not known. Judge takes silences off, or not.
+func (j *Judge) beyondSilences(judge func(silences bool) Outcome) Outcome {
+	o := judge(true)
+	if !j.m.AnySilent() {
+		return o
+	}
+	for _, v := range judge(false).Violations {
+		if !slices.ContainsFunc(o.Violations, func(known Violation) bool { return known.Key == v.Key }) {
+			o.Inconclusive = j.silentWords(v)
+			break
+		}
+	}
+	return o
+}
+
+// silentWords is why a wait is not known to have been too long: of the silences of clients that asked for the lock, the one that has most of
+// the time before it should have been granted.
+func (j *Judge) silentWords(v Violation) string {
+	from, client, is, most := v.AtNS-j.m.MinBoundNS(), "", model.Span{}, int64(-model.Never)
+	for _, h := range j.m.KeyNamed(v.Key).Acquires {
+		for _, s := range j.m.Clients[h.Client].Silent {
+			if within := min(s.ToNS, v.AtNS) - max(s.FromNS, from); within > most {
+				client, is, most = h.Client, s, within
+			}
+		}
+	}
+	return fmt.Sprintf("only silent clients, and others beside them, waited too long for %s: %s %s from %s to %s",
+		v.Key, client, model.Unheard, history.Moment(is.FromNS), history.Moment(is.ToNS))
+}
+
+// silencesOn are those that are taken off waits for a lock, if any are.
+func (j *Judge) silencesOn(k *model.Lock, silences bool) []model.Span {
+	if !silences || !j.m.AnySilent() {
+		return nil
+	}
+	return j.m.Silences(k)
+}
+
+// with is spans, merged, and others.
+func with(spans, others []model.Span) []model.Span {
+	if len(others) == 0 {
+		return spans
+	}
+	return model.Merged(slices.Concat(spans, others))
+}
