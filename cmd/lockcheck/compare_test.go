@@ -52,7 +52,7 @@ func TestMistakesOfComparisons(t *testing.T) {
 		"the same of a file":           {[]string{"compare"}, inMatrix("resources: [cas]"), []string{"lockcheck.yaml:28:21: ", "once more"}},
 		"one of several that cannot":   {[]string{"compare", "--backends=redis,etcd", "--ttls=3s,2500ms"}, "", []string{"etcd / none / lock / ttl 2500ms"}},
 		"a shard without a seed":       {[]string{"compare", "--backends=etcd", "--shard=1/2"}, "", []string{"--shard=1/2", "--seed"}},
-		"a shard without a cell":       {[]string{"compare", "--backends=etcd", "--shard=7/9", "--seed=1"}, "", []string{"--shard=7/9 has no cell", "4 cells"}},
+		"a shard without a cell":       {[]string{"compare", "--backends=etcd", "--shard=7/9", "--seed=1"}, "", []string{"--shard=7/9 has nothing to run", "divided into 4"}},
 		"a fault that one cannot have": {[]string{"compare", "--backends=etcd,redlock", "--nemeses=none,failover"}, "", []string{"redlock / failover / lock", "has no leader"}},
 		"no shard":                     {[]string{"compare", "--backends=etcd", "--shard=3/2"}, "", []string{"--shard", "2/5"}},
 		"no repeat":                    {[]string{"compare", "--backends=etcd", "--repeat=0"}, "", []string{"--repeat=0"}},

@@ -38,7 +38,7 @@ func (g *galleryRun) add(s config.Scenario, half config.Half, flags []compare.Fl
 	}
 	g.record.Items = append(g.record.Items, item)
 	g.halves = append(g.halves, half)
-	g.tasks = append(g.tasks, compare.Task{Cell: compare.Cell{Backend: s.Name, Workload: string(half.Name)}, Flags: flags, Repeat: 1})
+	g.tasks = append(g.tasks, compare.NewTask(compare.Cell{Backend: s.Name, Workload: string(half.Name)}, flags, 1))
 }
 
 func (f *galleryFlags) newRun() galleryRun {
@@ -133,7 +133,7 @@ func (f *galleryFlags) goOn(ctx context.Context, out output) error {
 		if now := &g.record.Items[last]; item.Done() && slices.Equal(now.Command, item.Command) {
 			now.Run, now.InPod = item.Run, item.InPod
 			now.Judge(half)
-			g.tasks[last].Done = []compare.Run{*item.Run}
+			g.tasks[last] = g.tasks[last].With([]compare.Run{*item.Run}, g.record.Seed)
 		}
 	}
 	return f.execute(ctx, g, out)
