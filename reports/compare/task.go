@@ -116,17 +116,29 @@ func Units(tasks []Task) (n int) {
 	return n
 }
 
-// of are the tasks that the shard has a part of, with that part.
+// of are the tasks that the shard has a part of, with that part. The first runs of all cells are dealt out before the second ones: as many shards as
+// cells, or a multiple, have one cell each.
 func (s Shard) of(tasks []Task) (own []Task) {
-	before := 0
-	for _, t := range tasks {
-		units := t.units()
-		if units > 1 {
-			t.Make = slices.DeleteFunc(slices.Clone(t.Make), func(number int) bool { return !s.Has(before + number - 1) })
-		} else if !s.Has(before) {
-			t.Make = nil
+	parts := make([][]int, len(tasks))
+	position := 0
+	for number, more := 1, true; more; number++ {
+		more = false
+		for i, t := range tasks {
+			units := t.units()
+			if number > units {
+				continue
+			}
+			if more = true; s.Has(position) {
+				parts[i] = append(parts[i], number)
+				if units == 1 {
+					parts[i] = t.Make
+				}
+			}
+			position++
 		}
-		if before += units; len(t.Make) > 0 {
+	}
+	for i, t := range tasks {
+		if t.Make = parts[i]; len(t.Make) > 0 {
 			own = append(own, t)
 		}
 	}
