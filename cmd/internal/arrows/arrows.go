@@ -95,7 +95,7 @@ var inside = map[string]neighbours{
 	"clusters/testkit/backends":  {all: slices.Concat(ofBackends, ofTheirTests)},
 
 	"reports/compare":  {all: []string{"reports/junit", "reports/rate", "reports/terminal", "reports/words", "reports/rundir"}},
-	"reports/gallery":  {all: []string{"reports/compare", "reports/terminal", "reports/words", "reports/rundir"}},
+	"reports/gallery":  {all: []string{"reports/compare", "reports/rate", "reports/terminal", "reports/words", "reports/rundir"}},
 	"reports/hunts":    {all: []string{"reports/compare", "reports/junit", "reports/svg", "reports/words", "reports/rundir"}},
 	"reports/index":    {all: []string{"reports/compare", "reports/hunts", "reports/words", "reports/rundir"}},
 	"reports/junit":    {all: []string{"reports/words"}},
