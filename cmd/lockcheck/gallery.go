@@ -100,9 +100,6 @@ func (f *galleryFlags) bind(flags *pflag.FlagSet) {
 	flags.Lookup("quiet").Usage = "print names, or the last line, only"
 }
 
-// maxRepeatOfGallery bounds what a slip of the finger can ask for.
-const maxRepeatOfGallery = 1000
-
 // check refuses flags that do not go together.
 func (f *galleryFlags) check(given *pflag.FlagSet, args []string) error {
 	if err := harness.CheckGiven(given); err != nil {
@@ -111,8 +108,8 @@ func (f *galleryFlags) check(given *pflag.FlagSet, args []string) error {
 	if f.jobs < 1 || f.jobs > maxJobs {
 		return fmt.Errorf("--jobs=%d: use 1 to %d", f.jobs, maxJobs)
 	}
-	if f.repeat < 1 || f.repeat > maxRepeatOfGallery {
-		return fmt.Errorf("--repeat=%d: use 1 to %d", f.repeat, maxRepeatOfGallery)
+	if f.repeat < 1 || f.repeat > maxRepeat {
+		return fmt.Errorf("--repeat=%d: use 1 to %d", f.repeat, maxRepeat)
 	}
 	what := f.asked(given, args)
 	switch {

@@ -143,7 +143,7 @@ func TestGoingOnUntilKnown(t *testing.T) {
 	if again := kept.Tasks(Whole); len(again) != 1 || again[0].UntilKnown != 0.15 || kept.Digest == NewBasis("v", 7, []Task{task("a", 160, nil)}).Digest {
 		t.Errorf("what ends the cell is not kept: %+v", again)
 	}
-	for made, want := range map[int]int{0: 20, 3: 20, 10: 20, 20: 20, 27: 27} {
+	for made, want := range map[int]int{0: 20, 3: 20, 10: 20, 20: 20, 27: 40} {
 		runner := &scripted{runs: map[string][]Run{"a": calmRuns}}
 		done := seeded(7, slices.Clone(calmRuns[:made])...)
 		results := Execute(t.Context(), []Task{whole.With(done, 7)}, Execution{Seed: 7}, runner, &silent{})

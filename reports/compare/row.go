@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockcheck/checker/history"
@@ -127,6 +128,9 @@ func (c *Comparison) notes() []string {
 	notes := []string{"first: when the first finding of the most harmful violated property was complete", "violated runs: of those that could tell, with the interval after Clopper and Pearson; none of n runs is a bound, not safety", layerNote}
 	notes = append(append(notes, c.keptNote()...), c.untilNote()...)
 	notes = append(notes, c.besideNotes()...)
+	if slices.ContainsFunc(c.Cells, func(r Result) bool { return r.UntilKnown > 0 }) {
+		notes = append(notes, "cells ended once their rates were known; the intervals hold whichever look that was at")
+	}
 	for _, cell := range c.Cells {
 		if cell.StoppedEarly {
 			return append(notes, "* runs were repeated until the expected violations had come; such a share leans upwards")

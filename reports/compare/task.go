@@ -86,18 +86,14 @@ func (t Task) looks() int {
 	return 1
 }
 
-// over reports whether the cell ends with these runs, which are in order; all numbers before next were tried. What came after a look does not change
-// what was decided there.
+// over reports whether the cell ends with these runs; all numbers before next were tried. That its rates are known counts at a look only: between looks
+// an interval has no share of what all may miss.
 func (t Task) over(runs []Run, next int) bool {
 	if t.UntilKnown > 0 {
-		return slices.ContainsFunc(rate.Looks(t.Repeat), func(look int) bool { return look < next && look <= len(runs) && t.known(runs[:look]) })
+		return slices.Contains(rate.Looks(t.Repeat), next-1) &&
+			!slices.ContainsFunc(t.result(runs).allRates(), func(r rate.Rate) bool { return r.HalfWidth() > t.UntilKnown })
 	}
 	return t.waits() && t.Expect.hit(runs)
-}
-
-// known reports whether the rates of a cell with these runs are known well enough.
-func (t Task) known(runs []Run) bool {
-	return !slices.ContainsFunc(t.result(runs).allRates(), func(r rate.Rate) bool { return r.HalfWidth() > t.UntilKnown })
 }
 
 // units is in how many parts a cell can be divided. What ends it early, or has to come in any one of its runs, can only be seen by those who have all.
