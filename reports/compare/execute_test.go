@@ -152,6 +152,9 @@ func TestARunThatCannotBeMadeCostsItself(t *testing.T) {
 	if r := results[1]; len(r.Runs) != mostUnmade || r.Outcome != Failed {
 		t.Errorf("%d runs, %s", len(r.Runs), r.Outcome)
 	}
+	if r := NewResult(Cell{}, nil, []Run{calm(), failed(69), calm()}, 3); r.Outcome != Failed || r.standing() != "1 of 3 runs not made" || r.violatedRate().Runs != 2 {
+		t.Errorf("%s, %q", r.Outcome, r.standing())
+	}
 	done := slices.DeleteFunc(results[0].Runs, func(r Run) bool { return r.Error != "" })
 	runner = &scripted{runs: map[string][]Run{"once": {calm(), calm(), calm(), calm()}}}
 	again := Execute(t.Context(), []Task{task("once", 4, nil).With(done, 7)}, Execution{Seed: 7}, runner, &silent{})
