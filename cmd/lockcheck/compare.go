@@ -113,7 +113,7 @@ func (f *compareFlags) asked(given *pflag.FlagSet) (asked, error) {
 	case len(matrix) == 0:
 		return a, errors.New("the matrix has no cell")
 	case len(a.tasks) == 0:
-		return a, fmt.Errorf("--shard=%v has no cell: the matrix has %s, so that more shards than that run nothing", shard, history.Counted(int64(len(matrix)), "cell", "cells"))
+		return a, fmt.Errorf("--shard=%v has nothing to run: the comparison can be divided into %d, so that more shards than that run nothing", shard, compare.Units(spec.Tasks(compare.Whole)))
 	}
 	return a, nil
 }
@@ -165,7 +165,7 @@ func (a asked) run(ctx context.Context, f compareFlags, out output) (err error) 
 		}
 	}
 	a.writeReports()
-	jobs := min(f.jobs, len(a.tasks))
+	jobs := sideBySideOf(a.tasks, f.jobs)
 	screen := compare.NewScreen(out.errOut, a.tasks, out.quiet)
 	kept := compare.Keep(a.Comparison, a.dir, a.tasks, screen)
 	a.Cells = compare.Execute(ctx, a.tasks, compare.Execution{Seed: a.Seed, Jobs: jobs, FailFast: f.failFast}, &processRunner{program: program, dir: a.dir, sideBySide: sideBySide(jobs, a.Shard), notice: screen.Notice}, kept)

@@ -40,9 +40,18 @@ func ratePerRun(flags []compare.Flag, sideBySide int) int { return rateOf(flags)
 // sideBySide is how many runs of a comparison may be at work at the same time: those of this command, and as many of each other shard.
 func sideBySide(jobs int, shard compare.Shard) int { return jobs * max(shard.Count, 1) }
 
+// sideBySideOf is how many of so many jobs these tasks can use.
+func sideBySideOf(tasks []compare.Task, jobs int) int {
+	runs := 0
+	for _, task := range tasks {
+		runs += task.Missing()
+	}
+	return min(jobs, max(runs, 1))
+}
+
 // enoughRate refuses more runs side by side than there are acquires a second to share.
 func enoughRate(tasks []compare.Task, jobs int, shard compare.Shard) error {
-	jobs = min(jobs, len(tasks))
+	jobs = sideBySideOf(tasks, jobs)
 	for _, task := range tasks {
 		rate := rateOf(task.Flags)
 		if all := sideBySide(jobs, shard); rate == 0 || rate >= all {

@@ -30,7 +30,7 @@ func TestRunsSideBySideShareTheRate(t *testing.T) {
 			t.Errorf("%v: together they are more than the command may ask for", c.flags)
 		}
 	}
-	slow := []compare.Task{{Flags: []compare.Flag{attach, rate(1)}}, {}}
+	slow := []compare.Task{compare.NewTask(compare.Cell{}, []compare.Flag{attach, rate(1)}, 1), compare.NewTask(compare.Cell{}, nil, 1)}
 	for i, c := range []struct {
 		tasks      []compare.Task
 		jobs       int

@@ -20,8 +20,8 @@ import (
 
 // notInCompareCampaigns are the flags of compare that a campaign cannot have.
 var notInCompareCampaigns = []notInCampaign{
-	{"shard", "a campaign makes its own shards, one for each cell"},
-	{"jobs", "a pod runs one cell; --parallel says how many pods run at a time"},
+	{"shard", "a campaign makes its own shards"},
+	{"jobs", "a pod makes one run after another; --parallel says how many pods run at a time"},
 	{"fail-fast", "shards know nothing of each other"},
 	{"resume", "--attach-job comes back to a campaign"},
 	{"only-failed", "it goes on with a comparison of this machine"},
@@ -52,6 +52,7 @@ func (f *compareFlags) runCampaign(ctx context.Context, given *pflag.FlagSet, ou
 		return listTasks(out, a.tasks, a.Seed)
 	}
 	a.StartedAt = time.Now().UTC()
+	a.Shard = compare.Shard{Index: 1, Count: campaignShards(a.Comparison, f.campaign.options.Parallel)}
 	return f.campaign.begin(ctx, &compareCampaign{a.Comparison, f.show}, f.run.Out, out)
 }
 
@@ -71,10 +72,17 @@ type compareCampaign struct {
 const compareName = "compare"
 
 func (c *compareCampaign) command() string { return compareName }
-func (c *compareCampaign) shards() int     { return len(c.whole.Matrix) }
+func (c *compareCampaign) shards() int     { return c.whole.Shard.Count } // its plan has it
+
+// campaignShards is in how many shards a comparison is divided that so many pods make at a time: one for each cell, where a pod's start is shared by the
+// runs of its cell, or as many for each as it takes to have work for all pods.
+func campaignShards(c *compare.Comparison, parallel int) int {
+	cells := len(c.Matrix)
+	return min(cells*((parallel+cells-1)/cells), compare.Units(c.Basis.Tasks(compare.Whole)))
+}
 
 func (c *compareCampaign) described() string {
-	return fmt.Sprintf("%s, seed %d", history.Counted(int64(c.shards()), "cell", "cells"), c.whole.Seed)
+	return fmt.Sprintf("%s in %s, seed %d", history.Counted(int64(len(c.whole.Matrix)), "cell", "cells"), history.Counted(int64(c.shards()), "part", "parts"), c.whole.Seed)
 }
 
 func (c *compareCampaign) plan() (text []byte, digest string, err error) {
@@ -101,15 +109,29 @@ func (c *compareCampaign) accept(dir string, outcome campaign.Outcome) error {
 		return refusedShard(outcome, "are not of this campaign")
 	case part.Interrupted:
 		return refusedShard(outcome, "are not whole")
-	case !slices.Equal(part.Matrix, c.whole.Matrix), len(part.Cells) != 1, part.Cells[0].Cell != c.whole.Matrix[outcome.Shard-1]:
-		return refusedShard(outcome, "are not those of its cell")
+	case !slices.Equal(part.Matrix, c.whole.Matrix), !c.own(part):
+		return refusedShard(outcome, "are not those of its runs")
 	}
-	for _, run := range part.Cells[0].Runs {
-		if name := leadsOut(run.Dir, run.Report, part.Cells[0].Stopped); name != "" {
+	for _, cell := range part.Cells {
+		names := []string{cell.Stopped}
+		for _, run := range cell.Runs {
+			names = append(names, run.Dir, run.Report)
+		}
+		if name := leadsOut(names...); name != "" {
 			return refusedShard(outcome, "lead out of their directory, to %q", name)
 		}
 	}
 	return nil
+}
+
+// own reports whether a part has the cells of its shard, and no run of another.
+func (c *compareCampaign) own(part *compare.Comparison) bool {
+	tasks := c.whole.Basis.Tasks(part.Shard)
+	return slices.EqualFunc(part.Cells, tasks, func(r compare.Result, t compare.Task) bool {
+		return r.Cell == t.Cell && !slices.ContainsFunc(r.Runs, func(run compare.Run) bool {
+			return !slices.Contains(t.Make, int(run.Seed-c.whole.Basis.Seed)+1)
+		})
+	})
 }
 
 func (c *compareCampaign) missed(_ string, missing []campaign.Missing) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +16,8 @@ import (
 func shardOf(t *testing.T, change func(*compare.Comparison)) (*compareCampaign, string) {
 	t.Helper()
 	cells := []compare.Cell{{Backend: "etcd", Nemesis: "none", Workload: "lock"}, {Backend: "redis", Nemesis: "none", Workload: "lock"}}
-	plan := &compare.Comparison{Shard: compare.Whole, Matrix: cells, Basis: compare.Basis{Digest: "d"}}
+	basis := compare.NewBasis("v", 1, []compare.Task{compare.NewTask(cells[0], nil, 1), compare.NewTask(cells[1], nil, 1)})
+	plan := &compare.Comparison{Shard: compare.Shard{Index: 1, Count: 2}, Matrix: cells, Basis: basis}
 	run := compare.Run{Seed: 1, Verdict: model.Pass, Dir: "runs/a", Report: "runs/a/report.html"}
 	part := &compare.Comparison{Shard: compare.Shard{Index: 2, Count: 2}, Matrix: cells, Basis: plan.Basis,
 		Cells: []compare.Result{compare.NewResult(cells[1], nil, []compare.Run{run}, 1)}}
@@ -39,10 +41,11 @@ func TestOnlyTheResultsOfItsCellAreAShard(t *testing.T) {
 		"its own":                {nil, ""},
 		"another campaign":       {func(c *compare.Comparison) { c.Basis.Digest = "e" }, "not of this campaign"},
 		"another shard":          {func(c *compare.Comparison) { c.Shard.Index = 1 }, "not of this campaign"},
-		"another cell":           {func(c *compare.Comparison) { c.Cells[0].Cell = c.Matrix[0] }, "not those of its cell"},
-		"two cells":              {func(c *compare.Comparison) { c.Cells = append(c.Cells, c.Cells[0]) }, "not those of its cell"},
-		"no cell":                {func(c *compare.Comparison) { c.Cells = nil }, "not those of its cell"},
-		"another matrix":         {func(c *compare.Comparison) { c.Matrix = c.Matrix[1:] }, "not those of its cell"},
+		"another cell":           {func(c *compare.Comparison) { c.Cells[0].Cell = c.Matrix[0] }, "not those of its runs"},
+		"two cells":              {func(c *compare.Comparison) { c.Cells = append(c.Cells, c.Cells[0]) }, "not those of its runs"},
+		"another run":            {func(c *compare.Comparison) { c.Cells[0].Runs[0].Seed = 2 }, "not those of its runs"},
+		"no cell":                {func(c *compare.Comparison) { c.Cells = nil }, "not those of its runs"},
+		"another matrix":         {func(c *compare.Comparison) { c.Matrix = c.Matrix[1:] }, "not those of its runs"},
 		"a report of elsewhere":  {func(c *compare.Comparison) { c.Cells[0].Runs[0].Report = "../../../secret" }, "lead out"},
 		"an absolute directory":  {func(c *compare.Comparison) { c.Cells[0].Runs[0].Dir = "/etc" }, "lead out"},
 		"a run that was stopped": {func(c *compare.Comparison) { c.Cells[0].Stopped = "../.." }, "lead out"},
@@ -65,6 +68,28 @@ func TestAPodChoosesNoExitCode(t *testing.T) {
 		}
 		if text := failed.Error(); strings.ContainsRune(text, '\x1b') || !strings.HasSuffix(text, "no\nroom") {
 			t.Errorf("%q", text)
+		}
+	}
+}
+
+// Pods share the runs of a cell where there are more pods than cells.
+func TestPodsShareTheRunsOfACell(t *testing.T) {
+	for _, c := range []struct{ cells, repeat, parallel, want int }{{1, 40, 10, 10}, {8, 5, 2, 8}, {4, 40, 10, 12}, {4, 1, 10, 4}, {20, 3, 10, 20}, {1, 5, 10, 5}} {
+		var tasks []compare.Task
+		of := &compare.Comparison{}
+		for i := range c.cells {
+			cell := compare.Cell{Backend: "etcd", Nemesis: strconv.Itoa(i), Workload: "lock"}
+			tasks, of.Matrix = append(tasks, compare.NewTask(cell, nil, c.repeat)), append(of.Matrix, cell)
+		}
+		of.Basis = compare.NewBasis("v", 1, tasks)
+		got := campaignShards(of, c.parallel)
+		if got != c.want {
+			t.Errorf("%+v: %d shards", c, got)
+		}
+		for i := range got {
+			if tasks := of.Basis.Tasks(compare.Shard{Index: i + 1, Count: got}); len(tasks) != 1 {
+				t.Errorf("%+v: shard %d has %d cells", c, i+1, len(tasks))
+			}
 		}
 	}
 }

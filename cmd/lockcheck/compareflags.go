@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -18,6 +20,7 @@ import (
 	"lockcheck/nemesis"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
+	"lockcheck/reports/rate"
 	"lockcheck/reports/words"
 	"lockcheck/workloads"
 )
@@ -48,6 +51,7 @@ type compareFlags struct {
 	resources, ttls     []string // the axes
 	file, shard         string
 	repeat, jobs        int
+	untilKnown          string
 	list, failFast      bool
 	show                showFlags
 	run                 runFlags
@@ -60,9 +64,10 @@ func (f *compareFlags) bind(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.workloads, "workloads", nil, "what clients do (default: "+strings.Join(defaultWorkloads, ",")+"; "+besideResources+" with --resources; "+workloads.Jobs+" only if named): "+strings.Join(workloads.Names(), ", ")+"; with --file: only these of its workloads")
 	f.bindAxes(flags)
 	flags.StringVar(&f.file, "file", "", "read matrix and expectations from there (default: "+config.Name+", if no matrix is given)")
-	flags.IntVar(&f.repeat, "repeat", 1, "maximum runs of a cell; they stop at the first expected violation; overrides the file's number")
-	flags.StringVar(&f.shard, "shard", compare.Whole.String(), "run only one part of the matrix: 2/5 is the second of five; lockcheck merge joins them")
-	flags.IntVar(&f.jobs, "jobs", min(runtime.NumCPU(), maxDefaultJobs), "cells to run in parallel, each in its own namespaces or containers; lockcheck repeats a run alone if others may have disturbed it")
+	flags.IntVar(&f.repeat, "repeat", 1, "maximum runs of a cell; they stop once the expected violations came; overrides the file's number")
+	flags.StringVar(&f.untilKnown, untilKnownFlag, "", "end a cell once its rates are known to within this, such as 15%: half the width of their 95 % intervals, looked at after 5, 10, 20, 40, ... runs; at most --repeat (default with it: "+strconv.Itoa(defaultKnown)+")")
+	flags.StringVar(&f.shard, "shard", compare.Whole.String(), "make only one part of the runs: 2/5 is the second of five; lockcheck merge joins them")
+	flags.IntVar(&f.jobs, "jobs", min(runtime.NumCPU(), maxDefaultJobs), "runs to make in parallel, each in its own namespaces or containers; lockcheck repeats a run alone if others may have disturbed it")
 	flags.String("resume", "", "continue the comparison in this directory after Ctrl-C, a crash or a reboot: run what is missing or could not run")
 	flags.String("only-failed", "", "run the cells of the comparison in this directory that were not as expected again, as a new comparison")
 	flags.String("check", "", "judge the comparison in this directory again, without runs, by the expectations of --file (default: the file that it was made from, as it is now)")
@@ -79,8 +84,31 @@ func (f *compareFlags) bind(flags *pflag.FlagSet) {
 	flags.Lookup("quiet").Usage = "print the last line only"
 }
 
+// untilKnownFlag ends a cell once its rates are known, defaultKnown is after how many runs it ends in any case.
+const (
+	untilKnownFlag = "until-known"
+	defaultKnown   = 160
+)
+
+// halfWidth reads what the flag is given, such as "15%". A width that not even runs of one kind could come down to is refused.
+func halfWidth(text string, repeat int) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	half, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !percent || err != nil || !(half > 0 && half < 50) {
+		return 0, fmt.Errorf("--%s=%s: use a percentage between 0 and 50, such as 15%%", untilKnownFlag, text)
+	}
+	half /= 100
+	if at := (rate.Rate{Runs: repeat, Looks: len(rate.Looks(repeat))}); at.HalfWidth() > half {
+		return 0, fmt.Errorf("--%s=%s: not even %d runs without a violation are known to within that: use --%s=%.0f%% or more, or a higher --repeat", untilKnownFlag, text, repeat, untilKnownFlag, math.Ceil(100*at.HalfWidth()))
+	}
+	return half, nil
+}
+
 // maxDefaultJobs bounds how many cells run side by side unless more are asked for: their servers share disks and memory, too.
 const maxDefaultJobs = 4
+
+// maxRepeat bounds what a slip of the finger can ask for.
+const maxRepeat = 10_000
 
 // maxJobs bounds what a slip of the finger can ask for.
 const maxJobs = 64
@@ -90,8 +118,8 @@ func (f *compareFlags) spec(given *pflag.FlagSet) (compare.Spec, error) {
 	if err := harness.CheckGiven(given); err != nil {
 		return compare.Spec{}, err
 	}
-	if given.Changed("repeat") && f.repeat < 1 {
-		return compare.Spec{}, fmt.Errorf("--repeat=%d: a cell has at least one run", f.repeat)
+	if given.Changed("repeat") && (f.repeat < 1 || f.repeat > maxRepeat) {
+		return compare.Spec{}, fmt.Errorf("--repeat=%d: a cell has 1 to %d runs", f.repeat, maxRepeat)
 	}
 	f.nemeses = splitNemeses(f.nemeses)
 	for _, list := range f.matrixFlags() {
@@ -106,7 +134,15 @@ func (f *compareFlags) spec(given *pflag.FlagSet) (compare.Spec, error) {
 	if err := f.intoMatrix(&spec, given); err != nil {
 		return spec, err
 	}
-	if given.Changed("repeat") {
+	if given.Changed(untilKnownFlag) {
+		if !given.Changed("repeat") {
+			f.repeat = defaultKnown
+		}
+		if spec.UntilKnown, err = halfWidth(f.untilKnown, f.repeat); err != nil {
+			return spec, err
+		}
+	}
+	if given.Changed("repeat") || spec.UntilKnown > 0 {
 		spec.Repeat = f.repeat
 		for i := range spec.Expectations {
 			spec.Expectations[i].Repeat = 0

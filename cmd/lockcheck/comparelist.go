@@ -27,8 +27,8 @@ func listTasks(out output, tasks []compare.Task, seed int64) error {
 			continue
 		}
 		cell := plannedCell{Cell: task.Cell, Flags: arguments(task.Flags), Expectation: task.Expect, Note: noTokensNote(task.Flags)}
-		for n := len(task.Done); n < task.Repeat; n++ {
-			cell.Seeds = append(cell.Seeds, seed+int64(n))
+		for _, number := range task.Make {
+			cell.Seeds = append(cell.Seeds, seed+int64(number-1))
 		}
 		cells = append(cells, cell)
 	}
@@ -56,12 +56,16 @@ func listTasks(out output, tasks []compare.Task, seed int64) error {
 	return err
 }
 
-// seedWords are such as "seed 7" and "seeds 7 to 9".
+// seedWords are such as "seed 7" and "seeds 7 to 9", or "3 seeds from 7 to 15" where a shard has only some.
 func seedWords(seeds []int64) string {
-	if len(seeds) == 1 {
-		return fmt.Sprintf("seed %d", seeds[0])
+	first, last := seeds[0], seeds[len(seeds)-1]
+	switch int64(len(seeds)) {
+	case 1:
+		return fmt.Sprintf("seed %d", first)
+	case last - first + 1:
+		return fmt.Sprintf("seeds %d to %d", first, last)
 	}
-	return fmt.Sprintf("seeds %d to %d", seeds[0], seeds[len(seeds)-1])
+	return fmt.Sprintf("%d seeds from %d to %d", len(seeds), first, last)
 }
 
 // from is where an expectation stands.

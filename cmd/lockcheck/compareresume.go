@@ -87,7 +87,7 @@ func (f *compareFlags) earlier(name, given string) (a asked, err error) {
 	f.run.Seed = c.Seed
 	tasks := c.Basis.Tasks(c.Shard)
 	for i, task := range tasks {
-		tasks[i].Done = done(c, task.Cell)
+		tasks[i] = task.With(done(c, task.Cell), c.Seed)
 	}
 	if name == "only-failed" {
 		return onlyFailed(c, dir, tasks)
@@ -113,8 +113,9 @@ func onlyFailed(c *compare.Comparison, dir string, tasks []compare.Task) (asked,
 	tasks = slices.DeleteFunc(tasks, func(t compare.Task) bool {
 		return t.Missing() == 0 && slices.ContainsFunc(c.Cells, func(r compare.Result) bool { return r.Cell == t.Cell && r.Outcome == compare.Met })
 	})
-	for i := range tasks {
-		tasks[i].Done = nil // a new comparison makes all runs of its cells
+	for i, t := range tasks { // a new comparison makes all runs of its cells
+		tasks[i] = compare.NewTask(t.Cell, t.Flags, t.Repeat)
+		tasks[i].Expect, tasks[i].UntilKnown = t.Expect, t.UntilKnown
 	}
 	if len(tasks) == 0 {
 		return asked{}, fmt.Errorf("--only-failed=%s: every cell was as it should be", dir)

@@ -32,7 +32,7 @@ type processRunner struct {
 // Run makes one run and reads what it says.
 func (r *processRunner) Run(ctx context.Context, job compare.Job) compare.Run {
 	flags := append(arguments(job.Flags), fmt.Sprintf("--seed=%d", job.Seed))
-	own := compare.CellDir(job.Position) // of the cell: others may be at work
+	own := job.RunDir()
 	runs := filepath.Join(r.dir, filepath.FromSlash(own))
 	failed := failedRun(job, exitDefect)
 

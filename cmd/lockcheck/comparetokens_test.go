@@ -36,8 +36,8 @@ func TestFencingWithoutTokensIsSaid(t *testing.T) {
 		}
 	}
 	cell := func(nemesis string) compare.Task {
-		return compare.Task{Cell: compare.Cell{Backend: "redis", Nemesis: nemesis, Workload: "fencing"}, Repeat: 1,
-			Flags: []compare.Flag{{Name: "backend", Value: "redis"}, {Name: "workload", Value: "fencing"}}}
+		return compare.NewTask(compare.Cell{Backend: "redis", Nemesis: nemesis, Workload: "fencing"},
+			[]compare.Flag{{Name: "backend", Value: "redis"}, {Name: "workload", Value: "fencing"}}, 1)
 	}
 	if got := noTokensNotes([]compare.Task{cell("none"), cell("pause")}); !slices.Equal(got, []string{"redis, workload fencing: setnx " + note}) {
 		t.Errorf("of two cells: %q", got)

@@ -24,7 +24,7 @@ import (
 type galleryFlags struct {
 	all, contrast, print bool
 	file, resume         string
-	jobs                 int
+	repeat, jobs         int
 	run                  runFlags
 	campaign             campaignFlags
 }
@@ -88,12 +88,13 @@ func (f *galleryFlags) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.print, "print", false, "print the scenario's commands, without a run")
 	flags.StringVar(&f.file, "file", "", "run the scenario in this file instead of a built-in one")
 	flags.StringVar(&f.resume, "resume", "", "continue the gallery in this directory after Ctrl-C or a crash: run what is missing or could not run")
+	flags.IntVar(&f.repeat, "repeat", 1, "runs of each; their rate is shown with its 95 % interval")
 	flags.IntVar(&f.jobs, "jobs", min(runtime.NumCPU(), maxDefaultJobs), "runs to make in parallel, each in its own namespaces or containers")
 	f.run.bindSome(flags, func(flag harness.Flag) bool { return slices.Contains(ofGallery, flag.Name) })
 	f.campaign.not, f.campaign.beside = notInGalleryCampaigns, []string{"json", "quiet"}
 	f.campaign.bind(flags, "run")
 	flags.Lookup(clusters.FlagImage).Usage = "with --on: the image of lockcheck that pods run"
-	flags.Lookup("seed").Usage = "seed of each run (default: random, and printed)"
+	flags.Lookup("seed").Usage = "seed of each first run; each next run has the next number (default: random, and printed)"
 	flags.Lookup("out").Usage = "directory for the directories of galleries"
 	flags.Lookup("json").Usage = "print the list, or the results of the runs, as JSON on standard output, and nothing else there"
 	flags.Lookup("quiet").Usage = "print names, or the last line, only"
@@ -107,8 +108,13 @@ func (f *galleryFlags) check(given *pflag.FlagSet, args []string) error {
 	if f.jobs < 1 || f.jobs > maxJobs {
 		return fmt.Errorf("--jobs=%d: use 1 to %d", f.jobs, maxJobs)
 	}
+	if f.repeat < 1 || f.repeat > maxRepeat {
+		return fmt.Errorf("--repeat=%d: use 1 to %d", f.repeat, maxRepeat)
+	}
 	what := f.asked(given, args)
 	switch {
+	case f.print && given.Changed("repeat"):
+		return errors.New("--print prints the command of one run: leave --repeat out")
 	case len(what) > 1:
 		return fmt.Errorf("%s and %s both say what to run: choose one", what[0], what[1])
 	case f.contrast && (f.all || len(what) == 0):

@@ -246,7 +246,7 @@ func TestAResumedGalleryKeepsWhatWasRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, provider := range []string{"", "docker"} {
-		run := compare.Run{Verdict: model.Violation, Properties: []compare.Property{
+		run := compare.Run{Seed: 7, Verdict: model.Violation, Properties: []compare.Property{
 			{Name: model.TokenMonotonicity, Verdict: model.Violation, Causes: []string{"power cut of all"}}}}
 		flags := append(arguments(runFlagsOf(s.Failure, provider)), "--seed=7")
 		item := gallery.Item{Name: s.Name, Half: config.Failure, Command: append([]string{"lockcheck", "run"}, flags...), Outcome: gallery.Reproduced, Run: &run}

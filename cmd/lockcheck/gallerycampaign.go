@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"lockcheck/cmd/internal/campaign"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/cmd/internal/scenarios"
+	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
 	"lockcheck/reports/gallery"
 	"lockcheck/reports/words"
@@ -46,7 +48,18 @@ type galleryCampaign struct{ galleryRun }
 const galleryName = "gallery"
 
 func (g *galleryCampaign) command() string { return galleryName }
-func (g *galleryCampaign) shards() int     { return len(g.record.Items) }
+func (g *galleryCampaign) shards() int     { return len(g.record.Items) * max(g.record.Repeat, 1) }
+
+// galleryShard is the record of one run of a gallery, that of a shard: the first runs of all items come before the second ones. position is that of its item.
+func galleryShard(r gallery.Record, shard int) (one gallery.Record, position int) {
+	position = (shard - 1) % len(r.Items)
+	item := r.Items[position]
+	r.Seed += int64((shard - 1) / len(r.Items))
+	r.Repeat, item.Repeated = 0, nil
+	item.Command = append(slices.Clone(item.Command[:len(item.Command)-1]), fmt.Sprintf("--seed=%d", r.Seed))
+	r.Items = []gallery.Item{item}
+	return r, position
+}
 
 func (g *galleryCampaign) described() string {
 	return fmt.Sprintf("%s, seed %d", history.Counted(int64(g.shards()), "run", "runs"), g.record.Seed)
@@ -100,7 +113,8 @@ func (g *galleryCampaign) accept(dir string, outcome campaign.Outcome) error {
 	if part.Interrupted || len(part.Items) == 1 && part.Items[0].Run == nil {
 		return refusedShard(outcome, "are not whole")
 	}
-	want := g.record.Items[outcome.Shard-1]
+	one, _ := galleryShard(g.record, outcome.Shard)
+	want := one.Items[0]
 	if len(part.Items) != 1 || part.Items[0].Name != want.Name || part.Items[0].Half != want.Half || !slices.Equal(part.Items[0].Command, want.Command) {
 		return refusedShard(outcome, "are not those of %s, %s", want.Name, want.Half)
 	}
@@ -117,7 +131,9 @@ func (g *galleryCampaign) accept(dir string, outcome campaign.Outcome) error {
 // conclude judges what the pods' runs found; what they made of it themselves does not matter.
 func (g *galleryCampaign) conclude(dir string, results map[int]string, missing []campaign.Missing, out output) (heldUp []string, err error) {
 	g.dir = dir
-	for shard, from := range results {
+	runs := make([][]compare.Run, len(g.record.Items))
+	for _, shard := range slices.Sorted(maps.Keys(results)) { // in the order of the seeds of each item
+		from := results[shard]
 		if err := g.accept(from, campaign.Outcome{Shard: shard}); err != nil { // it lay here, where anything may have changed it
 			return nil, fmt.Errorf("%w: %w; if %s was changed, remove that directory: its shard is missing then", errNotConcluded, err, filepath.Dir(from))
 		}
@@ -129,17 +145,25 @@ func (g *galleryCampaign) conclude(dir string, results map[int]string, missing [
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", errNotConcluded, err)
 		}
-		run, item := part.Items[0].Run, &g.record.Items[shard-1]
+		run := part.Items[0].Run
+		one, position := galleryShard(g.record, shard)
+		run.Seed = one.Seed
 		for _, name := range []*string{&run.Dir, &run.Report} {
 			if *name != "" {
 				*name = path.Join(filepath.ToSlash(below), *name)
 			}
 		}
-		item.Run, item.InPod = run, true
-		item.Judge(g.halves[shard-1])
+		runs[position] = append(runs[position], *run)
+	}
+	for i := range g.record.Items {
+		item := &g.record.Items[i]
+		item.InPod = len(runs[i]) > 0
+		item.Take(g.halves[i], runs[i])
 	}
 	for _, m := range missing {
-		g.record.Items[m.Shard-1].Reason = m.Why
+		if _, position := galleryShard(g.record, m.Shard); g.record.Items[position].Outcome == gallery.NotRun {
+			g.record.Items[position].Reason = m.Why
+		}
 	}
 	if err := g.save(); err != nil { // what the pods gave is here, and nothing but the Job knows what of
 		return nil, fmt.Errorf("%w: %w: %w", errNotConcluded, clusters.ErrUnavailable, err)
@@ -160,7 +184,7 @@ func (g *galleryCampaign) missed(dir string, missing []campaign.Missing) string 
 // shardOfGallery makes one run of a gallery, as a gallery of that alone that was interrupted before it.
 func shardOfGallery(ctx context.Context, plan []byte, shard, _ int, dir string) (campaign.Outcome, error) {
 	g, err := gallery.Parse(plan)
-	if err == nil && (shard < 1 || shard > len(g.Items)) {
+	if err == nil && (shard < 1 || shard > len(g.Items)*max(g.Repeat, 1)) {
 		err = fmt.Errorf("it has no run %d", shard)
 	}
 	if err != nil {
@@ -169,7 +193,7 @@ func shardOfGallery(ctx context.Context, plan []byte, shard, _ int, dir string) 
 	if other, ok := otherProgram(shard, g.Lockcheck); ok {
 		return other, nil
 	}
-	g.Items = g.Items[shard-1 : shard]
+	g, _ = galleryShard(g, shard)
 	outcome, err := makeShard(ctx, galleryName, dir, gallery.JSONFile, g.Write)
 	outcome.Shard = shard
 	if err != nil || !campaign.MayRunAgain() {
@@ -185,7 +209,7 @@ func shardOfGallery(ctx context.Context, plan []byte, shard, _ int, dir string) 
 		return outcome, err
 	}
 	item.InPod = true
-	if item.Judge(s.Half(item.Half)); item.Outcome != gallery.Inconclusive {
+	if item.Take(s.Half(item.Half), []compare.Run{*item.Run}); item.Outcome != gallery.Inconclusive {
 		return outcome, nil
 	}
 	return outcome, worthAgain(item.Run.HeldUp())

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,8 +38,7 @@ func galleryOfTwo(t *testing.T) *galleryCampaign {
 // madeShard is what a pod makes of one run of a gallery.
 func madeShard(t *testing.T, g *galleryCampaign, dir string, shard int, run compare.Run, change func(*gallery.Record)) {
 	t.Helper()
-	part := g.record
-	part.Items = slices.Clone(part.Items[shard-1 : shard])
+	part, _ := galleryShard(g.record, shard)
 	run.Command = part.Items[0].Command
 	part.Items[0].Run = &run
 	if change != nil {
@@ -214,15 +215,15 @@ func TestAHeldUpRunThatPassedIsInconclusive(t *testing.T) {
 	}
 	run := compare.Run{Verdict: model.Pass, Properties: all}
 	item := gallery.Item{Run: &run, InPod: true}
-	if item.Judge(s.Contrast); item.Outcome != gallery.Reproduced {
+	if item.Take(s.Contrast, []compare.Run{run}); item.Outcome != gallery.Reproduced {
 		t.Fatalf("%s: %s", item.Outcome, item.Reason)
 	}
 	run.ThrottledNS = int64(time.Second)
-	if item.Judge(s.Contrast); item.Outcome != gallery.Inconclusive || !strings.Contains(item.Reason, "was throttled for 1.00 s") {
+	if item.Take(s.Contrast, []compare.Run{run}); item.Outcome != gallery.Inconclusive || !strings.Contains(item.Reason, "was throttled for 1.00 s") {
 		t.Errorf("%s: %s", item.Outcome, item.Reason)
 	}
 	item.InPod = false
-	if item.Judge(s.Contrast); item.Outcome != gallery.Reproduced {
+	if item.Take(s.Contrast, []compare.Run{run}); item.Outcome != gallery.Reproduced {
 		t.Errorf("made here, beside nothing: %s: %s", item.Outcome, item.Reason)
 	}
 }
@@ -236,11 +237,11 @@ func TestAHeldUpRunThatFoundWhatItHadToCounts(t *testing.T) {
 	run := compare.Run{Verdict: model.Violation, StalledNS: int64(time.Second), Properties: []compare.Property{
 		{Name: model.MutualExclusion, Verdict: model.Violation}, {Name: model.StaleWrite, Verdict: model.Pass}}}
 	item := gallery.Item{Run: &run, InPod: true}
-	if item.Judge(half); item.Outcome != gallery.Reproduced {
+	if item.Take(half, []compare.Run{run}); item.Outcome != gallery.Reproduced {
 		t.Errorf("%s: %s", item.Outcome, item.Reason)
 	}
 	half.Expect[1].Verdicts = []model.Verdict{model.Pass}
-	if item.Judge(half); item.Outcome != gallery.Inconclusive {
+	if item.Take(half, []compare.Run{run}); item.Outcome != gallery.Inconclusive {
 		t.Errorf("it had to pass: %s: %s", item.Outcome, item.Reason)
 	}
 }
@@ -295,6 +296,64 @@ func TestAPodSaysWhyItCanMakeNoRun(t *testing.T) {
 		outcome, err := shardOfGallery(t.Context(), c.plan, c.shard, 2, t.TempDir())
 		if err != nil || outcome.Shard != c.shard || outcome.ExitCode != exitUsage || !strings.Contains(outcome.Log, c.want) {
 			t.Errorf("%s: %+v, %v", name, outcome, err)
+		}
+	}
+}
+
+// Pods share the repetitions of a scenario, each with the seed that it has here.
+func TestPodsShareTheRunsOfAScenario(t *testing.T) {
+	s, err := scenarios.Named("pause-holder", known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	newOne := func() *galleryCampaign {
+		g := &galleryCampaign{(&galleryFlags{}).newRun()}
+		g.record.Repeat, g.record.Seed = 3, 7
+		for _, half := range []config.Half{s.Failure, s.Contrast} {
+			g.add(s, half, runFlagsOf(half, ""))
+		}
+		return g
+	}
+	g := newOne()
+	if g.shards() != 6 {
+		t.Fatalf("%d shards, want 6", g.shards())
+	}
+	dir, results := t.TempDir(), map[int]string{}
+	for shard := 1; shard <= 6; shard++ {
+		results[shard] = filepath.Join(dir, "shards", strconv.Itoa(shard))
+		run := violated
+		if shard%2 == 0 {
+			run = masked
+		}
+		madeShard(t, g, results[shard], shard, run, nil)
+		if err := g.accept(results[shard], campaign.Outcome{Shard: shard}); err != nil {
+			t.Errorf("shard %d: %v", shard, err)
+		}
+		if other := shard%6 + 1; g.accept(results[shard], campaign.Outcome{Shard: other}) == nil {
+			t.Errorf("shard %d is taken for %d", shard, other)
+		}
+	}
+	for name, c := range map[string]struct {
+		without int
+		want    [2]gallery.Outcome
+	}{"all": {0, [2]gallery.Outcome{gallery.Reproduced, gallery.Reproduced}}, "a failure is missing": {3, [2]gallery.Outcome{gallery.Reproduced, gallery.Reproduced}},
+		"a contrast is missing": {4, [2]gallery.Outcome{gallery.Reproduced, gallery.NotRun}}} {
+		g, some := newOne(), maps.Clone(results)
+		delete(some, c.without)
+		var missing []campaign.Missing
+		if c.without > 0 {
+			missing = []campaign.Missing{{Shard: c.without, Why: "its pod was ended"}}
+		}
+		var said bytes.Buffer
+		if _, err := g.conclude(dir, some, missing, output{out: &said, errOut: &said}); err != nil && c.want[1] == gallery.Reproduced {
+			t.Errorf("%s: %v", name, err)
+		}
+		whole, err := gallery.Read(dir)
+		if err != nil || [2]gallery.Outcome{whole.Items[0].Outcome, whole.Items[1].Outcome} != c.want {
+			t.Fatalf("%s: %v: %s", name, err, said.String())
+		}
+		if runs := whole.Items[0].Repeated.Runs; runs[0].Seed != 7 || runs[len(runs)-1].Seed != 9 || c.without == 0 && whole.Items[1].Repeated.Reproduced != 3 {
+			t.Errorf("%s: %s", name, said.String())
 		}
 	}
 }

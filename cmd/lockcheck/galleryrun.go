@@ -36,9 +36,12 @@ func (g *galleryRun) add(s config.Scenario, half config.Half, flags []compare.Fl
 	if s.File == s.Name { // a user's own
 		item.File = absolutePath(s.File)
 	}
+	if g.record.Repeat > 1 {
+		item.Repeated = &gallery.Repeated{Planned: g.record.Repeat, Runs: []compare.Run{}}
+	}
 	g.record.Items = append(g.record.Items, item)
 	g.halves = append(g.halves, half)
-	g.tasks = append(g.tasks, compare.Task{Cell: compare.Cell{Backend: s.Name, Workload: string(half.Name)}, Flags: flags, Repeat: 1})
+	g.tasks = append(g.tasks, compare.NewTask(compare.Cell{Backend: s.Name, Workload: string(half.Name)}, flags, g.record.Repeat))
 }
 
 func (f *galleryFlags) newRun() galleryRun {
@@ -75,6 +78,9 @@ func (f *galleryFlags) newRunOf(chosen []config.Scenario, given *pflag.FlagSet) 
 	}
 	g := f.newRun()
 	g.record.Provider = f.provider(given)
+	if f.repeat > 1 {
+		g.record.Repeat = f.repeat
+	}
 	for _, s := range chosen {
 		for _, half := range f.halves(s) {
 			g.add(s, half, runFlagsOf(half, g.record.Provider))
@@ -121,7 +127,7 @@ func (f *galleryFlags) goOn(ctx context.Context, out output) error {
 	}
 	f.run.Seed = earlier.Seed
 	g := f.newRun()
-	g.record.StartedAt, g.record.Provider, g.dir = earlier.StartedAt, earlier.Provider, dir
+	g.record.StartedAt, g.record.Provider, g.record.Repeat, g.dir = earlier.StartedAt, earlier.Provider, earlier.Repeat, dir
 	for _, item := range earlier.Items {
 		s, err := scenarioOf(item)
 		if err != nil {
@@ -130,10 +136,11 @@ func (f *galleryFlags) goOn(ctx context.Context, out output) error {
 		half := s.Half(item.Half)
 		g.add(s, half, runFlagsOf(half, earlier.Provider))
 		last := len(g.record.Items) - 1
-		if now := &g.record.Items[last]; item.Done() && slices.Equal(now.Command, item.Command) {
-			now.Run, now.InPod = item.Run, item.InPod
-			now.Judge(half)
-			g.tasks[last].Done = []compare.Run{*item.Run}
+		if now := &g.record.Items[last]; slices.Equal(now.Command, item.Command) {
+			kept := item.Kept(half)
+			now.InPod = item.InPod && len(kept) > 0
+			now.Take(half, kept)
+			g.tasks[last] = g.tasks[last].With(kept, g.record.Seed)
 		}
 	}
 	return f.execute(ctx, g, out)
@@ -241,15 +248,14 @@ type galleryWatcher struct {
 func (w *galleryWatcher) Began(job compare.Job, left compare.Left) {
 	if !w.out.quiet {
 		item := w.record.Items[job.Position]
-		fmt.Fprintf(w.out.errOut, "lockcheck: %d of %d: %s, %s: %s\n", left.Cell, left.Cells, words.Plain(item.Name), item.Half, words.ShellWords(item.Command))
+		fmt.Fprintf(w.out.errOut, "lockcheck: %d of %d: %s, %s: %s\n", left.Cell, left.Cells, words.Plain(item.Name), item.Half, words.ShellWords(failedRun(job, exitDefect).Command))
 	}
 }
 
 // Ended keeps the outcome. That it cannot be written is said at the end, which writes all of it again.
-func (w *galleryWatcher) Ended(job compare.Job, run compare.Run, _ compare.Result) {
+func (w *galleryWatcher) Ended(job compare.Job, _ compare.Run, cell compare.Result) {
 	item := &w.record.Items[job.Position]
-	item.Run = &run
-	item.Judge(w.halves[job.Position])
+	item.Take(w.halves[job.Position], cell.Runs)
 	_ = w.save()
 	if !w.out.quiet && len(w.record.Items) > 1 {
 		fmt.Fprintf(w.out.errOut, "lockcheck: %s\n", gallery.Line(*item))

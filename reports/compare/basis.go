@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lockcheck/checker/history"
+	"lockcheck/reports/rate"
 )
 
 // Basis is everything that decides the runs of a comparison. All shards of one comparison have the same; two comparisons
@@ -24,6 +25,7 @@ type CellBasis struct {
 	Cell
 	Flags       []Flag       `json:"flags"` // of lockcheck run, all but those that differ from run to run
 	Repeat      int          `json:"repeat"`
+	UntilKnown  float64      `json:"until_known,omitempty"`
 	Expectation *Expectation `json:"expectation,omitempty"`
 }
 
@@ -31,7 +33,7 @@ type CellBasis struct {
 func NewBasis(version string, seed int64, tasks []Task) Basis {
 	b := Basis{Lockcheck: version, Seed: seed}
 	for _, t := range tasks {
-		b.Cells = append(b.Cells, CellBasis{t.Cell, t.Flags, t.Repeat, t.Expect})
+		b.Cells = append(b.Cells, CellBasis{t.Cell, t.Flags, t.Repeat, t.UntilKnown, t.Expect})
 	}
 	sum := sha256.New()
 	for _, f := range b.facts() {
@@ -43,12 +45,12 @@ func NewBasis(version string, seed int64, tasks []Task) Basis {
 
 // Tasks are those of a shard.
 func (b Basis) Tasks(shard Shard) (tasks []Task) {
-	for i, c := range b.Cells {
-		if shard.Has(i) {
-			tasks = append(tasks, Task{Cell: c.Cell, Flags: c.Flags, Repeat: max(c.Repeat, 1), Expect: c.Expectation})
-		}
+	for _, c := range b.Cells {
+		task := NewTask(c.Cell, c.Flags, c.Repeat)
+		task.Expect, task.UntilKnown = c.Expectation, c.UntilKnown
+		tasks = append(tasks, task)
 	}
-	return tasks
+	return shard.of(tasks)
 }
 
 // fact is one thing that decides runs, in words.
@@ -69,6 +71,9 @@ func (c CellBasis) words() string {
 		words = append(words, "--"+f.Name+"="+f.Value)
 	}
 	words = append(words, "at most "+history.Counted(int64(c.Repeat), "run", "runs"))
+	if c.UntilKnown > 0 {
+		words = append(words, "until its rates are known to within "+rate.Percent(c.UntilKnown))
+	}
 	if c.Expectation != nil {
 		words = append(words, "expecting "+c.Expectation.Words())
 	}

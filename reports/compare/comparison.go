@@ -53,13 +53,19 @@ type Result struct {
 	// came in the run that showed it soonest.
 	Headline model.Name `json:"headline"`
 	FirstNS  *int64     `json:"first_ns"`
-	// Violated of Conclusive runs showed a violation; the interval is Wilson's for 95 %. Made are all runs, those that
-	// could not tell included.
-	Violated     int     `json:"runs_violated"`
-	Conclusive   int     `json:"runs_conclusive"`
-	Made         int     `json:"runs_made"`
-	ShareLow     float64 `json:"share_low"`
-	ShareHigh    float64 `json:"share_high"`
+	// Violated of Conclusive runs showed a violation, with the 95 % interval of that share. Made are all runs, those that could not tell included, and
+	// Planned the most that all shards make.
+	Violated   int     `json:"runs_violated"`
+	Conclusive int     `json:"runs_conclusive"`
+	Made       int     `json:"runs_made"`
+	Planned    int     `json:"runs_planned"`
+	Share      float64 `json:"share"`
+	ShareLow   float64 `json:"share_low"`
+	ShareHigh  float64 `json:"share_high"`
+	// Rates are of the properties of which a rate is expected.
+	Rates []PropertyRate `json:"rates,omitempty"`
+	// UntilKnown is the half width of intervals at which the cell ends, 0 for none.
+	UntilKnown   float64 `json:"until_known,omitempty"`
 	StoppedEarly bool    `json:"stopped_at_first_hit"` // the share of such a cell is biased upwards
 	Ops          int64   `json:"ops"`
 	Availability float64 `json:"availability"` // the mean over the runs
@@ -83,7 +89,26 @@ type Result struct {
 
 // NewResult judges a cell by its runs. planned is how many there might have been.
 func NewResult(cell Cell, expect *Expectation, runs []Run, planned int) Result {
-	r := Result{Cell: cell, Expectation: expect, Runs: runs, Problems: []Problem{}, Exposure: []model.Exposure{}}
+	return Task{Cell: cell, Expect: expect, Repeat: planned}.result(runs)
+}
+
+// with judges the cell by other runs, or by the same as they are now. When runs were made decides whether they were stopped.
+func (r Result) with(expect *Expectation, runs []Run) Result {
+	t := r.task()
+	t.Expect = expect
+	again := t.result(runs)
+	again.StoppedEarly, again.Stopped = r.StoppedEarly, r.Stopped
+	return again
+}
+
+// task is as much of the cell's task as decides how its runs are judged.
+func (r Result) task() Task {
+	return Task{Cell: r.Cell, Expect: r.Expectation, Repeat: r.Planned, UntilKnown: r.UntilKnown}
+}
+
+// result is the task judged by its runs.
+func (t Task) result(runs []Run) Result {
+	r := Result{Cell: t.Cell, Expectation: t.Expect, Runs: runs, Planned: t.Repeat, UntilKnown: t.UntilKnown, Problems: []Problem{}, Exposure: []model.Exposure{}}
 	if r.Runs == nil {
 		r.Runs = []Run{}
 	}
@@ -96,8 +121,8 @@ func NewResult(cell Cell, expect *Expectation, runs []Run, planned int) Result {
 	r.headline()
 	r.queueing()
 	r.takeOver()
-	r.ShareLow, r.ShareHigh = Wilson(r.Violated, r.Conclusive)
-	r.StoppedEarly = r.Made < planned && r.Made > 0 && expect.hit(runs)
+	r.rates()
+	r.StoppedEarly = r.Made < t.Repeat && r.Made > 0 && t.waits() && t.Expect.hit(runs)
 	r.Verdict = r.worst()
 	r.judge()
 	return r
@@ -200,8 +225,9 @@ func (r *Result) worst() model.Verdict {
 func (r *Result) judge() {
 	failed := slices.ContainsFunc(r.Runs, func(run Run) bool { return run.Error != "" })
 	if r.Expectation != nil {
-		r.Problems = append(r.Problems, r.Expectation.Judge(r.Runs)...)
+		r.Problems = append(r.Problems, r.Expectation.judge(r.Runs, r.task().looks())...)
 	}
+	r.Problems = append(r.Problems, r.unknown()...)
 	unmet := slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind != Unknown })
 	switch {
 	case unmet, r.Expectation == nil && r.Verdict == model.Violation:
@@ -217,9 +243,11 @@ func (r *Result) judge() {
 	}
 }
 
-// settled reports whether an unmet cell stays unmet whatever its next runs show: what is missing may still come.
+// settled reports whether an unmet cell stays unmet whatever its next runs show: what is missing may still come, and a rate may change.
 func (r Result) settled() bool {
-	return r.Expectation == nil || slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind == Unexpected })
+	return r.Expectation == nil || slices.ContainsFunc(r.Problems, func(p Problem) bool {
+		return p.Kind == Unexpected && !slices.ContainsFunc(r.Rates, func(rate PropertyRate) bool { return rate.Property == p.Property })
+	})
 }
 
 // Why is why the cell is not met, a sentence each.

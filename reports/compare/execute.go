@@ -14,7 +14,7 @@ type Job struct {
 	Task
 	Position int // of its cell among the tasks, from 0
 	Seed     int64
-	Attempt  int // from 1
+	Attempt  int // its number in the cell, from 1
 }
 
 // Runner makes runs, several at once if it is asked to. What keeps it from making one is in the Run's Error; a run that ctx
@@ -29,7 +29,7 @@ type Watcher interface {
 	Ended(job Job, run Run, cell Result)
 }
 
-// Left is what is still to be done at most: repeats stop at the first hit.
+// Left is what is still to be done at most: a cell may end early.
 type Left struct {
 	Cell, Cells int           // the one that begins, from 1, of all
 	Runs        int           // all that are at work included
@@ -39,43 +39,47 @@ type Left struct {
 // Execution says how the tasks of a comparison are run.
 type Execution struct {
 	Seed int64 // of each cell's first run
-	Jobs int   // how many cells are run side by side; less than 1 is 1
+	Jobs int   // how many runs are made side by side; less than 1 is 1
 	// FailFast begins no run after the first cell that is not as it should be. Those at work are made to their end.
 	FailFast bool
 }
 
-// Execute runs every task until its expected violations have all come or its repeats are used up. A violation is never
-// retried away: every run counts. A run that cannot be made ends its cell, since the next would fail as well. The results
-// have every task, those that the end of ctx left out included.
+// Execute runs every task until it is over or its runs are used up. A violation is never retried away: every run counts. A run that cannot be made
+// costs itself alone; after several in a row the next would fail as well, and the cell ends. The results have every task, those that the end of ctx left
+// out included.
 //
-// Cells are begun in their order, Jobs of them side by side. A run beside others in which the harness stood still, and which
-// found nothing, may have tested less than it would have alone: it is made again with nothing beside it.
+// Jobs runs are made side by side, of different cells first. A run beside others in which the harness stood still, and which found nothing, may have
+// tested less than it would have alone: it is made again with nothing beside it.
 func Execute(ctx context.Context, tasks []Task, how Execution, runner Runner, watcher Watcher) []Result {
-	e := &execution{tasks: tasks, seed: how.Seed, jobs: min(max(how.Jobs, 1), max(len(tasks), 1)), failFast: how.FailFast, runner: runner, watcher: watcher, guess: newEstimate(tasks)}
+	e := &execution{seed: how.Seed, failFast: how.FailFast, runner: runner, watcher: watcher, guess: newEstimate(tasks)}
+	e.changed.L = &e.mu
+	runs := 0
 	for _, task := range tasks {
-		e.results = append(e.results, NewResult(task.Cell, task.Expect, task.Done, task.Repeat))
-		e.left = append(e.left, task.Missing())
+		c := &cellAtWork{Task: task, left: task.Make, runs: task.Done, result: task.result(task.Done)}
+		if runs += task.Missing(); task.Missing() == 0 {
+			c.left = nil
+		}
+		e.cells = append(e.cells, c)
 	}
-	next := make(chan int)
+	e.jobs = min(max(how.Jobs, 1), max(runs, 1))
 	var workers sync.WaitGroup
 	for range e.jobs {
 		workers.Go(func() {
-			for i := range next {
-				e.cell(ctx, i)
+			for job, found := e.next(ctx); found; job, found = e.next(ctx) {
+				e.make(ctx, job)
 			}
 		})
 	}
-	for i := range tasks {
-		next <- i
-	}
-	close(next)
 	workers.Wait()
-	return e.results
+	results := make([]Result, len(e.cells))
+	for i, c := range e.cells {
+		results[i] = c.result
+	}
+	return results
 }
 
 // execution is a comparison at work.
 type execution struct {
-	tasks   []Task
 	seed    int64
 	jobs    int
 	runner  Runner
@@ -85,55 +89,98 @@ type execution struct {
 	alone    sync.RWMutex // written to by a run that wants nothing beside it
 
 	mu      sync.Mutex // guards what follows, and calls of the watcher
-	results []Result
-	left    []int // runs of each task that may still be made
+	changed sync.Cond  // a run ended
+	cells   []*cellAtWork
 	guess   *estimate
 	failed  bool // a cell is not as it should be
 }
 
-// Missing is how many runs of a task may still be made.
-func (t Task) Missing() int {
-	if t.Expect.hit(t.Done) {
-		return 0
-	}
-	return max(t.Repeat-len(t.Done), 0)
+// cellAtWork is a task, and how far its runs are.
+type cellAtWork struct {
+	Task
+	left   []int // numbers of runs that were not begun
+	atWork []int // of those that are made now, in order
+	runs   []Run // in the order of their seeds
+	unmade int   // in a row
+	result Result
 }
 
-// cell makes the runs of one task.
-func (e *execution) cell(ctx context.Context, i int) {
-	task := e.tasks[i]
-	runs := slices.Clone(task.Done)
-	for attempt := len(runs) + 1; attempt <= task.Repeat && task.Missing() > 0 && e.goesOn(ctx); attempt++ {
-		job := Job{Task: task, Position: i, Seed: e.seed + int64(attempt-1), Attempt: attempt}
-		e.began(job)
-		run, took := e.run(ctx, job)
-		if ctx.Err() != nil && run.Error != "" {
-			e.stopped(i, run)
-			break // which says nothing of the cell
-		}
-		run.DurationNS = took.Nanoseconds()
-		runs = append(runs, run)
-		if e.ended(job, run, runs, took); run.Error != "" || task.Expect.hit(runs) {
-			break
-		}
+// mostUnmade is how many runs in a row may fail to be made before a cell ends.
+const mostUnmade = 3
+
+// may reports whether the next run can be begun: no look that may end the cell is before it.
+func (c *cellAtWork) may() bool {
+	if len(c.left) == 0 {
+		return false
 	}
-	e.mu.Lock()
-	e.left[i] = 0
-	e.mu.Unlock()
+	first := c.left[0]
+	if len(c.atWork) > 0 {
+		first = min(first, c.atWork[0])
+	}
+	return c.left[0] <= c.look(first)
 }
 
-// goesOn reports whether another run is to be begun.
-func (e *execution) goesOn(ctx context.Context) bool {
+// next is the run to begin now; it waits where that depends on runs that are at work. It is false if there is none any more.
+func (e *execution) next(ctx context.Context) (job Job, found bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return ctx.Err() == nil && !(e.failFast && e.failed)
+	for ; ctx.Err() == nil && !(e.failFast && e.failed); e.changed.Wait() {
+		at := slices.IndexFunc(e.cells, func(c *cellAtWork) bool { return len(c.atWork) == 0 && c.may() })
+		if at < 0 {
+			at = slices.IndexFunc(e.cells, (*cellAtWork).may)
+		}
+		if at >= 0 {
+			c := e.cells[at]
+			number := c.left[0]
+			c.left, c.atWork = c.left[1:], append(c.atWork, number)
+			job = Job{Task: c.Task, Position: at, Seed: e.seed + int64(number-1), Attempt: number}
+			left := make([]int, len(e.cells))
+			runs := 0
+			for i, c := range e.cells {
+				left[i] = len(c.left) + len(c.atWork)
+				runs += left[i]
+			}
+			e.watcher.Began(job, Left{Cell: at + 1, Cells: len(e.cells), Runs: runs, Time: e.guess.left(left) / time.Duration(e.jobs)})
+			return job, true
+		}
+		if !slices.ContainsFunc(e.cells, func(c *cellAtWork) bool { return len(c.atWork) > 0 }) {
+			return job, false
+		}
+	}
+	return job, false
 }
 
-// stopped notes where the recording of a run lies that the end of the comparison ended.
-func (e *execution) stopped(i int, run Run) {
+// make makes one run, and decides whether its cell goes on.
+func (e *execution) make(ctx context.Context, job Job) {
+	run, took := e.run(ctx, job)
+	run.DurationNS = took.Nanoseconds()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.results[i].Stopped = run.Dir
+	defer e.changed.Broadcast()
+	c := e.cells[job.Position]
+	c.atWork = slices.DeleteFunc(c.atWork, func(n int) bool { return n == job.Attempt })
+	if ctx.Err() != nil && run.Error != "" { // which says nothing of the cell but where the recording lies
+		c.result.Stopped = run.Dir
+		return
+	}
+	c.runs = bySeed(append(c.runs, run))
+	if c.unmade++; run.Error == "" {
+		c.unmade = 0
+	}
+	next := c.Repeat + 1
+	for _, number := range slices.Concat(c.left, c.atWork) {
+		next = min(next, number)
+	}
+	if c.unmade >= mostUnmade || c.over(c.runs, next) {
+		c.left = nil
+	}
+	stopped := c.result.Stopped
+	c.result = c.Task.result(c.runs)
+	c.result.Stopped = stopped
+	e.guess.measured(job.Task, run, took)
+	last := len(c.left)+len(c.atWork) == 0
+	e.failed = e.failed || run.Error != "" || c.result.Outcome == Unmet && (last || c.result.settled())
+	e.watcher.Ended(job, run, c.result)
 }
 
 // run makes one run, and makes it again alone if others beside it may have spoiled it.
@@ -154,29 +201,8 @@ func (e *execution) run(ctx context.Context, job Job) (Run, time.Duration) {
 	}
 	began = time.Now()
 	again := e.runner.Run(ctx, job)
-	again.Alone = "made again with nothing beside it: beside other cells its harness had stood still for " + history.Duration(run.StalledNS)
+	again.Alone = "made again with nothing beside it: beside other runs its harness had stood still for " + history.Duration(run.StalledNS)
 	return again, time.Since(began)
-}
-
-func (e *execution) began(job Job) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	runs := 0
-	for _, n := range e.left {
-		runs += n
-	}
-	e.watcher.Began(job, Left{Cell: job.Position + 1, Cells: len(e.tasks), Runs: runs, Time: e.guess.left(e.left) / time.Duration(e.jobs)})
-}
-
-func (e *execution) ended(job Job, run Run, runs []Run, took time.Duration) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.left[job.Position]--
-	e.guess.measured(job.Task, run, took)
-	e.results[job.Position] = NewResult(job.Cell, job.Expect, runs, job.Repeat)
-	last := job.Attempt == job.Repeat || run.Error != ""
-	e.failed = e.failed || run.Error != "" || e.results[job.Position].Outcome == Unmet && (last || e.results[job.Position].settled())
-	e.watcher.Ended(job, run, e.results[job.Position])
 }
 
 // defaultOverhead is what a run takes beside the time that its clients work (starting the service and ending it, the final

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -29,7 +30,9 @@ type silent struct{ left []int }
 func (s *silent) Began(_ Job, left Left) { s.left = append(s.left, left.Runs) }
 func (s *silent) Ended(Job, Run, Result) {}
 func task(b string, r int, e *Expectation) Task {
-	return Task{Cell: Cell{b, "pause", "lock", "", ""}, Repeat: r, Expect: e}
+	t := NewTask(Cell{b, "pause", "lock", "", ""}, nil, r)
+	t.Expect = e
+	return t
 }
 
 func TestExecute(t *testing.T) {
@@ -51,13 +54,13 @@ func TestExecute(t *testing.T) {
 		made    int
 		outcome Outcome
 		early   bool
-	}{{2, Met, true}, {3, Unmet, false}, {3, Unmet, false}, {3, Unmet, false}, {0, Failed, false}, {0, NotRun, false}, {0, NotRun, false}}
+	}{{2, Met, true}, {3, Unmet, false}, {3, Unmet, false}, {3, Unmet, false}, {2, Failed, false}, {0, NotRun, false}, {0, NotRun, false}}
 	for i, w := range want {
 		if r := results[i]; r.Made != w.made || r.Outcome != w.outcome || r.StoppedEarly != w.early {
 			t.Errorf("%v: %d runs, %s, stopped %v; want %+v", r.Cell, r.Made, r.Outcome, r.StoppedEarly, w)
 		}
 	}
-	if want := []int64{7, 8, 7, 8, 9, 7, 8, 9, 7, 8, 9, 7, 7}; !slices.Equal(runner.seeds, want) {
+	if want := []int64{7, 8, 7, 8, 9, 7, 8, 9, 7, 8, 9, 7, 8, 9, 7}; !slices.Equal(runner.seeds, want) {
 		t.Errorf("seeds %v, want %v", runner.seeds, want)
 	}
 	if !slices.Equal(watcher.left[:3], []int{21, 20, 18}) {
@@ -92,24 +95,70 @@ func TestMatrix(t *testing.T) {
 	if e := tasks[0].Expect; !e.Implicit || e.Line != 3 || len(e.Expect) != 0 {
 		t.Errorf("a cell that no entry picks is expected to be %+v", e)
 	}
-	var parts []Cell
-	for i := 1; i <= 4; i++ {
-		for _, task := range spec.Tasks(Shard{i, 4}) {
-			parts = append(parts, task.Cell)
-		}
-	}
-	all := spec.Cells()
-	if len(parts) != len(all) {
-		t.Errorf("four shards have %d cells, the whole has %d", len(parts), len(all))
-	}
-	for _, cell := range all {
-		if !slices.Contains(parts, cell) {
-			t.Errorf("no shard has %v", cell)
-		}
-	}
 	for _, wrong := range []string{"", "1", "0/2", "3/2", "a/b", "1/0", "-1/2", "1/2/3", "1/9999"} {
 		if shard, err := ParseShard(wrong); err == nil {
 			t.Errorf("%q is read as shard %v", wrong, shard)
 		}
+	}
+}
+
+// Shards share the runs of a cell, each with the seed that it has in the whole. A cell of which one run may be enough stays whole.
+func TestShardsShareRuns(t *testing.T) {
+	spec := Spec{Backends: []Backend{{"a", "etcd", nil}, {"b", "etcd", nil}, {"c", "etcd", nil}}, Nemeses: []string{"none"}, Workloads: []string{"lock"}, Repeat: 5,
+		Expecting: true, Expectations: []Expectation{{Pattern: Pattern{Backends: []string{"b"}}, Expect: pauseHarms().Expect}}}
+	basis := NewBasis("v", 7, spec.Tasks(Whole))
+	if units := Units(spec.Tasks(Whole)); units != 11 {
+		t.Errorf("%d units, want 5 of a, one of b and 5 of c", units)
+	}
+	for _, count := range []int{1, 2, 4, 11, 20} {
+		made := map[string]int{}
+		for i := 1; i <= count; i++ {
+			tasks := spec.Tasks(Shard{i, count})
+			if again := basis.Tasks(Shard{i, count}); len(again) != len(tasks) {
+				t.Errorf("shard %d of %d has %d tasks, and %d when it is gone on with", i, count, len(tasks), len(again))
+			}
+			if (len(tasks) == 0) != (i > 11) {
+				t.Errorf("shard %d of %d has %d tasks", i, count, len(tasks))
+			}
+			for _, task := range tasks {
+				if task.Repeat != 5 || task.Backend == "b" && len(task.Make) != 5 {
+					t.Errorf("shard %d of %d has of %v the runs %v", i, count, task.Cell, task.Make)
+				}
+				for _, number := range task.Make {
+					made[fmt.Sprint(task.Backend, number)]++
+				}
+			}
+		}
+		for _, b := range []string{"a", "b", "c"} {
+			for n := 1; n <= 5; n++ {
+				if made[fmt.Sprint(b, n)] != 1 {
+					t.Errorf("%d shards: run %d of %s is made %d times", count, n, b, made[fmt.Sprint(b, n)])
+				}
+			}
+		}
+	}
+}
+
+// One run that cannot be made costs itself, and is made when the comparison is gone on with; several in a row end the cell.
+func TestARunThatCannotBeMadeCostsItself(t *testing.T) {
+	runner := &scripted{runs: map[string][]Run{
+		"once": {calm(), failed(69), overlapAndStale(), calm()},
+		"all":  {failed(69), failed(69), failed(69), calm()},
+	}}
+	results := Execute(t.Context(), []Task{task("once", 4, nil), task("all", 4, nil)}, Execution{Seed: 7}, runner, &silent{})
+	if r := results[0]; r.Made != 3 || r.Violated != 1 || r.Conclusive != 3 || r.Outcome != Unmet || len(r.Runs) != 4 {
+		t.Errorf("%+v", r)
+	}
+	if r := results[1]; len(r.Runs) != mostUnmade || r.Outcome != Failed {
+		t.Errorf("%d runs, %s", len(r.Runs), r.Outcome)
+	}
+	if r := NewResult(Cell{}, nil, []Run{calm(), failed(69), calm()}, 3); r.Outcome != Failed || r.standing() != "1 of 3 runs not made" || r.violatedRate().Runs != 2 {
+		t.Errorf("%s, %q", r.Outcome, r.standing())
+	}
+	done := slices.DeleteFunc(results[0].Runs, func(r Run) bool { return r.Error != "" })
+	runner = &scripted{runs: map[string][]Run{"once": {calm(), calm(), calm(), calm()}}}
+	again := Execute(t.Context(), []Task{task("once", 4, nil).With(done, 7)}, Execution{Seed: 7}, runner, &silent{})
+	if !slices.Equal(runner.seeds, []int64{8}) || again[0].Made != 4 || !slices.IsSortedFunc(again[0].Runs, func(a, b Run) int { return int(a.Seed - b.Seed) }) {
+		t.Errorf("seeds %v, %d runs", runner.seeds, again[0].Made)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/checker/model"
+	"lockcheck/reports/rate"
 )
 
 // Expectation is what the author of a comparison expects of a cell. It is exact: what it lists has to come, and nothing
@@ -24,11 +25,12 @@ type Expectation struct {
 // Wanted is what is expected of one property. One verdict has to come: `violation` and `masked` in at least one of the
 // runs, `pass` and `n/a` in all. Of several verdicts any will do, in every run: that is for what depends on how operations
 // happen to fall, such as an update that is lost only if another client wrote in between. To demand it would make the
-// comparison fail at random, and to leave it out would be untrue.
+// comparison fail at random, and to leave it out would be untrue. A rate is for what comes by chance, in runs enough to tell.
 type Wanted struct {
 	Property model.Name      `json:"property"`
 	Verdicts []model.Verdict `json:"verdicts"`
 	Line     int             `json:"line,omitempty"`
+	Rate     *rate.Bound     `json:"rate,omitempty"` // of runs in which it is violated, in place of verdicts
 }
 
 // Expectable are the verdicts that can be expected. An unknown cannot: it would make every run right.
@@ -37,6 +39,9 @@ var Expectable = []model.Verdict{model.Violation, model.Masked, model.Pass, mode
 func (w Wanted) only(v model.Verdict) bool { return len(w.Verdicts) == 1 && w.Verdicts[0] == v }
 
 func (w Wanted) words() string {
+	if w.Rate != nil {
+		return "rate " + w.Rate.String()
+	}
 	words := make([]string, len(w.Verdicts))
 	for i, v := range w.Verdicts {
 		words[i] = string(v)
@@ -111,7 +116,10 @@ func (t *tally) words() string {
 }
 
 // Judge holds runs against the expectation. Runs that could not be made say nothing, and are not judged here.
-func (e *Expectation) Judge(runs []Run) (problems []Problem) {
+func (e *Expectation) Judge(runs []Run) []Problem { return e.judge(runs, 1) }
+
+// judge is Judge of runs that might have ended after so many looks at their rates.
+func (e *Expectation) judge(runs []Run, looks int) (problems []Problem) {
 	made := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Error != "" })
 	if len(made) == 0 {
 		return nil
@@ -124,7 +132,11 @@ func (e *Expectation) Judge(runs []Run) (problems []Problem) {
 		if t == nil {
 			t = &tally{}
 		}
-		if kind, text := w.judge(t, len(made)); kind != "" {
+		kind, text := w.judge(t, len(made))
+		if w.Rate != nil {
+			kind, text = w.judgeRate(w.rateOf(made, looks))
+		}
+		if kind != "" {
 			problems = append(problems, Problem{kind, w.Property, text, e.File, w.Line})
 		}
 	}
@@ -138,8 +150,8 @@ func (e *Expectation) Judge(runs []Run) (problems []Problem) {
 			problems = append(problems, Problem{Unknown, name, fmt.Sprintf("%s is inconclusive in %s", name, ofRuns(t.seen[model.Inconclusive], len(made))), e.File, e.Line})
 		}
 	}
-	if e.hit(made) {
-		return problems // what was waited for came; runs before it in which it could not come take nothing from that
+	if e.hit(made) || len(e.rates()) > 0 {
+		return problems // what was waited for came, or a rate says of how many runs it speaks; runs that could not tell take nothing from that
 	}
 	unknown := slices.DeleteFunc(made, func(r Run) bool { return r.Verdict != model.Inconclusive })
 	if len(unknown) > 0 && len(problems) == 0 {
@@ -182,6 +194,11 @@ func ofRuns(n, runs int) string {
 		return "the run"
 	}
 	return fmt.Sprintf("%d of %d runs", n, runs)
+}
+
+// wantsAny reports whether something has to come in any one of the runs.
+func (e *Expectation) wantsAny() bool {
+	return e != nil && slices.ContainsFunc(e.Expect, func(w Wanted) bool { return w.only(model.Violation) || w.only(model.Masked) })
 }
 
 // wantsViolation reports whether the expectation waits for a violation, so that there is a first hit to stop at.

@@ -144,7 +144,7 @@ const namePrefix = "compare-"
 // What the directories of many runs are called, and those of their cells' runs in RunsDir.
 var (
 	manyName = regexp.MustCompile(`^(compare|gallery|hunt|shrink)-\d{8}T\d{6}(\.\d+)?$`)
-	cellName = regexp.MustCompile(`^cell-\d+$`)
+	cellName = regexp.MustCompile(`^cell-\d+(-run-\d+)?$`)
 )
 
 // ParseName is when the comparison was started whose directory has a name; ok is false for a name that lockcheck does not give.
@@ -152,6 +152,14 @@ func ParseName(name string) (started time.Time, ok bool) { return rundir.ParseMa
 
 // CellDir is the directory of a cell's runs, in that of the comparison; positions are from 0.
 func CellDir(position int) string { return path.Join(RunsDir, fmt.Sprintf("cell-%d", position+1)) }
+
+// RunDir is the directory in which a job makes its run: of its own, where others of its cell may be at work.
+func (j Job) RunDir() string {
+	if j.Repeat > 1 {
+		return fmt.Sprintf("%s-run-%d", CellDir(j.Position), j.Attempt)
+	}
+	return CellDir(j.Position)
+}
 
 // IsCellDir reports whether a directory is that of the runs of one cell, or of what makes many runs in the same way.
 func IsCellDir(dir string) bool {
@@ -179,7 +187,7 @@ func Keep(c *Comparison, dir string, tasks []Task, watcher Watcher) Watcher {
 	k := &kept{Watcher: watcher, c: *c, dir: dir, began: time.Now(), before: c.DurationNS}
 	k.c.Cells, k.c.Interrupted = nil, true
 	for _, t := range tasks {
-		k.c.Cells = append(k.c.Cells, NewResult(t.Cell, t.Expect, t.Done, t.Repeat))
+		k.c.Cells = append(k.c.Cells, t.result(t.Done))
 	}
 	k.write()
 	return k

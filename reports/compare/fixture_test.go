@@ -46,9 +46,19 @@ func expecting(wanted ...Wanted) *Expectation {
 	return &Expectation{File: "lockcheck.yaml", Line: 10, Reason: "because", Expect: wanted}
 }
 
-func wanted(line int, name model.Name, v ...model.Verdict) Wanted { return Wanted{name, v, line} }
+func wanted(line int, name model.Name, v ...model.Verdict) Wanted {
+	return Wanted{Property: name, Verdicts: v, Line: line}
+}
 
 // pauseHarms is the classic, in lines 11 and 12.
 func pauseHarms() *Expectation {
 	return expecting(wanted(11, model.MutualExclusion, model.Violation), wanted(12, model.StaleWrite, model.Violation))
+}
+
+// seeded are runs of a cell whose first has a seed.
+func seeded(first int64, runs ...Run) []Run {
+	for i := range runs {
+		runs[i].Seed = first + int64(i)
+	}
+	return runs
 }

@@ -32,9 +32,7 @@ func (c *Comparison) Again(spec *Spec, judge func(Run, *Expectation) Run) (*Comp
 		for _, run := range cell.Runs {
 			runs = append(runs, judge(run, tasks[at].Expect))
 		}
-		again.Cells[i] = NewResult(cell.Cell, tasks[at].Expect, runs, tasks[at].Repeat)
-		again.Cells[i].Stopped = cell.Stopped
-		again.Cells[i].StoppedEarly = cell.StoppedEarly // when runs were made decides that
+		again.Cells[i] = cell.with(tasks[at].Expect, runs)
 	}
 	again.Finish()
 	return &again, nil

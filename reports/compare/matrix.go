@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Cell is one combination that is run.
@@ -62,10 +61,11 @@ type Spec struct {
 	Nemeses, Workloads []string
 	Resources, TTLs    []string // the axes, dimensions of the matrix like the others; none leaves one to the flags
 	Exclude            []Pattern
-	Defaults           []Flag // for every run; those of a backend go before them
-	Override           []Flag // go before all
-	Repeat             int    // the most runs of a cell; at least 1
-	Expecting          bool   // every cell is held against an expectation
+	Defaults           []Flag  // for every run; those of a backend go before them
+	Override           []Flag  // go before all
+	Repeat             int     // the most runs of a cell; at least 1
+	UntilKnown         float64 // the half width of a rate's interval at which a cell ends; 0: its runs are not ended by that
+	Expecting          bool    // every cell is held against an expectation
 	ExpectingLine      int
 	Expectations       []Expectation
 	Places             Places // in File
@@ -91,36 +91,22 @@ func (s Spec) Cells() (cells []Cell) {
 	})
 }
 
-// Task is one cell to be run.
-type Task struct {
-	Cell
-	Flags  []Flag // of lockcheck run, all but those that differ from run to run
-	Repeat int
-	Expect *Expectation // nil if nothing is expected
-
-	// Done are runs that were made before the comparison ended early: they count, and are not made again.
-	Done []Run
-
-	// Planned is for how long the clients of a run work, as its plan says; 0 if that is not known.
-	Planned time.Duration
-}
-
 // Tasks is what is to be run for a shard of the matrix.
-func (s Spec) Tasks(shard Shard) (tasks []Task) {
-	for i, cell := range s.Cells() {
-		if !shard.Has(i) {
-			continue
-		}
-		task := Task{Cell: cell, Repeat: max(s.Repeat, 1), Expect: s.expectation(cell)}
-		if task.Expect != nil && task.Expect.Repeat > 0 {
-			task.Repeat = task.Expect.Repeat
+func (s Spec) Tasks(shard Shard) []Task {
+	var tasks []Task
+	for _, cell := range s.Cells() {
+		expect, repeat := s.expectation(cell), s.Repeat
+		if expect != nil && expect.Repeat > 0 {
+			repeat = expect.Repeat
 		}
 		b := s.Backends[slices.IndexFunc(s.Backends, func(b Backend) bool { return b.Name == cell.Backend })]
-		task.Flags = []Flag{{"backend", b.Kind}, {"nemesis", cell.Nemesis}, {"workload", cell.Workload}}
-		task.Flags = endsOnceFound(append(task.Flags, s.understood(cell, layered(cell.axes(), s.Override, b.Flags, s.Defaults))...), task.Expect)
+		flags := []Flag{{"backend", b.Kind}, {"nemesis", cell.Nemesis}, {"workload", cell.Workload}}
+		flags = endsOnceFound(append(flags, s.understood(cell, layered(cell.axes(), s.Override, b.Flags, s.Defaults))...), expect)
+		task := NewTask(cell, flags, repeat)
+		task.Expect, task.UntilKnown = expect, s.UntilKnown
 		tasks = append(tasks, task)
 	}
-	return tasks
+	return shard.of(tasks)
 }
 
 // understood are those of some flags that the workload of a cell understands.
@@ -170,16 +156,16 @@ func (s Spec) expectation(cell Cell) *Expectation {
 	return &Expectation{File: s.File, Line: s.ExpectingLine, Implicit: true, Reason: "no entry picks this cell, so that nothing may be violated"}
 }
 
-// Shard is one part of a matrix that several jobs share: every Count-th cell, beginning with the Index-th.
+// Shard is one part of a matrix that several jobs share: every Count-th unit of work, beginning with the Index-th.
 type Shard struct {
 	Index int `json:"index"` // from 1
 	Count int `json:"count"`
 }
 
-// Whole is the shard that has all cells.
+// Whole is the shard that has all.
 var Whole = Shard{1, 1}
 
-// Has reports whether the cell of that position, from 0, is in the shard.
+// Has reports whether the unit of that position, from 0, is in the shard.
 func (s Shard) Has(position int) bool { return position%s.Count == s.Index-1 }
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -39,20 +40,29 @@ func Merge(parts []Part, out string) (*Comparison, error) {
 			if !slices.Contains(first.Matrix, cell.Cell) {
 				return nil, fmt.Errorf("%s has the cell %v, which its matrix lacks", part.Dir, cell.Cell)
 			}
-			if _, twice := have[cell.Cell]; twice {
-				return nil, fmt.Errorf("the cell %v is in several of the directories; give each shard once", cell.Cell)
+			before, has := have[cell.Cell]
+			if !has {
+				have[cell.Cell] = judgedAgain(part, cell, out)
+				continue
 			}
-			have[cell.Cell] = judgedAgain(part, cell, out)
+			joined, err := before.and(judgedAgain(part, cell, out))
+			if err != nil {
+				return nil, err
+			}
+			have[cell.Cell] = joined
 		}
 	}
+	whole.MissingShards = missing(parts)
 	for _, cell := range first.Matrix {
 		result, ok := have[cell]
 		if !ok {
 			result = NewResult(cell, nil, nil, 0)
 		}
+		if len(whole.MissingShards) > 0 {
+			result.lacks()
+		}
 		whole.Cells = append(whole.Cells, result)
 	}
-	whole.MissingShards = missing(parts)
 	whole.Finish()
 	return &whole, nil
 }
@@ -80,14 +90,33 @@ func judgedAgain(part Part, cell Result, out string) Result {
 	for i := range runs {
 		runs[i].Dir, runs[i].Report = moved(part.Dir, runs[i].Dir, out), moved(part.Dir, runs[i].Report, out)
 	}
-	again := NewResult(cell.Cell, cell.Expectation, runs, len(runs))
-	again.StoppedEarly, again.Stopped = cell.StoppedEarly, moved(part.Dir, cell.Stopped, out)
-	return again
+	cell.Stopped = moved(part.Dir, cell.Stopped, out)
+	return cell.with(cell.Expectation, runs)
 }
 
-// missing are the numbers of the shards that have cells and are not among the parts.
+// and joins the runs that two shards made of a cell.
+func (r Result) and(other Result) (Result, error) {
+	for _, run := range other.Runs {
+		if slices.ContainsFunc(r.Runs, func(mine Run) bool { return mine.Seed == run.Seed }) {
+			return r, fmt.Errorf("the run of %v with seed %d is in several of the directories; give each shard once", r.Cell, run.Seed)
+		}
+	}
+	r.Stopped = cmp.Or(r.Stopped, other.Stopped)
+	r.StoppedEarly = r.StoppedEarly || other.StoppedEarly
+	return r.with(r.Expectation, bySeed(slices.Concat(r.Runs, other.Runs))), nil
+}
+
+// lacks makes a cell unknown that would be met by the runs which are there: a missing shard has others.
+func (r *Result) lacks() {
+	if n := r.Planned - len(r.Runs); r.Outcome == Met && n > 0 && !r.StoppedEarly && r.UntilKnown == 0 {
+		r.Outcome = Unclear
+		r.Problems = append(r.Problems, Problem{Kind: Unknown, Text: fmt.Sprintf("%d of %d runs are missing", n, r.Planned)})
+	}
+}
+
+// missing are the numbers of the shards that have something to run and are not among the parts.
 func missing(parts []Part) (numbers []int) {
-	for n := 1; n <= min(parts[0].Shard.Count, len(parts[0].Matrix)); n++ {
+	for n := 1; n <= min(parts[0].Shard.Count, max(Units(parts[0].Basis.Tasks(Whole)), len(parts[0].Matrix))); n++ {
 		if !slices.ContainsFunc(parts, func(p Part) bool { return p.Shard.Index == n }) {
 			numbers = append(numbers, n)
 		}

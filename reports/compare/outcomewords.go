@@ -1,9 +1,11 @@
 package compare
 
 import (
+	"fmt"
 	"strings"
 
 	"lockcheck/checker"
+	"lockcheck/checker/history"
 	"lockcheck/checker/model"
 	"lockcheck/reports/words"
 )
@@ -33,6 +35,9 @@ func (r Result) standing() string {
 	case Unmet:
 		return strings.Join(r.kinds(), ", ")
 	case Failed:
+		if r.Made > 0 {
+			return fmt.Sprintf("%d of %s not made", len(r.Runs)-r.Made, history.Counted(int64(len(r.Runs)), "run", "runs"))
+		}
 		return "could not be run"
 	case NotRun:
 		return "not run"

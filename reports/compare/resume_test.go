@@ -10,9 +10,9 @@ import (
 // A comparison that ended early is gone on with where it was: runs that were made count, and are not made again.
 func TestOnlyWhatIsMissingIsRun(t *testing.T) {
 	tasks := []Task{task("whole", 2, nil), task("half", 3, nil), task("hit", 3, pauseHarms()), task("none", 1, nil)}
-	tasks[0].Done = []Run{calm(), calm()}
-	tasks[1].Done = []Run{calm()}
-	tasks[2].Done = []Run{calm(), overlapAndStale()}
+	tasks[0] = tasks[0].With(seeded(7, calm(), calm()), 7)
+	tasks[1] = tasks[1].With(seeded(7, calm()), 7)
+	tasks[2] = tasks[2].With(seeded(7, calm(), overlapAndStale()), 7)
 	runner := &scripted{runs: map[string][]Run{"half": {failed(70), calm(), overlapAndStale()}, "none": {calm()}}}
 	watcher := &silent{}
 	results := Execute(t.Context(), tasks, Execution{Seed: 7}, runner, watcher)

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockcheck/checker/history"
@@ -46,7 +47,7 @@ var columns = []column{
 	{head: "layers", cell: func(w row) string { return w.Marks }},
 	{head: "found", cell: func(w row) string { return w.Found }, maxWidth: 26, leave: 5},
 	{head: "first", cell: func(w row) string { return w.First }, figure: true, leave: 4},
-	{head: "violated runs", cell: func(w row) string { return w.Runs }, leave: 6},
+	{head: "violated runs", cell: func(w row) string { return w.Runs }, maxWidth: 26, leave: 6},
 	{head: "operations", cell: func(w row) string { return w.Ops }, figure: true, leave: 3},
 	{head: "available", cell: func(w row) string { return w.Availability }, figure: true, leave: 2},
 	{head: "exposure", cell: func(w row) string { return w.Exposure }, maxWidth: 30, leave: 1},
@@ -71,12 +72,15 @@ func newRow(r Result) row {
 	if w.First = "–"; r.FirstNS != nil {
 		w.First = history.Moment(*r.FirstNS)
 	}
-	w.Runs = ShareWords(r.Violated, r.Conclusive)
+	w.Runs = r.violatedRate().String()
 	if r.StoppedEarly {
 		w.Runs += "*"
 	}
 	if unknown := r.Made - r.Conclusive; unknown > 0 && r.Conclusive > 0 {
 		w.Runs += fmt.Sprintf(", %d inconclusive", unknown)
+	}
+	for i, p := range r.Rates {
+		w.Runs += fmt.Sprintf("; %s: %s", p.Property, r.allRates()[i+1])
 	}
 	w.Ops = history.Grouped(r.Ops)
 	w.Availability = words.Percent(r.Availability)
@@ -121,9 +125,12 @@ func rows(results []Result) []row {
 
 // notes are said below every table.
 func (c *Comparison) notes() []string {
-	notes := []string{"first: when the first finding of the most harmful violated property was complete", "violated runs: of those that could tell, with the 95 % interval after Wilson; none of n runs is a bound, not safety", layerNote}
+	notes := []string{"first: when the first finding of the most harmful violated property was complete", "violated runs: of those that could tell, with the interval after Clopper and Pearson; none of n runs is a bound, not safety", layerNote}
 	notes = append(append(notes, c.keptNote()...), c.untilNote()...)
 	notes = append(notes, c.besideNotes()...)
+	if slices.ContainsFunc(c.Cells, func(r Result) bool { return r.UntilKnown > 0 }) {
+		notes = append(notes, "cells ended once their rates were known; the intervals hold whichever look that was at")
+	}
 	for _, cell := range c.Cells {
 		if cell.StoppedEarly {
 			return append(notes, "* runs were repeated until the expected violations had come; such a share leans upwards")

@@ -45,7 +45,7 @@ func NewScreen(w io.Writer, tasks []Task, quiet bool) *Screen {
 	_, _, sized := terminal.Size(w) // what cannot be drawn over is shown as lines: docker run -t begins with 0×0
 	s := &Screen{w: w, tty: sized, quiet: quiet, stop: make(chan struct{}), ended: make(chan struct{})}
 	for _, t := range tasks {
-		s.cells = append(s.cells, NewResult(t.Cell, t.Expect, t.Done, t.Repeat))
+		s.cells = append(s.cells, t.result(t.Done))
 	}
 	go s.tick()
 	return s
@@ -83,7 +83,7 @@ func (s *Screen) Ended(job Job, run Run, cell Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cells[job.Position] = cell
-	s.work = slices.DeleteFunc(s.work, func(w *atWork) bool { return w.job.Position == job.Position })
+	s.work = slices.DeleteFunc(s.work, func(w *atWork) bool { return w.job.Position == job.Position && w.job.Attempt == job.Attempt })
 	if !s.tty && !s.quiet {
 		fmt.Fprintf(s.w, "  %s\n", Line(cell))
 		if run.Error != "" {

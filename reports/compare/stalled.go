@@ -61,8 +61,7 @@ func (c *Comparison) DoubtStalled() (doubted bool) {
 				runs[n].Reason = LessTested(run.HeldUp())
 			}
 		}
-		c.Cells[i] = NewResult(cell.Cell, cell.Expectation, runs, len(runs))
-		c.Cells[i].StoppedEarly, c.Cells[i].Stopped = cell.StoppedEarly, cell.Stopped
+		c.Cells[i] = cell.with(cell.Expectation, runs)
 	}
 	c.Finish()
 	return doubted

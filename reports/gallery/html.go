@@ -22,9 +22,18 @@ var pageFiles embed.FS
 // pageTemplate is parsed when a page is made: clients and agents, of which a run starts many, make none.
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("gallery").Funcs(template.FuncMap{
-		"word": func(w string) string { return words.ShellWords([]string{w}) }, "measured": measured, "took": func(i Item) string { return history.Duration(i.Run.DurationNS) },
+		"word": func(w string) string { return words.ShellWords([]string{w}) }, "measured": measured, "took": took,
 	}).ParseFS(pageFiles, "page/*.tmpl"))
 })
+
+// took is how long all runs of an item took.
+func took(i Item) string {
+	var ns int64
+	for _, run := range i.runs() {
+		ns += run.DurationNS
+	}
+	return history.Duration(ns)
+}
 
 type page struct {
 	Record

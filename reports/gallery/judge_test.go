@@ -144,7 +144,7 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := Read(dir)
-	if err != nil || got.Seed != 7 || len(got.Items) != 3 || !got.Items[0].Done() || got.Items[1].Done() || got.Items[2].Done() {
+	if err != nil || got.Seed != 7 || len(got.Items) != 3 || got.Items[0].Run.Seed != 7 || got.Items[2].Run != nil {
 		t.Errorf("read as %+v (%v)", got, err)
 	}
 	r.Version = 99
@@ -153,5 +153,42 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	}
 	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), "of format 99") {
 		t.Errorf("of another format: %v", err)
+	}
+}
+
+// Of several runs one shows a failure, and all have to show a contrast; what could not be run costs itself, and is made again.
+func TestTakeOfSeveralRuns(t *testing.T) {
+	failure, contrast := expecting(want(model.StaleWrite, model.Violation)), expecting()
+	contrast.Name = config.Contrast
+	hit, miss := ran(model.Violation, is(model.StaleWrite, model.Violation)), ran(model.Pass, is(model.StaleWrite, model.Pass))
+	unmade := compare.Run{Error: "no server", ExitCode: 69}
+	unsure := unexposed(ran(model.Inconclusive, is(model.StaleWrite, model.Pass)))
+	for name, test := range map[string]struct {
+		half    config.Half
+		planned int
+		runs    []compare.Run
+		outcome Outcome
+		says    string // the rate
+		kept    int
+	}{
+		"one of four":            {failure, 4, []compare.Run{miss, hit, miss, miss}, Reproduced, "1 of 4 (25 %, 95 % interval 0 to 81 %)", 4},
+		"none of two":            {failure, 2, []compare.Run{miss, miss}, NotReproduced, "0 of 2 (0 %, 95 % interval 0 to 85 %)", 2},
+		"none yet":               {failure, 3, []compare.Run{miss, miss}, NotRun, "0 of 2", 2},
+		"one yet":                {failure, 3, []compare.Run{hit}, Reproduced, "1 of 1", 1},
+		"one could not be made":  {failure, 3, []compare.Run{unmade, hit, unsure}, Reproduced, "1 of 1", 2},
+		"nothing could tell":     {failure, 2, []compare.Run{unsure, unsure}, Inconclusive, "no run could tell", 2},
+		"a contrast":             {contrast, 2, []compare.Run{miss, miss}, Reproduced, "2 of 2 (100 %, 95 % interval 15 to 100 %)", 2},
+		"a contrast that fails":  {contrast, 3, []compare.Run{miss, hit}, NotReproduced, "1 of 2", 2},
+		"a contrast in part":     {contrast, 3, []compare.Run{miss, miss}, NotRun, "2 of 2", 2},
+		"a contrast, one unmade": {contrast, 2, []compare.Run{miss, unmade}, Unavailable, "1 of 1", 1},
+	} {
+		item := Item{Name: "a", Half: test.half.Name, Repeated: &Repeated{Planned: test.planned}}
+		item.Take(test.half, test.runs)
+		if item.Outcome != test.outcome || !strings.HasPrefix(item.Repeated.String(), test.says) || !strings.Contains(Line(item), test.says) || len(item.Kept(test.half)) != test.kept {
+			t.Errorf("%s: %s, %d kept", name, Line(item), len(item.Kept(test.half)))
+		}
+		if page := pageOf(t, Record{Repeat: test.planned, Items: []Item{item}}); strings.Count(page, test.says) < 2 {
+			t.Errorf("%s: the page lacks the rate", name)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
+	"lockcheck/reports/rate"
 	"lockcheck/reports/rundir"
 )
 
@@ -32,6 +33,7 @@ type Record struct {
 	Lockcheck   string    `json:"lockcheck"`
 	Seed        int64     `json:"seed"` // of every run
 	StartedAt   time.Time `json:"started_at"`
+	Repeat      int       `json:"repeat,omitempty"`   // runs of each item, if there are several: the next has the next seed
 	Provider    string    `json:"provider,omitempty"` // that all runs were asked to be made with; "" if that was left to their scenarios
 	Interrupted bool      `json:"interrupted"`
 	ExitCode    int       `json:"exit_code"`
@@ -55,13 +57,51 @@ type Item struct {
 	Command []string     `json:"command"`
 	Outcome Outcome      `json:"outcome"`
 	Reason  string       `json:"reason,omitempty"` // why it is not reproduced
-	Run     *compare.Run `json:"run,omitempty"`
-	InPod   bool         `json:"in_pod,omitempty"` // a pod of a campaign made the run, on a machine that no user watched
+	Run     *compare.Run `json:"run,omitempty"`    // of several the first with the outcome
+	// Repeated are all runs if there may be several; nil for one.
+	Repeated *Repeated `json:"repeated,omitempty"`
+	InPod    bool      `json:"in_pod,omitempty"` // a pod of a campaign made the run, on a machine that no user watched
 }
 
-// Done reports whether the item needs no other run when a gallery is resumed.
-func (i Item) Done() bool {
-	return i.Run != nil && slices.Contains([]Outcome{Reproduced, NotReproduced, Inconclusive}, i.Outcome)
+// Repeated is how often an item was reproduced, of the runs that could tell.
+type Repeated struct {
+	Planned    int           `json:"planned"`
+	Reproduced int           `json:"reproduced"`
+	Conclusive int           `json:"conclusive"`
+	Share      float64       `json:"share"`
+	ShareLow   float64       `json:"share_low"`
+	ShareHigh  float64       `json:"share_high"`
+	Runs       []compare.Run `json:"runs"` // in the order of their seeds
+}
+
+// String is such as "3 of 20 (15 %, 95 % interval 3 to 38 %)".
+func (r Repeated) String() string { return rate.Rate{Hits: r.Reproduced, Runs: r.Conclusive}.String() }
+
+// runs are all of the item.
+func (i Item) runs() []compare.Run {
+	switch {
+	case i.Repeated != nil:
+		return i.Repeated.Runs
+	case i.Run != nil:
+		return []compare.Run{*i.Run}
+	}
+	return nil
+}
+
+// Kept are the runs that are not made again when a gallery is resumed.
+func (i Item) Kept(half config.Half) []compare.Run {
+	return slices.DeleteFunc(slices.Clone(i.runs()), func(run compare.Run) bool {
+		outcome, _ := i.judge(half, run)
+		return !slices.Contains([]Outcome{Reproduced, NotReproduced, Inconclusive}, outcome)
+	})
+}
+
+// words are the outcome, with how often it came of several runs.
+func (i Item) words() string {
+	if i.Repeated == nil || len(i.Repeated.Runs) == 0 {
+		return string(i.Outcome)
+	}
+	return string(i.Outcome) + ": " + i.Repeated.String()
 }
 
 // Code is the exit code that the items come to: what is not reproduced outranks what could not be found out.

@@ -78,9 +78,9 @@ func Table(w io.Writer, r Record, dir string) error {
 			if item.Name != name {
 				continue
 			}
-			cells[item.Half] = string(item.Outcome)
-			if item.Run != nil {
-				took += item.Run.Duration()
+			cells[item.Half] = item.words()
+			for _, run := range item.runs() {
+				took += run.Duration()
 			}
 		}
 		if err := table.Append([]string{name, cells[config.Failure], cells[config.Contrast], history.Duration(took.Nanoseconds())}); err != nil {
@@ -124,6 +124,9 @@ func Sentence(r Record) string {
 			parts = append(parts, fmt.Sprintf("%d %s", count[o], o))
 		}
 	}
+	if r.Repeat > 1 {
+		parts[0] = fmt.Sprintf("%d of %d reproduced in %d runs each", count[Reproduced], len(r.Items), r.Repeat)
+	}
 	if r.Interrupted {
 		parts = append(parts, "interrupted")
 	}
@@ -132,7 +135,7 @@ func Sentence(r Record) string {
 
 // Line is what came of one item, and what its run found.
 func Line(item Item) string {
-	line := fmt.Sprintf("%s, %s: %s", item.Name, item.Half, item.Outcome)
+	line := fmt.Sprintf("%s, %s: %s", item.Name, item.Half, item.words())
 	if item.Reason != "" {
 		line += ": " + item.Reason
 	}

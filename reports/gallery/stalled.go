@@ -1,20 +1,60 @@
 package gallery
 
 import (
+	"fmt"
 	"slices"
 
 	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
+	"lockcheck/reports/rate"
 )
 
-// Judge says what came of the item's run. If a pod made it and its harness was held up there, what it found counts; what it did not find
+// judge says what came of a run of the item. If a pod made it and its harness was held up there, what it found counts; what it did not find
 // may be missing because of that.
-func (i *Item) Judge(half config.Half) {
-	i.Outcome, i.Reason = Judge(half, *i.Run)
-	if heldUp := i.Run.HeldUp(); i.InPod && heldUp != "" && restsOnAbsence(half, *i.Run, i.Outcome) {
-		i.Outcome, i.Reason = Inconclusive, compare.LessTested(heldUp)
+func (i Item) judge(half config.Half, run compare.Run) (Outcome, string) {
+	outcome, reason := Judge(half, run)
+	if heldUp := run.HeldUp(); i.InPod && heldUp != "" && restsOnAbsence(half, run, outcome) {
+		return Inconclusive, compare.LessTested(heldUp)
 	}
+	return outcome, reason
+}
+
+// Take takes the runs that were made of the item, in the order of their seeds, and says what came of them. A failure was reproduced if one of several
+// runs shows it, and a contrast if all do: until they are made that is not known.
+func (i *Item) Take(half config.Half, runs []compare.Run) {
+	i.Run, i.Outcome, i.Reason = nil, NotRun, ""
+	any := half.ExpectsViolation()
+	counted := rate.Rate{}
+	for n := range runs {
+		outcome, reason := i.judge(half, runs[n])
+		switch outcome {
+		case Reproduced:
+			counted.Hits, counted.Runs = counted.Hits+1, counted.Runs+1
+		case NotReproduced:
+			counted.Runs++
+		}
+		before, now := i.rank(), Item{Outcome: outcome, Run: &runs[n]}.rank()
+		if i.Run == nil || any && outcome == Reproduced && i.Outcome != Reproduced || now > before && !(any && i.Outcome == Reproduced) {
+			i.Run, i.Outcome, i.Reason = &runs[n], outcome, reason
+		}
+	}
+	if i.Repeated == nil {
+		return
+	}
+	i.Repeated.Runs = runs
+	i.Repeated.Reproduced, i.Repeated.Conclusive, i.Repeated.Share = counted.Hits, counted.Runs, counted.Share()
+	i.Repeated.ShareLow, i.Repeated.ShareHigh = counted.Interval()
+	certain := any == (i.Outcome == Reproduced)
+	if missing := i.Repeated.Planned - len(runs); missing > 0 && !certain && (i.Outcome == Reproduced || i.Outcome == NotReproduced) {
+		i.Outcome, i.Reason = NotRun, fmt.Sprintf("%d of %d runs are missing", missing, i.Repeated.Planned)
+	}
+}
+
+// rank is that of the item's exit code.
+func (i Item) rank() int {
+	_, rank := i.code()
+	return rank
 }
 
 // restsOnAbsence reports whether an outcome would be another if the run had found more.
@@ -33,8 +73,10 @@ func restsOnAbsence(half config.Half, run compare.Run, outcome Outcome) bool {
 // HeldUp names the runs of pods whose harness was held up, with their outcomes.
 func (r Record) HeldUp() (lines []string) {
 	for _, item := range r.Items {
-		if item.Run != nil && item.InPod && item.Run.HeldUp() != "" {
-			lines = append(lines, item.Name+", "+string(item.Half)+": "+item.Run.HeldUp()+"; "+string(item.Outcome))
+		for _, run := range item.runs() {
+			if item.InPod && run.HeldUp() != "" {
+				lines = append(lines, item.Name+", "+string(item.Half)+": "+run.HeldUp()+"; "+string(item.Outcome))
+			}
 		}
 	}
 	return lines

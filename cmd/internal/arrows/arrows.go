@@ -95,8 +95,8 @@ var inside = map[string]neighbours{
 	"clusters/testkit/backends":  {all: slices.Concat(ofBackends, ofTheirTests)},
 
 	"reports/bundle":   {all: []string{"reports/rundir"}},
-	"reports/compare":  {all: []string{"reports/junit", "reports/terminal", "reports/words", "reports/rundir"}},
-	"reports/gallery":  {all: []string{"reports/compare", "reports/terminal", "reports/words", "reports/rundir"}},
+	"reports/compare":  {all: []string{"reports/junit", "reports/rate", "reports/terminal", "reports/words", "reports/rundir"}},
+	"reports/gallery":  {all: []string{"reports/compare", "reports/rate", "reports/terminal", "reports/words", "reports/rundir"}},
 	"reports/hunts":    {all: []string{"reports/compare", "reports/junit", "reports/svg", "reports/words", "reports/rundir"}},
 	"reports/index":    {all: []string{"reports/compare", "reports/hunts", "reports/words", "reports/rundir"}},
 	"reports/junit":    {all: []string{"reports/words"}},
@@ -106,6 +106,8 @@ var inside = map[string]neighbours{
 	"reports/terminal": {all: []string{"reports/svg", "reports/words", "reports/rundir"}},
 	"reports/words":    {all: []string{"reports/rundir"}},
 	"reports/rundir":   {},
+	// Arithmetic; a leaf.
+	"reports/rate": {},
 
 	// What clients do, and what faults do, know nothing of the engine that puts them together.
 	"workloads":         {all: []string{"workloads/driver"}},

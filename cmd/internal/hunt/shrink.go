@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"lockcheck/nemesis"
-	"lockcheck/reports/compare"
+	"lockcheck/reports/rate"
 )
 
 // Plan is what of a run is shrunk.
@@ -42,7 +42,7 @@ func (r Rate) Share() float64 {
 
 // String is the rate with its 95 % interval.
 func (r Rate) String() string {
-	text := compare.ShareWords(r.Hits, r.Runs)
+	text := rate.Rate{Hits: r.Hits, Runs: r.Runs}.String()
 	if r.Unknown > 0 {
 		text += fmt.Sprintf(", of which %d could not tell", r.Unknown)
 	}

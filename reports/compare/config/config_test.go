@@ -158,6 +158,14 @@ func TestRefused(t *testing.T) {
 		"a resource that is not there": {"  workloads: lock\nexclude:\n  - {backend: ours, nemesis: none}", "  workloads: lock\n  resources: [plain, cas]\nexclude:\n  - {resource: fenced}", `l.yaml:11:16: there is no resource in the matrix called "fenced"; there are: plain, cas`},
 		"a resource not in the matrix": {"    reason: because\n", "    reason: because\n    resource: cas\n", "this picks no cell of the matrix"},
 		"a lease not in the matrix":    {"    reason: because\n", "    reason: because\n    ttl: 2s\n", "this picks no cell of the matrix"},
+		"a rate always met":            {"mutual-exclusion: violation", `mutual-exclusion: {rate: ">=0"}`, "l.yaml:16:32: no number of runs decides a rate of >=0"},
+		"a rate above all":             {"mutual-exclusion: violation", `mutual-exclusion: {rate: "<=1.5"}`, "l.yaml:16:32: no number of runs decides a rate of <=1.5"},
+		"a rate never met":             {"mutual-exclusion: violation", `mutual-exclusion: {rate: ">1"}`, "l.yaml:16:32: no number of runs decides a rate of >1"},
+		"a rate for too many runs":     {"mutual-exclusion: violation", `mutual-exclusion: {rate: "<=0.001"}`, "l.yaml:16:32: a cell has at most 1000 runs"},
+		"no rate":                      {"mutual-exclusion: violation", "mutual-exclusion: {rate: often}", `l.yaml:16:32: "often" is no rate`},
+		"a rate of nothing":            {"mutual-exclusion: violation", "mutual-exclusion: {}", "l.yaml:16:25: what is expected of mutual-exclusion needs rate"},
+		"a rate of another name":       {"mutual-exclusion: violation", `mutual-exclusion: {share: ">0.5"}`, `l.yaml:16:26: what is expected of mutual-exclusion has no key "share"`},
+		"a rate of no property":        {"mutual-exclusion: violation", `mutual-exclusoin: {rate: ">0.5"}`, `l.yaml:16:7: there is no property "mutual-exclusoin"`},
 		"two documents":                {"repeat: 3", "repeat: 3\n---\na: 1", "a second document"},
 	} {
 		t.Run(name, func(t *testing.T) {

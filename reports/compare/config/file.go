@@ -10,6 +10,7 @@ import (
 	"lockcheck/checker"
 	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
+	"lockcheck/reports/rate"
 )
 
 // maxRepeat bounds what a slip of the finger can ask for.
@@ -241,18 +242,49 @@ func (r *reader) expectations(key, node *yaml.Node) {
 
 func (r *reader) wanted(node *yaml.Node) (all []compare.Wanted) {
 	all = []compare.Wanted{}
-	r.each(node, "expect", func(key, value *yaml.Node) { all = append(all, r.wantedOf(key, value)) })
+	r.each(node, "expect", func(key, value *yaml.Node) {
+		if value.Kind == yaml.MappingNode {
+			all = append(all, r.rateOf(key, value))
+			return
+		}
+		all = append(all, r.wantedOf(key, value))
+	})
 	return all
 }
 
-// wantedOf reads what is expected of one property.
-func (r *reader) wantedOf(key, value *yaml.Node) compare.Wanted {
+// rateOf reads in how many runs a property is expected to be violated: `{rate: ">=0.8"}`.
+func (r *reader) rateOf(key, value *yaml.Node) compare.Wanted {
+	w := r.property(key)
+	r.mapping(value, "what is expected of "+key.Value, []field{{"rate", func(_, value *yaml.Node) {
+		text, ok := r.scalar(value, "rate")
+		if !ok {
+			return
+		}
+		bound, err := rate.ParseBound(text, maxRepeat)
+		if err != nil {
+			r.errorf(value, "%v", err)
+		}
+		w.Rate = &bound
+	}}})
+	if !has(value, "rate") {
+		r.errorf(value, "what is expected of %s needs rate, or is a verdict", key.Value)
+	}
+	return w
+}
+
+// property reads which one something is expected of.
+func (r *reader) property(key *yaml.Node) compare.Wanted {
 	names := make([]string, len(checker.Names()))
 	for i, name := range checker.Names() {
 		names[i] = string(name)
 	}
 	r.oneOf("property", names)(key, key.Value)
-	w := compare.Wanted{Property: model.Name(key.Value), Line: key.Line}
+	return compare.Wanted{Property: model.Name(key.Value), Line: key.Line}
+}
+
+// wantedOf reads what is expected of one property.
+func (r *reader) wantedOf(key, value *yaml.Node) compare.Wanted {
+	w := r.property(key)
 	verdicts := make([]string, len(compare.Expectable))
 	for i, v := range compare.Expectable {
 		verdicts[i] = string(v)

@@ -7,6 +7,7 @@ import (
 	"lockcheck/checker"
 	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
+	"lockcheck/reports/rate"
 )
 
 // Choice is a value that a key can have, in words.
@@ -181,7 +182,9 @@ func (s schema) expectation() node {
 	properties := node{}
 	for _, name := range checker.Names() {
 		d := checker.Describe(name)
-		properties[string(name)] = oneOrMore(fmt.Sprintf("%s (layer: %s)", d.Meaning, d.Layer), s.define("verdict", enum(verdictChoices())))
+		wanted := oneOrMore(fmt.Sprintf("%s (layer: %s)", d.Meaning, d.Layer), s.define("verdict", enum(verdictChoices())))
+		wanted["anyOf"] = append(wanted["anyOf"].([]node), s.define("rate", rateSchema()))
+		properties[string(name)] = wanted
 	}
 	return s.pattern("What is expected of the cells that it picks.", []string{"expect", "reason"}, node{
 		"expect": node{
@@ -206,6 +209,12 @@ func verdictChoices() (all []Choice) {
 		all = append(all, Choice{string(v), verdictWords[v]})
 	}
 	return all
+}
+
+func rateSchema() node {
+	return node{"type": "object", "additionalProperties": false, "required": []string{"rate"}, "properties": node{
+		"rate": node{"type": "string", "pattern": rate.BoundPattern, "description": "In how many of the runs it has to be violated: at least (>=0.8), or at most (<=0.05). The 95 % interval has to show it."},
+	}}
 }
 
 func repeat(description string) node {
