@@ -11,7 +11,7 @@ import (
 // grow by a quarter before its authors have to decide that it is worth it, and to record it here.
 const (
 	recordedPackages = 718
-	recordedModules  = 95
+	recordedModules  = 120
 )
 
 func TestTheFirstCommandDoesNotGrow(t *testing.T) {

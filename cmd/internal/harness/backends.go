@@ -10,6 +10,7 @@ import (
 	"lockcheck/clusters/backend/consul"
 	"lockcheck/clusters/backend/etcd"
 	"lockcheck/clusters/backend/kubernetes"
+	"lockcheck/clusters/backend/nats"
 	"lockcheck/clusters/backend/other"
 	"lockcheck/clusters/backend/postgres"
 	"lockcheck/clusters/backend/redis"
@@ -23,6 +24,7 @@ var Backends = []clusters.Described{
 	consul.Backend{},
 	etcd.Backend{},
 	kubernetes.Backend{},
+	nats.Backend{},
 	postgres.Backend{},
 	redis.Backend{},
 	redlock.Backend{},

@@ -1,0 +1,48 @@
+package nats
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"lockcheck/clusters"
+)
+
+const (
+	program = "nats-server"
+	install = "scripts/servers nats-server, which builds it from its Go module in a minute"
+)
+
+// saidVersion finds it in "nats-server: v2.15.2".
+var saidVersion = regexp.MustCompile(`^nats-server: v(\d+\.\d+\.\S+)`)
+
+// Software says where servers come from: the official image, or a program of this machine.
+func (Backend) Software() clusters.Software {
+	return clusters.Software{
+		Backend: Name, Image: "nats:2.15.2-alpine", InImage: []string{program}, ImageData: "/data",
+		OnMachine: onMachine, Version: version,
+	}
+}
+
+func version(ctx context.Context, found []string) (string, error) {
+	return clusters.VersionOf(ctx, saidVersion, found[0], "--version")
+}
+
+// onMachine finds the program, and has it say that it is NATS: another's errors would be those of a server that does not start.
+func onMachine(places clusters.ServerPaths) ([]string, error) {
+	var built []string
+	if cache, err := os.UserCacheDir(); err == nil {
+		built = append(built, filepath.Join(cache, "lockcheck", "servers"))
+	}
+	path, err := clusters.FindProgram(places, program, install, built...)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := version(context.Background(), []string{path}); err != nil {
+		return nil, fmt.Errorf("%w: %s is not NATS: %w; name another with --%s=PATH, or use %s",
+			clusters.ErrUnavailable, path, err, clusters.FlagServerBin, clusters.ChooseDocker)
+	}
+	return []string{path}, nil
+}
