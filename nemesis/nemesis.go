@@ -235,7 +235,7 @@ func (s Spec) checkFronts(conditions Conditions) error {
 		for _, f := range mix {
 			for _, role := range []Role{f.Target, f.Peer} {
 				if roles[role.Name].front {
-					return fmt.Errorf("%q: this service has no %s; kubernetes has, and postgres with --set=pooler=session", f.String(), role.Name)
+					return fmt.Errorf("%q: this service has no %s; kubernetes has, and postgres with --set=pooler=session or transaction", f.String(), role.Name)
 				}
 			}
 		}

@@ -54,18 +54,18 @@ func examineLocal(ctx context.Context, at harness.Where) (all []symptom) {
 		all = append(all, s)
 	}
 	for _, b := range harness.Backends {
-		all = append(all, examineServer(ctx, b.Software(), at.ServerPaths, b.Name()))
+		all = append(all, examineServer(ctx, "server", b.Software(), at.ServerPaths, b.Name()))
 		for _, o := range b.Software().Optional {
-			all = append(all, examineServer(ctx, o.Software, clusters.ServerPaths{}, fmt.Sprintf("%s with --%s=%s", b.Name(), clusters.FlagSet, o.Setting)))
+			all = append(all, examineServer(ctx, "optional server", o.Software, clusters.ServerPaths{}, fmt.Sprintf("%s with --%s=%s", b.Name(), clusters.FlagSet, o.Setting)))
 		}
 		all = append(all, examineClients(ctx, b)...)
 	}
 	return all
 }
 
-// examineServer looks for the program of servers; runs are those that have them.
-func examineServer(ctx context.Context, software clusters.Software, places clusters.ServerPaths, runs string) symptom {
-	s := symptom{Name: "server " + software.Backend, Without: clusters.ChooseLocal + " for " + runs}
+// examineServer looks for the program of servers of a kind; runs are those that have them.
+func examineServer(ctx context.Context, kind string, software clusters.Software, places clusters.ServerPaths, runs string) symptom {
+	s := symptom{Name: kind + " " + software.Backend, Without: clusters.ChooseLocal + " for " + runs}
 	words, err := serverWords(ctx, software, places)
 	if s.OK = err == nil; s.OK {
 		s.Found = words

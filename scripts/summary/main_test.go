@@ -63,7 +63,7 @@ failed: 4
 func TestServers(t *testing.T) {
 	var out strings.Builder
 	doctor := `[{"name":"platform","ok":true},{"name":"server etcd","ok":true},{"name":"server redis","ok":false},
-{"name":"server kubernetes","ok":true},{"name":"client kubernetes","ok":false},{"name":"image postgres","ok":true}]`
+{"name":"server kubernetes","ok":true},{"name":"client kubernetes","ok":false},{"name":"image postgres","ok":true},{"name":"optional server pgbouncer","ok":true}]`
 	if err := printServers(strings.NewReader(doctor), &out); err != nil || out.String() != "etcd\nkubernetes, redis\n" {
 		t.Errorf("servers: %q, %v", out.String(), err)
 	}
