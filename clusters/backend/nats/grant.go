@@ -74,14 +74,16 @@ func (g *grant) extend(ctx context.Context) renewal.Round {
 	return renewal.Round{}
 }
 
-// look asks the leader what the key has. If that is this grant's value, a renewal without an answer had taken effect. Called with mu held.
+// look asks the leader what the key has. A newer revision with this grant's value is that of a renewal without an answer. The old one settles
+// nothing: such a renewal may be stored later, by a leader that was cut off. Called with mu held.
 func (g *grant) look(ctx context.Context) error {
 	found, err := last(ctx, g.locks.conn, g.locks.bucket, g.key)
 	switch {
 	case err != nil:
 		return err
 	case string(found.Data) == g.value:
-		g.revision, g.doubtful = found.Revision, false
+		g.doubtful = g.doubtful && found.Revision == g.revision
+		g.revision = found.Revision
 		return nil
 	case found.Revision > g.revision:
 		return errNotOurs

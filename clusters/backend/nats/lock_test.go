@@ -196,3 +196,24 @@ func TestClosingGivesLocksBack(t *testing.T) {
 	_, err := lock.Acquire(t.Context(), "k", false)
 	clientkit.WantCode(t, err, history.CodeRefused)
 }
+
+// A renewal got no answer, and is stored only after the look that found the old revision.
+func TestALateRenewalIsNoLoss(t *testing.T) {
+	c := start(t, 1)
+	lock, _ := newClient(t, c, kv, 10*time.Second)
+	g := clientkit.Acquire(t, lock, "k").(*grant)
+	g.renewal.Stop()
+	g.mu.Lock()
+	sent := g.revision
+	g.doubtful = true
+	if err := g.look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := publish(t.Context(), g, sent); err != nil {
+		t.Fatal(err)
+	}
+	g.mu.Unlock()
+	if owned, err := g.Release(t.Context()); owned != nil && !*owned {
+		t.Errorf("a lock that is held is said to be not owned (error %v)", err)
+	}
+}

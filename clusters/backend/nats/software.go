@@ -15,6 +15,9 @@ const (
 	install = "scripts/servers nats-server, which builds it from its Go module in a minute"
 )
 
+// withoutTTL are the versions whose keys have no TTL of their own: those before 2.11.
+var withoutTTL = regexp.MustCompile(`^(1\.|2\.([0-9]|10)\.)`)
+
 // saidVersion finds it in "nats-server: v2.15.2".
 var saidVersion = regexp.MustCompile(`^nats-server: v(\d+\.\d+\.\S+)`)
 
@@ -40,9 +43,13 @@ func onMachine(places clusters.ServerPaths) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := version(context.Background(), []string{path}); err != nil {
+	says, err := version(context.Background(), []string{path})
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("%w: %s is not NATS: %w; name another with --%s=PATH, or use %s",
 			clusters.ErrUnavailable, path, err, clusters.FlagServerBin, clusters.ChooseDocker)
+	case withoutTTL.MatchString(says):
+		return nil, fmt.Errorf("%w: %s is NATS %s, whose keys have no TTL: use NATS 2.11 or later (%s)", clusters.ErrUnavailable, path, says, install)
 	}
 	return []string{path}, nil
 }
