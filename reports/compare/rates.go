@@ -2,6 +2,8 @@ package compare
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"lockcheck/checker/history"
 	"lockcheck/checker/model"
@@ -92,6 +94,18 @@ func (e *Expectation) rates() (all []Wanted) {
 		}
 	}
 	return all
+}
+
+// onlyRatesUnknown reports whether nothing else made a run inconclusive than properties of which a rate is expected. The rate leaves such a run out;
+// whatever else is expected of the run is known. The run's reason has to name all of it: what is clipped may hide more.
+func (e *Expectation) onlyRatesUnknown(run Run) bool {
+	var reasons []string
+	for _, p := range run.Properties {
+		if p.Verdict == model.Inconclusive && slices.ContainsFunc(e.rates(), func(w Wanted) bool { return w.Property == p.Name }) {
+			reasons = append(reasons, fmt.Sprintf("%s: %s", p.Name, p.Why))
+		}
+	}
+	return len(reasons) > 0 && run.Reason == strings.Join(reasons, "; ")
 }
 
 // rateOf is in how many runs the property was violated, of those that could tell.

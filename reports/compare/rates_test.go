@@ -38,7 +38,7 @@ func TestExpectedRates(t *testing.T) {
 		says                      string
 	}{
 		{">=0.8", 20, 0, 0, Met, ""},
-		{">=0.8", 20, 0, 3, Met, ""}, // what could not tell does not count
+		{">=0.8", 20, 0, 3, Unclear, "3 runs are inconclusive: no pause outlived a lease"}, // of what is not listed
 		{">=0.8", 9, 11, 0, Unmet, "stale-write is violated in 9 of 20 (45 %, 95 % interval 23 to 69 %), expected rate >=0.8"},
 		{">=0.8", 5, 0, 0, Unclear, "5 of 5 (100 %, 95 % interval 47 to 100 %), expected rate >=0.8; undecided: about 17 runs would be enough at this share"},
 		{">=0.8", 0, 0, 4, Unclear, "stale-write: whether its rate >=0.8 is met is unknown: no run could tell"},
@@ -57,6 +57,43 @@ func TestExpectedRates(t *testing.T) {
 	runs := append(some(20, 0, 0), seeded(40, came(model.Violation, verdicts{model.EarlyExpiry: model.Violation}))...)
 	if r := NewResult(Cell{}, expectingRate(t, ">=0.8"), runs, len(runs)); r.Outcome != Unmet {
 		t.Errorf("another violation: %s, %v", r.Outcome, r.Problems)
+	}
+}
+
+// A rate speaks of its own property alone: all others are judged as without it. A run in which nothing else than that property is unknown is left out.
+func TestARateLoosensNoOtherExpectation(t *testing.T) {
+	listed := expectingRate(t, "<=0.05")
+	listed.Expect = append(listed.Expect, wanted(12, model.MutualExclusion, model.Pass))
+	awaited := expectingRate(t, "<=0.05")
+	awaited.Expect = append(awaited.Expect, wanted(12, model.MutualExclusion, model.Violation))
+	hit := came(model.Violation, verdicts{model.MutualExclusion: model.Violation})
+	untold := func(reason string, names ...model.Name) Run {
+		run := came(model.Inconclusive, nil)
+		for i, p := range run.Properties {
+			if slices.Contains(names, p.Name) {
+				run.Properties[i].Verdict, run.Properties[i].Why = model.Inconclusive, "no write"
+			}
+		}
+		run.Reason = reason
+		return run
+	}
+	own := untold("stale-write: no write", model.StaleWrite)
+	for name, test := range map[string]struct {
+		expect  *Expectation
+		others  []Run
+		outcome Outcome
+	}{
+		"inconclusive runs leave the listed pass unknown":  {listed, slices.Repeat([]Run{unexposed()}, 400), Unclear},
+		"and what is not listed":                           {expectingRate(t, "<=0.05"), []Run{unexposed()}, Unclear},
+		"only the rate's property is unknown":              {listed, slices.Repeat([]Run{own}, 400), Met},
+		"and the run ended early":                          {listed, []Run{untold("stale-write: no write; its history has no end mark", model.StaleWrite)}, Unclear},
+		"another property is unknown, too":                 {listed, []Run{untold("mutual-exclusion: no write; stale-write: no write", model.StaleWrite, model.MutualExclusion)}, Unclear},
+		"what was waited for came: the rest takes nothing": {awaited, []Run{hit, unexposed()}, Met},
+	} {
+		runs := seeded(7, slices.Concat(some(0, 80, 0), test.others)...)
+		if r := NewResult(Cell{}, test.expect, runs, len(runs)); r.Outcome != test.outcome {
+			t.Errorf("%s: %s, %q; want %s", name, r.Outcome, r.Why(), test.outcome)
+		}
 	}
 }
 
