@@ -211,14 +211,7 @@ func (l *locked) Run(ctx context.Context, job Job) Run {
 
 // Jobs share the runs of one cell, which have the seeds and the order that they have one after the other.
 func TestJobsShareTheRunsOfACell(t *testing.T) {
-	var full sync.WaitGroup
-	full.Add(4)
-	var once [5]sync.Once
-	r := &together{beside: map[string]int{}, counted: map[string]int{}, run: func(job Job, _ int) Run { return seeded(job.Seed, calm())[0] }}
-	r.hold = func(at int) { // the first four wait for each other
-		once[at].Do(full.Done)
-		full.Wait()
-	}
+	r := &together{beside: map[string]int{}, counted: map[string]int{}, hold: waitingFor(4), run: func(job Job, _ int) Run { return seeded(job.Seed, calm())[0] }}
 	results := Execute(t.Context(), []Task{task("a", 24, nil)}, Execution{Seed: 7, Jobs: 4}, r, &silent{})
 	if r.max != 4 || results[0].Made != 24 {
 		t.Errorf("%d of %d runs at once", r.max, results[0].Made)
