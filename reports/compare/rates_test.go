@@ -264,3 +264,30 @@ func TestShardsOfOneCellAreMerged(t *testing.T) {
 		t.Errorf("half of it: exit %d, %q, %v, %v", half.ExitCode, half.Cells[0].Why(), half.MissingShards, err)
 	}
 }
+
+// A shard that is there, and made fewer runs than it has, leaves its cell unknown as a missing one does. A cell that ended as it should is whole.
+func TestRunsThatAShardDidNotMakeAreMissing(t *testing.T) {
+	calmRuns := func(n int) []Run { return seeded(7, slices.Repeat([]Run{calm()}, n)...) }
+	for name, test := range map[string]struct {
+		task    Task
+		runs    []Run
+		outcome Outcome
+	}{
+		"one of four":               {task("a", 4, nil), calmRuns(1), Unclear},
+		"all four":                  {task("a", 4, nil), calmRuns(4), Met},
+		"what was waited for came":  {task("a", 4, pauseHarms()), seeded(7, calm(), overlapAndStale()), Met},
+		"its rates are known":       {untilKnown("a", 160, 0.15, nil), calmRuns(20), Met},
+		"they are not known yet":    {untilKnown("a", 160, 0.15, nil), calmRuns(10), Unclear},
+		"it was left between looks": {untilKnown("a", 160, 0.15, nil), calmRuns(19), Unclear},
+	} {
+		c := &Comparison{Version: FormatVersion, Expecting: test.task.Expect != nil, Seed: 7, Shard: Shard{1, 1}, Matrix: []Cell{test.task.Cell},
+			Basis: NewBasis("v", 7, []Task{test.task}), Cells: []Result{test.task.result(test.runs)}}
+		whole, err := Merge([]Part{{"part", c}}, "whole")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := whole.Cells[0]; r.Outcome != test.outcome {
+			t.Errorf("%s: %s, %q", name, r.Outcome, r.Why())
+		}
+	}
+}
