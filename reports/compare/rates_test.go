@@ -40,11 +40,11 @@ func TestExpectedRates(t *testing.T) {
 		{">=0.8", 20, 0, 0, Met, ""},
 		{">=0.8", 20, 0, 3, Unclear, "3 runs are inconclusive: no pause outlived a lease"}, // of what is not listed
 		{">=0.8", 9, 11, 0, Unmet, "stale-write is violated in 9 of 20 (45 %, 95 % interval 23 to 69 %), expected rate >=0.8"},
-		{">=0.8", 5, 0, 0, Unclear, "5 of 5 (100 %, 95 % interval 47 to 100 %), expected rate >=0.8; undecided: about 17 runs would be enough at this share"},
+		{">=0.8", 5, 0, 0, Unclear, "5 of 5 (100 %, 95 % interval 47 to 100 %), expected rate >=0.8; undecided; about 17 runs that can tell would be enough at this share"},
 		{">=0.8", 0, 0, 4, Unclear, "stale-write: whether its rate >=0.8 is met is unknown: no run could tell"},
 		{"<=0.05", 0, 80, 0, Met, ""},
 		{"<=0.05", 6, 14, 0, Unmet, "6 of 20"},
-		{"<=0.05", 0, 20, 0, Unclear, "about 72 runs"},
+		{"<=0.05", 0, 20, 0, Unclear, "about 72 runs that can tell would"},
 		{"<=0.05", 1, 19, 0, Unclear, "no number of runs that can be made is enough"},
 	} {
 		runs := some(test.violated, test.passed, test.unknown)
@@ -165,6 +165,12 @@ func TestACellEndsOnceItsRatesAreKnown(t *testing.T) {
 
 // A cell that is not known after all its runs is inconclusive, even if none is violated.
 func TestWhatIsNotKnownIsInconclusive(t *testing.T) {
+	// Where no run could tell, there is no share to say a number of runs for.
+	dark := untilKnown("a", 20, 0.2, expectingRate(t, ">=0.8")).result(some(0, 0, 20))
+	if why := strings.Join(dark.Why(), "; "); dark.Outcome != Unclear || strings.Contains(why, "enough") || dark.Rates[0].RunsToDecide != 0 ||
+		!strings.Contains(why, "violated runs: no run could tell, which is undecided after all 20 runs: not known to within 20 %; runs") {
+		t.Errorf("%s, %d runs: %s", dark.Outcome, dark.Rates[0].RunsToDecide, why)
+	}
 	r := untilKnown("a", 20, 0.05, nil).result(seeded(7, slices.Repeat([]Run{calm()}, 20)...))
 	c := &Comparison{Shard: Whole, Cells: []Result{r}}
 	if r.Outcome != Unclear || c.Code() != exitInconclusive {

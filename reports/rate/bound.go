@@ -76,7 +76,10 @@ func (b Bound) Judge(r Rate) Answer {
 	return Undecided
 }
 
-// RunsToDecide is about how many runs would decide, if the rate stays as it was seen; 0 for more than can be made.
+// RunsToDecide is about how many runs that can tell would decide, if the rate stays as it was seen; 0 for more than can be made, and if none was seen.
 func (b Bound) RunsToDecide(r Rate) int {
+	if r.Runs == 0 {
+		return 0
+	}
 	return r.runs(func(more Rate) bool { return b.Judge(more) != Undecided })
 }

@@ -167,7 +167,7 @@ func TestBounds(t *testing.T) {
 		{">=0.8", 10, 10, Undecided, 17},
 		{">= 0.8", 9, 20, NotMet, 20},
 		{">=0.8", 19, 20, Undecided, 26},
-		{">=0.8", 0, 0, Undecided, 3},
+		{">=0.8", 0, 0, Undecided, 0},  // there is no share that could stay
 		{">=.8", 16, 20, Undecided, 0}, // at the bound itself
 		{"<=0.05", 0, 20, Undecided, 72},
 		{"<=0.05", 0, 72, Met, 72},
