@@ -16,7 +16,7 @@ import (
 // expectingRate expects a rate of stale writes, in line 11.
 func expectingRate(t *testing.T, text string) *Expectation {
 	t.Helper()
-	bound, err := rate.ParseBound(text, 1000)
+	bound, err := rate.ParseBound(text)
 	if err != nil {
 		t.Fatal(err)
 	}
