@@ -56,7 +56,7 @@ func Execute(ctx context.Context, tasks []Task, how Execution, runner Runner, wa
 	runs := 0
 	for _, task := range tasks {
 		c := &cellAtWork{Task: task, left: task.Make, runs: task.Done, result: task.result(task.Done)}
-		if runs += task.Missing(); task.Missing() == 0 {
+		if runs += task.AtOnce(); task.Missing() == 0 {
 			c.left = nil
 		}
 		e.cells = append(e.cells, c)
