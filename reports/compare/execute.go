@@ -44,8 +44,8 @@ type Execution struct {
 	FailFast bool
 }
 
-// Execute runs every task until it is over or its runs are used up. A violation is never retried away: every run counts. A run that cannot be made
-// costs itself alone; after several in a row the next would fail as well, and the cell ends. The results have every task, those that the end of ctx left
+// Execute runs every task until it is over or its runs are used up. A violation is never retried away: every run counts. A cell goes
+// on after a run that cannot be made, and is failed for it; after several in a row the next would fail as well, and the cell ends. The results have every task, those that the end of ctx left
 // out included.
 //
 // Jobs runs are made side by side, of different cells first. A run in which the harness stood still while another was at work, and which found nothing,
