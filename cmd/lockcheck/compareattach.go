@@ -44,7 +44,7 @@ func sideBySide(jobs int, shard compare.Shard) int { return jobs * max(shard.Cou
 func sideBySideOf(tasks []compare.Task, jobs int) int {
 	runs := 0
 	for _, task := range tasks {
-		runs += task.Missing()
+		runs += task.AtOnce()
 	}
 	return min(jobs, max(runs, 1))
 }

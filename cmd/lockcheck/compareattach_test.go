@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"lockcheck/checker/model"
 	"lockcheck/reports/compare"
 )
 
@@ -47,6 +48,19 @@ func TestRunsSideBySideShareTheRate(t *testing.T) {
 		if got := enoughRate(c.tasks, c.jobs, c.shard) == nil; got != c.sufficient {
 			t.Errorf("%d: enough: %v", i, got)
 		}
+	}
+	violation := &compare.Expectation{Expect: []compare.Wanted{{Property: model.StaleWrite, Verdicts: []model.Verdict{model.Violation}}}}
+	awaited := compare.NewTask(compare.Cell{}, []compare.Flag{attach, rate(1)}, 4) // its runs wait for each other
+	awaited.Expect = violation
+	over := awaited
+	over.Make = nil
+	for want, tasks := range map[int][]compare.Task{1: {awaited, over}, 2: {awaited, compare.NewTask(compare.Cell{}, nil, 1)}, 4: {awaited, compare.NewTask(compare.Cell{}, nil, 9)}} {
+		if got := sideBySideOf(tasks, 4); got != want {
+			t.Errorf("%d side by side, want %d", got, want)
+		}
+	}
+	if err := enoughRate([]compare.Task{awaited}, 4, compare.Whole); err != nil {
+		t.Errorf("runs that wait for each other share no rate: %v", err)
 	}
 	if got := sideBySide(2, compare.Shard{Index: 2, Count: 3}); got != 6 || sideBySide(2, compare.Shard{}) != 2 {
 		t.Errorf("two jobs of each of three shards are %d", got)

@@ -107,9 +107,6 @@ func halfWidth(text string, repeat int) (float64, error) {
 // maxDefaultJobs bounds how many cells run side by side unless more are asked for: their servers share disks and memory, too.
 const maxDefaultJobs = 4
 
-// maxRepeat bounds what a slip of the finger can ask for.
-const maxRepeat = 10_000
-
 // maxJobs bounds what a slip of the finger can ask for.
 const maxJobs = 64
 
@@ -118,8 +115,8 @@ func (f *compareFlags) spec(given *pflag.FlagSet) (compare.Spec, error) {
 	if err := harness.CheckGiven(given); err != nil {
 		return compare.Spec{}, err
 	}
-	if given.Changed("repeat") && (f.repeat < 1 || f.repeat > maxRepeat) {
-		return compare.Spec{}, fmt.Errorf("--repeat=%d: a cell has 1 to %d runs", f.repeat, maxRepeat)
+	if given.Changed("repeat") && (f.repeat < 1 || f.repeat > rate.MaxRuns) {
+		return compare.Spec{}, fmt.Errorf("--repeat=%d: a cell has 1 to %d runs", f.repeat, rate.MaxRuns)
 	}
 	f.nemeses = splitNemeses(f.nemeses)
 	for _, list := range f.matrixFlags() {

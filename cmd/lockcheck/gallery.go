@@ -17,6 +17,7 @@ import (
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
 	"lockcheck/reports/gallery"
+	"lockcheck/reports/rate"
 	"lockcheck/reports/rundir"
 )
 
@@ -108,8 +109,8 @@ func (f *galleryFlags) check(given *pflag.FlagSet, args []string) error {
 	if f.jobs < 1 || f.jobs > maxJobs {
 		return fmt.Errorf("--jobs=%d: use 1 to %d", f.jobs, maxJobs)
 	}
-	if f.repeat < 1 || f.repeat > maxRepeat {
-		return fmt.Errorf("--repeat=%d: use 1 to %d", f.repeat, maxRepeat)
+	if f.repeat < 1 || f.repeat > rate.MaxRuns {
+		return fmt.Errorf("--repeat=%d: use 1 to %d", f.repeat, rate.MaxRuns)
 	}
 	what := f.asked(given, args)
 	switch {

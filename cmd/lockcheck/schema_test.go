@@ -122,7 +122,7 @@ var schemaCases = map[string]struct {
 	"pairs for a list":           {"etcd: ,", "etcd: {client-image: mine, client-arg: {run: mine}},", false},
 	"a word for pairs":           {"set: {a: 1}", "set: a=1", false},
 	"no run":                     {"repeat: 3", "repeat: 0", false},
-	"too many runs":              {"repeat: 3", "repeat: 1001", false},
+	"too many runs":              {"repeat: 3", "repeat: 10001", false},
 	"half a run":                 {"repeat: 3", "repeat: 1.5", false},
 	"a word for entries":         {"exclude: [{backend: ours, nemesis: none}]", "exclude: ours", false},
 	"an unknown property":        {"stale-write:", "stale-wirte:", false},

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"lockcheck/checker/history"
-	"lockcheck/reports/rate"
 )
 
 // Basis is everything that decides the runs of a comparison. All shards of one comparison have the same; two comparisons
@@ -72,7 +71,7 @@ func (c CellBasis) words() string {
 	}
 	words = append(words, "at most "+history.Counted(int64(c.Repeat), "run", "runs"))
 	if c.UntilKnown > 0 {
-		words = append(words, "until its rates are known to within "+rate.Percent(c.UntilKnown))
+		words = append(words, "until its rates are known to within "+strconv.FormatFloat(c.UntilKnown, 'g', -1, 64)) // not rounded: it is in the digest
 	}
 	if c.Expectation != nil {
 		words = append(words, "expecting "+c.Expectation.Words())

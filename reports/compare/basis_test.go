@@ -46,6 +46,7 @@ func TestMergeRefusesShardsOfDifferentComparisons(t *testing.T) {
 		"another expectation":         {shardOf(2, 2, "v1", 7, change(func(s *Spec) { s.Expectations = []Expectation{*expecting()} })), "expecting no violation"},
 		"another matrix":              {shardOf(2, 2, "v1", 7, change(func(s *Spec) { s.Nemeses = []string{"kill"} })), "only the first has the cell etcd / pause / lock"},
 		"more repeats":                {shardOf(2, 2, "v1", 7, change(func(s *Spec) { s.Repeat = 3 })), "at most 3 runs"},
+		"another width of intervals":  {shardOf(2, 2, "v1", 7, change(func(s *Spec) { s.UntilKnown = 0.154 })), "until its rates are known to within 0.154"},
 		"another division":            {shardOf(2, 3, "v1", 7, plain()), "the first is shard 1/2, the second 2/3"},
 		"an earlier lockcheck": {Part{"old", &Comparison{Matrix: plain().Cells(), Expecting: true, Shard: Shard{2, 2}}},
 			"did not record what decided its runs"},
@@ -60,6 +61,14 @@ func TestMergeRefusesShardsOfDifferentComparisons(t *testing.T) {
 	whole, err := Merge([]Part{first, shardOf(2, 2, "v1", 7, plain())}, t.TempDir())
 	if err != nil || len(whole.MissingShards) != 0 || len(whole.Cells) != 2 {
 		t.Errorf("two parts of one comparison: %+v, %v", whole, err)
+	}
+}
+
+// The digest has the width at which a cell ends in full: 15.4 % is not 15 %.
+func TestTheDigestRoundsNothing(t *testing.T) {
+	of := func(half float64) string { return NewBasis("v", 7, []Task{untilKnown("a", 160, half, nil)}).Digest }
+	if of(0.15) == of(0.154) {
+		t.Error("15 % and 15.4 % have the same digest")
 	}
 }
 

@@ -44,19 +44,19 @@ type Execution struct {
 	FailFast bool
 }
 
-// Execute runs every task until it is over or its runs are used up. A violation is never retried away: every run counts. A run that cannot be made
-// costs itself alone; after several in a row the next would fail as well, and the cell ends. The results have every task, those that the end of ctx left
+// Execute runs every task until it is over or its runs are used up. A violation is never retried away: every run counts. A cell goes
+// on after a run that cannot be made, and is failed for it; after several in a row the next would fail as well, and the cell ends. The results have every task, those that the end of ctx left
 // out included.
 //
-// Jobs runs are made side by side, of different cells first. A run beside others in which the harness stood still, and which found nothing, may have
-// tested less than it would have alone: it is made again with nothing beside it.
+// Jobs runs are made side by side, of different cells first. A run in which the harness stood still while another was at work, and which found nothing,
+// may have tested less than it would have alone: it is made again with nothing beside it.
 func Execute(ctx context.Context, tasks []Task, how Execution, runner Runner, watcher Watcher) []Result {
 	e := &execution{seed: how.Seed, failFast: how.FailFast, runner: runner, watcher: watcher, guess: newEstimate(tasks)}
 	e.changed.L = &e.mu
 	runs := 0
 	for _, task := range tasks {
 		c := &cellAtWork{Task: task, left: task.Make, runs: task.Done, result: task.result(task.Done)}
-		if runs += task.Missing(); task.Missing() == 0 {
+		if runs += task.AtOnce(); task.Missing() == 0 {
 			c.left = nil
 		}
 		e.cells = append(e.cells, c)
@@ -91,8 +91,34 @@ type execution struct {
 	mu      sync.Mutex // guards what follows, and calls of the watcher
 	changed sync.Cond  // a run ended
 	cells   []*cellAtWork
+	making  []*atOnce // the runs at work
 	guess   *estimate
 	failed  bool // a cell is not as it should be
+}
+
+// atOnce is a run at work.
+type atOnce struct {
+	beside bool // another was at work, at its start or since
+}
+
+// begin notes that a run is at work.
+func (e *execution) begin() *atOnce {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	a := &atOnce{len(e.making) > 0}
+	for _, other := range e.making {
+		other.beside = true
+	}
+	e.making = append(e.making, a)
+	return a
+}
+
+// end reports whether another was at work beside a run that is over.
+func (e *execution) end(a *atOnce) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.making = slices.DeleteFunc(e.making, func(other *atOnce) bool { return other == a })
+	return a.beside
 }
 
 // cellAtWork is a task, and how far its runs are.
@@ -183,14 +209,16 @@ func (e *execution) make(ctx context.Context, job Job) {
 	e.watcher.Ended(job, run, c.result)
 }
 
-// run makes one run, and makes it again alone if others beside it may have spoiled it.
+// run makes one run, and makes it again alone if others beside it may have spoiled it. Only a run that found nothing is replaced.
 func (e *execution) run(ctx context.Context, job Job) (Run, time.Duration) {
 	e.alone.RLock()
+	made := e.begin()
 	began := time.Now()
 	run := e.runner.Run(ctx, job)
 	took := time.Since(began)
+	beside := e.end(made)
 	e.alone.RUnlock()
-	if e.jobs == 1 || run.StalledNS == 0 || run.Error != "" || run.foundSomething() {
+	if !beside || run.StalledNS == 0 || run.Error != "" || run.foundSomething() {
 		return run, took
 	}
 	e.alone.Lock()

@@ -139,8 +139,8 @@ func TestShardsShareRuns(t *testing.T) {
 	}
 }
 
-// One run that cannot be made costs itself, and is made when the comparison is gone on with; several in a row end the cell.
-func TestARunThatCannotBeMadeCostsItself(t *testing.T) {
+// A cell goes on after one run that cannot be made, which is made when the comparison is gone on with; several in a row end the cell.
+func TestACellGoesOnAfterARunThatCannotBeMade(t *testing.T) {
 	runner := &scripted{runs: map[string][]Run{
 		"once": {calm(), failed(69), overlapAndStale(), calm()},
 		"all":  {failed(69), failed(69), failed(69), calm()},

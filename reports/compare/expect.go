@@ -150,10 +150,10 @@ func (e *Expectation) judge(runs []Run, looks int) (problems []Problem) {
 			problems = append(problems, Problem{Unknown, name, fmt.Sprintf("%s is inconclusive in %s", name, ofRuns(t.seen[model.Inconclusive], len(made))), e.File, e.Line})
 		}
 	}
-	if e.hit(made) || len(e.rates()) > 0 {
-		return problems // what was waited for came, or a rate says of how many runs it speaks; runs that could not tell take nothing from that
+	if e.hit(made) {
+		return problems // what was waited for came; runs that could not tell take nothing from that
 	}
-	unknown := slices.DeleteFunc(made, func(r Run) bool { return r.Verdict != model.Inconclusive })
+	unknown := slices.DeleteFunc(made, func(r Run) bool { return r.Verdict != model.Inconclusive || e.onlyRatesUnknown(r) })
 	if len(unknown) > 0 && len(problems) == 0 {
 		text := fmt.Sprintf("%s inconclusive: %s", history.Counted(int64(len(unknown)), "run is", "runs are"), unknown[0].Reason)
 		problems = append(problems, Problem{Unknown, "", text, e.File, e.Line})

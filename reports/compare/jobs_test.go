@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"lockcheck/checker/model"
 )
@@ -46,16 +48,7 @@ func cellsOf(n, repeat int) (tasks []Task) {
 
 // As many cells as asked for are run side by side, and the results stand in the order of the cells whichever ended first.
 func TestCellsSideBySide(t *testing.T) {
-	var full sync.WaitGroup
-	full.Add(3)
-	var once [4]sync.Once
-	r := &together{beside: map[string]int{}, counted: map[string]int{}, run: func(Job, int) Run { return calm() }}
-	r.hold = func(at int) { // the first three wait for each other
-		if at <= 3 {
-			once[at].Do(full.Done)
-		}
-		full.Wait()
-	}
+	r := &together{beside: map[string]int{}, counted: map[string]int{}, hold: waitingFor(3), run: func(Job, int) Run { return calm() }}
 	tasks := cellsOf(7, 2)
 	watcher := &silent{}
 	results := Execute(t.Context(), tasks, Execution{Seed: 1, Jobs: 3}, r, watcher)
@@ -69,6 +62,19 @@ func TestCellsSideBySide(t *testing.T) {
 	}
 	if last := watcher.left[len(watcher.left)-1]; watcher.left[0] != 14 || last > 3 || !slices.IsSortedFunc(watcher.left, func(a, b int) int { return b - a }) {
 		t.Errorf("left: %v", watcher.left)
+	}
+}
+
+// waitingFor holds the first runs back until so many are at work.
+func waitingFor(runs int) func(at int) {
+	var full sync.WaitGroup
+	full.Add(runs)
+	once := make([]sync.Once, runs+1)
+	return func(at int) {
+		if at <= runs {
+			once[at].Do(full.Done)
+		}
+		full.Wait()
 	}
 }
 
@@ -90,7 +96,8 @@ func TestARunThatOthersSpoiledIsMadeAgainAlone(t *testing.T) {
 		"it could not be made":          {2, stalled(failed(69)), 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &together{beside: map[string]int{}, counted: map[string]int{}, hold: func(int) {}}
+			r := &together{beside: map[string]int{}, counted: map[string]int{}}
+			r.hold = waitingFor(test.jobs)
 			r.run = func(job Job, nth int) Run {
 				if job.Backend == "b0" && nth == 1 {
 					return test.first
@@ -111,11 +118,50 @@ func TestARunThatOthersSpoiledIsMadeAgainAlone(t *testing.T) {
 	}
 }
 
+// A run is made again only if another was at work beside it, not because there might have been one. Of two that were, either may have begun first.
+func TestOnlyARunBesideItSpoilsARun(t *testing.T) {
+	stalled := calm()
+	stalled.StalledNS = 120e6
+	for beside, want := range map[time.Duration]int{15 * time.Second: 4, 25 * time.Second: 5} {
+		synctest.Test(t, func(t *testing.T) {
+			r := &together{beside: map[string]int{}, counted: map[string]int{}, hold: func(int) {}}
+			r.run = func(job Job, nth int) Run {
+				r.mu.Unlock()
+				defer r.mu.Lock()
+				if job.Backend == "other" {
+					time.Sleep(beside)
+					return calm()
+				}
+				time.Sleep(10 * time.Second)
+				if job.Backend == "hit" && nth == 3 { // the run from 20 s to 30 s
+					return stalled
+				}
+				return calm()
+			}
+			results := Execute(t.Context(), []Task{task("hit", 4, pauseHarms()), task("other", 1, nil)}, Execution{Seed: 7, Jobs: 4}, r, &silent{})
+			if again := results[0].Runs[2].Alone != ""; r.counted["hit"] != want || again != (want == 5) {
+				t.Errorf("beside a run of %v: %d runs made, again: %v", beside, r.counted["hit"], again)
+			}
+		})
+	}
+	r := &together{beside: map[string]int{}, counted: map[string]int{}, hold: waitingFor(2)}
+	r.run = func(_ Job, nth int) Run {
+		if nth == 1 {
+			return stalled
+		}
+		return calm()
+	}
+	Execute(t.Context(), cellsOf(2, 1), Execution{Seed: 7, Jobs: 2}, r, &silent{})
+	if r.counted["b0"] != 2 || r.counted["b1"] != 2 {
+		t.Errorf("two that were beside each other: %v", r.counted)
+	}
+}
+
 // A comparison that ends before a spoiled run could be made again does not count it: it would never be made again.
 func TestASpoiledRunDoesNotCountIfTheComparisonEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r := &together{beside: map[string]int{}, counted: map[string]int{}, hold: func(int) {}}
+	r := &together{beside: map[string]int{}, counted: map[string]int{}, hold: waitingFor(2)}
 	r.run = func(Job, int) Run {
 		cancel()
 		run := calm()

@@ -58,9 +58,7 @@ func Merge(parts []Part, out string) (*Comparison, error) {
 		if !ok {
 			result = NewResult(cell, nil, nil, 0)
 		}
-		if len(whole.MissingShards) > 0 {
-			result.lacks()
-		}
+		result.lacks()
 		whole.Cells = append(whole.Cells, result)
 	}
 	whole.Finish()
@@ -106,9 +104,9 @@ func (r Result) and(other Result) (Result, error) {
 	return r.with(r.Expectation, bySeed(slices.Concat(r.Runs, other.Runs))), nil
 }
 
-// lacks makes a cell unknown that would be met by the runs which are there: a missing shard has others.
+// lacks makes a cell unknown that would be met by the runs which are there: a shard that is missing, or that ended early, has others.
 func (r *Result) lacks() {
-	if n := r.Planned - len(r.Runs); r.Outcome == Met && n > 0 && !r.StoppedEarly && r.UntilKnown == 0 {
+	if n := r.Planned - len(r.Runs); r.Outcome == Met && n > 0 && !r.StoppedEarly && !r.task().over(r.Runs, len(r.Runs)+1) {
 		r.Outcome = Unclear
 		r.Problems = append(r.Problems, Problem{Kind: Unknown, Text: fmt.Sprintf("%d of %d runs are missing", n, r.Planned)})
 	}

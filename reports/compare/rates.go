@@ -2,6 +2,8 @@ package compare
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"lockcheck/checker/history"
 	"lockcheck/checker/model"
@@ -18,7 +20,7 @@ type PropertyRate struct {
 	ShareHigh  float64     `json:"share_high"`
 	Expected   rate.Bound  `json:"expected"`
 	Answer     rate.Answer `json:"answer"`
-	// RunsToDecide is about how many runs would decide it, all included, if the share stays; 0 for more than can be made.
+	// RunsToDecide is about how many runs that can tell would decide it, all included, if the share stays; 0 for more than can be made, and if none could tell.
 	RunsToDecide int `json:"runs_to_decide,omitempty"`
 }
 
@@ -66,19 +68,22 @@ func (r Result) unknown() (problems []Problem) {
 			p.Property = r.Rates[i-1].Property
 			what = "runs with " + string(p.Property) + " violated"
 		}
-		p.Text = fmt.Sprintf("%s: %s, which is undecided after all %s: not known to within %s; %s", what, of, history.Counted(int64(r.Planned), "run", "runs"),
-			rate.Percent(r.UntilKnown), enough(of.RunsToKnow(r.UntilKnown)))
+		p.Text = fmt.Sprintf("%s: %s, which is undecided after all %s: not known to within %s%s", what, of, history.Counted(int64(r.Planned), "run", "runs"),
+			rate.Percent(r.UntilKnown), enough(of, of.RunsToKnow(r.UntilKnown)))
 		problems = append(problems, p)
 	}
 	return problems
 }
 
-// enough says how many runs would be.
-func enough(runs int) string {
-	if runs == 0 {
-		return "at this share no number of runs that can be made is enough"
+// enough says how many runs would be, at the share that was seen; nothing if none was.
+func enough(of rate.Rate, runs int) string {
+	switch {
+	case of.Runs == 0:
+		return ""
+	case runs == 0:
+		return "; at this share no number of runs that can be made is enough"
 	}
-	return "about " + history.Counted(int64(runs), "run", "runs") + " would be enough at this share"
+	return "; about " + history.Counted(int64(runs), "run that can tell", "runs that can tell") + " would be enough at this share"
 }
 
 // rates are those of the expectation.
@@ -92,6 +97,18 @@ func (e *Expectation) rates() (all []Wanted) {
 		}
 	}
 	return all
+}
+
+// onlyRatesUnknown reports whether nothing else made a run inconclusive than properties of which a rate is expected. The rate leaves such a run out;
+// whatever else is expected of the run is known. The run's reason has to name all of it: what is clipped may hide more.
+func (e *Expectation) onlyRatesUnknown(run Run) bool {
+	var reasons []string
+	for _, p := range run.Properties {
+		if p.Verdict == model.Inconclusive && slices.ContainsFunc(e.rates(), func(w Wanted) bool { return w.Property == p.Name }) {
+			reasons = append(reasons, fmt.Sprintf("%s: %s", p.Name, p.Why))
+		}
+	}
+	return len(reasons) > 0 && run.Reason == strings.Join(reasons, "; ")
 }
 
 // rateOf is in how many runs the property was violated, of those that could tell.
@@ -120,7 +137,7 @@ func (w Wanted) judgeRate(of rate.Rate) (ProblemKind, string) {
 	case rate.Met:
 		return "", ""
 	case rate.Undecided:
-		return Unknown, text + "; undecided: " + enough(w.Rate.RunsToDecide(of))
+		return Unknown, text + "; undecided" + enough(of, w.Rate.RunsToDecide(of))
 	}
 	if w.Rate.AtLeast() {
 		return Missing, text

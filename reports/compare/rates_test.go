@@ -16,7 +16,7 @@ import (
 // expectingRate expects a rate of stale writes, in line 11.
 func expectingRate(t *testing.T, text string) *Expectation {
 	t.Helper()
-	bound, err := rate.ParseBound(text, 1000)
+	bound, err := rate.ParseBound(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,13 +38,13 @@ func TestExpectedRates(t *testing.T) {
 		says                      string
 	}{
 		{">=0.8", 20, 0, 0, Met, ""},
-		{">=0.8", 20, 0, 3, Met, ""}, // what could not tell does not count
+		{">=0.8", 20, 0, 3, Unclear, "3 runs are inconclusive: no pause outlived a lease"}, // of what is not listed
 		{">=0.8", 9, 11, 0, Unmet, "stale-write is violated in 9 of 20 (45 %, 95 % interval 23 to 69 %), expected rate >=0.8"},
-		{">=0.8", 5, 0, 0, Unclear, "5 of 5 (100 %, 95 % interval 47 to 100 %), expected rate >=0.8; undecided: about 17 runs would be enough at this share"},
+		{">=0.8", 5, 0, 0, Unclear, "5 of 5 (100 %, 95 % interval 47 to 100 %), expected rate >=0.8; undecided; about 17 runs that can tell would be enough at this share"},
 		{">=0.8", 0, 0, 4, Unclear, "stale-write: whether its rate >=0.8 is met is unknown: no run could tell"},
 		{"<=0.05", 0, 80, 0, Met, ""},
 		{"<=0.05", 6, 14, 0, Unmet, "6 of 20"},
-		{"<=0.05", 0, 20, 0, Unclear, "about 72 runs"},
+		{"<=0.05", 0, 20, 0, Unclear, "about 72 runs that can tell would"},
 		{"<=0.05", 1, 19, 0, Unclear, "no number of runs that can be made is enough"},
 	} {
 		runs := some(test.violated, test.passed, test.unknown)
@@ -57,6 +57,43 @@ func TestExpectedRates(t *testing.T) {
 	runs := append(some(20, 0, 0), seeded(40, came(model.Violation, verdicts{model.EarlyExpiry: model.Violation}))...)
 	if r := NewResult(Cell{}, expectingRate(t, ">=0.8"), runs, len(runs)); r.Outcome != Unmet {
 		t.Errorf("another violation: %s, %v", r.Outcome, r.Problems)
+	}
+}
+
+// A rate speaks of its own property alone: all others are judged as without it. A run in which nothing else than that property is unknown is left out.
+func TestARateLoosensNoOtherExpectation(t *testing.T) {
+	listed := expectingRate(t, "<=0.05")
+	listed.Expect = append(listed.Expect, wanted(12, model.MutualExclusion, model.Pass))
+	awaited := expectingRate(t, "<=0.05")
+	awaited.Expect = append(awaited.Expect, wanted(12, model.MutualExclusion, model.Violation))
+	hit := came(model.Violation, verdicts{model.MutualExclusion: model.Violation})
+	untold := func(reason string, names ...model.Name) Run {
+		run := came(model.Inconclusive, nil)
+		for i, p := range run.Properties {
+			if slices.Contains(names, p.Name) {
+				run.Properties[i].Verdict, run.Properties[i].Why = model.Inconclusive, "no write"
+			}
+		}
+		run.Reason = reason
+		return run
+	}
+	own := untold("stale-write: no write", model.StaleWrite)
+	for name, test := range map[string]struct {
+		expect  *Expectation
+		others  []Run
+		outcome Outcome
+	}{
+		"inconclusive runs leave the listed pass unknown":  {listed, slices.Repeat([]Run{unexposed()}, 400), Unclear},
+		"and what is not listed":                           {expectingRate(t, "<=0.05"), []Run{unexposed()}, Unclear},
+		"only the rate's property is unknown":              {listed, slices.Repeat([]Run{own}, 400), Met},
+		"and the run ended early":                          {listed, []Run{untold("stale-write: no write; its history has no end mark", model.StaleWrite)}, Unclear},
+		"another property is unknown, too":                 {listed, []Run{untold("mutual-exclusion: no write; stale-write: no write", model.StaleWrite, model.MutualExclusion)}, Unclear},
+		"what was waited for came: the rest takes nothing": {awaited, []Run{hit, unexposed()}, Met},
+	} {
+		runs := seeded(7, slices.Concat(some(0, 80, 0), test.others)...)
+		if r := NewResult(Cell{}, test.expect, runs, len(runs)); r.Outcome != test.outcome {
+			t.Errorf("%s: %s, %q; want %s", name, r.Outcome, r.Why(), test.outcome)
+		}
 	}
 }
 
@@ -128,6 +165,12 @@ func TestACellEndsOnceItsRatesAreKnown(t *testing.T) {
 
 // A cell that is not known after all its runs is inconclusive, even if none is violated.
 func TestWhatIsNotKnownIsInconclusive(t *testing.T) {
+	// Where no run could tell, there is no share to say a number of runs for.
+	dark := untilKnown("a", 20, 0.2, expectingRate(t, ">=0.8")).result(some(0, 0, 20))
+	if why := strings.Join(dark.Why(), "; "); dark.Outcome != Unclear || strings.Contains(why, "enough") || dark.Rates[0].RunsToDecide != 0 ||
+		!strings.Contains(why, "violated runs: no run could tell, which is undecided after all 20 runs: not known to within 20 %; runs") {
+		t.Errorf("%s, %d runs: %s", dark.Outcome, dark.Rates[0].RunsToDecide, why)
+	}
 	r := untilKnown("a", 20, 0.05, nil).result(seeded(7, slices.Repeat([]Run{calm()}, 20)...))
 	c := &Comparison{Shard: Whole, Cells: []Result{r}}
 	if r.Outcome != Unclear || c.Code() != exitInconclusive {
@@ -174,14 +217,7 @@ func (l *locked) Run(ctx context.Context, job Job) Run {
 
 // Jobs share the runs of one cell, which have the seeds and the order that they have one after the other.
 func TestJobsShareTheRunsOfACell(t *testing.T) {
-	var full sync.WaitGroup
-	full.Add(4)
-	var once [5]sync.Once
-	r := &together{beside: map[string]int{}, counted: map[string]int{}, run: func(job Job, _ int) Run { return seeded(job.Seed, calm())[0] }}
-	r.hold = func(at int) { // the first four wait for each other
-		once[at].Do(full.Done)
-		full.Wait()
-	}
+	r := &together{beside: map[string]int{}, counted: map[string]int{}, hold: waitingFor(4), run: func(job Job, _ int) Run { return seeded(job.Seed, calm())[0] }}
 	results := Execute(t.Context(), []Task{task("a", 24, nil)}, Execution{Seed: 7, Jobs: 4}, r, &silent{})
 	if r.max != 4 || results[0].Made != 24 {
 		t.Errorf("%d of %d runs at once", r.max, results[0].Made)
@@ -232,5 +268,32 @@ func TestShardsOfOneCellAreMerged(t *testing.T) {
 	if err != nil || half.Cells[0].Outcome != Unclear || half.ExitCode != exitInconclusive || !slices.Equal(half.MissingShards, []int{1, 2}) ||
 		!strings.Contains(strings.Join(half.Cells[0].Why(), "; "), "5 of 9 runs are missing") {
 		t.Errorf("half of it: exit %d, %q, %v, %v", half.ExitCode, half.Cells[0].Why(), half.MissingShards, err)
+	}
+}
+
+// A shard that is there, and made fewer runs than it has, leaves its cell unknown as a missing one does. A cell that ended as it should is whole.
+func TestRunsThatAShardDidNotMakeAreMissing(t *testing.T) {
+	calmRuns := func(n int) []Run { return seeded(7, slices.Repeat([]Run{calm()}, n)...) }
+	for name, test := range map[string]struct {
+		task    Task
+		runs    []Run
+		outcome Outcome
+	}{
+		"one of four":               {task("a", 4, nil), calmRuns(1), Unclear},
+		"all four":                  {task("a", 4, nil), calmRuns(4), Met},
+		"what was waited for came":  {task("a", 4, pauseHarms()), seeded(7, calm(), overlapAndStale()), Met},
+		"its rates are known":       {untilKnown("a", 160, 0.15, nil), calmRuns(20), Met},
+		"they are not known yet":    {untilKnown("a", 160, 0.15, nil), calmRuns(10), Unclear},
+		"it was left between looks": {untilKnown("a", 160, 0.15, nil), calmRuns(19), Unclear},
+	} {
+		c := &Comparison{Version: FormatVersion, Expecting: test.task.Expect != nil, Seed: 7, Shard: Shard{1, 1}, Matrix: []Cell{test.task.Cell},
+			Basis: NewBasis("v", 7, []Task{test.task}), Cells: []Result{test.task.result(test.runs)}}
+		whole, err := Merge([]Part{{"part", c}}, "whole")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := whole.Cells[0]; r.Outcome != test.outcome {
+			t.Errorf("%s: %s, %q", name, r.Outcome, r.Why())
+		}
 	}
 }

@@ -62,6 +62,14 @@ func (t Task) waits() bool {
 	return t.UntilKnown == 0 && t.Expect.wantsViolation() && len(t.Expect.rates()) == 0
 }
 
+// AtOnce is how many of the runs that may still be made can be at work at the same time.
+func (t Task) AtOnce() int {
+	if t.waits() {
+		return min(1, t.Missing())
+	}
+	return t.Missing()
+}
+
 // look is the number of the run after which it is decided whether the cell ends, where the run of a number is to be made. Runs up to it are made side
 // by side: nothing that one shows takes the next back.
 func (t Task) look(number int) int {

@@ -18,8 +18,8 @@ const BoundPattern = `^(>=?|<=?) *([0-9]*\.?[0-9]+)$`
 
 var boundForm = regexp.MustCompile(BoundPattern)
 
-// ParseBound reads ">=0.8" or "<=0.05". Its error is for what is no such bound, and for one that most runs of a cell cannot decide, whatever they show.
-func ParseBound(text string, most int) (Bound, error) {
+// ParseBound reads ">=0.8" or "<=0.05". Its error is for what is no such bound, and for one that the most runs of a cell cannot decide, whatever they show.
+func ParseBound(text string) (Bound, error) {
 	parts := boundForm.FindStringSubmatch(text)
 	if parts == nil {
 		return Bound{}, fmt.Errorf(`%q is no rate: write ">=0.8" for at least 80 %% of the runs, or "<=0.05"`, text)
@@ -32,9 +32,9 @@ func ParseBound(text string, most int) (Bound, error) {
 	if share <= 0 || share >= 1 {
 		return b, fmt.Errorf("no number of runs decides a rate of %s: use a number between 0 and 1, or a verdict for always or never", text)
 	}
-	for _, hits := range []int{0, most} {
-		if b.Judge(Rate{Hits: hits, Runs: most}) == Undecided {
-			return b, fmt.Errorf("a cell has at most %d runs, and not even %d of %d decide a rate of %s: use a number further from 0 and 1", most, hits, most, text)
+	for _, hits := range []int{0, MaxRuns} {
+		if b.Judge(Rate{Hits: hits, Runs: MaxRuns}) == Undecided {
+			return b, fmt.Errorf("a cell has at most %d runs, and not even %d of %d decide a rate of %s: use a number further from 0 and 1", MaxRuns, hits, MaxRuns, text)
 		}
 	}
 	return b, nil
@@ -47,7 +47,7 @@ func (b Bound) MarshalText() ([]byte, error) { return []byte(b.text), nil }
 
 // UnmarshalText reads what MarshalText wrote; it was checked when it was read first.
 func (b *Bound) UnmarshalText(text []byte) (err error) {
-	*b, err = ParseBound(string(text), maxRuns)
+	*b, err = ParseBound(string(text))
 	return err
 }
 
@@ -76,7 +76,10 @@ func (b Bound) Judge(r Rate) Answer {
 	return Undecided
 }
 
-// RunsToDecide is about how many runs would decide, if the rate stays as it was seen; 0 for more than can be made.
+// RunsToDecide is about how many runs that can tell would decide, if the rate stays as it was seen; 0 for more than can be made, and if none was seen.
 func (b Bound) RunsToDecide(r Rate) int {
+	if r.Runs == 0 {
+		return 0
+	}
 	return r.runs(func(more Rate) bool { return b.Judge(more) != Undecided })
 }

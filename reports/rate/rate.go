@@ -115,8 +115,8 @@ func Looks(most int) (looks []int) {
 	return append(looks, most)
 }
 
-// maxRuns bounds a search for a number of runs.
-const maxRuns = 100_000
+// MaxRuns is the most runs of a cell, which bounds what a slip of the finger can ask for. A rate that they do not decide is refused.
+const MaxRuns = 10_000
 
 // RunsToKnow is about how many runs would bring the half width of the interval down to one, if the rate stays as it was seen; 0 for more than can be made.
 func (r Rate) RunsToKnow(half float64) int {
@@ -129,8 +129,8 @@ func (r Rate) runs(enough func(Rate) bool) int {
 		return Rate{int(math.Round(r.Share() * float64(n))), n, r.Looks}
 	}
 	low, high := r.Runs, max(r.Runs, 1)
-	for ; !enough(of(high)); high *= 2 {
-		if high > maxRuns {
+	for ; !enough(of(high)); high = min(2*high, MaxRuns) {
+		if high >= MaxRuns {
 			return 0
 		}
 		low = high

@@ -147,13 +147,12 @@ func TestPeekingWithoutSharesWouldVoidIntervals(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
-	const most = 1000
 	for text, why := range map[string]string{
 		">=0": "no number of runs", "<=1.5": "no number of runs", ">1": "no number of runs", ">=1": "no number of runs", "<=0": "no number of runs",
-		"<=0.001": "not even 0 of 1000", ">0.9999": "not even 1000 of 1000", "0.8": "no rate", "=0.8": "no rate", ">=80%": "no rate", ">=nan": "no rate", "": "no rate",
+		"<=0.0001": "not even 0 of 10000", ">0.9999": "not even 10000 of 10000", "0.8": "no rate", "=0.8": "no rate", ">=80%": "no rate", ">=nan": "no rate", "": "no rate",
 		">=-0.5": "no rate", ">=0.8, <=0.9": "no rate",
 	} {
-		if _, err := ParseBound(text, most); err == nil || !strings.Contains(err.Error(), why) {
+		if _, err := ParseBound(text); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v, want %q", text, err, why)
 		}
 	}
@@ -167,7 +166,7 @@ func TestBounds(t *testing.T) {
 		{">=0.8", 10, 10, Undecided, 17},
 		{">= 0.8", 9, 20, NotMet, 20},
 		{">=0.8", 19, 20, Undecided, 26},
-		{">=0.8", 0, 0, Undecided, 3},
+		{">=0.8", 0, 0, Undecided, 0},  // there is no share that could stay
 		{">=.8", 16, 20, Undecided, 0}, // at the bound itself
 		{"<=0.05", 0, 20, Undecided, 72},
 		{"<=0.05", 0, 72, Met, 72},
@@ -175,8 +174,10 @@ func TestBounds(t *testing.T) {
 		{"<=0.05", 5, 20, NotMet, 20},
 		{"<0.05", 1, 20, Undecided, 0},
 		{">0.5", 5, 5, Undecided, 6},
+		{"<=0.001", 0, 20, Undecided, 3688},
+		{"<=0.05", 480, 10_000, Undecided, 0}, // 41,000 runs would, more than a cell has
 	} {
-		b, err := ParseBound(test.bound, most)
+		b, err := ParseBound(test.bound)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,9 +13,6 @@ import (
 	"lockcheck/reports/rate"
 )
 
-// maxRepeat bounds what a slip of the finger can ask for.
-const maxRepeat = 1000
-
 // entry is an expectation whose places are still known.
 type entry struct {
 	at *yaml.Node
@@ -207,8 +204,8 @@ func (r *reader) exclude(_, node *yaml.Node) {
 
 func (r *reader) repeat(node *yaml.Node) int {
 	n, err := strconv.Atoi(node.Value)
-	if node.Kind != yaml.ScalarNode || err != nil || n < 1 || n > maxRepeat {
-		r.errorf(node, "repeat is a number from 1 to %d, not %s", maxRepeat, kindOf(node))
+	if node.Kind != yaml.ScalarNode || err != nil || n < 1 || n > rate.MaxRuns {
+		r.errorf(node, "repeat is a number from 1 to %d, not %s", rate.MaxRuns, kindOf(node))
 		return 1
 	}
 	return n
@@ -260,7 +257,7 @@ func (r *reader) rateOf(key, value *yaml.Node) compare.Wanted {
 		if !ok {
 			return
 		}
-		bound, err := rate.ParseBound(text, maxRepeat)
+		bound, err := rate.ParseBound(text)
 		if err != nil {
 			r.errorf(value, "%v", err)
 		}

@@ -218,7 +218,7 @@ func rateSchema() node {
 }
 
 func repeat(description string) node {
-	return node{"description": description, "type": []string{"integer", "string"}, "minimum": 1, "maximum": maxRepeat, "pattern": "^[+]?[0-9]+$"}
+	return node{"description": description, "type": []string{"integer", "string"}, "minimum": 1, "maximum": rate.MaxRuns, "pattern": "^[+]?[0-9]+$"}
 }
 
 // word is any scalar that is not empty: YAML makes numbers and booleans of some.
