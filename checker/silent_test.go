@@ -31,6 +31,20 @@ func TestSilentClients(t *testing.T) {
 		44 b release h2
 		44 b release:ok h2
 		`
+	const stopped = `
+		1 a acquire h1
+		1 a acquire:ok h1 token=1 session=sa
+		1 a lease:ok session=sa ttl=2 seen=1
+		2 b acquire h2
+		11.9 nemesis pause:invoke 1 target=a
+		11.9 nemesis pause:ok 1 target=a
+		43.5 b acquire:ok h2 token=2
+		43.6 b release h2
+		43.7 b release:ok h2
+		61 nemesis pause:heal 1 target=a
+		61 nemesis pause:healed 1 target=a
+		`
+	const longLease = "\n1 c lease:ok session=sc ttl=8.5 seen=1\n"
 	free := func(text string, silent ...string) string {
 		return together(text, strings.Join(silent, "\n"), plainWrites(0, 62)) + "\nfinal"
 	}
@@ -77,6 +91,8 @@ func TestSilentClients(t *testing.T) {
 		"free: another is silent, and waits for another": {locks, free(held, "2 c acquire h3 key=other", "43 c silent from=4"), model.Violation, ""},
 		"free: a holder that renewed is silent":          {locks, free(renewed, "43 a silent from=2.5"), model.Inconclusive, "a did not answer pings from 2.500 s"},
 		"free: a holder that renewed was silent before":  {locks, free(renewed, "4 a silent from=2.5"), model.Violation, ""},
+		"free: a silence does not end in its stop":       {locks, free(stopped, "10 a silent from=2"), model.Pass, ""},
+		"free: a part has a shorter bound":               {locks, free(held+longLease, "8 b silent from=4"), model.Pass, ""},
 		"free: the harness stood still as long":          {locks, free(held, "30.1 harness stall from=4", "30.2 b silent from=4"), model.Pass, ""},
 		"free: it stood still for a part of a silence":   {locks, free(held, "10 harness stall from=4", "43 b silent from=4"), model.Inconclusive, "b did not answer pings from 4.000 s to 43.000 s"},
 		"free: a stall that is no silence":               {locks, free(held, "11 harness stall from=4", "11.1 b silent from=4"), model.Violation, ""},
@@ -116,6 +132,9 @@ func TestSilentClients(t *testing.T) {
 			}
 			if p.Verdict != test.want || !strings.Contains(p.Reason, test.why) {
 				t.Errorf("%s: %q; want %s: %q", p.Verdict, p.Reason, test.want, test.why)
+			}
+			if free := result.Stats.FreeWanted; strings.Contains(name, "does not end in its stop") && free.Longest.NS > 0 {
+				t.Errorf("free: %+v", free)
 			}
 			for _, w := range witnessesOf(t, test.plan, test.text) {
 				if w.Missing != "" {

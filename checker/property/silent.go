@@ -9,14 +9,20 @@ import (
 )
 
 // beyondSilences judges waits for locks without the time in which a client that waited for one, or may have held it, was silent: it may have
-// hung by itself, with the lock or without. What only such time shows is not known. Judge takes silences off, or not.
+// hung by itself, with the lock or without. What only such time shows is not known; and what is only found without it is nothing: a part of a
+// wait may have a shorter bound than the whole. Judge takes silences off, or not.
 func (j *Judge) beyondSilences(judge func(silences bool) Outcome) Outcome {
 	o := judge(true)
 	if !j.m.AnySilent() {
 		return o
 	}
-	for _, v := range judge(false).Violations {
-		if !slices.ContainsFunc(o.Violations, func(known Violation) bool { return known.Key == v.Key }) {
+	accuses := func(violations []Violation, key string) bool {
+		return slices.ContainsFunc(violations, func(v Violation) bool { return v.Key == key })
+	}
+	whole := judge(false).Violations
+	o.Violations = slices.DeleteFunc(o.Violations, func(v Violation) bool { return !accuses(whole, v.Key) })
+	for _, v := range whole {
+		if !accuses(o.Violations, v.Key) {
 			o.Inconclusive = j.silentWords(v)
 			break
 		}
