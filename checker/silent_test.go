@@ -75,6 +75,7 @@ func TestSilentClients(t *testing.T) {
 	const cancelled = "\n40 b acquire:fail h2 code=cancelled\nfinal"
 	run := turn(1, "a", "h1", "1", "", "1/h1") + dead
 	const heal = "\n45 harness phase heal"
+	until := func(granted string) string { return strings.ReplaceAll(held, "44 b", granted+" b") }
 	try := func(text string) string { return strings.Replace(text, "b acquire h1", "b acquire h1 try=true", 1) }
 	jobs, locks := jobsPlan(history.AtLeastOnce), plainPlan()
 	for name, test := range map[string]struct {
@@ -95,7 +96,9 @@ func TestSilentClients(t *testing.T) {
 		"free: a part has a shorter bound":               {locks, free(held+longLease, "8 b silent from=4"), model.Pass, ""},
 		"free: the harness stood still as long":          {locks, free(held, "30.1 harness stall from=4", "30.2 b silent from=4"), model.Pass, ""},
 		"free: it stood still for a part of a silence":   {locks, free(held, "10 harness stall from=4", "43 b silent from=4"), model.Inconclusive, "b did not answer pings from 4.000 s to 43.000 s"},
-		"free: a stall that is no silence":               {locks, free(held, "11 harness stall from=4", "11.1 b silent from=4"), model.Violation, ""},
+		"free: a stall that is no silence":               {locks, free(until("42"), "11 harness stall from=4", "11.1 b silent from=4"), model.Violation, ""},
+		"free: a recovery after its waiter was silent":   {locks, free(until("43.5"), "12 b silent from=4"), model.Inconclusive, "b did not answer pings from 4.000 s to 12.000 s"},
+		"free: its waiter was silent before it asked":    {locks, free(until("33.5"), "0.2 b acquire h0", "0.3 b acquire:fail h0 code=cancelled", "1.9 b silent from=0.5"), model.Violation, ""},
 
 		"a fresh session is silent":             {locks, fresh + "39 f1 silent from=3.5\n40 harness phase end", model.Inconclusive, "f1 did not answer pings from 3.500 s to 39.000 s"},
 		"a fresh session is silent for a while": {locks, fresh + "6 f1 silent from=3.5\n40 harness phase end", model.Violation, ""},
