@@ -41,7 +41,7 @@ func (j *Judge) silentWords(v Violation) string {
 			}
 		}
 	}
-	return fmt.Sprintf("only silent clients, and others beside them, waited too long for %s: %s %s from %s to %s",
+	return fmt.Sprintf("clients that waited too long for %s were silent, or waited beside a silent one: %s %s from %s to %s",
 		v.Key, client, model.Unheard, history.Moment(is.FromNS), history.Moment(is.ToNS))
 }
 
