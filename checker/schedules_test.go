@@ -138,7 +138,7 @@ func (o *oracle) missedExecution() string {
 	end := o.first(func(e *history.Event) bool { return e.F == history.Phase && e.Value == history.PhaseHeal }) / aSecond
 	last := o.events[len(o.events)-1].TimeNS / aSecond
 	idle := func(t int64) bool {
-		return o.stalledIn(t) || o.disturbedIn(t, last) || o.silentIn(t, last) || !slices.ContainsFunc(o.holds, func(h *fact) bool {
+		return o.stalledIn(t) || o.disturbedIn(t, last) || !slices.ContainsFunc(o.holds, func(h *fact) bool {
 			return !h.try && h.done/aSecond <= t && t < o.couldRun(h, end)
 		})
 	}
@@ -147,7 +147,7 @@ func (o *oracle) missedExecution() string {
 		if s < end && !o.recorded(s) {
 			continue
 		}
-		if from < s && o.waited(from, s, idle) {
+		if from < s && o.waitedBeside(from, s, last, idle) {
 			return "violated"
 		}
 		if from = s; o.recorded(s) {
@@ -164,10 +164,10 @@ func (o *oracle) missedExecution() string {
 			continue
 		}
 		uncounted := func(t int64) bool {
-			return o.stalledIn(t) || o.disturbedIn(t, last) || o.silentIn(t, last) || !o.anyAsksIn(t, last, end) ||
+			return o.stalledIn(t) || o.disturbedIn(t, last) || !o.anyAsksIn(t, last, end) ||
 				slices.ContainsFunc(o.holds, func(h *fact) bool { return o.keeps(h, end).in(t) })
 		}
-		if from < s && o.waited(from, s, uncounted) {
+		if from < s && o.waitedBeside(from, s, last, uncounted) {
 			return "violated"
 		}
 		if from = s; o.resets(s, end) {

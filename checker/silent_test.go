@@ -100,8 +100,9 @@ func TestSilentClients(t *testing.T) {
 		"free: a recovery after its waiter was silent":   {locks, free(until("43.5"), "12 b silent from=4"), model.Inconclusive, "b did not answer pings from 4.000 s to 12.000 s"},
 		"free: its waiter was silent before it asked":    {locks, free(until("33.5"), "0.2 b acquire h0", "0.3 b acquire:fail h0 code=cancelled", "1.9 b silent from=0.5"), model.Violation, ""},
 
-		"a fresh session is silent":             {locks, fresh + "39 f1 silent from=3.5\n40 harness phase end", model.Inconclusive, "f1 did not answer pings from 3.500 s to 39.000 s"},
-		"a fresh session is silent for a while": {locks, fresh + "6 f1 silent from=3.5\n40 harness phase end", model.Violation, ""},
+		"a fresh session is silent":              {locks, fresh + "39 f1 silent from=3.5\n40 harness phase end", model.Inconclusive, "f1 did not answer pings from 3.500 s to 39.000 s"},
+		"a fresh session is silent for a while":  {locks, fresh + "6 f1 silent from=3.5\n" + probed(6, 36, "ok") + "40 harness phase end", model.Violation, ""},
+		"a fresh session is silent in the midst": {locks, fresh + inOrder(probed(6, 36, "ok")+"23 f1 silent from=20") + "40 harness phase end", model.Inconclusive, "f1 did not answer pings from 20.000 s to 23.000 s"},
 		"a fresh session that was granted is silent": {locks, fresh + `
 			3.2 f1 acquire:ok f1 token=2
 			3.3 f1 release f1
@@ -118,14 +119,16 @@ func TestSilentClients(t *testing.T) {
 		"a try whose session is gone is silent":                {locks, try(ended) + "39 b silent from=5\n40 harness phase heal\nfinal", model.Inconclusive, "b did not answer pings from 5.000 s"},
 		"a try whose session is gone":                          {locks, try(ended) + "40 harness phase heal\nfinal", model.Violation, ""},
 
-		"an old waiter is silent":             {locks, waiting + "39 b silent from=6" + cancelled, model.Inconclusive, "b did not answer pings from 6.000 s"},
-		"an old waiter is silent for a while": {locks, waiting + "8 b silent from=6" + cancelled, model.Violation, ""},
+		"an old waiter is silent":              {locks, waiting + "39 b silent from=6" + cancelled, model.Inconclusive, "b did not answer pings from 6.000 s"},
+		"an old waiter is silent for a while":  {locks, waiting + "8 b silent from=6\n" + probed(8, 38, "ok") + cancelled, model.Violation, ""},
+		"an old waiter is silent in the midst": {locks, waiting + inOrder(probed(8, 38, "ok")+"23 b silent from=20") + cancelled, model.Inconclusive, "b did not answer pings from 20.000 s to 23.000 s"},
 		"an old waiter is silent, and another waits": {locks, together(waiting, "4.5 c acquire h3", "39 c acquire:fail h3 code=cancelled", "38 b silent from=6") + cancelled,
 			model.Inconclusive, "b did not answer pings from 6.000 s"},
 		"an old waiter is silent, and granted": {locks, waiting + "39 b silent from=6\n39 b acquire:ok h2 token=2\n39.1 b release h2\n39.2 b release:ok h2\nfinal", model.Pass, ""},
 
-		"a slot is missed, and its waiter is silent":             {jobs, run + inOrder(probed(2, 40, "ok")+"44 b silent from=3") + heal, model.Inconclusive, "clients that waited too long for k were silent, or waited beside a silent one: b did not answer pings from 3.000 s to 44.000 s"},
-		"a slot is missed, and its waiter is silent for a while": {jobs, run + inOrder(probed(2, 40, "ok")+"5 b silent from=3") + heal, model.Violation, ""},
+		"a slot is missed, and its waiter is silent":              {jobs, run + inOrder(probed(2, 40, "ok")+"44 b silent from=3") + heal, model.Inconclusive, "clients that waited too long for k were silent, or waited beside a silent one: b did not answer pings from 3.000 s to 44.000 s"},
+		"a slot is missed, and its waiter is silent in the midst": {jobs, run + inOrder(probed(2, 40, "ok")+"23 b silent from=20") + heal, model.Inconclusive, "b did not answer pings from 20.000 s to 23.000 s"},
+		"a slot is missed, and its waiter is silent for a while":  {jobs, run + inOrder(probed(2, 40, "ok")+"5 b silent from=3") + heal, model.Violation, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, _ := judgeText(t, test.plan, test.text)

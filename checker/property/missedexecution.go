@@ -141,9 +141,9 @@ func (j *Judge) missed(k *model.Lock, s idle, disturbed, silent []model.Span, o 
 		if from >= to || len(asked) == 0 {
 			return false
 		}
-		w := waited(j.m, from, to, lost)
+		w, part := waitedBeside(silent, j.m, from, to, lost)
 		if w.tooLong() {
-			in := model.Span{FromNS: w.sinceNS, ToNS: to}
+			in := model.Span{FromNS: w.sinceNS, ToNS: part.ToNS}
 			missed = missedSlot{idle: s, lost: lost, waiter: waitedLongest(j.m, asked, in), granted: grantedIn(j.m, asked, in), wait: w}
 		}
 		return w.tooLong()
