@@ -28,29 +28,35 @@ func probed(from, to int, kind string) (text string) {
 	return text
 }
 
+// idlingAs is a client that is granted the lock every second, reads which slot was run last, and gives it back; idling is one that is
+// answered at once.
+func idlingAs(who string, from, to int, release func(at int) string) (text string) {
+	for at := from; at < to; at++ {
+		text += strings.Join(strings.Split(turn(float64(at), who, fmt.Sprint("i", at), fmt.Sprint(at+10), "", ""), "\n")[:5], "\n") + "\n" +
+			strings.ReplaceAll(strings.ReplaceAll(release(at), "AT", fmt.Sprint(at)), "WHO", who)
+		if at%5 == 0 {
+			text += fmt.Sprintf("%d.96 harness probe:invoke %d\n%d.97 harness probe:ok %d\n", at, at, at, at)
+		}
+	}
+	return text
+}
+
+const gives = "AT.93 WHO release iAT\nAT.95 WHO release:ok iAT owned=true\n"
+
+func idling(from, to int) string {
+	return idlingAs("c", from, to, func(int) string { return gives })
+}
+
 func TestMissedExecution(t *testing.T) {
 	run := turn(1, "a", "h1", "1", "", "1/h1")
 	granted := func(at float64) string {
 		late := strings.Replace(turn(at, "b", "h3", "3", "1/h1", "2/h3"), fmt.Sprintf("%.3f b acquire h3\n", at+.01), "", 1)
 		return late
 	}
-	// idlingAs is a client that is granted the lock every second, reads which slot was run last, and gives it back; idling is one that is
-	// answered at once.
-	idlingAs := func(who string, from, to int, release func(at int) string) (text string) {
-		for at := from; at < to; at++ {
-			text += strings.Join(strings.Split(turn(float64(at), who, fmt.Sprint("i", at), fmt.Sprint(at+10), "", ""), "\n")[:5], "\n") + "\n" +
-				strings.ReplaceAll(strings.ReplaceAll(release(at), "AT", fmt.Sprint(at)), "WHO", who)
-			if at%5 == 0 {
-				text += fmt.Sprintf("%d.96 harness probe:invoke %d\n%d.97 harness probe:ok %d\n", at, at, at, at)
-			}
-		}
-		return text
-	}
-	const gives = "AT.93 WHO release iAT\nAT.95 WHO release:ok iAT owned=true\n"
 	const giveUnheard = "AT.92 WHO release iAT\nAT.93 WHO release:info iAT\n"
-	idling := func(from, to int) string { return idlingAs("c", from, to, func(int) string { return gives }) }
 	unheard := strings.Replace(dead, "1.60 a exit h2", "1.6 a release h2\n1.7 a release:info h2", 1) // a's release has no answer
 	late := "42 b acquire:ok h3 token=3\n45 harness phase heal"
+	failed := strings.Replace(dead, "1.60 a exit h2", "1.6 a release h2\n1.7 a release:fail h2 code=refused", 1)
 	without := strings.Replace(dead, "1.60 a exit h2", "", 1)
 	unclear := map[string]model.Verdict{
 		"a fault lasts": model.NotApplicable, "the machine stood still": model.NotApplicable, "it is too early to say": model.NotApplicable, "after the load no client runs anything": model.NotApplicable, "the load is shorter than the bound": model.NotApplicable,
@@ -61,22 +67,26 @@ func TestMissedExecution(t *testing.T) {
 		"kept until a second release": model.Inconclusive, "kept until its client asks no more": model.Inconclusive, "kept by a request that is not answered": model.Inconclusive,
 		"a holder works that long, and ends": model.Inconclusive, "a holder works that long, and is told of its loss": model.Inconclusive,
 		"kept until another is granted it": model.Inconclusive, "two that wait, and one between who dies with the lock": model.Inconclusive,
+		"kept after a refused release, until one without an answer": model.Inconclusive, "kept after a refused release, until a second": model.Inconclusive,
+		"kept after a refused release, until after the load": model.Inconclusive, "kept after a release that failed, until a second": model.Inconclusive,
 		"a holder works that long, is told of its loss, and releases": model.Inconclusive, "a moment of doubt, and no client asks": model.Inconclusive,
 	}
 	why := map[string]string{ // of those that are inconclusive
-		"a client that lives may have it: of its release": "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
-		"a client that lives may have it: of its acquire": "a may have kept the lock since 1.500 s (h2): what came of its request is not known",
-		"kept until its client ends":                      "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
-		"kept until a second release":                     "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
-		"kept until its client asks no more":              "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
-		"kept by a request that is not answered":          "a may have kept the lock since 1.500 s (h2): what came of its request is not known",
-		"a holder works that long, and ends":              "a may have kept the lock since 1.520 s (h2): it is not known to have given it back before 40.000 s",
-		"kept until another is granted it":                "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
-		"a moment of doubt, and no client asks":           "clients did not ask for the lock all that time",
-		"a holder works that long":                        "a may have kept the lock since 1.520 s (h2): it gave it back neither then nor later",
-		"a client asks for a part of the time":            "clients did not ask for the lock all that time",
-		"the service takes no writes":                     "plain writes to the service were not seen to succeed all that time",
-		"a fault lasts":                                   "the load lasted 45.0 s, 30.0 s of it undisturbed",
+		"a client that lives may have it: of its release":  "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
+		"a client that lives may have it: of its acquire":  "a may have kept the lock since 1.500 s (h2): what came of its request is not known",
+		"kept until its client ends":                       "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
+		"kept until a second release":                      "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
+		"kept until its client asks no more":               "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
+		"kept by a request that is not answered":           "a may have kept the lock since 1.500 s (h2): what came of its request is not known",
+		"a holder works that long, and ends":               "a may have kept the lock since 1.520 s (h2): it is not known to have given it back before 40.000 s",
+		"kept until another is granted it":                 "a may have kept the lock since 1.520 s (h2): what came of its release is not known",
+		"kept after a refused release, until a second":     "a may have kept the lock since 1.520 s (h2): its release failed",
+		"kept after a release that failed, until a second": "a may have kept the lock since 1.520 s (h2): its release failed",
+		"a moment of doubt, and no client asks":            "clients did not ask for the lock all that time",
+		"a holder works that long":                         "a may have kept the lock since 1.520 s (h2): it gave it back neither then nor later",
+		"a client asks for a part of the time":             "clients did not ask for the lock all that time",
+		"the service takes no writes":                      "plain writes to the service were not seen to succeed all that time",
+		"a fault lasts":                                    "the load lasted 45.0 s, 30.0 s of it undisturbed",
 	}
 	for name, test := range map[string]struct {
 		text string
@@ -110,6 +120,10 @@ func TestMissedExecution(t *testing.T) {
 		"kept until another is granted it":                            {run + unheard + probed(2, 27, "ok") + idling(30, 31) + probed(32, 37, "ok") + late, ""},
 		"two that wait, and one between who dies with the lock":       {run + dead + probed(2, 17, "ok") + "20 c acquire i1\n21 c acquire:ok i1 token=3\n25 c exit i1\n" + probed(27, 42, "ok") + "45 harness phase heal", ""},
 		"a holder works that long, is told of its loss, and releases": {run + without + probed(2, 37, "ok") + "40 a lost h2\n40.1 a release h2\n40.2 a release:fail h2 code=not-owned\n" + late, ""},
+		"kept after a refused release, until one without an answer":   {run + failed + probed(2, 37, "ok") + "40 a.2 release h2\n40.1 a.2 release:info h2\n" + late, ""},
+		"kept after a refused release, until a second":                {run + failed + probed(2, 37, "ok") + "40 a.2 release h2\n40.1 a.2 release:ok h2 owned=true\n" + late, ""},
+		"kept after a refused release, until after the load":          {run + failed + probed(2, 42, "ok") + "45 harness phase heal\n46 a.2 release h2\n46.1 a.2 release:ok h2 owned=true\n47 b acquire:ok h3 token=3", ""},
+		"kept after a release that failed, until a second":            {run + strings.Replace(failed, " code=refused", "", 1) + probed(2, 37, "ok") + "40 a.2 release h2\n40.1 a.2 release:ok h2\n" + late, ""},
 		"a moment of doubt, and no client asks":                       {run + strings.Replace(unheard, "2.00 b acquire h3", "2.10 a exit h2", 1) + probed(3, 40, "ok") + "45 harness phase heal", ""},
 		"granted 40 times after a release without an answer":          {run + unheard + idling(2, 42) + late, "missed-execution:1"},
 		"the same, and its client ends":                               {run + unheard + idling(2, 40) + "40 a exit h2\n" + late, "missed-execution:1"},
@@ -162,6 +176,11 @@ func TestWordsOfAJobThatNoClientRan(t *testing.T) {
 	}
 	if f.Cause.Fault == 0 || !strings.Contains(f.Cause.Text, "a kill of a") {
 		t.Errorf("%+v", f.Cause)
+	}
+	after := strings.Replace(text, "45 harness", "41 d acquire d1\n41.1 d acquire:ok d1 token=3\n42 d exit\n"+idling(43, 47)+"50 harness", 1) // d may keep it: not counted
+	result, _ = judgeText(t, jobsPlan(history.AtLeastOnce), after)
+	if got, want := propertyOf(result, model.MissedExecution).Findings[0].Summary, "for 39.1 s, although b waited for the lock"; !strings.Contains(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 	elsewhere := jobsPlan(history.AtLeastOnce)
 	elsewhere.SameKernel = false
@@ -219,14 +238,34 @@ func inOrder(text string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// A client that records a slot first keeps the lock until its job is done, and runs no other slot under it.
+// A client that records a slot first keeps the lock until its job is done, and runs no other slot under it, unless another was granted the
+// lock meanwhile. That its answer is not read makes no difference.
 func TestAJobThatIsRecordedFirstMayTakeLong(t *testing.T) {
-	text := strings.NewReplacer("1.090", "41.090", "1.100", "41.100").Replace(turn(1, "a", "h1", "1", "", "1/h1"))
-	waits := "2.00 b acquire h3\n" + probed(2, 42, "ok") + "45 harness phase heal"
-	for execution, want := range map[history.Execution]model.Verdict{history.AtMostOnce: model.Pass, history.AtLeastOnce: model.Violation} {
-		result, _ := judgeText(t, jobsPlan(execution), inOrder(text+waits))
-		if p := propertyOf(result, model.MissedExecution); p.Verdict != want {
-			t.Errorf("%s: %s: %s", execution, p.Verdict, p.Reason)
+	mark := turn(1, "a", "h1", "1", "", "1/h1")
+	released := func(at string) string {
+		return strings.NewReplacer("1.090", at+".090", "1.100", at+".100").Replace(mark)
+	}
+	heal := probed(2, 42, "ok") + "45 harness phase heal"
+	waits := "2.00 b acquire h3\n" + heal
+	unread := strings.Replace(released("41"), "1.080 a write:ok h1", "1.080 a write:info h1\n1.2 a read h1\n1.3 @ read h1 token=1\n1.4 a read:ok h1", 1)
+	lost := strings.NewReplacer("release:ok", "release:fail", " owned=true held=1.085", " code=not-owned").Replace(released("80"))
+	for name, test := range map[string]struct {
+		text  string
+		wants map[history.Execution]model.Verdict
+		words string
+	}{
+		"it works":                       {released("41") + heal, map[history.Execution]model.Verdict{history.AtMostOnce: model.Pass, history.AtLeastOnce: model.Violation}, "although a had the lock: "},
+		"it works, its record is unread": {unread + waits, map[history.Execution]model.Verdict{history.AtMostOnce: model.Pass, history.AtLeastOnce: model.Violation}, "although b waited for the lock: "},
+		"others were granted its lock":   {lost + idling(3, 79) + "85 harness phase heal", map[history.Execution]model.Verdict{history.AtMostOnce: model.Violation, history.AtLeastOnce: model.Violation}, "although the lock was granted 7"},
+	} {
+		for execution, want := range test.wants {
+			result, _ := judgeText(t, jobsPlan(execution), inOrder(test.text))
+			p := propertyOf(result, model.MissedExecution)
+			if p.Verdict != want {
+				t.Errorf("%s, %s: %s: %s", name, execution, p.Verdict, p.Reason)
+			} else if want == model.Violation && !strings.Contains(p.Findings[0].Summary, test.words) {
+				t.Errorf("%s, %s: %s\nwant %s", name, execution, p.Findings[0].Summary, test.words)
+			}
 		}
 	}
 }

@@ -169,6 +169,23 @@ func (o *oracle) waited(from, to int64, lost func(s int64) bool) (tooLong bool) 
 	return works && waited > o.bound(min(from, to), to)
 }
 
+// waitedBeside is waited in one of the stretches between seconds of silence.
+func (o *oracle) waitedBeside(from, to, end int64, lost func(s int64) bool) bool {
+	if from >= to {
+		return o.waited(from, to, lost)
+	}
+	for s := from; s <= to; s++ {
+		if s < to && !o.silentIn(s, end) {
+			continue
+		}
+		if from < s && o.waited(from, s, lost) {
+			return true
+		}
+		from = s + 1
+	}
+	return false
+}
+
 // deadLock: twice in a row a session has to get the lock, and the wait goes on over requests that came to nothing.
 func (o *oracle) deadLock(end int64) (dead, granted bool) {
 	final := o.first(func(e *history.Event) bool { return e.F == history.Phase && e.Value == history.PhaseFinal })
@@ -192,8 +209,8 @@ func (o *oracle) deadLock(end int64) (dead, granted bool) {
 			}
 		}
 		waiting := asking
-		lost := func(s int64) bool { return o.stalledIn(s) || o.silentIn(s, end) || !o.waitedIn(waiting, s, end) }
-		if o.waited(from, until, lost) {
+		lost := func(s int64) bool { return o.stalledIn(s) || !o.waitedIn(waiting, s, end) }
+		if o.waitedBeside(from, until, end, lost) {
 			return true, false
 		}
 		if got < 0 {

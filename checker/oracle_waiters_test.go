@@ -42,12 +42,12 @@ func (o *oracle) waitsUntil(h *fact, end int64) int64 {
 
 // hangs looks at every stretch of seconds in which nothing could keep the lock from a waiter.
 func (o *oracle) hangs(h *fact, from, until, end int64) bool {
-	lost := func(s int64) bool { return o.stalledIn(s) || o.disturbedIn(s, end) || o.silentIn(s, end) }
+	lost := func(s int64) bool { return o.stalledIn(s) || o.disturbedIn(s, end) }
 	began := int64(-1)
 	for s := from; s <= until; s++ {
 		taken, changes := o.takenIn(s)
 		if began >= 0 && (taken || changes || s == until) {
-			if o.waited(began, s, lost) {
+			if o.waitedBeside(began, s, end, lost) {
 				return true
 			}
 			began = -1

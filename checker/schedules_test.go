@@ -138,7 +138,7 @@ func (o *oracle) missedExecution() string {
 	end := o.first(func(e *history.Event) bool { return e.F == history.Phase && e.Value == history.PhaseHeal }) / aSecond
 	last := o.events[len(o.events)-1].TimeNS / aSecond
 	idle := func(t int64) bool {
-		return o.stalledIn(t) || o.disturbedIn(t, last) || o.silentIn(t, last) || !slices.ContainsFunc(o.holds, func(h *fact) bool {
+		return o.stalledIn(t) || o.disturbedIn(t, last) || !slices.ContainsFunc(o.holds, func(h *fact) bool {
 			return !h.try && h.done/aSecond <= t && t < o.couldRun(h, end)
 		})
 	}
@@ -147,7 +147,7 @@ func (o *oracle) missedExecution() string {
 		if s < end && !o.recorded(s) {
 			continue
 		}
-		if from < s && o.waited(from, s, idle) {
+		if from < s && o.waitedBeside(from, s, last, idle) {
 			return "violated"
 		}
 		if from = s; o.recorded(s) {
@@ -164,10 +164,10 @@ func (o *oracle) missedExecution() string {
 			continue
 		}
 		uncounted := func(t int64) bool {
-			return o.stalledIn(t) || o.disturbedIn(t, last) || o.silentIn(t, last) || !o.anyAsksIn(t, last, end) ||
+			return o.stalledIn(t) || o.disturbedIn(t, last) || !o.anyAsksIn(t, last, end) ||
 				slices.ContainsFunc(o.holds, func(h *fact) bool { return o.keeps(h, end).in(t) })
 		}
-		if from < s && o.waited(from, s, uncounted) {
+		if from < s && o.waitedBeside(from, s, last, uncounted) {
 			return "violated"
 		}
 		if from = s; o.resets(s, end) {
@@ -200,7 +200,7 @@ func (o *oracle) recorded(s int64) bool {
 					answered = min(answered, a.done/aSecond)
 				}
 				if a.log == i+1 && o.plan.Execution == history.AtMostOnce {
-					worked = min(o.released(h)/aSecond, o.heldUntil(h))
+					worked = min(o.released(h)/aSecond, o.heldUntil(h), o.replaced(h))
 				}
 			}
 		}
@@ -231,25 +231,32 @@ func (o *oracle) keeps(h *fact, end int64) (k keeping) {
 	if h.outcome != history.OK {
 		return keeping{0, -1, false}
 	}
-	for _, g := range o.holds {
-		if h.before(g) && g.outcome == history.OK {
-			until = min(until, g.done/aSecond)
-		}
-	}
+	until = min(until, o.replaced(h))
 	k = keeping{h.done / aSecond, until, false}
 	exit := o.exits(h.client)
 	for _, a := range h.attempts {
-		if a.f != history.Release || a.refused() || o.heldUntil(h) < a.invoke/aSecond {
+		if a.f != history.Release || o.heldUntil(h) < a.invoke/aSecond {
 			continue
 		}
 		k.asked = true
-		if a.answered() && (exit == 0 || a.done <= exit) {
+		if (a.outcome == history.OK || a.notOwned() || a.acted()) && (exit == 0 || a.done <= exit) {
 			return keeping{0, -1, true}
 		}
 		k.from = a.invoke / aSecond
 		return k
 	}
 	return k
+}
+
+// replaced is in which second another grant was certainly made after one.
+func (o *oracle) replaced(h *fact) int64 {
+	at := int64(model.Never)
+	for _, g := range o.holds {
+		if h.before(g) && g.outcome == history.OK {
+			at = min(at, g.done/aSecond)
+		}
+	}
+	return at
 }
 
 // heldUntil is until which second a client can have had the lock.

@@ -99,11 +99,11 @@ func (m *Model) able() (spans []Span) {
 
 // touches are, for each client by its number, when a fault of its own or of a server touched it, and for as long after that as one lease and
 // one election may take, merged; the part of that in which the client's own network was disturbed: its requests may have arrived although
-// no answer came back; Any without pauses of its own; when its process was stopped; and when it was silent, with that time. Leases are those
-// of sessions, the latest that each may last by its acknowledgements.
+// no answer came back; Any without pauses of its own; when its process was stopped; when it was silent, with that time; and when it was that
+// or its network was disturbed. Leases are those of sessions, the latest that each may last by its acknowledgements.
 type touches struct {
-	Any, network, ButPauses, Stopped, silent [][]Span
-	leases                                   map[*Session]int64
+	Any, network, ButPauses, Stopped, silent, unheard [][]Span
+	leases                                            map[*Session]int64
 }
 
 // silence takes in when clients answered no pings: each may have been granted a lock, or have renewed it, and not have said so.
@@ -112,7 +112,7 @@ func (t *touches) silence(m *Model) {
 		for _, s := range c.Silent {
 			t.silent[c.number] = append(t.silent[c.number], Span{s.FromNS, s.ToNS + m.RecoveryNS()})
 		}
-		t.network[c.number] = Merged(slices.Concat(t.network[c.number], t.silent[c.number]))
+		t.unheard[c.number] = Merged(slices.Concat(t.network[c.number], t.silent[c.number]))
 	}
 }
 
@@ -152,7 +152,7 @@ func (m *Model) Touches() touches {
 	}
 	ofService = Merged(ofService)
 	perClient := func() [][]Span { return make([][]Span, len(m.Clients)) }
-	t := touches{perClient(), perClient(), perClient(), perClient(), perClient(), map[*Session]int64{}}
+	t := touches{perClient(), perClient(), perClient(), perClient(), perClient(), perClient(), map[*Session]int64{}}
 	for name, c := range m.Clients {
 		t.Any[c.number], t.ButPauses[c.number] = ofService, ofService
 		if len(own[name]) > 0 {
@@ -160,6 +160,7 @@ func (m *Model) Touches() touches {
 			t.ButPauses[c.number] = Merged(slices.Concat(ofService, butPauses[name]))
 		}
 		t.network[c.number], t.Stopped[c.number] = Merged(network[name]), Merged(stopped[name])
+		t.unheard[c.number] = t.network[c.number]
 	}
 	for _, s := range m.Sessions {
 		t.leases[s] = m.latestEnd(s.Leases)
@@ -251,21 +252,28 @@ func (s *freeSweep) leaseOver(g *Hold) int64 {
 	if latest == 0 {
 		return Never
 	}
-	for _, cut := range endingAfter(s.touch.network[g.ClientNumber], g.DoneNS) {
-		if cut.FromNS >= latest {
-			break
-		}
-		latest = max(latest, cut.ToNS)
-	}
+	heard := renewedBeyond(s.touch.network[g.ClientNumber], g.DoneNS, latest) // its end if no client had been silent
+	latest = renewedBeyond(s.touch.unheard[g.ClientNumber], g.DoneNS, latest)
 	exit := s.m.Clients[g.Client].ExitNS
 	switch {
-	case s.renews(g), s.stoppedAt(g, latest):
+	case s.renews(g), s.stoppedAt(g, heard) && s.stoppedAt(g, latest):
 	case exit != 0:
 		latest = max(latest, exit+s.m.RecoveryNS())
 	default:
 		return Never
 	}
 	return latest + s.m.Plan.LockDelayMS*1e6
+}
+
+// renewedBeyond is the end of a lease that may have been renewed in some spans after a grant, each of which begins before it is over.
+func renewedBeyond(spans []Span, since, end int64) int64 {
+	for _, s := range endingAfter(spans, since) {
+		if s.FromNS >= end {
+			break
+		}
+		end = max(end, s.ToNS)
+	}
+	return end
 }
 
 // renews reports whether the client of a grant reported that its lease was extended.

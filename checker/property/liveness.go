@@ -40,7 +40,7 @@ func (j *Judge) liveness(silences bool) Outcome {
 		}
 		before := len(o.Violations)
 		if !fresh.hung {
-			j.pendingWaiters(k, fresh.granted, with(disturbed, silent), &o)
+			j.pendingWaiters(k, fresh.granted, disturbed, silent, &o)
 		}
 		if ended {
 			j.zombies(k, disturbed, silences, &o)
@@ -73,11 +73,12 @@ func (j *Judge) freshLocks(k *model.Lock, final int64, silent []model.Span, o *O
 		if at >= 0 {
 			until = fresh[at].DoneNS
 		}
-		lost := model.Merged(slices.Concat(notWaited(j.m, fresh, asked.InvokeNS, until), j.m.Stalls, silent))
-		switch w := waited(j.m, asked.InvokeNS, until, lost); {
+		lost := model.Merged(slices.Concat(notWaited(j.m, fresh, asked.InvokeNS, until), j.m.Stalls))
+		w, part := waitedBeside(silent, j.m, asked.InvokeNS, until, lost)
+		switch {
 		case w.tooLong():
 			seen.hung = true
-			o.add(k.Name, asked.InvokeNS+w.bound.NS(), incidentOn(k), func() model.Finding { return j.deadFinding(k, asked, until, w) })
+			o.add(k.Name, part.FromNS+w.bound.NS(), incidentOn(k), func() model.Finding { return j.deadFinding(k, asked, until, w) })
 			return seen
 		case at < 0 && !w.works:
 			o.Inconclusive = fmt.Sprintf("a fresh session did not get %s, but plain writes to the service failed as well", k.Name)
@@ -150,8 +151,8 @@ func (j *Judge) zombies(k *model.Lock, disturbed []model.Span, silences bool, o 
 			continue
 		}
 		until, lost := j.m.WaitedUntil(h), disturbed
-		if silences {
-			lost = with(disturbed, j.m.Clients[h.Client].Silent)
+		if own := j.m.Clients[h.Client].Silent; silences && len(own) > 0 {
+			lost = model.Merged(slices.Concat(disturbed, own))
 		}
 		w := wait{countedNS: until - s.EndedNS - model.Within(lost, s.EndedNS, until), works: true}
 		if w.bound = j.m.Bound(s.EndedNS, until); w.tooLong() {

@@ -78,32 +78,31 @@ func (j *Judge) idleStretches(k *model.Lock, load, end int64) (all []idle) {
 		case a.F == history.Write:
 			take(min(a.InvokeNS, end))
 			log.take(a, slot)
-			last, since = a, max(accessEndNS(a), j.workedUntil(a.Hold))
+			last, since = a, max(accessEndNS(a), j.workedUntil(k, a.Hold))
 			for log.records[next] != nil {
 				next++
 			}
 		case since == model.Never:
-			since = max(accessEndNS(a), j.workedUntil(last.Hold))
+			since = max(accessEndNS(a), j.workedUntil(k, last.Hold))
 		}
 	}
 	take(end)
 	return all
 }
 
-// workedUntil is until when the client of a hold that recorded a slot ran its job, if it records a slot first.
-func (j *Judge) workedUntil(h *model.Hold) int64 {
+// workedUntil is until when the client of a hold that recorded a slot kept others from the next by its job, if it records a slot first.
+func (j *Judge) workedUntil(k *model.Lock, h *model.Hold) int64 {
 	if execution, _ := history.ExecutionNamed(j.m.Plan.Execution); !execution.MarksFirst {
 		return 0
 	}
-	return min(h.ReleaseNS, j.m.MayHoldUntil(h))
+	return min(h.ReleaseNS, j.m.MayHoldUntil(h), k.ReplacedNS(h))
 }
 
 // missedSlot is a slot that was due for too long, and the part of that time in which no client can have kept the lock.
 type missedSlot struct {
 	idle
-	fromNS  int64        // of that part
-	waiter  *model.Hold  // that waited for the lock in it for longest
-	granted int64        // how often clients were granted the lock in it, and gave it back
+	waiter  *model.Hold  // that waited for the lock in it, or could have run the slot, for longest
+	granted int64        // how often clients were granted the lock in it, and asked to give it back
 	lost    []model.Span // of it does not count
 	wait
 }
@@ -142,8 +141,12 @@ func (j *Judge) missed(k *model.Lock, s idle, disturbed, silent []model.Span, o 
 		if from >= to || len(asked) == 0 {
 			return false
 		}
-		missed = missedSlot{idle: s, fromNS: from, lost: lost, waiter: waitedLongest(j.m, asked, model.Span{FromNS: from, ToNS: to}), wait: waited(j.m, from, to, lost)}
-		return missed.tooLong()
+		w, part := waitedBeside(silent, j.m, from, to, lost)
+		if w.tooLong() {
+			in := model.Span{FromNS: w.sinceNS, ToNS: part.ToNS}
+			missed = missedSlot{idle: s, lost: lost, waiter: waitedLongest(j.m, asked, in), granted: grantedIn(j.m, asked, in), wait: w}
+		}
+		return w.tooLong()
 	}
 	for _, t := range kept {
 		if handedBack(j.m, t.hold) != nil {
@@ -159,7 +162,6 @@ func (j *Judge) missed(k *model.Lock, s idle, disturbed, silent []model.Span, o 
 		found = take(s.ToNS)
 	}
 	if found {
-		missed.granted = grantedIn(j.m, asked, model.Span{FromNS: missed.fromNS, ToNS: missed.ToNS})
 		return missed, true
 	}
 	w := waited(j.m, s.FromNS, s.ToNS, disturbed)
@@ -187,10 +189,12 @@ func (j *Judge) unclear(s idle, w wait, kept []tenancy) string {
 
 // whyKept is why a client that lived may have kept the lock.
 func (j *Judge) whyKept(h *model.Hold) string {
-	switch until := j.m.MayHoldUntil(h); {
+	switch until, r := j.m.MayHoldUntil(h), handedBack(j.m, h); {
 	case h.Outcome == history.Info:
 		return "what came of its request is not known"
-	case handedBack(j.m, h) != nil:
+	case r != nil && r.Outcome == history.Fail && !r.Gone():
+		return "its release failed"
+	case r != nil:
 		return "what came of its release is not known"
 	case until != model.Never:
 		return "it is not known to have given it back before " + history.Moment(until)
@@ -199,10 +203,10 @@ func (j *Judge) whyKept(h *model.Hold) string {
 }
 
 // handedBack is the release by which the client of a grant asked to give it back, which it does once it has run what is due; nil if there was
-// none that can have done anything, or the grant had ended before.
+// none, or the grant had ended before. A release that failed did not give it back, but its client runs nothing more either.
 func handedBack(m *model.Model, h *model.Hold) *model.Attempt {
 	for _, a := range h.Attempts {
-		if a.F == history.Release && (a.Outcome != history.Fail || a.Gone()) && h.Outcome == history.OK && a.InvokeNS <= m.MayHoldUntil(h) {
+		if a.F == history.Release && h.Outcome == history.OK && a.InvokeNS <= m.MayHoldUntil(h) {
 			return a
 		}
 	}
@@ -250,7 +254,7 @@ func waitedLongest(m *model.Model, asked []*model.Hold, s model.Span) *model.Hol
 	return slices.MaxFunc(asked, func(a, b *model.Hold) int { return cmp.Compare(in(a), in(b)) })
 }
 
-// grantedIn is how many of some acquires were granted in a stretch and were to be given back.
+// grantedIn is how many of some acquires were granted in a stretch and were asked to be given back.
 func grantedIn(m *model.Model, asked []*model.Hold, s model.Span) (n int64) {
 	for _, h := range asked {
 		if handedBack(m, h) != nil && h.DoneNS >= s.FromNS && h.DoneNS < s.ToNS {
@@ -298,8 +302,11 @@ func (j *Judge) missedFinding(k *model.Lock, missed missedSlot) model.Finding {
 	due := j.m.Plan.DueNS(loadNS(j.m), missed.slot)
 	f := model.Finding{Key: k.Name, AtNS: missed.dueNS(), FromNS: missed.FromNS, ToNS: missed.dueNS()}
 	although := missed.waiter.Client + " waited for the lock"
-	if missed.granted > 0 {
+	switch {
+	case missed.granted > 0:
 		although = "the lock was granted " + history.Counted(missed.granted, "time", "times")
+	case missed.waiter.Outcome == history.OK && missed.waiter.DoneNS < missed.sinceNS:
+		although = missed.waiter.Client + " had the lock"
 	}
 	f.Summary = fmt.Sprintf("slot %d of %s, due at %s, was run by no client for %s, although %s: %s",
 		missed.slot, k.Name, history.Moment(due), history.Duration(missed.countedNS), although, explain.BoundWords(missed.bound))

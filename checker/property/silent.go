@@ -9,14 +9,20 @@ import (
 )
 
 // beyondSilences judges waits for locks without the time in which a client that waited for one, or may have held it, was silent: it may have
-// hung by itself, with the lock or without. What only such time shows is not known. Judge takes silences off, or not.
+// hung by itself, with the lock or without. What only such time shows is not known; and what is only found without it is nothing: a part of a
+// wait may have a shorter bound than the whole. Judge takes silences off, or not.
 func (j *Judge) beyondSilences(judge func(silences bool) Outcome) Outcome {
 	o := judge(true)
 	if !j.m.AnySilent() {
 		return o
 	}
-	for _, v := range judge(false).Violations {
-		if !slices.ContainsFunc(o.Violations, func(known Violation) bool { return known.Key == v.Key }) {
+	accuses := func(violations []Violation, key string) bool {
+		return slices.ContainsFunc(violations, func(v Violation) bool { return v.Key == key })
+	}
+	whole := judge(false).Violations
+	o.Violations = slices.DeleteFunc(o.Violations, func(v Violation) bool { return !accuses(whole, v.Key) })
+	for _, v := range whole {
+		if !accuses(o.Violations, v.Key) {
 			o.Inconclusive = j.silentWords(v)
 			break
 		}
@@ -35,7 +41,7 @@ func (j *Judge) silentWords(v Violation) string {
 			}
 		}
 	}
-	return fmt.Sprintf("only silent clients, and others beside them, waited too long for %s: %s %s from %s to %s",
+	return fmt.Sprintf("clients that waited too long for %s were silent, or waited beside a silent one: %s %s from %s to %s",
 		v.Key, client, model.Unheard, history.Moment(is.FromNS), history.Moment(is.ToNS))
 }
 
@@ -47,10 +53,19 @@ func (j *Judge) silencesOn(k *model.Lock, silences bool) []model.Span {
 	return j.m.Silences(k)
 }
 
-// with is spans, merged, and others.
-func with(spans, others []model.Span) []model.Span {
-	if len(others) == 0 {
-		return spans
+// waitedBeside is waited between silences, and when: a silent client may have been granted the lock and have given it back, so that what counts
+// begins anew after each. A part that is too long comes before all others, and then the longest.
+func waitedBeside(silent []model.Span, m *model.Model, from, to int64, disturbed []model.Span) (longest wait, part model.Span) {
+	part = model.Span{FromNS: from, ToNS: to}
+	if len(silent) == 0 {
+		return waited(m, from, to, disturbed), part
 	}
-	return model.Merged(slices.Concat(spans, others))
+	longest = waited(m, from, to, []model.Span{part}) // nothing of it counts
+	for _, s := range outside(silent, model.Span{FromNS: from, ToNS: to}) {
+		w := waited(m, s.FromNS, s.ToNS, disturbed)
+		if hangs := w.tooLong(); hangs && !longest.tooLong() || hangs == longest.tooLong() && w.countedNS > longest.countedNS {
+			longest, part = w, s
+		}
+	}
+	return longest, part
 }

@@ -15,7 +15,7 @@ import (
 // waits for a whole bound and fresh sessions get it afterwards, the lock hung; most often the waiters' library lost its wake-up.
 //
 // With none left there is nothing to say, and so in recordings from before there was this phase.
-func (j *Judge) pendingWaiters(k *model.Lock, fresh []*model.Hold, disturbed []model.Span, o *Outcome) {
+func (j *Judge) pendingWaiters(k *model.Lock, fresh []*model.Hold, disturbed, silent []model.Span, o *Outcome) {
 	var phase model.Span
 	if phase.FromNS, phase.ToNS = j.m.Phase(history.PhaseWaiting); phase.FromNS == 0 {
 		return
@@ -28,7 +28,7 @@ func (j *Judge) pendingWaiters(k *model.Lock, fresh []*model.Hold, disturbed []m
 	var hung []pendingWaiter
 	undecided := ""
 	for _, h := range old {
-		w, left := j.longestPending(h, phase, taken, disturbed)
+		w, left := j.longestPending(h, phase, taken, disturbed, silent)
 		switch {
 		case w.tooLong():
 			hung = append(hung, w)
@@ -61,7 +61,7 @@ func (w pendingWaiter) dueNS() int64 { return w.fromNS + w.bound.NS() }
 
 // longestPending looks at how an acquire went on. A stretch that is too long comes before a longer one that is not known to be. Left
 // reports that the end of the phase ended its wait, or the harness did, which is no answer.
-func (j *Judge) longestPending(h *model.Hold, phase model.Span, taken []tenancy, disturbed []model.Span) (longest pendingWaiter, left bool) {
+func (j *Judge) longestPending(h *model.Hold, phase model.Span, taken []tenancy, disturbed, silent []model.Span) (longest pendingWaiter, left bool) {
 	until, left := j.waitsUntil(h, phase.ToNS)
 	longest = pendingWaiter{Hold: h, untilNS: until, wait: wait{countedNS: -1}}
 	from := phase.FromNS
@@ -69,9 +69,9 @@ func (j *Judge) longestPending(h *model.Hold, phase model.Span, taken []tenancy,
 		if from >= to {
 			return
 		}
-		w := waited(j.m, from, to, disturbed)
+		w, part := waitedBeside(silent, j.m, from, to, disturbed)
 		if hangs := w.tooLong(); hangs && !longest.tooLong() || hangs == longest.tooLong() && w.countedNS > longest.countedNS {
-			longest = pendingWaiter{h, from, to, w}
+			longest = pendingWaiter{h, part.FromNS, part.ToNS, w}
 		}
 	}
 	for _, t := range taken {

@@ -85,7 +85,7 @@ func TestAClientThatHangsByItself(t *testing.T) {
 	t.Parallel()
 	o := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--workload=jobs", "--time-limit=60s", "--client="+oddClient(t, "hang", "2"))
 	for _, name := range []model.Name{model.Liveness, model.MissedExecution} {
-		if p := o.of(t, name); p.Verdict != model.Inconclusive || !regexp.MustCompile(`^only silent clients, .* for k1: c\d did not answer pings from \S+ s to \S+ s$`).MatchString(p.Reason) {
+		if p := o.of(t, name); p.Verdict != model.Inconclusive || !regexp.MustCompile(`^clients that waited too long for k1 were silent, .*: c\d did not answer pings from \S+ s to \S+ s$`).MatchString(p.Reason) {
 			t.Errorf("%s is %s: %s", name, p.Verdict, p.Reason)
 		}
 	}
