@@ -9,10 +9,12 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"os/signal"
 	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -41,12 +43,12 @@ func bundleCommand() *cobra.Command {
 		Use:   "bundle RUN",
 		Short: "Pack a run for its maintainers, without secrets and host names",
 		Long: "bundle writes one archive that somebody else can open: the report, the recording, the witnesses, the logs, the versions and\n" +
-			"the exact commands. It replaces passwords, tokens and keys; addresses of machines; host names of the servers, of the\n" +
-			"resource and of this machine; your home directory and your user name. The same word becomes the same other word in\n" +
-			"every file. bundle then judges the copy, and writes nothing unless the verdict is the same.\n" +
+			"the exact commands. It replaces what it recognizes: passwords, tokens and keys; addresses; the host names in the plan and\n" +
+			"that of this machine; your home directory and your user name. The same word becomes the same other word in every file.\n" +
+			"bundle then judges the copy, and writes nothing unless the verdict is the same.\n" +
 			"\n" +
-			"bundle first shows what would be in the archive, and asks. Logs are free text: read the copies of nodes/*.log before\n" +
-			"you send them, and hide more words with --hide.",
+			"bundle first shows what would be in the archive, and asks. It cannot recognize every secret or name: unpack the archive and\n" +
+			"read its logs before you send it, and hide more words with --hide.",
 		Example: "  lockcheck bundle lockcheck-out/latest\n  lockcheck bundle lockcheck-out/latest --hide=acme --hide=blue-team --out=for-maintainers.tgz --yes",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -81,22 +83,24 @@ func pack(cmd *cobra.Command, path, file string, hide []string, yes bool) error 
 	if err != nil {
 		return harness.AsUsage(err)
 	}
-	if file == "" {
-		file = dir.Name() + bundleEnding
-	}
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return harness.Usage(fmt.Errorf("--out: %s exists: name another file, or remove it", words.Plain(file)))
-	}
 	hider, err := hiderFor(own.Plan, hide)
 	if err != nil {
 		return harness.Usage(err)
+	}
+	name := rundir.FileWord(hider.Name(dir.Name()))
+	if file == "" {
+		file = name + bundleEnding
+	}
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return harness.Usage(fmt.Errorf("--out: %s exists: name another file, or remove it", words.Plain(file)))
 	}
 	temporary, err := os.MkdirTemp("", "lockcheck-bundle-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temporary)
-	copied := filepath.Join(temporary, rundir.FileWord(dir.Name()))
+	defer atInterrupt(func() { os.RemoveAll(temporary) })()
+	copied := filepath.Join(temporary, name)
 	if err := os.Mkdir(copied, 0o755); err != nil {
 		return err
 	}
@@ -121,6 +125,22 @@ func pack(cmd *cobra.Command, path, file string, hide []string, yes bool) error 
 	return nil
 }
 
+// atInterrupt ends the program with a signal, after what is to be done then, until it is undone.
+func atInterrupt(do func()) (undo func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		if _, ok := <-signals; ok {
+			do()
+			os.Exit(exitInterrupted)
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+	}
+}
+
 // hiderFor hides the names in a plan, those of this machine, and the user's own words.
 func hiderFor(plan history.Plan, hide []string) (*bundle.Hider, error) {
 	h := bundle.NewHider()
@@ -129,14 +149,14 @@ func hiderFor(plan history.Plan, hide []string) (*bundle.Hider, error) {
 	ofTheRun := func(word string) bool {
 		return slices.ContainsFunc(needed, func(own string) bool { return strings.EqualFold(own, word) })
 	}
-	for _, word := range hide {
+	for i, word := range hide {
 		if strings.TrimSpace(word) == "" {
 			return nil, errors.New("--hide needs a word")
 		}
 		if ofTheRun(word) {
 			return nil, fmt.Errorf("--hide=%s: the plan of the run has this word, and cannot be read without it", words.Plain(word))
 		}
-		h.Word(bundle.Chosen, word, "[hidden]")
+		h.Word(bundle.Chosen, word, fmt.Sprintf("[hidden-%d]", i+1))
 	}
 	for _, host := range hostsOf(plan) {
 		if !ofTheRun(host) {

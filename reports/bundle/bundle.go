@@ -36,7 +36,7 @@ func Copy(from *rundir.Dir, to string, h *Hider) error {
 		if err != nil {
 			return err
 		}
-		target := filepath.Join(to, rel)
+		target := filepath.Join(to, h.Name(rel))
 		return errors.Join(os.MkdirAll(filepath.Dir(target), 0o755), copyFile(path, target, h))
 	})
 }

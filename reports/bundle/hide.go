@@ -60,7 +60,7 @@ func (h *Hider) Word(kind, was, to string) {
 	if kind == Chosen {
 		pattern = `(?i)()` + pattern + `()`
 	} else {
-		pattern = `(?i)(^|[^\pL\pN_-])` + pattern + `($|[^\pL\pN_-])`
+		pattern = `(?i)(^|[^\pL\pN_-]|\\[nrtbf])` + pattern + `($|[^\pL\pN_-])`
 	}
 	h.words = append(h.words, &word{kind: kind, was: was, to: to, pattern: regexp.MustCompile(pattern)})
 	slices.SortStableFunc(h.words, func(a, b *word) int { return cmp.Compare(len(b.was), len(a.was)) })
@@ -104,13 +104,13 @@ func (h *Hider) Pairs() (lines []string) {
 }
 
 var (
-	// A user and a password before the host of a URL.
-	inURL = regexp.MustCompile(`(\w[\w+.-]*://)[^/@\s"'\\]*@`)
-	// A header of HTTP, whose value is the rest of its line or string. A name with "password" and its kin, and what follows "=", ":" or a space
-	// after a flag.
-	header = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]*token|x-api-key)(\\?["']?\s*[:=]\s*\\?["']?)((?:bearer|basic|digest)\s+)?[^\s"'\\,;]+`)
-	named  = regexp.MustCompile(`(?i)((?:[\w.-]*(?:passw(?:or)?d|passphrase|secret|access[_-]?key|api[_-]?key|private[_-]?key|credential)[\w.-]*|requirepass|masterauth|pwd)(?:\\?["']?\s*[:=]\s*\\?["']?))[^\s"'\\,;&]+`)
-	flag   = regexp.MustCompile(`(?i)(--?[\w-]*(?:password|passwd|secret|api-key|auth-token|access-token)[\w-]*[ =])[^\s"'\\,;-][^\s"'\\,;]*`)
+	// A user and a password before the host of a URL, and before that of MySQL's.
+	inURL = regexp.MustCompile(`(\w[\w+.-]*://)[^\s"'\\]*@|[^\s"':/]+:[^\s"']*(@(?:tcp|unix)\()`)
+	// A name with "password" or its kin, what parts it from its value, and the value: all up to the end of the string or line.
+	named = regexp.MustCompile(`(?i)((?:[\w.-]*(?:passw(?:or)?d|passphrase|secret|(?:access|api|private)[_-]?key|credential|authorization|cookie|` +
+		`(?:access|auth|bearer|refresh|http|vault|consul)[_-]?token)[\w.-]*|\b(?:requirepass|masterauth|pwd|redis_pass)\b|[?&](?:token|sig|pass)\b)` +
+		`\\*["']?(?:\s*[:=,]\s*|\s+[\[({]*\\*["']|\s*$)[\[({]*\\*["']?)((?:[^"\\\n]|\\.)+)`)
+	flag = regexp.MustCompile(`(?i)(--?[\w-]*(?:passw(?:or)?d|secret|api-key|token)[\w-]*\s+\\*["']?)((?:[^"\\\s-]|\\.)(?:[^"\\\n]|\\.)*)`)
 	// Tokens that show by themselves what they are: of JSON Web Tokens, AWS, GitHub, Slack.
 	shaped = regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\bA(?:KIA|SIA)[0-9A-Z]{16}\b|\bgh[pousr]_\w{20,}|\bxox[a-z]-[\w-]{10,}`)
 
@@ -119,9 +119,15 @@ var (
 	keyInLine = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----`)
 
 	// What may be an address; netip decides.
-	ipv4 = regexp.MustCompile(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`)
+	ipv4 = regexp.MustCompile(`(?:\\[nrtbf]|\b)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`)
 	ipv6 = regexp.MustCompile(`[0-9A-Fa-f:]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*`)
 )
+
+// Name is a name of a file or folder without what is to be hidden.
+func (h *Hider) Name(name string) string {
+	inKey := false
+	return string(h.Line([]byte(name), &inKey))
+}
 
 // Line returns a line without what is to be hidden. inKey says whether the line before was inside a private key, and then whether this one is.
 func (h *Hider) Line(line []byte, inKey *bool) []byte {
@@ -138,8 +144,7 @@ func (h *Hider) Line(line []byte, inKey *bool) []byte {
 		h.times[Secrets]++
 		line = append(slices.Clone(line[:begin[0]]), hiddenSecret+"\n"...)
 	}
-	line = h.all(Secrets, line, inURL, func(m [][]byte) string { return string(m[1]) + hiddenSecret + "@" })
-	line = h.all(Secrets, line, header, func(m [][]byte) string { return string(m[1]) + string(m[2]) + string(m[3]) + hiddenSecret })
+	line = h.all(Secrets, line, inURL, func(m [][]byte) string { return string(m[1]) + hiddenSecret + cmp.Or(string(m[2]), "@") })
 	for _, pattern := range []*regexp.Regexp{named, flag} {
 		line = h.all(Secrets, line, pattern, func(m [][]byte) string { return string(m[1]) + hiddenSecret })
 	}
@@ -175,6 +180,9 @@ func (h *Hider) all(kind string, line []byte, pattern *regexp.Regexp, to func(gr
 // address is another in the place of one of a machine, from the blocks for benchmarks (RFC 2544) and documentation (RFC 3849). Loopback says
 // nothing about a machine.
 func (h *Hider) address(text string) string {
+	if strings.HasPrefix(text, `\`) { // an escape in JSON
+		return text[:2] + h.address(text[2:])
+	}
 	was, err := netip.ParseAddr(strings.TrimSuffix(text, ":"))
 	if err != nil || was.IsLoopback() || was.IsUnspecified() || was.Zone() != "" {
 		return text
