@@ -87,7 +87,7 @@ func pack(cmd *cobra.Command, path, file string, hide []string, yes bool) error 
 	if err != nil {
 		return harness.Usage(err)
 	}
-	name := rundir.FileWord(hider.Name(dir.Name()))
+	name := hider.Name(dir.Name())
 	if file == "" {
 		file = name + bundleEnding
 	}
