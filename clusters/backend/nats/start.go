@@ -12,25 +12,8 @@ import (
 
 // Launch starts the servers, all at once: each waits for the others by itself.
 func (Backend) Launch(ctx context.Context, site clusters.Site, layout clusters.Layout) ([]clusters.Node, error) {
-	found, err := site.Server(ctx)
-	if err != nil {
-		return nil, err
-	}
-	hosts, err := clusters.Hosts(ctx, site, layout.Nodes)
-	if err != nil {
-		return nil, err
-	}
-	return clusters.Together(len(hosts), func(i int) (clusters.Node, error) {
-		told, err := command(found, hosts[i], hosts, layout.Settings)
-		if err != nil {
-			return nil, err
-		}
-		server, err := clusters.StartServer(ctx, hosts[i], told)
-		if err != nil {
-			return nil, err
-		}
-		return &launched{Server: server}, nil
-	})
+	servers, err := clusters.StartAll(ctx, site, layout, command)
+	return clusters.Each(servers, func(s *clusters.Server) clusters.Node { return &launched{Server: s} }), err
 }
 
 // Ready returns once all servers name the same leaders of themselves and of the bucket, each replica of that has all of it, each server

@@ -4,7 +4,6 @@ package postgres
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,12 +16,13 @@ import (
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/testkit/backends"
 	"lockcheck/clusters/testkit/clientkit"
+	"lockcheck/clusters/testkit/needs"
 )
 
 // eachPooled runs a test through a pooler in each mode.
 func eachPooled(t *testing.T, test func(t *testing.T, mode string, c *single)) {
-	if _, err := poolerOnMachine(clusters.ServerPaths{}); err != nil && os.Getenv("CI") != "true" {
-		t.Skip(err)
+	if _, err := poolerOnMachine(clusters.ServerPaths{}); err != nil {
+		needs.Skip(t, err)
 	}
 	for _, mode := range []string{perSession, transaction} {
 		t.Run(mode, func(t *testing.T) {
