@@ -23,7 +23,7 @@ type execEntry struct {
 }
 
 // identity is how a user shows who it is; a client certificate needs nothing here.
-func (u userEntry) identity(dir string) (func(*http.Request) error, error) {
+func (u userEntry) identity() (func(*http.Request) error, error) {
 	bearer := func(token string) func(*http.Request) error {
 		return func(r *http.Request) error { r.Header.Set("Authorization", "Bearer "+token); return nil }
 	}
@@ -33,7 +33,7 @@ func (u userEntry) identity(dir string) (func(*http.Request) error, error) {
 	case u.Impersonate != "":
 		return nil, fmt.Errorf("%w: `as` (impersonation) is not understood", clusters.ErrUsage)
 	case u.TokenFile != "": // is renewed while we run
-		file := within(dir, u.TokenFile)
+		file := within(u.dir, u.TokenFile)
 		return func(r *http.Request) error {
 			text, err := os.ReadFile(file)
 			if err != nil {
@@ -46,7 +46,7 @@ func (u userEntry) identity(dir string) (func(*http.Request) error, error) {
 	case u.Username != "":
 		return func(r *http.Request) error { r.SetBasicAuth(u.Username, u.Password); return nil }, nil
 	case u.Exec != nil:
-		return (&credentials{from: *u.Exec, dir: dir}).identity, nil
+		return (&credentials{from: *u.Exec, dir: u.dir}).identity, nil
 	}
 	return func(*http.Request) error { return nil }, nil
 }

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -18,7 +20,7 @@ import (
 	"lockcheck/clusters"
 )
 
-// kubeconfig is as much of a file of that kind as is understood.
+// kubeconfig is as much of such files as is understood.
 type kubeconfig struct {
 	Current  string `yaml:"current-context"`
 	Contexts []struct {
@@ -33,8 +35,6 @@ type kubeconfig struct {
 		Name string
 		User userEntry
 	}
-
-	dir string // that its relative paths begin in
 }
 
 type clusterEntry struct {
@@ -44,6 +44,8 @@ type clusterEntry struct {
 	ServerName string `yaml:"tls-server-name"`
 	Insecure   bool   `yaml:"insecure-skip-tls-verify"`
 	Proxy      string `yaml:"proxy-url"`
+
+	dir string // of its file: relative paths begin there
 }
 
 type userEntry struct {
@@ -58,20 +60,23 @@ type userEntry struct {
 	Exec         *execEntry
 	AuthProvider map[string]any `yaml:"auth-provider"`
 	Impersonate  string         `yaml:"as"`
+
+	dir string // of its file: relative paths begin there
 }
 
 // inCluster is where a pod with a service account has its identity.
 const inCluster = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// Connect finds the API server: the first file of KUBECONFIG that exists (kubectl merges them), without KUBECONFIG ~/.kube/config, else
-// the service account of the pod that this runs in. It sends nothing. The error wraps clusters.ErrUsage or clusters.ErrUnavailable.
+// Connect finds the API server: in the files of KUBECONFIG that exist, without KUBECONFIG in ~/.kube/config, else by the service account of
+// the pod that this runs in. It sends nothing. The error wraps clusters.ErrUsage or clusters.ErrUnavailable.
 func Connect() (*API, error) {
-	var named []string
+	var named, read []string
 	if list := os.Getenv("KUBECONFIG"); list != "" {
 		named = filepath.SplitList(list)
 	} else if home, err := os.UserHomeDir(); err == nil {
 		named = []string{filepath.Join(home, ".kube", "config")}
 	}
+	var config kubeconfig
 	for _, file := range named {
 		text, err := os.ReadFile(file)
 		if errors.Is(err, os.ErrNotExist) {
@@ -80,21 +85,42 @@ func Connect() (*API, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: cannot read the kubeconfig: %w", clusters.ErrUnavailable, err)
 		}
-		config := kubeconfig{dir: filepath.Dir(file)}
-		if err := yaml.Unmarshal(text, &config); err != nil {
+		if err := config.add(text, filepath.Dir(file)); err != nil {
 			return nil, fmt.Errorf("%w: the kubeconfig %s cannot be read: %w", clusters.ErrUsage, file, err)
 		}
+		read = append(read, file)
+	}
+	if len(read) > 0 {
 		api, err := config.connect()
 		if err != nil {
-			return nil, fmt.Errorf("the kubeconfig %s: %w", file, err)
+			return nil, fmt.Errorf("the kubeconfig %s: %w", strings.Join(read, string(filepath.ListSeparator)), err)
 		}
 		return api, nil
 	}
 	if host := os.Getenv("KUBERNETES_SERVICE_HOST"); host != "" {
 		return connect(clusterEntry{Server: "https://" + net.JoinHostPort(host, os.Getenv("KUBERNETES_SERVICE_PORT")), CA: filepath.Join(inCluster, "ca.crt")},
-			userEntry{TokenFile: filepath.Join(inCluster, "token")}, firstLine(filepath.Join(inCluster, "namespace")), "/")
+			userEntry{TokenFile: filepath.Join(inCluster, "token")}, firstLine(filepath.Join(inCluster, "namespace")))
 	}
 	return nil, fmt.Errorf("%w: no Kubernetes cluster is known here: set KUBECONFIG to a kubeconfig, or have one in ~/.kube/config", clusters.ErrUnavailable)
+}
+
+// add adds a file as kubectl does: of a name, and of the current context, the first file's whole entry counts.
+func (k *kubeconfig) add(text []byte, dir string) error {
+	var more kubeconfig
+	if err := yaml.Unmarshal(text, &more); err != nil {
+		return err
+	}
+	for i := range more.Clusters {
+		more.Clusters[i].Cluster.dir = dir
+	}
+	for i := range more.Users {
+		more.Users[i].User.dir = dir
+	}
+	k.Current = cmp.Or(k.Current, more.Current)
+	k.Contexts = append(k.Contexts, more.Contexts...)
+	k.Clusters = append(k.Clusters, more.Clusters...)
+	k.Users = append(k.Users, more.Users...)
+	return nil
 }
 
 // connect is the API server of the current context.
@@ -114,11 +140,11 @@ func (k kubeconfig) connect() (*API, error) {
 				continue
 			}
 			if context.Context.User == "" {
-				return connect(cluster.Cluster, userEntry{}, context.Context.Namespace, k.dir)
+				return connect(cluster.Cluster, userEntry{}, context.Context.Namespace)
 			}
 			for _, user := range k.Users {
 				if user.Name == context.Context.User {
-					return connect(cluster.Cluster, user.User, context.Context.Namespace, k.dir)
+					return connect(cluster.Cluster, user.User, context.Context.Namespace)
 				}
 			}
 			return nil, wrong("it has no user %q, which its current context %s names", context.Context.User, k.Current)
@@ -146,7 +172,7 @@ func within(dir, file string) string {
 	return filepath.Join(dir, file)
 }
 
-func connect(cluster clusterEntry, user userEntry, namespace, dir string) (*API, error) {
+func connect(cluster clusterEntry, user userEntry, namespace string) (*API, error) {
 	wrong := func(what string, err error) (*API, error) {
 		return nil, fmt.Errorf("%w: %s: %w", clusters.ErrUsage, what, err)
 	}
@@ -155,7 +181,7 @@ func connect(cluster clusterEntry, user userEntry, namespace, dir string) (*API,
 		return wrong("server", fmt.Errorf("%q is no URL of an API server", cluster.Server))
 	}
 	secure := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: cluster.Insecure, ServerName: cluster.ServerName}
-	authority, err := data(dir, cluster.CA, cluster.CAData)
+	authority, err := data(cluster.dir, cluster.CA, cluster.CAData)
 	if err != nil {
 		return wrong("certificate-authority", err)
 	}
@@ -165,11 +191,11 @@ func connect(cluster clusterEntry, user userEntry, namespace, dir string) (*API,
 			return wrong("certificate-authority", errors.New("it has no certificate"))
 		}
 	}
-	certificate, err := data(dir, user.Cert, user.CertData)
+	certificate, err := data(user.dir, user.Cert, user.CertData)
 	if err != nil {
 		return wrong("client-certificate", err)
 	}
-	key, err := data(dir, user.Key, user.KeyData)
+	key, err := data(user.dir, user.Key, user.KeyData)
 	if err != nil {
 		return wrong("client-key", err)
 	}
@@ -192,7 +218,7 @@ func connect(cluster clusterEntry, user userEntry, namespace, dir string) (*API,
 		}
 		transport.Proxy = http.ProxyURL(proxy)
 	}
-	identity, err := user.identity(dir)
+	identity, err := user.identity()
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,35 @@ func TestConnectShowsWhoOneIs(t *testing.T) {
 	}
 }
 
+// As kubectl merges the files of KUBECONFIG: the first entry of a name counts, whole, and paths begin beside the file that has them.
+func TestFilesOfKubeconfigAreMerged(t *testing.T) {
+	var got string
+	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Authorization") }))
+	defer server.Close()
+	first, second := t.TempDir(), t.TempDir()
+	put(t, first, map[string]string{"config": "contexts: [{name: c, context: {cluster: k, user: u}}]\nusers: [{name: other, user: {token: t1}}]\n"})
+	put(t, second, map[string]string{
+		"ca.crt": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})),
+		"token":  "beside-the-second\n",
+		"config": "current-context: c\ncontexts: [{name: c, context: {cluster: none, user: none, namespace: team}}]\n" +
+			"clusters: [{name: k, cluster: {server: '" + server.URL + "', certificate-authority: ca.crt}}]\nusers: [{name: u, user: {tokenFile: token}}]\n",
+		"later": "current-context: none\nusers: [{name: u, user: {token: t3}}]\n",
+	})
+	files := []string{first + "/config", second + "/absent", second + "/config", second + "/later"}
+	t.Setenv("KUBECONFIG", strings.Join(files, string(filepath.ListSeparator)))
+	api, err := Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := api.call(t.Context(), "GET", "/", nil, nil, nil); err != nil || got != "Bearer beside-the-second" || api.Namespace != "default" {
+		t.Errorf("%q in namespace %q, %v", got, api.Namespace, err)
+	}
+	t.Setenv("KUBECONFIG", strings.Join(files[:2], string(filepath.ListSeparator)))
+	if _, err := Connect(); !errors.Is(err, clusters.ErrUsage) || !strings.Contains(err.Error(), files[0]+": ") {
+		t.Errorf("without a current context: %v", err)
+	}
+}
+
 // A pod that answers with a redirect to another path of the API server must not have it asked with our credentials.
 func TestNoRedirectIsFollowed(t *testing.T) {
 	var followed bool
