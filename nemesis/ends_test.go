@@ -85,7 +85,7 @@ func TestAFaultThatTheEndOfTheLoadOvertakesSaysSo(t *testing.T) {
 	if err := round.run(ctx, env, time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"the load ended before it was seen to take effect: no answer"}; !slices.Equal(env.words, want) {
+	if want := []string{"the load ended before the fault was confirmed: no answer"}; !slices.Equal(env.words, want) {
 		t.Errorf("failed: %q, want %q", env.words, want)
 	}
 }

@@ -15,7 +15,7 @@ import (
 const healTimeout = 10 * time.Second
 
 // errOvertaken says why a fault that was begun in the last moment of the load counts as none.
-var errOvertaken = errors.New("the load ended before it was seen to take effect")
+var errOvertaken = errors.New("the load ended before the fault was confirmed")
 
 // injection is one fault on its way through the history: decided, seen to work, taken back, seen to be gone.
 type injection struct {

@@ -16,7 +16,7 @@ func TestQueueingIsShownWhereClientsReportIt(t *testing.T) {
 		page      []string
 	}{
 		"requests and queue": {3.24, 4, true, "queue     3.2 requests for each grant, 4 grants jumped the queue\n",
-			[]string{"requests for each grant", "3.2", "wakes up all its waiters", "overtakes", "serves its waiters in turn has none"}},
+			[]string{"requests for each grant", "3.2", "wakes up all its waiters", "jumped the queue", "serves its waiters in turn has none"}},
 		"one":                  {1, 1, true, "queue     1.0 requests for each grant, 1 grant jumped the queue\n", nil},
 		"a lock that is fair":  {2, 0, true, "queue     2.0 requests for each grant, no grant jumped the queue\n", nil},
 		"no word of the queue": {2, 0, false, "queue     2.0 requests for each grant\n", []string{"requests for each grant"}},
@@ -39,8 +39,8 @@ func TestQueueingIsShownWhereClientsReportIt(t *testing.T) {
 					t.Errorf("the page does not say %q", want)
 				}
 			}
-			if strings.Contains(phrase, "overtakes") != (c.queues && c.attempts > 0) {
-				t.Error("the page mentions overtakes where no client reports that it queues, or does not where one does")
+			if strings.Contains(phrase, "jumped the queue") != (c.queues && c.attempts > 0) {
+				t.Error("the page mentions grants that jumped the queue where no client reports that it queues, or does not where one does")
 			}
 		})
 	}

@@ -58,13 +58,13 @@ var Guards = []GuardWords{
 		Looked: "its client had looked at its lock again just before it sent this, and believed that it held it",
 	},
 	{
-		Name: GuardAsk, Looks: true, Asks: AskLatest, About: "looks, works, and asks the service, for as new an answer as it gives, just before it sends the write",
+		Name: GuardAsk, Looks: true, Asks: AskLatest, About: "looks, works, and just before it sends the write asks the service for its newest answer",
 		Note:   "clients ask the service whether they still hold their lock just before they write, for as new an answer as it gives",
 		Looked: "the service had just answered its client, with as new an answer as it gives, that it held the lock",
 	},
 	{
 		Name: GuardAskStale, Looks: true, Asks: AskAnyCopy,
-		About:  "the same by the look that many programs take: etcd's serializable read, ZooKeeper's without sync, a replica of Redis, the watch cache of an API server",
+		About:  "the same by the cheaper look that many programs use: etcd's serializable read, ZooKeeper's without sync, a replica of Redis, the watch cache of an API server",
 		Note:   "clients ask any server whether they still hold their lock just before they write: its copy may be old",
 		Looked: "a server, whose copy may be old, had just answered its client that it held the lock",
 	},

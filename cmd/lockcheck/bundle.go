@@ -61,7 +61,7 @@ func bundleCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&file, "out", "", "write this file (default: the name of the run and "+bundleEnding+", in the current directory)")
-	cmd.Flags().StringArrayVar(&hide, "hide", nil, "also replace this word, in any case, and as a part of others; can be repeated")
+	cmd.Flags().StringArrayVar(&hide, "hide", nil, "also replace this word, in any case and inside other words; may be repeated")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
 }
@@ -121,7 +121,7 @@ func pack(cmd *cobra.Command, path, file string, hide []string, yes bool) error 
 	if err := rundir.WriteAtomically(file, func(w io.Writer) error { return bundle.Pack(w, copied) }); err != nil {
 		return fmt.Errorf("%w: cannot write %s: %w", clusters.ErrUnavailable, words.Plain(file), err)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "wrote %s; whoever gets it unpacks it (tar -xzf), and begins with README.md\n", words.Plain(file))
+	fmt.Fprintf(cmd.OutOrStdout(), "wrote %s; the receiver unpacks it (tar -xzf), and begins with README.md\n", words.Plain(file))
 	return nil
 }
 

@@ -147,7 +147,7 @@ func (k *kubeCampaign) sayHeldUp(lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	k.say("the harness of %s was throttled or stood still; what such a run found counts, what it did not find does not:", history.Counted(int64(len(lines)), "run", "runs"))
+	k.say("the harness of %s was throttled or froze; a violation counts, a pass does not:", history.Counted(int64(len(lines)), "run", "runs"))
 	for i, line := range lines {
 		if i == maxHeldUpLines {
 			k.say("  … and %d more", len(lines)-i)

@@ -60,7 +60,7 @@ func checkCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on standard output and nothing else")
-	cmd.Flags().BoolVar(&partial, "partial", false, "judge a recording without its end as far as it goes: it can show a violation, never a pass;\nwhat a line that is missing may excuse is left out")
+	cmd.Flags().BoolVar(&partial, "partial", false, "judge a recording whose end is missing: it can show a violation, never a pass;\nviolations that a missing line may excuse are left out")
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print the verdict's sentence only")
 	cmd.Flags().StringSliceVar(&properties, "property", nil, "judge only these: "+knownProperties())
 	cmd.Flags().BoolVar(&covered, "coverage", false, "also print how close the run came to violations, the states of the locks, how often each followed another, and what came before and after each fault")

@@ -55,10 +55,9 @@ func cleanCommand() *cobra.Command {
 		},
 	}
 	old.bind(cmd.Flags())
-	for name, to := range map[string]*string{clusters.FlagAttach: &attach, clusters.FlagAttachConfig: &attachConfig} {
-		flag, _ := harness.FlagNamed(name)
-		cmd.Flags().StringVar(to, name, "", flag.Help)
-	}
+	access, _ := harness.FlagNamed(clusters.FlagAttachConfig)
+	cmd.Flags().StringVar(&attach, clusters.FlagAttach, "", "remove the keys that killed runs left at the running service at `host:port,...`")
+	cmd.Flags().StringVar(&attachConfig, clusters.FlagAttachConfig, "", access.Help)
 	return cmd
 }
 

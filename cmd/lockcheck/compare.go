@@ -23,7 +23,7 @@ func compareCommand() *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare [-- CLIENT-COMMAND...]",
-		Short: "Run a matrix of backends, nemeses and workloads, and hold it against expectations",
+		Short: "Run a matrix of backends, nemeses and workloads, and compare it with expectations",
 		Long: "compare makes one or more runs for each cell of a matrix, and shows all cells in one table and one page. Flags give the\n" +
 			"matrix, or a file that can also list expectations (lockcheck init writes one). Without --file, --backends, --nemeses and\n" +
 			"--workloads, compare reads ./lockcheck.yaml. With --file, the other three flags select a part of the file's matrix.\n" +

@@ -79,7 +79,7 @@ func TestFaultsAsAnUnprivilegedUser(t *testing.T) {
 			t.Log(figures(t, o))
 			took := map[history.F]int{}
 			for _, f := range faults(t, o) {
-				if strings.Contains(f.ended.Error, "the load ended before it was seen to take effect") && f.healed.Type != history.Fail {
+				if strings.Contains(f.ended.Error, "the load ended before the fault was confirmed") && f.healed.Type != history.Fail {
 					continue
 				}
 				if f.ended.Type != history.OK || f.healed.Type != history.OK {

@@ -34,11 +34,11 @@ type foreignFlags struct {
 const maxBudget = 100
 
 func (f *foreignFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.format, "format", formatOurs, "what is judged: lockcheck (a run's directory) or jepsen (a file: history.edn, history.txt or a log)")
+	cmd.Flags().StringVar(&f.format, "format", formatOurs, "what to judge: lockcheck (a run's directory) or jepsen (a file: history.edn, history.txt or a log)")
 	cmd.Flags().StringVar(&f.model, "model", "", "with --format=jepsen, the model: "+models.Names())
 	cmd.Flags().StringVar(&f.initial, "initial", "nil", "with --format=jepsen and a register, its initial value as EDN: 0, nil, '\"a\"'")
 	cmd.Flags().IntVar(&f.budget, "budget", 1, fmt.Sprintf("with --format=jepsen, multiply the time and memory of the search by this factor (1 to %d; 1 takes at most about 10 s and 512 MiB)", maxBudget))
-	cmd.Flags().StringVar(&f.failedAs, "read-failed-as", "fail", "how operations that failed are read: fail (they did not happen) or info (they may have);\nwith info the other reading is judged, too, and the report says whether the verdict depends on it")
+	cmd.Flags().StringVar(&f.failedAs, "read-failed-as", "fail", "how to read failed operations: fail (they did not happen) or info (they may have);\nwith info lockcheck also judges the other reading, and the report says whether the verdict depends on it")
 }
 
 // wanted reports whether a foreign file is to be judged, and by what model; an error is a flag that does not fit.

@@ -34,7 +34,7 @@ func galleryCommand() *cobra.Command {
 	var f galleryFlags
 	cmd := &cobra.Command{
 		Use:   "gallery [SCENARIO]...",
-		Short: "List known failures of locks, and run them again",
+		Short: "List known failures of locks, and reproduce them",
 		Long: "gallery lists scenarios: known failures of real locks. Each has a run that shows the failure, and a contrast: the nearest\n" +
 			"run that does not fail. With names, gallery runs the failures and says which were reproduced.\n" +
 			"\n" +

@@ -43,7 +43,7 @@ var ofHuntShow = []string{"fail-on", "known", "junit"}
 
 func (f *huntShow) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.failOn, "fail-on", failOnAny, "which finds exit with 1: any, or new (those that --known does not list)")
-	flags.StringVar(&f.known, "known", "", "read the finds that are known from this file, each with its reason")
+	flags.StringVar(&f.known, "known", "", "file of the known finds, each with its reason")
 	flags.StringVar(&f.junit, "junit", "", "write the JUnit XML to this file, too")
 }
 

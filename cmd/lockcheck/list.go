@@ -136,6 +136,6 @@ func (m menu) print(out io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(w, "\n--nemesis: magnitudes and options\n  1.5ttl, 1..2ttl, 90s, 200ms..2s\thow long (,1.5ttl) or how far (+90s); TTLs are those of the lease as granted\n  30%%\tshare of packets that are lost (loss), or of the processor that is left (slow)\n  1mbit\twhat a host sends at most (rate), from 8kbit to 20mbit\n  300ms±100ms\tfor how long packets are held (delay), from 1ms to 1m0s\n  slow=50ms\tby how much longer each request of a disk takes (disk), from 1ms to 1s\n  drift=5%%\thow much faster a clock runs\n  %s\n  There is no fault for memory pressure: the kernel chooses its victim, and no experiment. Kill it by name.\n", strings.Join(nemesis.Options(), ", "))
+	fmt.Fprintf(w, "\n--nemesis: magnitudes and options\n  1.5ttl, 1..2ttl, 90s, 200ms..2s\thow long (,1.5ttl) or how far (+90s); TTLs are those of the lease as granted\n  30%%\tshare of packets that are lost (loss), or of the processor that is left (slow)\n  1mbit\twhat a host sends at most (rate), from 8kbit to 20mbit\n  300ms±100ms\tfor how long packets are held (delay), from 1ms to 1m0s\n  slow=50ms\tby how much longer each request of a disk takes (disk), from 1ms to 1s\n  drift=5%%\thow much faster a clock runs\n  %s\n  There is no fault for memory pressure: the kernel chooses the victim, not the experiment. Use kill with a target.\n", strings.Join(nemesis.Options(), ", "))
 	return w.Flush()
 }

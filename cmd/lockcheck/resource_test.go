@@ -20,7 +20,7 @@ func TestThePlanNamesItsResource(t *testing.T) {
 	}{
 		{"--workload=lock", history.ResourcePlain, false, "plain: accepts every write"},
 		{"--workload=fencing", history.ResourceFenced, true, "fenced: rejects a request whose token"},
-		{"--workload=lock --resource=fenced", history.ResourceFenced, false, "fenced: workload lock shows it no tokens, so it accepts every write"},
+		{"--workload=lock --resource=fenced", history.ResourceFenced, false, "fenced: workload lock sends it no tokens, so it accepts every write"},
 		{"--workload=lock --resource=cas", history.ResourceCAS, false, "cas: rejects a write unless"},
 		{"--workload=fencing --resource=plain", history.ResourcePlain, false, "plain: accepts every write"},
 		{"--workload=fencing --resource=cas", history.ResourceCAS, false, "cas: rejects a write unless"},

@@ -19,10 +19,10 @@ func schemaCommand() *cobra.Command {
 		Use: "schema [" + strings.Join(rundir.SchemaNames(), "|") + "]", Short: "Print the JSON schema of a file", Args: cobra.MaximumNArgs(1), ValidArgs: rundir.SchemaNames(),
 		Long: "Without a name, schema prints a JSON schema (draft-07) of " + config.Name + ", the file of a comparison. An editor with a YAML\n" +
 			"language server completes and checks the file with it if the file begins with the line\n\n  " + config.Modeline + "\n\n" +
-			"lockcheck compare --list checks what only a run can tell, such as whether a client exists. With --scenario it is the schema of a\n" +
-			"file for lockcheck gallery --file.\n\n" +
-			"With a name, it prints a JSON schema (2020-12) of a file that a run leaves: results and plan of the whole file, history and\n" +
-			"resource of each line.",
+			"The schema cannot tell whether a client exists, for example: lockcheck compare --list checks such things.\n\n" +
+			"With --scenario, schema prints that of a file for lockcheck gallery --file.\n\n" +
+			"With a name, schema prints a JSON schema (2020-12) of a file that a run leaves: results and plan of the whole file, history\n" +
+			"and resource of each line.",
 		Example: "  lockcheck schema >" + config.SchemaName + "\n  lockcheck schema --scenario >scenario.schema.json\n  lockcheck schema results >results.schema.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var schema any

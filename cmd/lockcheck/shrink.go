@@ -76,7 +76,7 @@ func shrinkCommand() *cobra.Command {
 	flags.DurationVar(&f.budget, "budget", 10*time.Minute, "how long to search")
 	flags.IntVar(&f.confirm, "confirm", 20, "runs of the result, with seeds that no decision used")
 	flags.IntVar(&f.jobs, "jobs", min(runtime.NumCPU(), maxDefaultJobs), "runs to make in parallel, each in its own namespaces or containers")
-	flags.Int64Var(&f.seed, "seed", 0, "seeds of runs begin behind it (default: random, and printed)")
+	flags.Int64Var(&f.seed, "seed", 0, "the seeds of runs follow this number (default: random, and printed)")
 	flags.StringVar(&f.out, "out", "lockcheck-out", "directory for the directories of shrunk plans")
 	flags.BoolVar(&f.quiet, "quiet", false, "print the result only")
 	return cmd

@@ -229,7 +229,7 @@ func (e *execution) run(ctx context.Context, job Job) (Run, time.Duration) {
 	}
 	began = time.Now()
 	again := e.runner.Run(ctx, job)
-	again.Alone = "made again with nothing beside it: beside other runs its harness had stood still for " + history.Duration(run.StalledNS)
+	again.Alone = "repeated alone: beside other runs its harness froze for " + history.Duration(run.StalledNS)
 	return again, time.Since(began)
 }
 

@@ -23,7 +23,7 @@ var pageFiles embed.FS
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("compare").Funcs(template.FuncMap{
 		"word": func(w string) string { return words.ShellWords([]string{w}) }, "clock": history.Moment, "grouped": history.Grouped[int64], "percent": words.Percent, "mark": markOf,
-		"found": words.Found, "queueing": words.Overtakes, "heads": func() []string { return heads(columns) },
+		"found": words.Found, "queueing": words.QueueingOfRuns, "heads": func() []string { return heads(columns) },
 	}).ParseFS(pageFiles, "page/*.tmpl"))
 })
 

@@ -119,7 +119,7 @@ func TestAComparisonShowsQueues(t *testing.T) {
 	c := &Comparison{Shard: Whole, Matrix: []Cell{cell}, Cells: []Result{r}}
 	c.Finish()
 	text := pageOf(t, c)
-	for _, want := range []string{"2.5 requests for each grant, 5 overtakes seen", "3.0 requests for each grant, 4 overtakes seen", "2.0 requests for each grant, 1 overtake seen"} {
+	for _, want := range []string{"2.5 requests for each grant, 5 grants jumped the queue", "3.0 requests for each grant, 4 grants jumped the queue", "2.0 requests for each grant, 1 grant jumped the queue"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)
 		}

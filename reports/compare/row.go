@@ -85,7 +85,7 @@ func newRow(r Result) row {
 	w.Ops = history.Grouped(r.Ops)
 	w.Availability = words.Percent(r.Availability)
 	w.Exposure = exposureWords(r.Exposure)
-	w.Queueing = words.Overtakes(r.AttemptsPerGrant, r.Overtakes)
+	w.Queueing = words.QueueingOfRuns(r.AttemptsPerGrant, r.Overtakes)
 	return w
 }
 

@@ -20,11 +20,11 @@ func (r Run) HeldUp() string {
 	case r.heldUpNS() == 0:
 		return ""
 	case r.ThrottledNS == 0:
-		return "stood still for " + history.Duration(r.StalledNS)
+		return "froze for " + history.Duration(r.StalledNS)
 	case r.StalledNS == 0:
 		return "was throttled for " + history.Duration(r.ThrottledNS)
 	}
-	return "stood still for " + history.Duration(r.StalledNS) + ", and was throttled for " + history.Duration(r.ThrottledNS)
+	return "froze for " + history.Duration(r.StalledNS) + ", and was throttled for " + history.Duration(r.ThrottledNS)
 }
 
 // doubtful reports whether the harness of a run was held up, and the run found nothing.

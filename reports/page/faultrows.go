@@ -24,11 +24,11 @@ func faultRows(m *model.Model) []faultRow {
 		}
 		switch {
 		case f.EffectiveNS == 0:
-			row.Note = "never seen to work"
+			row.Note = "not confirmed"
 		case f.HealNS == 0 && f.HealedNS == 0 && !f.Momentary:
-			row.Note = "never taken back"
+			row.Note = "never healed"
 		default:
-			row.Note = "seen to work"
+			row.Note = "confirmed"
 			if f.Restarted {
 				row.Note += "; started again at once"
 			}

@@ -20,12 +20,12 @@ func TestRowsOfFaults(t *testing.T) {
 		{Name: "kill", Target: "n4", BeginNS: 1 * s, HealedNS: 3 * s, Error: "no such process"},
 	}}
 	for i, want := range []struct{ lasted, note string }{
-		{"2.00 s", "seen to work"},
-		{"1.00 s", "seen to work; started again at once"},
-		{"7.00 s", "never taken back"},
-		{"", "seen to work"},
-		{"3.00 s", "seen to work"},
-		{"2.00 s", "never seen to work: no such process"},
+		{"2.00 s", "confirmed"},
+		{"1.00 s", "confirmed; started again at once"},
+		{"7.00 s", "never healed"},
+		{"", "confirmed"},
+		{"3.00 s", "confirmed"},
+		{"2.00 s", "not confirmed: no such process"},
 	} {
 		row := faultRows(m)[i]
 		if row.Note != want.note || row.Lasted != want.lasted {

@@ -64,7 +64,7 @@ func queueingFigures(j rundir.Judgement) (facts []fact) {
 			"sent to the service by all clients, failed ones included: a lock that wakes up all its waiters, or lets them poll, takes many"})
 	}
 	if s.AttemptsPerGrant > 0 && words.Queued(j.Model) {
-		facts = append(facts, fact{"overtakes", history.Grouped(s.Overtakes), "grants made before a request that had queued earlier: a lock that serves its waiters in turn has none"})
+		facts = append(facts, fact{"grants that jumped the queue", history.Grouped(s.Overtakes), "made before a request that had queued earlier: a lock that serves its waiters in turn has none"})
 	}
 	return facts
 }

@@ -13,7 +13,7 @@ func Fault(f *model.Fault, endNS int64) string {
 	from, to := f.InForce(endNS)
 	words := history.WordsOf(f.Name).State
 	if f.EffectiveNS == 0 {
-		return words + "? never seen to work"
+		return words + "? not confirmed"
 	}
 	switch {
 	case f.Restarted:
@@ -23,7 +23,7 @@ func Fault(f *model.Fault, endNS int64) string {
 	}
 	words += " " + history.Duration(to-from)
 	if f.HealNS == 0 && f.HealedNS == 0 {
-		words += ", never taken back"
+		words += ", never healed"
 	}
 	return words
 }

@@ -12,12 +12,12 @@ import (
 func TestAFaultIsToldWithTheTimeThatItLasted(t *testing.T) {
 	const s = 1e9
 	for want, f := range map[string]model.Fault{
-		"killed":                                 {Name: history.KillFault, EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s, Momentary: true},
-		"failed over":                            {Name: history.FailoverFault, EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s, Momentary: true},
-		"without power 2.00 s":                   {EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s},
-		"without power, started again at once":   {EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s, Momentary: true, Restarted: true},
-		"without power 8.00 s, never taken back": {EffectiveNS: 2 * s},
-		"without power? never seen to work":      {},
+		"killed":                               {Name: history.KillFault, EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s, Momentary: true},
+		"failed over":                          {Name: history.FailoverFault, EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s, Momentary: true},
+		"without power 2.00 s":                 {EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s},
+		"without power, started again at once": {EffectiveNS: 2 * s, HealNS: 4 * s, HealedNS: 4 * s, Momentary: true, Restarted: true},
+		"without power 8.00 s, never healed":   {EffectiveNS: 2 * s},
+		"without power? not confirmed":         {},
 	} {
 		f.Name, f.BeginNS = cmp.Or(f.Name, "power"), 1*s
 		if got := Fault(&f, 10*s); got != want {

@@ -302,12 +302,12 @@ func valueWords(value string) string {
 
 // resource is advice about a resource that does not do what it says.
 func (c *circumstance) resource() []string {
-	words := []string{"A resource that compares, writes and logs in one transaction, and answers only after it. What is checked in one step and written in the next another request comes between."}
+	words := []string{"A resource that compares, writes and logs in one transaction, and answers only after it. Between a check in one step and a write in the next, another request can come."}
 	if c.Plan.ComparesBesideKeys() == history.CompareTokens {
-		words = append(words, "Its highest token is kept beside each key's value, in the same transaction: compared as a number of any size, raised by reads too, untouched by what is rejected, and there after a restart.")
+		words = append(words, "It keeps the highest token beside each key's value, in the same transaction. It compares tokens as numbers of any size. Reads raise the highest token, rejected requests do not, and a restart keeps it.")
 	}
 	if c.Plan.Keyed() {
-		words = append(words, "Its idempotency keys are kept beside each key's value, in the same transaction, with the answer to the first write of each: looked up before anything is compared, not used up by what is rejected, and there after a restart.")
+		words = append(words, "It keeps idempotency keys beside each key's value, in the same transaction, with the answer to the first write of each. It looks them up before it compares anything. A rejected write does not use its key up, and a restart keeps them.")
 	}
-	return append(words, "What it does wrong at all the conformance test of clusters/resource/README.md finds in seconds.")
+	return append(words, "The conformance test of clusters/resource/README.md finds such mistakes in seconds.")
 }

@@ -30,13 +30,9 @@ func jumped(overtakes int64) string {
 	return history.Counted(overtakes, "grant", "grants") + " jumped the queue"
 }
 
-// Overtakes is the same of several runs, in fewer words: "3.2 requests for each grant, 4 overtakes seen"; "" where no client told
-// of its requests.
-func Overtakes(attemptsPerGrant float64, overtakes int64) string {
-	if attemptsPerGrant == 0 {
-		return ""
-	}
-	return attemptWords(attemptsPerGrant) + ", " + history.Counted(overtakes, "overtake", "overtakes") + " seen"
+// QueueingOfRuns is the same of several runs. That no grant jumped the queue is not said: their clients may not report that they queue.
+func QueueingOfRuns(attemptsPerGrant float64, overtakes int64) string {
+	return Queueing(model.Stats{AttemptsPerGrant: attemptsPerGrant, Overtakes: overtakes}, overtakes > 0)
 }
 
 func attemptWords(perGrant float64) string {

@@ -5,7 +5,7 @@ import (
 )
 
 func TestQueueingOfAComparison(t *testing.T) {
-	if got := Overtakes(3.24, 1204) + "|" + Overtakes(2, 1) + "|" + Overtakes(0, 7); got != "3.2 requests for each grant, 1,204 overtakes seen|2.0 requests for each grant, 1 overtake seen|" {
+	if got := QueueingOfRuns(3.24, 1204) + "|" + QueueingOfRuns(2, 0) + "|" + QueueingOfRuns(0, 7); got != "3.2 requests for each grant, 1,204 grants jumped the queue|2.0 requests for each grant|" {
 		t.Errorf("got %q", got)
 	}
 }

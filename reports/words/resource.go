@@ -16,7 +16,7 @@ func ResourceNote(p history.Plan) string {
 	kind := p.ResourceKind()
 	about := kind.About
 	if kind.Compares == history.CompareTokens && !p.Fenced {
-		about = "workload " + p.Workload + " shows it no tokens, so it accepts every write"
+		about = "workload " + p.Workload + " sends it no tokens, so it accepts every write"
 	}
 	switch {
 	case p.Keyed() && p.UnderTest != nil && p.UnderTest.Compares == "":

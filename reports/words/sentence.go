@@ -38,7 +38,7 @@ func sentence(plan history.Plan, r *model.Result) string {
 	case model.Violation:
 		return Plain("UNSAFE" + Under(plan) + ": " + violationWords(plan, r) + judgedWords(r) + partyWords(plan, r))
 	case model.Inconclusive:
-		return Plain("INCONCLUSIVE: " + what + ": " + cmp.Or(r.Reason, "what was to be tested did not happen") + judgedWords(r))
+		return Plain("INCONCLUSIVE: " + what + ": " + cmp.Or(r.Reason, "the tested situation did not occur") + judgedWords(r))
 	case model.Pass:
 		return Plain("PASS" + passedWords(r) + ": " + what + ": " + passWords(plan, r))
 	}

@@ -11,7 +11,7 @@ var lockClients = []clusters.LockClient{
 	},
 	{
 		Name:    "no-release",
-		About:   "the same without ReleaseOnCancel, as many controllers run it: who gives up leaves its Lease to run out",
+		About:   "the same without ReleaseOnCancel, as many controllers run it: a leader that gives up leaves its Lease to expire",
 		Program: elector{},
 	},
 }

@@ -24,7 +24,7 @@ var lockClients = []clusters.LockClient{
 	},
 	{
 		Name:  "pglock",
-		About: "cirello.io/pglock: a row whose number each heartbeat (TTL/4) replaces; taken by who finds one number twice, a TTL apart; no token",
+		About: "cirello.io/pglock: a row whose number each heartbeat (TTL/4) replaces; a waiter that finds one number twice, a TTL apart, takes the lock; no token",
 		New:   newLibrary, NoTokens: noOrder,
 	},
 }

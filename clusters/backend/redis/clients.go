@@ -27,7 +27,7 @@ var lockClients = []clusters.LockClient{
 	},
 	{
 		Name:  "setnx-norenew",
-		About: "setnx that is never renewed: it declares the lock valid for one TTL and says nothing when that is over",
+		About: "setnx that is never renewed: it declares the lock valid for one TTL, and reports nothing when that has expired",
 		New:   setnxNoRenew.factory, NoTokens: setnxNoRenew.reason,
 	},
 }

@@ -26,12 +26,12 @@ var lockClients = []clusters.LockClient{
 	},
 	{
 		Name:  "redsync-extend",
-		About: "the same by a user who takes the lock for lost when Extend says so, and not when its time is over",
+		About: "the same by a user who believes in the lock until Extend fails, not until its validity ends",
 		New:   byExtend.factory, NoTokens: noTokens,
 	},
 	{
 		Name:  "redsync-setnx-extend",
-		About: "redsync-extend with WithSetNXOnExtend: an extension makes a record anew that is not there any more",
+		About: "redsync-extend with WithSetNXOnExtend: an extension recreates a missing record",
 		New:   setNXOnExtend.factory, NoTokens: noTokens,
 	},
 }

@@ -32,12 +32,12 @@ var Flags = []Flag{
 	},
 	{
 		Name: clusters.FlagClientImage, At: func(o *Options) any { return &o.Where.ClientImage }, Where: InFile | InCompare,
-		Help:     "docker: the image of a lock client that speaks the client protocol; it runs as it is, or with the command that follows --",
+		Help:     "docker: the image of a lock client that speaks the client protocol; it runs its own command, or the one after --",
 		Provider: docker.Name, Instead: "programs of this machine are named with --client=./NAME",
 	},
 	{
 		Name: "client-arg", At: func(o *Options) any { return &o.ClientArgs }, Where: InFile | InCompare,
-		Help:     "docker: one `word` of the command of that image, instead of the image's own; may be repeated; all of them may follow -- instead",
+		Help:     "docker: one `word` of the command for --client-image, in place of the image's own; may be repeated; or write all words after --",
 		Provider: docker.Name, Instead: "programs of this machine are named with --client='./NAME WORD…'",
 	},
 	{
@@ -102,7 +102,7 @@ var Flags = []Flag{
 	},
 	{
 		Name: clusters.FlagMaxRate, At: func(o *Options) any { return &o.MaxRate }, Where: InFile | InCompare,
-		Help: fmt.Sprintf("with --%s: acquires a second of all clients together, and of all runs that may be made side by side (compare --jobs, --shard), at most (default: %d)", clusters.FlagAttach, DefaultMaxRate),
+		Help: fmt.Sprintf("with --%s: maximum acquires a second, of all clients and all parallel runs together (compare --jobs, --shard) (default: %d)", clusters.FlagAttach, DefaultMaxRate),
 		Rule: number(1, 1_000_000, ""),
 	},
 	{
@@ -132,12 +132,12 @@ var Flags = []Flag{
 	},
 	{
 		Name: "work", At: func(o *Options) any { return &o.Work }, Where: InFile | InCompare,
-		Help: "how long holders work, as `shortest..longest`, and what else clients do; words behind it, with commas: " + history.LongWork + " (some holds last for 1.2 to 2.5 leases), " + history.LongWorkIf + " (the same, where clients renew leases), " + history.TriesWork + " (some acquires do not wait), " + history.GivenUpWork + " (some acquires are given up) (default: " + history.DefaultWork.String() + "," + history.TriesWork + "," + history.GivenUpWork + "; " + history.LongWorkIf + ", too, with nemesis none and kill; workload jobs: " + history.DefaultWork.String() + ")",
+		Help: "how long holders work, as `shortest..longest`, and words after a comma for what else clients do: " + history.LongWork + " (some holds last for 1.2 to 2.5 leases), " + history.LongWorkIf + " (the same, where clients renew leases), " + history.TriesWork + " (some acquires do not wait), " + history.GivenUpWork + " (some acquires are given up) (default: " + history.DefaultWork.String() + "," + history.TriesWork + "," + history.GivenUpWork + "; " + history.LongWorkIf + ", too, with nemesis none and kill; workload jobs: " + history.DefaultWork.String() + ")",
 		Rule: workRule,
 	},
 	{
 		Name: compare.FlagUntil, At: func(o *Options) any { return &o.Until }, Where: InFile | InCompare,
-		Help: "end the load once this was found: violation (of any property), exposed (all that the run requires has happened), or properties, all of them: " + strings.Join(FoundEarly(), ","),
+		Help: "end the load once this was found: violation (of any property), exposed (all required situations have occurred), or each property of a list: " + strings.Join(FoundEarly(), ","),
 		Rule: untilFound,
 	},
 	{

@@ -21,7 +21,7 @@
     },
     fault(data, i) {
       const f = data.faults[i];
-      return [f.w, T.clock(f.a) + " to " + T.clock(f.b), f.q && "never seen to work"];
+      return [f.w, T.clock(f.a) + " to " + T.clock(f.b), f.q && "not confirmed"];
     },
     leader(data, i) {
       const l = data.leaders[i];
