@@ -11,7 +11,7 @@ import (
 )
 
 // Timeline is the whole run as the scripts in page/timeline draw it, and as a still picture for print and for browsers
-// without JavaScript. A run of a million operations is in it whole, packed (see packing.go); what a longer one has beyond
+// without JavaScript. A run of a million operations is in it whole, packed (see timelinepacking.go); what a longer one has beyond
 // the limits is thinned (see thinner.go), and LeftOut says so. What a finding names is never thinned.
 type Timeline struct {
 	EndNS    int64             `json:"end"`

@@ -17,7 +17,7 @@ import (
 // Run makes a run, judges it, and hands the judgement to report, whose error it returns; nothing of the judgement is written yet. Progress
 // goes to standard error; with quiet only what is wrong does. Options that cannot be are refused before anything is started.
 //
-// On this machine the run is made by this program started once more (inside.go): Run then returns ExitStatus with that one's exit code. So
+// On this machine the run is made by this program started once more (secondstart.go): Run then returns ExitStatus with that one's exit code. So
 // call it before anything that a second start would repeat.
 //
 // An error of its own is never a verdict. ExitCode says whose it is to do something about it.
@@ -28,7 +28,7 @@ func Run(ctx context.Context, o Options, quiet bool, report func(*rundir.Dir, ru
 	}
 	ctx, stop := UntilEnded(ctx)
 	defer stop()
-	provider, err := planned.open(ctx) // providers.go, inside.go
+	provider, err := planned.open(ctx) // providers.go, secondstart.go
 	if err != nil {
 		return err
 	}

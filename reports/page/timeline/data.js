@@ -1,5 +1,5 @@
 "use strict";
-// What the page carries about the run, unpacked: see packing.go. All times are ns since the run's start.
+// What the page carries about the run, unpacked: see timelinepacking.go. All times are ns since the run's start.
 (function (T) {
   const NARROW = { client: Int16Array, lock: Uint16Array, part: Uint8Array, granted: Uint8Array, outcome: Uint8Array, count: Uint32Array };
 
@@ -11,7 +11,7 @@
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
-  // unpack makes a typed array of each column. Numbers up to 2^53 are exact, which is what packing.go promises.
+  // unpack makes a typed array of each column. Numbers up to 2^53 are exact, which is what timelinepacking.go promises.
   async function unpack(table) {
     const bytes = await inflate(table.data), columns = { rows: table.rows };
     let at = 0;

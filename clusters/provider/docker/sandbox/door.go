@@ -22,7 +22,7 @@ import (
 )
 
 // A lock client from an image of the user's is a container's program, not a child of the sandbox. All the same it gets its pipes from
-// here, so that what it has printed can be counted to the byte once it is stopped, as a child's (tap.go): the way through the engine has
+// here, so that what it has printed can be counted to the byte once it is stopped, as a child's (countedoutput.go): the way through the engine has
 // buffers that cannot be looked into.
 //
 //	sandbox ── listens on a socket of the host's network namespace, whose name is no file
