@@ -168,8 +168,8 @@ func (e *ending) others() {
 				break
 			}
 		}
-		switch e.R.IntN(8) {
-		case 0, 1:
+		switch e.R.IntN(9) {
+		case 0, 1, 8:
 			e.exit(name, history.Info, done+e.upTo(20))
 		case 2:
 			lost := e.client(name, history.Info, history.Lost)

@@ -122,11 +122,21 @@ func TestFreeWhileWanted(t *testing.T) {
 			22 nemesis partition:healed 1 target=c`), 24, 44, 37, 0, model.Pass, true},
 		"another waiter is given up, and lives": {together(held, granted(44), `
 			2 c acquire h3
-			20 c acquire:info h3`), 3, 20, 17, 0, model.Pass, true},
+			20 c acquire:info h3`), 0, 0, 0, 0, model.Pass, true},
+		"another is given up, which had waited less long": {together(held, granted(44), `
+			3.5 c acquire h3
+			33.2 c acquire:info h3`), 3, 3.5, 0.5, 0, model.Pass, true},
+		"another is given up, which had waited too long": {together(held, granted(44), `
+			2 c acquire h3
+			34 c acquire:info h3`), 3, 34, 31, 0, model.Violation, true},
+		"the same, and it was silent": {together(held, granted(44), `
+			2 c acquire h3
+			24 c silent from=20
+			34 c acquire:info h3`), 0, 0, 0, 0, model.Inconclusive, true},
 		"another waiter is given up, and its client ends": {together(held, granted(60), `
 			2 c acquire h3
 			20 c acquire:info h3
-			23 c exit h3`), 25, 60, 52, 0, model.Violation, true},
+			23 c exit h3`), 25, 60, 35, 0, model.Violation, true},
 		"another waiter is killed, and may have been granted it": {together(held, granted(44), `
 			2 c acquire h3
 			20 nemesis kill:invoke 1 target=c

@@ -26,7 +26,11 @@ type scheduleWorld struct {
 	slot   int64
 	free   int64 // for how long, in a row
 	idled  int64 // for how long clients had it since the last record, and ran nothing
+	lives  bool  // the last record may be there until another is granted the lock
 	guilty bool
+
+	unheld int64 // for how long, in a row, no client has had it
+	hung   bool  // it was free for longer than the bound, and w waited; or an acquire waited for that long, whatever came of it
 }
 
 func (w *scheduleWorld) of(seconds ...int64) int64 { return seconds[w.c.one(len(seconds))] }
@@ -56,15 +60,23 @@ func (w *scheduleWorld) make(turns int) *testkit.Scribe {
 
 // wait lets the lock be free, perhaps for too long. All durations are so many times 13 s, so that what one world's lock was kept for is what
 // that of another was free for: both have one history.
-func (w *scheduleWorld) wait() { w.wasted(w.of(0, 13, 26, 39)) }
+func (w *scheduleWorld) wait() {
+	seconds := w.of(0, 13, 26, 39)
+	if w.lives && w.c.yes() {
+		w.keep(seconds)
+	} else {
+		w.wasted(seconds)
+	}
+	w.lives = false
+}
 
 func (w *scheduleWorld) wasted(seconds int64) {
-	w.at, w.free = w.at+seconds, w.free+seconds
-	w.guilty = w.guilty || w.free > 30
+	w.at, w.free, w.unheld = w.at+seconds, w.free+seconds, w.unheld+seconds
+	w.guilty, w.hung = w.guilty || w.free > 30, w.hung || w.unheld > 30
 }
 
 // keep lets the lock be kept.
-func (w *scheduleWorld) keep(seconds int64) { w.at, w.free = w.at+seconds, 0 }
+func (w *scheduleWorld) keep(seconds int64) { w.at, w.free, w.unheld = w.at+seconds, 0, 0 }
 
 func (w *scheduleWorld) under(name string, kind history.Type, f history.F) history.Event {
 	e := w.client(name, kind, f)
@@ -81,17 +93,24 @@ func (w *scheduleWorld) turn(name string) {
 		w.unanswered(name, asked)
 		return
 	}
+	w.unheld = 0
 	w.span(asked, w.at-asked, w.under(name, history.Invoke, history.Acquire), w.under(name, history.OK, history.Acquire))
-	switch w.c.one(4) {
+	switch w.c.one(5) {
 	case 1: // it dies at work
 		w.keep(w.of(13, 39))
 		w.exit(name, history.Info, w.at)
-	case 2:
+	case 2: // it is told of a loss, then or long before: its session may live on
+		told := w.at
 		w.keep(w.of(13, 39))
-		w.add(w.at, w.under(name, history.Info, history.Lost))
+		if w.c.yes() {
+			told = w.at
+		}
+		w.add(told, w.under(name, history.Info, history.Lost))
 		answer := w.under(name, history.Info, history.Release)
+		w.lives = told < w.at
 		switch w.c.one(3) {
 		case 1:
+			w.lives = false
 			answer.Type, answer.Code = history.Fail, history.CodeNotOwned
 			fallthrough
 		case 2:
@@ -101,7 +120,19 @@ func (w *scheduleWorld) turn(name string) {
 		for range w.of(1, 5, 40) {
 			w.idle(name)
 			w.turns++
+			w.unheld = 0
 			w.span(w.at, 0, w.under(name, history.Invoke, history.Acquire), w.under(name, history.OK, history.Acquire))
+		}
+		w.idle(name)
+	case 4: // its guard withholds its record, before the work or after it
+		work := w.of(0, 13, 39)
+		write, done := w.under(name, history.Invoke, history.Write), w.under(name, history.Fail, history.Write)
+		write.Value, write.Base, write.WorkNS, done.Code = history.JobRecord(w.slot, name), w.value, 13*aSecond, history.CodeGuard
+		w.span(w.at, work, write, done)
+		if w.Plan.Execution == history.AtMostOnce || work == 0 {
+			w.wasted(work)
+		} else {
+			w.keep(work)
 		}
 		w.idle(name)
 	default:
@@ -121,6 +152,7 @@ func (w *scheduleWorld) unanswered(name string, asked int64) {
 	if w.c.yes() {
 		told = asked + 2
 	}
+	w.hung = w.hung || told-asked > 30
 	w.span(asked, told-asked, w.under(name, history.Invoke, history.Acquire), w.under(name, history.Info, history.Acquire))
 	if w.c.yes() {
 		w.exit(name, history.Info, until)
@@ -164,6 +196,7 @@ func (w *scheduleWorld) unheard(name string) {
 	at := max(asked+w.of(13, 26, 39), w.at)
 	told, last := asked+1, w.under(name, history.Info, history.Release)
 	defer func() { w.span(asked, told-asked, first, last) }()
+	w.lives = w.at == asked+39
 	ways := 6
 	if w.turns > w.most || w.at < at {
 		ways = 5
@@ -171,15 +204,21 @@ func (w *scheduleWorld) unheard(name string) {
 	switch w.c.one(ways) {
 	case 0: // nothing: it came late
 	case 1:
+		w.lives = false
 		w.exit(name, history.Info, at)
 	case 2:
+		if w.c.yes() {
+			at = asked + 2
+		}
 		w.add(at, w.under(name, history.Info, history.Lost))
 	case 3:
+		w.lives = false
 		w.add(at, w.under(name, history.Fail, history.Renew))
 	case 4: // it waits for the answer until it dies
-		told = at
+		told, w.lives = at, false
 		w.exit(name, history.Info, at)
 	default: // it asks once more, and is granted what it has
+		w.lives = false
 		w.turns++
 		w.span(w.at, 1, w.under(name, history.Invoke, history.Acquire), w.under(name, history.OK, history.Acquire))
 		w.keep(1)
@@ -187,18 +226,22 @@ func (w *scheduleWorld) unheard(name string) {
 	}
 }
 
-// accused reports whether the checker says that a slot was missed.
-func (w *scheduleWorld) accused(t *testing.T, o *testkit.Scribe) bool {
+// accused reports whether the checker says that a slot was missed, and that the lock hung.
+func (w *scheduleWorld) accused(t *testing.T, o *testkit.Scribe) (accused [2]bool) {
 	rec := recordingOf(t, o.Plan, func() ([]history.Event, []history.Request) { return o.Events, o.Requests })
-	result, _, err := Check(rec, Options{Properties: []model.Name{model.MissedExecution}})
+	result, _, err := Check(rec, Options{Properties: []model.Name{model.MissedExecution, model.Liveness}})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, newOracle(o.Plan, o.Events, o.Requests))
 	}
-	return result.Property(model.MissedExecution).Verdict == model.Violation
+	for i, name := range []model.Name{model.MissedExecution, model.Liveness} {
+		accused[i] = result.Property(name).Verdict == model.Violation
+	}
+	return accused
 }
 
 // TestInnocentSchedulesAreNotAccused draws worlds of up to five turns, or goes through all worlds of one with LOCKCHECK_WORLDS. Then it is
-// known what each history proves: a slot was missed if no innocent world has it. The share of these that is not found is printed.
+// known what each history proves: a slot was missed, or a lock hung, if no innocent world has it. The share of these that is not found is
+// printed.
 func TestInnocentSchedulesAreNotAccused(t *testing.T) {
 	if os.Getenv("LOCKCHECK_WORLDS") != "" {
 		goThroughSchedules(t)
@@ -210,23 +253,30 @@ func TestInnocentSchedulesAreNotAccused(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 41))
 		w := &scheduleWorld{c: &worldChoices{r: r, even: true}}
 		o := w.make(1 + r.IntN(5))
-		accused := w.accused(t, o)
-		if accused && !w.guilty {
-			return fmt.Errorf("an innocent world is accused\n%s", newOracle(o.Plan, o.Events, o.Requests))
+		accused, guilty := w.accused(t, o), [2]bool{w.guilty, w.hung}
+		for i := range accused {
+			if accused[i] && !guilty[i] {
+				return fmt.Errorf("an innocent world is accused of %s\n%s", scheduleSins[i], newOracle(o.Plan, o.Events, o.Requests))
+			}
+			seen.Add(fmt.Sprintf("%s: guilty %v, accused %v", scheduleSins[i], guilty[i], accused[i]), 1)
 		}
-		seen.Add(fmt.Sprintf("guilty %v, accused %v", w.guilty, accused), 1)
 		return nil
 	})
 	t.Logf("%v", seen.N)
-	if n > 1000 && (seen.N["guilty true, accused true"] < int64(n)/10 || seen.N["guilty false, accused false"] < int64(n)/20) {
-		t.Error("one-sided")
+	for _, sin := range scheduleSins {
+		if n > 1000 && (seen.N[sin+": guilty true, accused true"] < int64(n)/10 || seen.N[sin+": guilty false, accused false"] < int64(n)/20) {
+			t.Errorf("one-sided: %s", sin)
+		}
 	}
 }
 
+var scheduleSins = [2]string{"a missed slot", "a hang"}
+
 func goThroughSchedules(t *testing.T) {
-	type verdict struct{ innocent, accused bool }
+	type verdict struct{ innocent, accused [2]bool }
 	known := map[uint64]verdict{}
-	worlds, lies := 0, 0
+	var worlds int
+	var lies [2]int
 	var text []byte
 	for c := (&worldChoices{}); ; {
 		w := &scheduleWorld{c: c}
@@ -240,25 +290,30 @@ func goThroughSchedules(t *testing.T) {
 		if !found {
 			v.accused = w.accused(t, o)
 		}
-		v.innocent = v.innocent || !w.guilty
-		known[name] = v
-		if worlds++; v.accused && !w.guilty {
-			if lies++; lies == 1 {
-				t.Errorf("an innocent world is accused\n%s", newOracle(o.Plan, o.Events, o.Requests))
+		worlds++
+		for i, guilty := range [2]bool{w.guilty, w.hung} {
+			v.innocent[i] = v.innocent[i] || !guilty
+			if v.accused[i] && !guilty {
+				if lies[i]++; lies[i] == 1 {
+					t.Errorf("an innocent world is accused of %s\n%s", scheduleSins[i], newOracle(o.Plan, o.Events, o.Requests))
+				}
 			}
 		}
+		known[name] = v
 		if !c.next() {
 			break
 		}
 	}
-	proven, missed := 0, 0
-	for _, v := range known {
-		if !v.innocent {
-			if proven++; !v.accused {
-				missed++
+	for i, sin := range scheduleSins {
+		proven, missed := 0, 0
+		for _, v := range known {
+			if !v.innocent[i] {
+				if proven++; !v.accused[i] {
+					missed++
+				}
 			}
 		}
+		t.Logf("%d worlds, %d innocent ones accused; %d histories, of which %d prove %s, and %d (%.0f %%) are not found",
+			worlds, lies[i], len(known), proven, sin, missed, 100*float64(missed)/float64(max(proven, 1)))
 	}
-	t.Logf("%d worlds, %d innocent ones accused; %d histories, of which %d prove a missed slot, and %d (%.0f %%) are not found",
-		worlds, lies, len(known), proven, missed, 100*float64(missed)/float64(max(proven, 1)))
 }

@@ -45,7 +45,7 @@ func (o *oracle) hangs(h *fact, from, until, end int64) bool {
 	lost := func(s int64) bool { return o.stalledIn(s) || o.disturbedIn(s, end) }
 	began := int64(-1)
 	for s := from; s <= until; s++ {
-		taken, changes := o.takenIn(s)
+		taken, changes := o.takenIn(s, end)
 		if began >= 0 && (taken || changes || s == until) {
 			if o.waitedBeside(began, s, end, lost) {
 				return true
@@ -61,9 +61,15 @@ func (o *oracle) hangs(h *fact, from, until, end int64) bool {
 
 // takenIn reports whether the lock may have been taken in a second: a grant that has not come to its end, or a request of
 // unknown outcome, by a client that lives. Changes: one began or ended just then.
-func (o *oracle) takenIn(s int64) (taken, changes bool) {
+func (o *oracle) takenIn(s, end int64) (taken, changes bool) {
 	for _, h := range o.holds {
 		from, to := h.done, o.keptUntil(h)
+		lost := func(s int64) bool { return o.stalledIn(s) || o.disturbedIn(s, end) || o.silentIn(s, end) }
+		if h.outcome == history.Info && !o.waited(h.invoke/aSecond, o.pendingUntil(h, end), lost) {
+			from = h.invoke // its client need not have read that it was granted
+		} else if h.outcome == history.Info {
+			from = o.pendingUntil(h, end) * aSecond
+		}
 		if to == 0 || from > to {
 			continue
 		}
@@ -79,7 +85,7 @@ func (o *oracle) keptUntil(h *fact) int64 {
 		return 0
 	}
 	to := int64(model.Never)
-	for _, at := range []int64{o.ended(h), o.lost(h), o.exits(h.client)} {
+	for _, at := range []int64{o.ended(h), o.exits(h.client)} {
 		if at != 0 {
 			to = min(to, at)
 		}

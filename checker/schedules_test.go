@@ -200,7 +200,7 @@ func (o *oracle) recorded(s int64) bool {
 					answered = min(answered, a.done/aSecond)
 				}
 				if a.log == i+1 && o.plan.Execution == history.AtMostOnce {
-					worked = min(o.released(h)/aSecond, o.heldUntil(h), o.replaced(h))
+					worked = min(o.released(h)/aSecond, o.heldUntil(h), o.toldOfLoss(h), o.replaced(h))
 				}
 			}
 		}
@@ -235,7 +235,7 @@ func (o *oracle) keeps(h *fact, end int64) (k keeping) {
 	k = keeping{h.done / aSecond, until, false}
 	exit := o.exits(h.client)
 	for _, a := range h.attempts {
-		if a.f != history.Release || o.heldUntil(h) < a.invoke/aSecond {
+		if a.f != history.Release || min(o.heldUntil(h), o.toldOfLoss(h)) < a.invoke/aSecond {
 			continue
 		}
 		k.asked = true
@@ -262,7 +262,7 @@ func (o *oracle) replaced(h *fact) int64 {
 // heldUntil is until which second a client can have had the lock.
 func (o *oracle) heldUntil(h *fact) int64 {
 	until := int64(model.Never)
-	for _, end := range []int64{o.exits(h.client), o.lost(h), o.ended(h)} {
+	for _, end := range []int64{o.exits(h.client), o.ended(h)} {
 		if end != 0 {
 			until = min(until, end/aSecond)
 		}
@@ -273,6 +273,14 @@ func (o *oracle) heldUntil(h *fact) int64 {
 		}
 	}
 	return until
+}
+
+// toldOfLoss is in which second the client of a hold was told that it is lost.
+func (o *oracle) toldOfLoss(h *fact) int64 {
+	if at := o.lost(h); at != 0 {
+		return at / aSecond
+	}
+	return model.Never
 }
 
 // couldRun is until which second the client of a grant had the lock, and had not asked to release it, or was answered that it had.

@@ -58,6 +58,9 @@ func (m *Model) findFree(silences bool) *free {
 	}
 	for _, k := range m.Locks {
 		s := freeSweep{m: m, k: k, found: found, load: Span{load, heal}, able: able, touch: touch, least: m.MinBoundNS()}
+		if silences && m.AnySilent() {
+			s.unheard = m.Silences(k)
+		}
 		s.look(Span{load, to})
 	}
 	found.Long = Merged(found.Long)
@@ -186,6 +189,8 @@ type freeSweep struct {
 	able  []Span
 	touch touches
 	least int64 // no bound is shorter
+
+	unheard []Span // when clients that waited for it, or may have held it, were silent
 
 	asked   int // so many acquires have been looked at
 	waiting []waiter
@@ -326,7 +331,7 @@ func (s *freeSweep) taken() (spans []Span) {
 		}
 		switch exit := m.Clients[h.Client].ExitNS; {
 		case h.Outcome == history.Info:
-			add(Span{until, s.unknownUntil(h)})
+			add(Span{m.MayHoldSince(h, s.unheard), s.unknownUntil(h)})
 		case h.Outcome == history.Invoke && exit != 0:
 			add(Span{until, exit + m.RecoveryNS()})
 		case h.Outcome == history.OK && h.BelievedNS != 0:

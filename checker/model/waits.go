@@ -74,13 +74,14 @@ func (k *Lock) WaitersAt(ns int64) (waiters []*Hold, granted bool) {
 }
 
 // MayHoldUntil is until when an acquire that was answered may have kept the lock from others. One of unknown outcome may for
-// as long as its client lives, and so may a grant whose release did not definitely come to its end.
+// as long as its client lives, and so may a grant whose release did not definitely come to its end. A loss that was told ends neither: a
+// library may tell it because it cannot reach the service, whose record lives on with the session.
 func (m *Model) MayHoldUntil(h *Hold) int64 {
 	if h.Outcome != history.OK && h.Outcome != history.Info {
 		return 0
 	}
 	until := int64(Never)
-	for _, end := range []int64{h.EndedNS, h.LostNS, m.Clients[h.Client].ExitNS} {
+	for _, end := range []int64{h.EndedNS, m.Clients[h.Client].ExitNS} {
 		if end != 0 {
 			until = min(until, end)
 		}
@@ -89,6 +90,9 @@ func (m *Model) MayHoldUntil(h *Hold) int64 {
 		if a.Gone() {
 			until = min(until, a.DoneNS)
 		}
+	}
+	if c := h.Cleanup(); c != nil {
+		until = min(until, c.DoneNS)
 	}
 	return until
 }
@@ -119,3 +123,49 @@ func (m *Model) Silences(k *Lock) (spans []Span) {
 
 // RecoveryNS is how long one lease and one election may take.
 func (m *Model) RecoveryNS() int64 { return m.Plan.RecoveryMS() * 1e6 }
+
+// Wait is a stretch in which a client waited for a lock, as far as it counts.
+type Wait struct {
+	SinceNS   int64 // from when it counts
+	CountedNS int64
+	Works     bool          // a plain write to the service succeeded after the last that failed
+	Bound     history.Bound // how long the wait may be
+}
+
+// TooLong reports whether it is.
+func (w Wait) TooLong() bool { return w.Works && w.CountedNS > w.Bound.NS() }
+
+// Waited is how much of [from, to] counts: what disturbances (merged spans) leave of the stretch after the service was last
+// seen to refuse a plain write.
+func (m *Model) Waited(from, to int64, disturbed []Span) Wait {
+	works := false
+	for _, p := range m.Probes {
+		switch {
+		case p.InvokeNS > to:
+		case p.DoneNS == 0 || !p.OK:
+			from, works = max(from, p.DoneNS, p.InvokeNS), false
+		case p.DoneNS >= from:
+			works = true
+		}
+	}
+	from = min(from, to)
+	return Wait{SinceNS: from, CountedNS: to - from - Within(disturbed, from, to), Works: works, Bound: m.Bound(from, to)}
+}
+
+// Disturbed are the stretches in which the machine or the harness stood still, or a fault was in effect, merged.
+func (m *Model) Disturbed() []Span { return Merged(append(m.Faulty(), m.Stalls...)) }
+
+// MayHoldSince is from when on an acquire that was answered may have kept the lock from others. One of unknown outcome may since it was
+// asked for, as its client need not have read that it was granted. Where it waited for too long itself, it hung like those beside it. Silences (merged) do not count.
+func (m *Model) MayHoldSince(h *Hold, silent []Span) int64 {
+	if h.Outcome != history.Info {
+		return h.DoneNS
+	}
+	until := m.WaitedUntil(h)
+	if until-h.InvokeNS > m.MinBoundNS() {
+		if m.Waited(h.InvokeNS, until, Merged(append(m.Disturbed(), silent...))).TooLong() {
+			return until
+		}
+	}
+	return h.InvokeNS
+}

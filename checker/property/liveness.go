@@ -26,7 +26,7 @@ func (j *Judge) liveness(silences bool) Outcome {
 	if final == 0 {
 		o.Inconclusive = "the run never reached its final phase"
 	}
-	disturbed := disturbed(j.m)
+	disturbed := j.m.Disturbed()
 	ended := sessionsEnded(j.m)
 	free := j.m.FreeWhileWanted()
 	if !silences {
@@ -76,16 +76,16 @@ func (j *Judge) freshLocks(k *model.Lock, final int64, silent []model.Span, o *O
 		lost := model.Merged(slices.Concat(notWaited(j.m, fresh, asked.InvokeNS, until), j.m.Stalls))
 		w, part := waitedBeside(silent, j.m, asked.InvokeNS, until, lost)
 		switch {
-		case w.tooLong():
+		case w.TooLong():
 			seen.hung = true
-			o.add(k.Name, part.FromNS+w.bound.NS(), incidentOn(k), func() model.Finding { return j.deadFinding(k, asked, until, w) })
+			o.add(k.Name, part.FromNS+w.Bound.NS(), incidentOn(k), func() model.Finding { return j.deadFinding(k, asked, until, w) })
 			return seen
-		case at < 0 && !w.works:
+		case at < 0 && !w.Works:
 			o.Inconclusive = fmt.Sprintf("a fresh session did not get %s, but plain writes to the service failed as well", k.Name)
 			return seen
 		case at < 0:
 			o.Inconclusive = fmt.Sprintf("a fresh session had not got %s when the run ended after %s, which is too early to call it dead: not %s",
-				k.Name, history.Duration(w.countedNS), explain.BoundWords(w.bound))
+				k.Name, history.Duration(w.CountedNS), explain.BoundWords(w.Bound))
 			return seen
 		}
 		seen.granted = append(seen.granted, fresh[at])
@@ -154,9 +154,9 @@ func (j *Judge) zombies(k *model.Lock, disturbed []model.Span, silences bool, o 
 		if own := j.m.Clients[h.Client].Silent; silences && len(own) > 0 {
 			lost = model.Merged(slices.Concat(disturbed, own))
 		}
-		w := wait{countedNS: until - s.EndedNS - model.Within(lost, s.EndedNS, until), works: true}
-		if w.bound = j.m.Bound(s.EndedNS, until); w.tooLong() {
-			o.add(k.Name, s.EndedNS+w.bound.NS(), incidentOn(k), func() model.Finding { return j.zombieFinding(h, s, w) })
+		w := model.Wait{CountedNS: until - s.EndedNS - model.Within(lost, s.EndedNS, until), Works: true}
+		if w.Bound = j.m.Bound(s.EndedNS, until); w.TooLong() {
+			o.add(k.Name, s.EndedNS+w.Bound.NS(), incidentOn(k), func() model.Finding { return j.zombieFinding(h, s, w) })
 		}
 	}
 }

@@ -11,10 +11,10 @@ import (
 )
 
 // deadFinding is of fresh sessions that were not granted a lock.
-func (j *Judge) deadFinding(k *model.Lock, asked *model.Hold, until int64, w wait) model.Finding {
+func (j *Judge) deadFinding(k *model.Lock, asked *model.Hold, until int64, w model.Wait) model.Finding {
 	f := model.Finding{
 		Key: k.Name, FromNS: asked.InvokeNS, ToNS: until, AtNS: until,
-		Summary: fmt.Sprintf("%s was not available to any fresh session for %s, %s, while plain writes to the service succeeded", k.Name, history.Duration(w.countedNS), explain.BoundWords(w.bound)),
+		Summary: fmt.Sprintf("%s was not available to any fresh session for %s, %s, while plain writes to the service succeeded", k.Name, history.Duration(w.CountedNS), explain.BoundWords(w.Bound)),
 	}
 	before, lease := j.lastLease(k, asked.InvokeNS)
 	var s *explain.Story
@@ -26,9 +26,9 @@ func (j *Judge) deadFinding(k *model.Lock, asked *model.Hold, until int64, w wai
 		s.Add(lease.TimeNS, nil, 0, "the last lease reported of a holder of %s: %s, for %s", k.Name, before.Client, history.Duration(lease.TTLNS))
 	}
 	f.Cause = explain.WaitCause(j.m, k, asked.InvokeNS)
-	s.SetBack(w.bound)
+	s.SetBack(w.Bound)
 	s.Asked(asked)
-	s.Add(until, nil, 0, "%s of undisturbed time later no session had been granted %s", history.Duration(w.countedNS), k.Name)
+	s.Add(until, nil, 0, "%s of undisturbed time later no session had been granted %s", history.Duration(w.CountedNS), k.Name)
 	s.Finish()
 	return f
 }
@@ -84,7 +84,7 @@ func (j *Judge) lostWakeUpFinding(k *model.Lock, hung []pendingWaiter, fresh []*
 	f := model.Finding{
 		Key: k.Name, FromNS: min(first.InvokeNS, first.fromNS), ToNS: fresh[0].DoneNS, AtNS: first.dueNS(),
 		Summary: fmt.Sprintf("%s waited for %s: not granted in %s %s, %s, and a fresh session then got it in %s: %s",
-			waiterNames(hung), k.Name, history.Duration(first.countedNS), j.afterwards(), explain.BoundWords(first.bound), history.Duration(fresh[0].DoneNS-fresh[0].InvokeNS), j.whyHung(first)),
+			waiterNames(hung), k.Name, history.Duration(first.CountedNS), j.afterwards(), explain.BoundWords(first.Bound), history.Duration(fresh[0].DoneNS-fresh[0].InvokeNS), j.whyHung(first)),
 		Cause: explain.WakeUpCause(j.m, holdsOf(hung), first.fromNS),
 	}
 	s := explain.NewStory(j.m, &f, first.Hold, fresh[0])
@@ -99,13 +99,13 @@ func (j *Judge) lostWakeUpFinding(k *model.Lock, hung []pendingWaiter, fresh []*
 		f.Holds = append(f.Holds, h.ID)
 		s.Hold(h)
 	}
-	s.SetBack(first.bound)
+	s.SetBack(first.Bound)
 	calm := "all faults were healed"
 	if len(j.m.Faults) == 0 {
 		calm = "the load was over"
 	}
 	s.Add(first.fromNS, nil, 0, calm+", and no request or release of unknown outcome was left that could keep %s taken", k.Name)
-	s.Add(first.untilNS, nil, 0, "%s of undisturbed time later none of the waiting clients had been granted %s, while plain writes to the service succeeded", history.Duration(first.countedNS), k.Name)
+	s.Add(first.untilNS, nil, 0, "%s of undisturbed time later none of the waiting clients had been granted %s, while plain writes to the service succeeded", history.Duration(first.CountedNS), k.Name)
 	s.Finish()
 	return f
 }
@@ -152,15 +152,15 @@ func waiterNames(hung []pendingWaiter) string {
 }
 
 // zombieFinding is of an acquire that goes on after its own session.
-func (j *Judge) zombieFinding(h *model.Hold, session *model.Session, w wait) model.Finding {
+func (j *Judge) zombieFinding(h *model.Hold, session *model.Session, w model.Wait) model.Finding {
 	f := model.Finding{
-		Key: h.Key, FromNS: h.InvokeNS, ToNS: session.EndedNS + w.countedNS, AtNS: session.EndedNS + w.countedNS,
-		Summary: fmt.Sprintf("%s still waited for %s %s after the service had said that its session was gone, %s", h.Client, h.Key, history.Duration(w.countedNS), explain.BoundWords(w.bound)),
+		Key: h.Key, FromNS: h.InvokeNS, ToNS: session.EndedNS + w.CountedNS, AtNS: session.EndedNS + w.CountedNS,
+		Summary: fmt.Sprintf("%s still waited for %s %s after the service had said that its session was gone, %s", h.Client, h.Key, history.Duration(w.CountedNS), explain.BoundWords(w.Bound)),
 		Cause:   explain.LossCause(j.m, h, nil, session.EndedNS),
 	}
 	s := explain.NewStory(j.m, &f, h, nil)
 	s.Asked(h)
-	s.SetBack(w.bound)
+	s.SetBack(w.Bound)
 	s.Add(session.EndedNS, nil, 0, "the service said that the session of %s is gone", h.Client)
 	s.Finish()
 	return f

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"lockcheck/checker/explain"
 	"lockcheck/checker/history"
@@ -14,7 +15,7 @@ import (
 // disturbed the run, plain writes to the service succeeded, and clients waited for the lock or were granted it and gave it back.
 //
 // A slot that is recorded late is fine, and so is one that others before it keep waiting: jobs may take longer than their slots. So
-// what counts is time between two records of a key, from when the next slot was due. Where no client asked, or one may have kept the
+// what counts is time between two jobs of a key, from when the next slot was due. Where no client asked, or one may have kept the
 // lock for a reason that is not known, it is not known either what the slot was missed for.
 func (j *Judge) MissedExecution() Outcome { return j.beyondSilences(j.missedExecution) }
 
@@ -33,7 +34,7 @@ func (j *Judge) missedExecution(silences bool) Outcome {
 	if o.Inconclusive != "" {
 		return o
 	}
-	disturbed, due := disturbed(j.m), j.m.Plan.DueNS(load, 1)
+	disturbed, due := j.m.Disturbed(), j.m.Plan.DueNS(load, 1)
 	if due = min(due, end); end-due-model.Within(disturbed, due, end) <= j.m.MinBoundNS() {
 		o.NotApplicable = fmt.Sprintf("no slot was due for as long as one may be late (%s of undisturbed time): the load lasted %s, %s of it undisturbed, see --time-limit",
 			history.Duration(j.m.MinBoundNS()), history.Duration(end-load), history.Duration(end-load-model.Within(disturbed, load, end)))
@@ -66,10 +67,16 @@ func (j *Judge) idleStretches(k *model.Lock, load, end int64) (all []idle) {
 	log := newLedger(plan.Excerpt.Before(k.Name))
 	next, since := log.slot+1, load
 	var last *model.Access
+	jobs := sync.OnceValue(func() []model.Span { return j.jobs(k) })
 	take := func(until int64) {
 		from := max(since, plan.DueNS(load, next))
-		if since != model.Never && until-from > j.m.MinBoundNS() {
-			all = append(all, idle{model.Span{FromNS: from, ToNS: until}, k.Name, next, last})
+		if since == model.Never || until-from <= j.m.MinBoundNS() {
+			return
+		}
+		for _, part := range outside(jobs(), model.Span{FromNS: from, ToNS: until}) {
+			if part.ToNS-part.FromNS > j.m.MinBoundNS() {
+				all = append(all, idle{part, k.Name, next, last})
+			}
 		}
 	}
 	for _, a := range k.Handled {
@@ -90,13 +97,33 @@ func (j *Judge) idleStretches(k *model.Lock, load, end int64) (all []idle) {
 	return all
 }
 
+// jobs are when clients did the job of a slot of a key that they record after it, whatever came of the record. One whose write was withheld
+// sooner than its work takes did none.
+func (j *Judge) jobs(k *model.Lock) (spans []model.Span) {
+	if execution, _ := history.ExecutionNamed(j.m.Plan.Execution); execution.MarksFirst {
+		return nil
+	}
+	for _, h := range k.Acquires {
+		for _, a := range h.Accesses {
+			until := min(cmp.Or(a.DoneNS, j.m.EndNS), cmp.Or(j.m.Clients[h.Client].ExitNS, model.Never))
+			if a.F == history.Write && (!history.HeldBack(a.Code) || until-a.InvokeNS >= a.WorkNS) {
+				spans = append(spans, model.Span{FromNS: a.InvokeNS, ToNS: until})
+			}
+		}
+	}
+	return spans
+}
+
 // workedUntil is until when the client of a hold that recorded a slot kept others from the next by its job, if it records a slot first.
 func (j *Judge) workedUntil(k *model.Lock, h *model.Hold) int64 {
 	if execution, _ := history.ExecutionNamed(j.m.Plan.Execution); !execution.MarksFirst {
 		return 0
 	}
-	return min(h.ReleaseNS, j.m.MayHoldUntil(h), k.ReplacedNS(h))
+	return min(h.ReleaseNS, j.m.MayHoldUntil(h), lostNS(h), k.ReplacedNS(h))
 }
+
+// lostNS is when the client of a hold was told that it is lost; never if it was not.
+func lostNS(h *model.Hold) int64 { return cmp.Or(h.LostNS, model.Never) }
 
 // missedSlot is a slot that was due for too long, and the part of that time in which no client can have kept the lock.
 type missedSlot struct {
@@ -104,15 +131,15 @@ type missedSlot struct {
 	waiter  *model.Hold  // that waited for the lock in it, or could have run the slot, for longest
 	granted int64        // how often clients were granted the lock in it, and asked to give it back
 	lost    []model.Span // of it does not count
-	wait
+	model.Wait
 }
 
 // dueNS is by when it should have been run.
 func (m missedSlot) dueNS() int64 {
-	due := m.sinceNS + m.bound.NS()
+	due := m.SinceNS + m.Bound.NS()
 	for _, s := range m.lost {
-		if s.ToNS > m.sinceNS && s.FromNS < due {
-			due += s.ToNS - max(s.FromNS, m.sinceNS)
+		if s.ToNS > m.SinceNS && s.FromNS < due {
+			due += s.ToNS - max(s.FromNS, m.SinceNS)
 		}
 	}
 	return due
@@ -142,11 +169,11 @@ func (j *Judge) missed(k *model.Lock, s idle, disturbed, silent []model.Span, o 
 			return false
 		}
 		w, part := waitedBeside(silent, j.m, from, to, lost)
-		if w.tooLong() {
-			in := model.Span{FromNS: w.sinceNS, ToNS: part.ToNS}
-			missed = missedSlot{idle: s, lost: lost, waiter: waitedLongest(j.m, asked, in), granted: grantedIn(j.m, asked, in), wait: w}
+		if w.TooLong() {
+			in := model.Span{FromNS: w.SinceNS, ToNS: part.ToNS}
+			missed = missedSlot{idle: s, lost: lost, waiter: waitedLongest(j.m, asked, in), granted: grantedIn(j.m, asked, in), Wait: w}
 		}
-		return w.tooLong()
+		return w.TooLong()
 	}
 	for _, t := range kept {
 		if handedBack(j.m, t.hold) != nil {
@@ -164,9 +191,9 @@ func (j *Judge) missed(k *model.Lock, s idle, disturbed, silent []model.Span, o 
 	if found {
 		return missed, true
 	}
-	w := waited(j.m, s.FromNS, s.ToNS, disturbed)
-	if o.Inconclusive == "" && s.ToNS-s.FromNS-model.Within(disturbed, s.FromNS, s.ToNS) > w.bound.NS() {
-		if !waited(j.m, s.FromNS, s.ToNS, gaps).tooLong() {
+	w := j.m.Waited(s.FromNS, s.ToNS, disturbed)
+	if o.Inconclusive == "" && s.ToNS-s.FromNS-model.Within(disturbed, s.FromNS, s.ToNS) > w.Bound.NS() {
+		if !j.m.Waited(s.FromNS, s.ToNS, gaps).TooLong() {
 			kept = nil // without them it would not be known either
 		}
 		o.Inconclusive = j.unclear(s, w, kept)
@@ -175,16 +202,16 @@ func (j *Judge) missed(k *model.Lock, s idle, disturbed, silent []model.Span, o 
 }
 
 // unclear is why it is not known what a slot was missed for.
-func (j *Judge) unclear(s idle, w wait, kept []tenancy) string {
+func (j *Judge) unclear(s idle, w model.Wait, kept []tenancy) string {
 	ran := fmt.Sprintf("no client ran slot %d of %s for ", s.slot, s.key)
 	switch {
-	case !w.tooLong():
+	case !w.TooLong():
 		return ran + history.Duration(s.ToNS-s.FromNS) + ", but plain writes to the service were not seen to succeed all that time"
 	case len(kept) > 0:
 		h := slices.MaxFunc(kept, func(a, b tenancy) int { return cmp.Compare(a.ToNS-a.FromNS, b.ToNS-b.FromNS) }).hold
-		return ran + fmt.Sprintf("%s, but %s may have kept the lock since %s (%s): %s", history.Duration(w.countedNS), h.Client, history.Moment(min(h.DoneNS, doubtedFrom(j.m, h))), h.ID, j.whyKept(h))
+		return ran + fmt.Sprintf("%s, but %s may have kept the lock since %s (%s): %s", history.Duration(w.CountedNS), h.Client, history.Moment(min(h.DoneNS, doubtedFrom(j.m, h))), h.ID, j.whyKept(h))
 	}
-	return ran + history.Duration(w.countedNS) + ", but clients did not ask for the lock all that time"
+	return ran + history.Duration(w.CountedNS) + ", but clients did not ask for the lock all that time"
 }
 
 // whyKept is why a client that lived may have kept the lock.
@@ -206,7 +233,7 @@ func (j *Judge) whyKept(h *model.Hold) string {
 // none, or the grant had ended before. A release that failed did not give it back, but its client runs nothing more either.
 func handedBack(m *model.Model, h *model.Hold) *model.Attempt {
 	for _, a := range h.Attempts {
-		if a.F == history.Release && h.Outcome == history.OK && a.InvokeNS <= m.MayHoldUntil(h) {
+		if a.F == history.Release && h.Outcome == history.OK && a.InvokeNS <= min(m.MayHoldUntil(h), lostNS(h)) {
 			return a
 		}
 	}
@@ -305,11 +332,11 @@ func (j *Judge) missedFinding(k *model.Lock, missed missedSlot) model.Finding {
 	switch {
 	case missed.granted > 0:
 		although = "the lock was granted " + history.Counted(missed.granted, "time", "times")
-	case missed.waiter.Outcome == history.OK && missed.waiter.DoneNS < missed.sinceNS:
+	case missed.waiter.Outcome == history.OK && missed.waiter.DoneNS < missed.SinceNS:
 		although = missed.waiter.Client + " had the lock"
 	}
 	f.Summary = fmt.Sprintf("slot %d of %s, due at %s, was run by no client for %s, although %s: %s",
-		missed.slot, k.Name, history.Moment(due), history.Duration(missed.countedNS), although, explain.BoundWords(missed.bound))
+		missed.slot, k.Name, history.Moment(due), history.Duration(missed.CountedNS), although, explain.BoundWords(missed.Bound))
 	f.Cause = explain.WaitCause(j.m, k, f.AtNS)
 	old := missed.waiter
 	if granted := k.LastGrant(f.AtNS); granted != nil {

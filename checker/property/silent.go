@@ -55,15 +55,15 @@ func (j *Judge) silencesOn(k *model.Lock, silences bool) []model.Span {
 
 // waitedBeside is waited between silences, and when: a silent client may have been granted the lock and have given it back, so that what counts
 // begins anew after each. A part that is too long comes before all others, and then the longest.
-func waitedBeside(silent []model.Span, m *model.Model, from, to int64, disturbed []model.Span) (longest wait, part model.Span) {
+func waitedBeside(silent []model.Span, m *model.Model, from, to int64, disturbed []model.Span) (longest model.Wait, part model.Span) {
 	part = model.Span{FromNS: from, ToNS: to}
 	if len(silent) == 0 {
-		return waited(m, from, to, disturbed), part
+		return m.Waited(from, to, disturbed), part
 	}
-	longest = waited(m, from, to, []model.Span{part}) // nothing of it counts
+	longest = m.Waited(from, to, []model.Span{part}) // nothing of it counts
 	for _, s := range outside(silent, model.Span{FromNS: from, ToNS: to}) {
-		w := waited(m, s.FromNS, s.ToNS, disturbed)
-		if hangs := w.tooLong(); hangs && !longest.tooLong() || hangs == longest.tooLong() && w.countedNS > longest.countedNS {
+		w := m.Waited(s.FromNS, s.ToNS, disturbed)
+		if hangs := w.TooLong(); hangs && !longest.TooLong() || hangs == longest.TooLong() && w.CountedNS > longest.CountedNS {
 			longest, part = w, s
 		}
 	}

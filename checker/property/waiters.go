@@ -24,13 +24,13 @@ func (j *Judge) pendingWaiters(k *model.Lock, fresh []*model.Hold, disturbed, si
 	if granted || len(old) == 0 {
 		return
 	}
-	taken := j.mayBeTaken(k, phase)
+	taken := j.mayBeTaken(k, phase, silent)
 	var hung []pendingWaiter
 	undecided := ""
 	for _, h := range old {
 		w, left := j.longestPending(h, phase, taken, disturbed, silent)
 		switch {
-		case w.tooLong():
+		case w.TooLong():
 			hung = append(hung, w)
 		case left && undecided == "":
 			undecided = w.undecided(taken, j.afterwards())
@@ -42,7 +42,7 @@ func (j *Judge) pendingWaiters(k *model.Lock, fresh []*model.Hold, disturbed, si
 	case o.Inconclusive != "":
 	case len(hung) > 0:
 		o.Inconclusive = fmt.Sprintf("%s waited %s for %s %s and was not granted it, and whether fresh sessions get it was not seen",
-			hung[0].Client, history.Duration(hung[0].countedNS), k.Name, j.afterwards())
+			hung[0].Client, history.Duration(hung[0].CountedNS), k.Name, j.afterwards())
 	default:
 		o.Inconclusive = undecided
 	}
@@ -53,24 +53,24 @@ func (j *Judge) pendingWaiters(k *model.Lock, fresh []*model.Hold, disturbed, si
 type pendingWaiter struct {
 	*model.Hold
 	fromNS, untilNS int64
-	wait
+	model.Wait
 }
 
 // dueNS is by when the lock should have been granted.
-func (w pendingWaiter) dueNS() int64 { return w.fromNS + w.bound.NS() }
+func (w pendingWaiter) dueNS() int64 { return w.fromNS + w.Bound.NS() }
 
 // longestPending looks at how an acquire went on. A stretch that is too long comes before a longer one that is not known to be. Left
 // reports that the end of the phase ended its wait, or the harness did, which is no answer.
 func (j *Judge) longestPending(h *model.Hold, phase model.Span, taken []tenancy, disturbed, silent []model.Span) (longest pendingWaiter, left bool) {
 	until, left := j.waitsUntil(h, phase.ToNS)
-	longest = pendingWaiter{Hold: h, untilNS: until, wait: wait{countedNS: -1}}
+	longest = pendingWaiter{Hold: h, untilNS: until, Wait: model.Wait{CountedNS: -1}}
 	from := phase.FromNS
 	take := func(to int64) {
 		if from >= to {
 			return
 		}
 		w, part := waitedBeside(silent, j.m, from, to, disturbed)
-		if hangs := w.tooLong(); hangs && !longest.tooLong() || hangs == longest.tooLong() && w.countedNS > longest.countedNS {
+		if hangs := w.TooLong(); hangs && !longest.TooLong() || hangs == longest.TooLong() && w.CountedNS > longest.CountedNS {
 			longest = pendingWaiter{h, part.FromNS, part.ToNS, w}
 		}
 	}
@@ -102,10 +102,11 @@ type tenancy struct {
 }
 
 // mayBeTaken are the tenancies that reach into the phase, in the order of their beginnings.
-func (j *Judge) mayBeTaken(k *model.Lock, phase model.Span) (taken []tenancy) {
+func (j *Judge) mayBeTaken(k *model.Lock, phase model.Span, silent []model.Span) (taken []tenancy) {
 	for _, h := range k.Acquires {
-		if until := j.m.MayHoldUntil(h); until > phase.FromNS && until >= h.DoneNS && h.DoneNS < phase.ToNS {
-			taken = append(taken, tenancy{model.Span{FromNS: h.DoneNS, ToNS: until}, h})
+		from, until := j.m.MayHoldSince(h, silent), j.m.MayHoldUntil(h)
+		if until > phase.FromNS && until >= from && from < phase.ToNS {
+			taken = append(taken, tenancy{model.Span{FromNS: from, ToNS: until}, h})
 		}
 	}
 	slices.SortStableFunc(taken, func(a, b tenancy) int { return cmp.Compare(a.FromNS, b.FromNS) })
@@ -128,39 +129,9 @@ func (w pendingWaiter) undecided(taken []tenancy, afterwards string) string {
 				w.Client, w.Key, afterwards, t.hold.Client, t.hold.ID)
 		}
 	}
-	if !w.works {
+	if !w.Works {
 		return fmt.Sprintf("%s still waited for %s %s, but no plain write to the service was seen to succeed since", w.Client, w.Key, afterwards)
 	}
 	return fmt.Sprintf("%s had waited for %s for %s %s when that was ended, which is too early to say that it hangs: not %s",
-		w.Client, w.Key, history.Duration(w.countedNS), afterwards, explain.BoundWords(w.bound))
+		w.Client, w.Key, history.Duration(w.CountedNS), afterwards, explain.BoundWords(w.Bound))
 }
-
-// wait is a stretch in which a client waited for a lock, as far as it counts.
-type wait struct {
-	sinceNS   int64 // from when it counts
-	countedNS int64
-	works     bool          // a plain write to the service succeeded after the last that failed
-	bound     history.Bound // how long the wait may be
-}
-
-func (w wait) tooLong() bool { return w.works && w.countedNS > w.bound.NS() }
-
-// waited is how much of [from, to] counts: what disturbances (merged spans) leave of the stretch after the service was last
-// seen to refuse a plain write.
-func waited(m *model.Model, from, to int64, disturbed []model.Span) wait {
-	works := false
-	for _, p := range m.Probes {
-		switch {
-		case p.InvokeNS > to:
-		case p.DoneNS == 0 || !p.OK:
-			from, works = max(from, p.DoneNS, p.InvokeNS), false
-		case p.DoneNS >= from:
-			works = true
-		}
-	}
-	from = min(from, to)
-	return wait{sinceNS: from, countedNS: to - from - model.Within(disturbed, from, to), works: works, bound: m.Bound(from, to)}
-}
-
-// disturbed are the stretches in which the machine or the harness stood still, or a fault was in effect, merged.
-func disturbed(m *model.Model) []model.Span { return model.Merged(append(m.Faulty(), m.Stalls...)) }
