@@ -63,7 +63,7 @@ func mount(dir, data string, g *gate, u *unsynced) (*mounted, error) {
 	server, err := fuse.NewServer(fs.NewNodeFS(root, &fs.Options{
 		EntryTimeout: &timeout, AttrTimeout: &timeout, NullPermissions: true,
 	}), fmt.Sprintf("/dev/fd/%d", fd), &fuse.MountOptions{
-		Name: "lockcheck", DisableXAttrs: true, ExplicitDataCacheControl: true, MaxWrite: 128 << 10,
+		Name: "lockcheck", ExplicitDataCacheControl: true, MaxWrite: 128 << 10,
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("serve the file system over %s: %w", dir, err), unix.Unmount(dir, unix.MNT_DETACH))

@@ -15,6 +15,7 @@ import (
 	"lockcheck/clusters/backend/postgres"
 	"lockcheck/clusters/backend/redis"
 	"lockcheck/clusters/backend/redlock"
+	"lockcheck/clusters/backend/s3"
 	"lockcheck/clusters/backend/zookeeper"
 )
 
@@ -28,6 +29,7 @@ var Backends = []clusters.Described{
 	postgres.Backend{},
 	redis.Backend{},
 	redlock.Backend{},
+	s3.Backend{},
 	zookeeper.Backend{},
 }
 
