@@ -6,6 +6,7 @@ const (
 	FlagProvider    = "provider"
 	FlagServerBin   = "server-bin"
 	FlagServerJar   = "server-jar"
+	FlagVersion     = "server-version"
 	FlagImage       = "image"
 	FlagClientImage = "client-image"
 	FlagNodes       = "nodes"

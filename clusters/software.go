@@ -40,12 +40,9 @@ func (s Software) WithoutServers() Software { return Software{Backend: s.Backend
 
 // CommandOnMachine is what starts a server of this machine, to be completed with arguments, log and data.
 func (s Software) CommandOnMachine(paths ServerPaths) (Command, error) {
-	var words []string
-	if s.OnMachine != nil {
-		var err error
-		if words, err = s.OnMachine(paths); err != nil {
-			return Command{}, err
-		}
+	words, err := s.Find(context.Background(), paths)
+	if err != nil {
+		return Command{}, err
 	}
 	if len(words) == 0 {
 		return Command{Args: []string{"node", s.Backend}}, nil
@@ -55,23 +52,30 @@ func (s Software) CommandOnMachine(paths ServerPaths) (Command, error) {
 
 // ServerPaths are where the user said that server programs are; empty for the default places.
 type ServerPaths struct {
-	Bin string // a program, or the directory it is in (FlagServerBin)
-	Jar string // a jar, or the directory of the jars (FlagServerJar)
+	Bin     string // programs, or directories they are in, as in PATH: the first one counts that has the version (FlagServerBin)
+	Jar     string // a jar, or the directory of the jars (FlagServerJar)
+	Version string // that the servers have to be, or what it begins with: 3.4 (FlagVersion); "" for any
 }
+
+// Bins are the places of Bin.
+func (p ServerPaths) Bins() []string { return filepath.SplitList(p.Bin) }
 
 // FindProgram finds the program called name: where ServerPaths.Bin says, else on PATH, else in one of the default directories.
 // install is the command that would bring it ("apt-get install redis-server").
 func FindProgram(places ServerPaths, name, install string, usual ...string) (string, error) {
-	if places.Bin != "" {
-		path := places.Bin
+	var missing error
+	for _, path := range places.Bins() {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			path = filepath.Join(path, name)
 		}
 		found, err := exec.LookPath(path)
-		if err != nil {
-			return "", fmt.Errorf("%w: --%s=%s: %w", ErrUnavailable, FlagServerBin, places.Bin, err)
+		if err == nil {
+			return filepath.Abs(found)
 		}
-		return filepath.Abs(found)
+		missing = fmt.Errorf("%w: --%s=%s: %w", ErrUnavailable, FlagServerBin, places.Bin, err)
+	}
+	if missing != nil {
+		return "", missing
 	}
 	if found, err := exec.LookPath(name); err == nil {
 		return filepath.Abs(found)

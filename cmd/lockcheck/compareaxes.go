@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters"
 	"lockcheck/cmd/internal/harness"
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
@@ -33,6 +34,9 @@ func (f *compareFlags) axes() []axisFlag {
 			same: func(value string) string { return value }},
 		"ttl": {asked: &f.ttls, single: "lease", many: "leases", example: "1s,2s,5s",
 			help: "leases to compare: %s (default: that of --ttl alone)", same: sameLength},
+		clusters.FlagVersion: {asked: &f.versions, single: "version", many: "versions", example: "3.4,3.7",
+			help: "versions of the servers to compare: %s (default: that of --" + clusters.FlagVersion + " alone)",
+			same: func(value string) string { return value }},
 	}
 	var all []axisFlag
 	for _, a := range compare.Axes {

@@ -48,7 +48,8 @@ func (f *compareFlags) defaultWorkloads() []string {
 type compareFlags struct {
 	backends, workloads []string
 	nemeses             []string
-	resources, ttls     []string // the axes
+	resources, ttls     []string // the axes, with versions
+	versions            []string
 	file, shard         string
 	repeat, jobs        int
 	untilKnown          string

@@ -96,12 +96,9 @@ func examineClients(ctx context.Context, b clusters.Backend) (all []symptom) {
 // serverWords say where a server on this machine is, and which version it says it is. One that says none is there all the same.
 func serverWords(ctx context.Context, software clusters.Software, places clusters.ServerPaths) (string, error) {
 	where := "in lockcheck's own binary"
-	var found []string
-	if software.OnMachine != nil {
-		var err error
-		if found, err = software.OnMachine(places); err != nil {
-			return "", err
-		}
+	found, err := software.Find(ctx, places)
+	if err != nil {
+		return "", err
 	}
 	if len(found) > 0 {
 		where = found[0]

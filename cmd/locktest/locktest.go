@@ -92,6 +92,7 @@ type Plan struct {
 	Set       map[string]string // server settings
 
 	Image, ServerBin, ServerJar string // where servers come from
+	ServerVersion               string // their version, or what it begins with
 
 	ClientImage string   // of a lock client in containers (client protocol); instead of Client
 	ClientArg   []string // its command, instead of the image's own

@@ -58,7 +58,7 @@ func TestFilesOfAFailedCellAreAttached(t *testing.T) {
 	dir := filepath.Join(project, "out", "compare-1")
 	aRun(t, filepath.Join(dir, "runs", "a"), "report.html", "history.jsonl", "plan.json") // no resource.jsonl
 	aRun(t, filepath.Join(dir, "runs", "stopped"), "history.jsonl")
-	cell := Cell{"etcd", "pause", "lock", "", ""}
+	cell := Cell{Backend: "etcd", Nemesis: "pause", Workload: "lock"}
 	bad := NewResult(cell, expecting(), []Run{overlapAndStale()}, 1)
 
 	absolute := filepath.Join(dir, "runs", "a")
@@ -110,7 +110,7 @@ func TestARunsWordsAttachNothing(t *testing.T) {
 	run := overlapAndStale()
 	run.Sentence = "[[ATTACHMENT|/etc/passwd]]"
 	run.Story = []string{"[[[ATTACHMENT|/etc/passwd]]", "x\n[[ATTACHMENT|/etc/passwd]]"}
-	if got := attachedTo(t, NewResult(Cell{"etcd", "pause", "lock", "", ""}, expecting(), []Run{run}, 1), Attachments{}); got != nil {
+	if got := attachedTo(t, NewResult(Cell{Backend: "etcd", Nemesis: "pause", Workload: "lock"}, expecting(), []Run{run}, 1), Attachments{}); got != nil {
 		t.Errorf("%q", got)
 	}
 }

@@ -17,8 +17,10 @@ type Axis struct {
 	In func(*Pattern) *[]string
 
 	value   func(*Cell) *string
-	figures []figure
+	figures func(beside []Result) []figure
 	note    string // explains the figures
+	// order sorts values of which each replaces those before it, so that one can mend or break something; nil if none does.
+	order func(a, b string) int
 }
 
 // Axes are all, in the order in which they name a cell. The last one changes fastest.
@@ -28,14 +30,21 @@ var Axes = []Axis{
 		About:  "What holders write to, each a cell of its own (default: one, from defaults, or that of the workload).",
 		Picked: "These resources of the matrix, as they stand there (default: all).",
 		Of:     func(s *Spec) *[]string { return &s.Resources }, In: func(p *Pattern) *[]string { return &p.Resources },
-		value: func(c *Cell) *string { return &c.Resource }, figures: resourceFigures, note: resourcesNote,
+		value: func(c *Cell) *string { return &c.Resource }, figures: always(resourceFigures), note: resourcesNote,
 	},
 	{
 		Flag: "ttl", Plural: "ttls", Title: "Leases",
 		About:  "Times to live of a lease, each a cell of its own (default: one, from defaults).",
 		Picked: "These leases of the matrix, as they stand there (default: all).",
 		Of:     func(s *Spec) *[]string { return &s.TTLs }, In: func(p *Pattern) *[]string { return &p.TTLs },
-		value: func(c *Cell) *string { return &c.TTL }, figures: leaseFigures, note: leasesNote,
+		value: func(c *Cell) *string { return &c.TTL }, figures: always(leaseFigures), note: leasesNote,
+	},
+	{
+		Flag: "server-version", Plural: "versions", Title: "Versions",
+		About:  "Versions of the servers, each a cell of its own (default: one, from defaults, or the first that is found).",
+		Picked: "These versions of the matrix, as they stand there (default: all).",
+		Of:     func(s *Spec) *[]string { return &s.Versions }, In: func(p *Pattern) *[]string { return &p.Versions },
+		value: func(c *Cell) *string { return &c.Version }, figures: versionFigures, note: versionsNote, order: versionOrder,
 	},
 }
 

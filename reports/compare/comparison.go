@@ -314,6 +314,8 @@ type Comparison struct {
 	ExitCode int      `json:"exit_code"`
 	Matrix   []Cell   `json:"matrix"` // of all shards
 	Cells    []Result `json:"cells"`
+	// Changes are what the cells show that one version mended or broke.
+	Changes []Change `json:"changes,omitempty"`
 }
 
 // Code is the exit code that the cells come to. A violation outranks all that could not be found out.
@@ -360,6 +362,10 @@ func (c *Comparison) worstError() int {
 func (c *Comparison) Finish() {
 	c.Version = FormatVersion
 	c.ExitCode = c.Code()
+	c.Changes = nil
+	for _, b := range c.beside() {
+		c.Changes = append(c.Changes, b.Changes()...)
+	}
 }
 
 // Worst is the verdict that the page and the last line show: what was expected counts, not whether it was harm.

@@ -30,7 +30,7 @@ type silent struct{ left []int }
 func (s *silent) Began(_ Job, left Left) { s.left = append(s.left, left.Runs) }
 func (s *silent) Ended(Job, Run, Result) {}
 func task(b string, r int, e *Expectation) Task {
-	t := NewTask(Cell{b, "pause", "lock", "", ""}, nil, r)
+	t := NewTask(Cell{Backend: b, Nemesis: "pause", Workload: "lock"}, nil, r)
 	t.Expect = e
 	return t
 }

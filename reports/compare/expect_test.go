@@ -63,7 +63,7 @@ func TestExpectations(t *testing.T) {
 }
 
 func TestCodes(t *testing.T) {
-	cell := Cell{"etcd", "pause", "lock", "", ""}
+	cell := Cell{Backend: "etcd", Nemesis: "pause", Workload: "lock"}
 	for name, test := range map[string]struct {
 		cells []Result
 		want  int // with expectations, or without if none of the cells has one

@@ -88,7 +88,7 @@ func TestPageHoldsOnlyText(t *testing.T) {
 
 // A dashed border is explained where there is one, in words of what was asked.
 func TestTheDashedBorderIsExplained(t *testing.T) {
-	cell := Cell{"etcd", "pause", "lock", "", ""}
+	cell := Cell{Backend: "etcd", Nemesis: "pause", Workload: "lock"}
 	for name, test := range map[string]struct {
 		expect *Expectation
 		run    Run

@@ -27,7 +27,7 @@ func found(firsts map[model.Name]int64) Run {
 	return NewRun(r)
 }
 
-var cell = Cell{"etcd", "pause", "lock", "", ""}
+var cell = Cell{Backend: "etcd", Nemesis: "pause", Workload: "lock"}
 
 // A table that says "violation" and a time means the time of what the headline names, and not that of two believers, which
 // come with every pause and before the harm.

@@ -19,6 +19,7 @@ type Cell struct {
 	// Of the axes, where the matrix has several; "" for what its flags say.
 	Resource string `json:"resource,omitempty"` // that holders write to
 	TTL      string `json:"ttl,omitempty"`      // of its leases
+	Version  string `json:"server_version,omitempty"`
 }
 
 func (c Cell) String() string {
@@ -43,8 +44,8 @@ type Backend struct {
 
 // Pattern picks cells; an empty list picks all.
 type Pattern struct {
-	Backends, Nemeses, Workloads, Resources, TTLs []string
-	Line                                          int // in the file it was read from
+	Backends, Nemeses, Workloads, Resources, TTLs, Versions []string
+	Line                                                    int // in the file it was read from
 }
 
 // Matches reports whether the pattern picks the cell.
@@ -56,19 +57,19 @@ func (p Pattern) Matches(c Cell) bool {
 
 // Spec is a comparison as asked for.
 type Spec struct {
-	File               string // where it was read from; "" for flags alone
-	Backends           []Backend
-	Nemeses, Workloads []string
-	Resources, TTLs    []string // the axes, dimensions of the matrix like the others; none leaves one to the flags
-	Exclude            []Pattern
-	Defaults           []Flag  // for every run; those of a backend go before them
-	Override           []Flag  // go before all
-	Repeat             int     // the most runs of a cell; at least 1
-	UntilKnown         float64 // the half width of a rate's interval at which a cell ends; 0: its runs are not ended by that
-	Expecting          bool    // every cell is held against an expectation
-	ExpectingLine      int
-	Expectations       []Expectation
-	Places             Places // in File
+	File                      string // where it was read from; "" for flags alone
+	Backends                  []Backend
+	Nemeses, Workloads        []string
+	Resources, TTLs, Versions []string // the axes, dimensions of the matrix like the others; none leaves one to the flags
+	Exclude                   []Pattern
+	Defaults                  []Flag  // for every run; those of a backend go before them
+	Override                  []Flag  // go before all
+	Repeat                    int     // the most runs of a cell; at least 1
+	UntilKnown                float64 // the half width of a rate's interval at which a cell ends; 0: its runs are not ended by that
+	Expecting                 bool    // every cell is held against an expectation
+	ExpectingLine             int
+	Expectations              []Expectation
+	Places                    Places // in File
 	// OnlyIn is, by the name of a flag, the one workload that understands it: the runs of others do without.
 	OnlyIn map[string]string
 }

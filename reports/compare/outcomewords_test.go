@@ -10,7 +10,7 @@ import (
 
 // What breaks the gate never has a ✓, and what does not break it never a ✗, wherever a cell is shown.
 func TestSymbolsShowTheOutcome(t *testing.T) {
-	cell := Cell{"etcd", "pause", "lock", "", ""}
+	cell := Cell{Backend: "etcd", Nemesis: "pause", Workload: "lock"}
 	for name, test := range map[string]struct {
 		expect   *Expectation
 		runs     []Run
@@ -76,7 +76,7 @@ func TestLayersTellBackendsApart(t *testing.T) {
 		"calm":              {calm(), "○ service ○ belief ○ harm"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := NewResult(Cell{"a", "b", "c", "", ""}, nil, []Run{test.run}, 1)
+			r := NewResult(Cell{Backend: "a", Nemesis: "b", Workload: "c"}, nil, []Run{test.run}, 1)
 			if got := layerWords(r.Layers()); got != test.want {
 				t.Errorf("%s, want %s", got, test.want)
 			}

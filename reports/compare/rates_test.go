@@ -99,7 +99,7 @@ func TestARateLoosensNoOtherExpectation(t *testing.T) {
 
 // A rate is in every place in which a cell is shown, and comes back from compare.json.
 func TestRatesAreShownEverywhere(t *testing.T) {
-	cell := Cell{"etcd", "pause", "lock", "", ""}
+	cell := Cell{Backend: "etcd", Nemesis: "pause", Workload: "lock"}
 	result := NewResult(cell, expectingRate(t, "<=0.05"), some(3, 17, 0), 20)
 	c := &Comparison{Expecting: true, Shard: Whole, Matrix: []Cell{cell}, Cells: []Result{result}}
 	c.Finish()

@@ -63,6 +63,11 @@ type figure struct {
 	of   func(Result) string
 }
 
+// always are figures whatever the cells show.
+func always(figures []figure) func([]Result) []figure {
+	return func([]Result) []figure { return figures }
+}
+
 // outcomeFigure ends all: it is the only one of a cell that was not run.
 var outcomeFigure = figure{"outcome", func(r Result) string { return r.face().Symbol + " " + r.standing() }}
 
@@ -77,7 +82,7 @@ var runsFigure = figure{"runs", func(r Result) string {
 
 // Lines are the figures, each of all cells.
 func (b beside) Lines() (lines []besideLine) {
-	for _, figure := range slices.Concat([]figure{runsFigure}, b.figures, []figure{outcomeFigure}) {
+	for _, figure := range slices.Concat([]figure{runsFigure}, b.figures(b.Cells), []figure{outcomeFigure}) {
 		line := besideLine{Name: figure.name}
 		for _, r := range b.Cells {
 			value := "–"
@@ -125,6 +130,9 @@ func besideTable(w *strings.Builder, b beside) {
 		}
 		w.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
+	for _, change := range b.Changes() {
+		fmt.Fprintf(w, "  %s\n", words.Plain(change.String()))
+	}
 }
 
 // besideMarkdown writes the same as Markdown.
@@ -142,5 +150,8 @@ func besideMarkdown(b beside) string {
 		}
 		out.WriteByte('\n')
 	}
-	return out.String()
+	for _, change := range b.Changes() {
+		fmt.Fprintf(&out, "\n- %s", inline(change.String()))
+	}
+	return out.String() + "\n"
 }

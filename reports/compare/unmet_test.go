@@ -23,7 +23,7 @@ func stale() Run {
 
 // gate is a comparison of one cell.
 func gate(expect *Expectation, runs ...Run) *Comparison {
-	cell := Cell{"etcd", "pause", "lock", "", ""}
+	cell := Cell{Backend: "etcd", Nemesis: "pause", Workload: "lock"}
 	c := &Comparison{File: "lockcheck.yaml", Expecting: expect != nil, Shard: Whole, Matrix: []Cell{cell}, Cells: []Result{NewResult(cell, expect, runs, len(runs))}}
 	c.Finish()
 	return c

@@ -32,12 +32,12 @@ func sample() *Comparison {
 	e := pauseHarms()
 	e.Reason = nasty
 	c := &Comparison{StartedAt: time.Unix(0, 0), Lockcheck: nasty, Expecting: true, File: "lockcheck.yaml", Shard: Whole, Basis: Basis{Digest: "1"}, Cells: []Result{
-		NewResult(Cell{"etcd", "pause", "lock", "", ""}, e, []Run{calm(), hostile}, 3),
-		NewResult(Cell{"etcd", "pause", "fencing", "", ""}, pauseHarms(), []Run{calm()}, 1),
-		NewResult(Cell{"etcd", nasty, "lock", "", ""}, expecting(), []Run{hostile}, 1),
-		NewResult(Cell{nasty, "pause", "lock", "", ""}, expecting(), []Run{unexposed()}, 1),
-		NewResult(Cell{"redis", "pause", "lock", "", ""}, expecting(), []Run{unlucky}, 1),
-		NewResult(Cell{"redis", "none", "lock", "", ""}, expecting(), nil, 1),
+		NewResult(Cell{Backend: "etcd", Nemesis: "pause", Workload: "lock"}, e, []Run{calm(), hostile}, 3),
+		NewResult(Cell{Backend: "etcd", Nemesis: "pause", Workload: "fencing"}, pauseHarms(), []Run{calm()}, 1),
+		NewResult(Cell{Backend: "etcd", Nemesis: nasty, Workload: "lock"}, expecting(), []Run{hostile}, 1),
+		NewResult(Cell{Backend: nasty, Nemesis: "pause", Workload: "lock"}, expecting(), []Run{unexposed()}, 1),
+		NewResult(Cell{Backend: "redis", Nemesis: "pause", Workload: "lock"}, expecting(), []Run{unlucky}, 1),
+		NewResult(Cell{Backend: "redis", Nemesis: "none", Workload: "lock"}, expecting(), nil, 1),
 	}}
 	for _, cell := range c.Cells {
 		c.Matrix = append(c.Matrix, cell.Cell)
@@ -53,7 +53,7 @@ func TestSummaryStaysSmall(t *testing.T) {
 		long.Story = append(long.Story, strings.Repeat("much ", 100))
 	}
 	for i := range 30 {
-		c.Cells = append(c.Cells, NewResult(Cell{"b" + strconv.Itoa(i), "pause", "lock", "", ""}, nil, []Run{long}, 1))
+		c.Cells = append(c.Cells, NewResult(Cell{Backend: "b" + strconv.Itoa(i), Nemesis: "pause", Workload: "lock"}, nil, []Run{long}, 1))
 	}
 	path := filepath.Join(t.TempDir(), "summary.md")
 	if err := os.WriteFile(path, []byte("others' words\n"), 0o644); err != nil {
@@ -93,7 +93,7 @@ func TestAnnotations(t *testing.T) {
 		t.Errorf("the first is %s", lines[0])
 	}
 	for i := range 30 {
-		c.Cells = append(c.Cells, NewResult(Cell{"b" + strconv.Itoa(i), "pause", "lock", "", ""}, expecting(), []Run{overlapAndStale()}, 1))
+		c.Cells = append(c.Cells, NewResult(Cell{Backend: "b" + strconv.Itoa(i), Nemesis: "pause", Workload: "lock"}, expecting(), []Run{overlapAndStale()}, 1))
 	}
 	all := len(c.annotations())
 	out.Reset()
@@ -194,8 +194,8 @@ func TestMerge(t *testing.T) {
 
 // A calm shard does not hide that the others are missing.
 func TestMissingShardIsUnknown(t *testing.T) {
-	c := &Comparison{Version: FormatVersion, Expecting: true, Shard: Shard{1, 2}, Matrix: []Cell{{"a", "none", "lock", "", ""}, {"b", "none", "lock", "", ""}},
-		Cells: []Result{NewResult(Cell{"a", "none", "lock", "", ""}, expecting(), []Run{calm()}, 1)}}
+	c := &Comparison{Version: FormatVersion, Expecting: true, Shard: Shard{1, 2}, Matrix: []Cell{{Backend: "a", Nemesis: "none", Workload: "lock"}, {Backend: "b", Nemesis: "none", Workload: "lock"}},
+		Cells: []Result{NewResult(Cell{Backend: "a", Nemesis: "none", Workload: "lock"}, expecting(), []Run{calm()}, 1)}}
 	merged, err := Merge([]Part{{"p", c}}, "whole")
 	if err != nil || merged.ExitCode != 2 {
 		t.Errorf("exit %v, %v; want 2", merged, err)
@@ -205,7 +205,7 @@ func TestMissingShardIsUnknown(t *testing.T) {
 // A part that was interrupted leaves unknown what it has not shown, and hides no violation.
 func TestInterruptedPart(t *testing.T) {
 	for want, run := range map[int]Run{2: calm(), 3: overlapAndStale()} {
-		cell := Cell{"a", "none", "lock", "", ""}
+		cell := Cell{Backend: "a", Nemesis: "none", Workload: "lock"}
 		c := &Comparison{Version: FormatVersion, Expecting: true, Interrupted: true, Shard: Whole, Matrix: []Cell{cell},
 			Cells: []Result{NewResult(cell, expecting(), []Run{run}, 3)}}
 		merged, err := Merge([]Part{{"p", c}}, "whole")

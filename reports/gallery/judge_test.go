@@ -42,8 +42,6 @@ func TestJudge(t *testing.T) {
 		mutex, stale, lost              = model.MutualExclusion, model.StaleWrite, model.LostUpdate
 		violation, pass, masked, unsure = model.Violation, model.Pass, model.Masked, model.Inconclusive
 	)
-	old := expecting(want(mutex, violation))
-	old.ServerVersion = "3.4.23"
 	for name, test := range map[string]struct {
 		half config.Half
 		run  compare.Run
@@ -76,7 +74,6 @@ func TestJudge(t *testing.T) {
 		"something is missing":            {expecting(want(mutex, violation)), compare.Run{ExitCode: 69, Error: "no server"}, Unavailable, "no server"},
 		"it was interrupted":              {expecting(want(mutex, violation)), compare.Run{ExitCode: 130, Error: "interrupted"}, NotRun, "interrupted"},
 		"a bug":                           {expecting(want(mutex, violation)), compare.Run{ExitCode: 70, Error: "a bug"}, Failed, "a bug"},
-		"another version of the servers":  {old, ran(violation, is(mutex, violation)), Unavailable, "the servers are version 3.7.3, and the scenario is about 3.4.23"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, reason := Judge(test.half, test.run)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -44,10 +43,7 @@ func onMachine(places clusters.ServerPaths) ([]string, error) {
 	if dir := os.Getenv(assets); dir != "" {
 		dirs = append(dirs, dir)
 	}
-	if cache, err := os.UserCacheDir(); err == nil {
-		dirs = append(dirs, filepath.Join(cache, "lockcheck", "servers"))
-	}
-	found, err := clusters.FindProgram(places, program, install, dirs...)
+	found, err := clusters.FindProgram(places, program, install, append(dirs, clusters.KeptServers()...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,6 @@ package nats
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 
 	"lockcheck/clusters"
@@ -35,11 +33,7 @@ func version(ctx context.Context, found []string) (string, error) {
 
 // onMachine finds the program, and has it say that it is NATS: another's errors would be those of a server that does not start.
 func onMachine(places clusters.ServerPaths) ([]string, error) {
-	var built []string
-	if cache, err := os.UserCacheDir(); err == nil {
-		built = append(built, filepath.Join(cache, "lockcheck", "servers"))
-	}
-	path, err := clusters.FindProgram(places, program, install, built...)
+	path, err := clusters.FindProgram(places, program, install, clusters.KeptServers()...)
 	if err != nil {
 		return nil, err
 	}

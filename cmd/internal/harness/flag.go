@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -225,6 +226,18 @@ func span(shortest, longest time.Duration) Rule {
 	}
 	return Rule{check, nil, map[string]any{"type": "string", "pattern": durationPattern, "examples": []string{"2s", "500ms", "1m30s"}}}
 }
+
+const versionPattern = `^[0-9]+([.][0-9A-Za-z+-]+)*$`
+
+// versionRule is a rule for versions of servers.
+var versionRule = Rule{Check: func(name, value string) error {
+	if !versionForm.MatchString(value) {
+		return fmt.Errorf("%s=%s: use a version, such as 3.4.23, or what it begins with, such as 3.4", name, value)
+	}
+	return nil
+}, Schema: map[string]any{"type": []string{"string", "number"}, "pattern": versionPattern}}
+
+var versionForm = regexp.MustCompile(versionPattern)
 
 // workRule is a rule for how long holders work.
 var workRule = Rule{Check: func(name, value string) error {

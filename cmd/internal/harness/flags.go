@@ -78,7 +78,13 @@ var Flags = []Flag{
 	},
 	{
 		Name: clusters.FlagServerBin, At: func(o *Options) any { return &o.Where.ServerPaths.Bin }, Where: InFile | InCompare | BesideReplay,
-		Help:     "local: the server's program, or the directory it is in (default: PATH and the default places)",
+		Help:     "local: the server's program, or the directory it is in; several as in PATH, for --" + clusters.FlagVersion + " (default: PATH and the default places)",
+		Provider: Local, Instead: fromImage,
+	},
+	{
+		Name: clusters.FlagVersion, At: func(o *Options) any { return &o.Where.ServerPaths.Version }, Where: InFile | InCompare | BesideReplay,
+		Help:     "local: the version of the servers, or what it begins with, such as 3.4 (default: the first that is found; scripts/servers NAME@VERSION builds others)",
+		Rule:     versionRule,
 		Provider: Local, Instead: fromImage,
 	},
 	{

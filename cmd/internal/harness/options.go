@@ -252,7 +252,7 @@ func (o *Options) checkAttach() error {
 		given bool
 	}{
 		{clusters.FlagNodes, o.Nodes != 0}, {clusters.FlagServerBin, o.Where.ServerPaths.Bin != ""},
-		{clusters.FlagServerJar, o.Where.ServerPaths.Jar != ""}, {clusters.FlagImage, o.Where.Image != ""},
+		{clusters.FlagServerJar, o.Where.ServerPaths.Jar != ""}, {clusters.FlagVersion, o.Where.ServerPaths.Version != ""}, {clusters.FlagImage, o.Where.Image != ""},
 	} {
 		if f.given {
 			return fmt.Errorf("--%s is for servers that lockcheck starts, and with --%s others run them: leave out one of the two", f.name, clusters.FlagAttach)

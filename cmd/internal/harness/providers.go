@@ -133,13 +133,10 @@ func Obtainable(ctx context.Context, at Where, software clusters.Software) error
 	return chosen.obtainable(ctx, at, software)
 }
 
-func localAvailable(_ context.Context, at Where, software clusters.Software) error {
+func localAvailable(ctx context.Context, at Where, software clusters.Software) error {
 	if err := local.Available(); err != nil {
 		return err
 	}
-	if software.OnMachine == nil {
-		return nil // lockcheck is the server
-	}
-	_, err := software.OnMachine(at.ServerPaths)
+	_, err := software.Find(ctx, at.ServerPaths)
 	return err
 }

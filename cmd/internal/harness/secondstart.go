@@ -28,7 +28,7 @@ type outside struct {
 
 func (p *planned) outside() outside {
 	see := outside{
-		paths:  []string{absolute(p.asked.Out), p.ClientCommand.Program, p.asked.Where.ServerPaths.Bin, p.asked.Where.ServerPaths.Jar},
+		paths:  append(p.asked.Where.ServerPaths.Bins(), absolute(p.asked.Out), p.ClientCommand.Program, p.asked.Where.ServerPaths.Jar),
 		places: p.Places(),
 	}
 	if p.Plan.PlanFile != "" {

@@ -40,12 +40,11 @@ const (
 
 // Half is one run of a scenario, and what has to come of it.
 type Half struct {
-	Name          HalfName
-	Because       string // why the contrast does not fail; "" for the failure
-	ServerVersion string // that it is about; "" for any
-	Library       string // the lock client of scripts/libraries that it is run with; "" for another
-	Flags         []compare.Flag
-	Expect        []Expected
+	Name    HalfName
+	Because string // why the contrast does not fail; "" for the failure
+	Library string // the lock client of scripts/libraries that it is run with; "" for another
+	Flags   []compare.Flag
+	Expect  []Expected
 }
 
 // Expected is what has to come of one property: one of the verdicts, and with a violation the kind of cause that one of its findings

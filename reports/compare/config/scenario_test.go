@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"lockcheck/checker/model"
-	"lockcheck/clusters"
 	"lockcheck/reports/compare"
 )
 
@@ -59,19 +58,6 @@ func TestReadAScenario(t *testing.T) {
 	}
 	if !s.Failure.ExpectsViolation() || s.Contrast.ExpectsViolation() || s.Contrast.Because != "b" || s.Failure.Backend() != "etcd" || *s.Measured != (Measured{20, 19, "2026-01-31"}) {
 		t.Errorf("read as %+v", s)
-	}
-}
-
-// A version of the servers is that of the program that the file names: with another program nothing is known of it.
-func TestTheServersVersionGoesWithItsProgram(t *testing.T) {
-	known := scenarioMenu
-	known.Settings = append(slices.Clone(known.Settings), Setting{Name: clusters.FlagServerBin})
-	for contrast, want := range map[string]string{"because: b": "3.4", "because: b\n  server-bin:": "", "because: b\n  server-bin: /other\n  server-version: 3.5": "3.5"} {
-		text := strings.Replace(strings.Replace(aScenario, "until:", "server-bin: /old\nserver-version: 3.4\nuntil:", 1), "because: b", contrast, 1)
-		s, err := ParseScenario("s.yaml", "s", []byte(text), known)
-		if err != nil || s.Failure.ServerVersion != "3.4" || s.Contrast.ServerVersion != want {
-			t.Errorf("%q: %q and %q, want %q (%v)", contrast, s.Failure.ServerVersion, s.Contrast.ServerVersion, want, err)
-		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"lockcheck/clusters"
 	"lockcheck/reports/compare"
 )
 
@@ -98,10 +97,7 @@ func (r *scenarioReader) half(node *yaml.Node, what string, name HalfName, base 
 	set := func(flag string, read func(value *yaml.Node) []compare.Flag) field {
 		return field{flag, func(_, value *yaml.Node) {
 			h.Flags = without(h.Flags, flag)
-			switch flag {
-			case clusters.FlagServerBin: // whose program decides the version of the servers
-				h.ServerVersion = ""
-			case client:
+			if flag == client {
 				h.Library = ""
 			}
 			if name == Contrast && value.Tag == "!!null" {
@@ -131,13 +127,8 @@ func (r *scenarioReader) half(node *yaml.Node, what string, name HalfName, base 
 		fields = append(fields, set(s.Name, func(value *yaml.Node) []compare.Flag { return r.setting(s, places, value) }))
 	}
 	fields = append(fields, set(client, func(value *yaml.Node) []compare.Flag { return r.library(value, places, &h) }).as("library"))
-	version := ""
-	fields = append(fields, field{"server-version", r.word(&version, "server-version")},
-		field{"expect", func(_, value *yaml.Node) { h.Expect = r.expect(value) }})
+	fields = append(fields, field{"expect", func(_, value *yaml.Node) { h.Expect = r.expect(value) }})
 	r.mapping(node, what, append(fields, other...))
-	if version != "" {
-		h.ServerVersion = version
-	}
 	return h
 }
 

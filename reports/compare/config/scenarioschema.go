@@ -58,7 +58,6 @@ func (s schema) half(wrap func(node) node) node {
 			properties[name] = wrap(value.(node))
 		}
 	}
-	properties["server-version"] = described("The version of the servers that it is about; with another one nothing is said of it.", word())
 	properties["expect"] = s.halfExpect()
 	return half
 }

@@ -20,7 +20,7 @@ type scenario struct {
 }
 
 // notOfScenario are the fields of a file that are no flags of a run, or that a hunt decides itself.
-var notOfScenario = []string{"title", "reference", "teaches", "fixed-in", "measured", "contrast", "expect", "server-version", "until", "time-limit", "nemesis", "library"}
+var notOfScenario = []string{"title", "reference", "teaches", "fixed-in", "measured", "contrast", "expect", "until", "time-limit", "nemesis", "library"}
 
 func readScenarios(folder string) (map[string]scenario, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
