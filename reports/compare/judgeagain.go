@@ -33,6 +33,9 @@ func (c *Comparison) Again(spec *Spec, judge func(Run, *Expectation) Run) (*Comp
 			runs = append(runs, judge(run, tasks[at].Expect))
 		}
 		again.Cells[i] = cell.with(tasks[at].Expect, runs)
+		if c.Shard == Whole { // the runs that a shard lacks are those of others
+			again.Cells[i].lacks()
+		}
 	}
 	again.Finish()
 	return &again, nil

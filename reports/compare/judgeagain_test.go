@@ -28,3 +28,21 @@ func TestAnInterruptedComparisonJudgedAgain(t *testing.T) {
 		t.Error("the comparison itself was changed")
 	}
 }
+
+// A merged comparison that lacks runs is as unknown when it is judged again as when it was merged; a shard alone lacks none of its own.
+func TestAMergedComparisonThatLacksRunsJudgedAgain(t *testing.T) {
+	tasks := []Task{task("made", 2, nil)}
+	shard := &Comparison{Seed: 7, Shard: Shard{1, 2}, Basis: NewBasis("v1", 7, tasks), Matrix: []Cell{tasks[0].Cell}, Cells: []Result{NewResult(tasks[0].Cell, nil, []Run{calm()}, 2)}}
+	shard.Finish()
+	merged, err := Merge([]Part{{"one", shard}}, "out")
+	if err != nil || merged.Cells[0].Outcome != Unclear {
+		t.Fatalf("merged: %+v, %v", merged.Cells, err)
+	}
+	same := func(run Run, _ *Expectation) Run { return run }
+	for _, c := range []*Comparison{merged, shard} {
+		again, err := c.Again(nil, same)
+		if err != nil || again.ExitCode != c.ExitCode || again.Cells[0].Outcome != c.Cells[0].Outcome || len(again.Cells[0].Problems) != len(c.Cells[0].Problems) {
+			t.Errorf("shard %v: exit %d and %s, was %d and %s (%v)", c.Shard, again.ExitCode, again.Cells[0].Outcome, c.ExitCode, c.Cells[0].Outcome, err)
+		}
+	}
+}
