@@ -149,6 +149,51 @@ func TestLeasesAreADimension(t *testing.T) {
 	}
 }
 
+// Versions of the servers are a dimension, which lists no program: cells are planned where the servers are not.
+func TestVersionsAreADimension(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, test := range map[string]struct {
+		file string
+		args []string
+		want []string
+	}{
+		"of the file":    {inMatrix(`versions: ["3.4", 3.10]`), nil, []string{"3.4", "3.10"}}, // the second is no number
+		"without a file": {"", []string{"--backends=etcd", "--versions=3.4.23,3.7"}, []string{"3.4.23", "3.7"}},
+	} {
+		if err := os.WriteFile(config.Name, []byte(test.file), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var cells []plannedCell
+		got := lockcheck(t, append([]string{"compare", "--list", "--json", "--provider=local"}, test.args...)...)
+		if err := json.Unmarshal([]byte(got.stdout), &cells); err != nil || len(cells) != 4*len(test.want) {
+			t.Fatalf("%s: %d cells, %v\n%s", name, len(cells), err, got.stderr)
+		}
+		for i, c := range cells {
+			if version := test.want[i%len(test.want)]; c.Version != version || !slices.Contains(c.Flags, "--server-version="+version) {
+				t.Errorf("%s: cell %d has version %q and %q, want %s", name, i, c.Version, c.Flags, version)
+			}
+		}
+	}
+	for _, test := range []struct {
+		args string
+		code int
+		says []string
+	}{
+		{"--versions=new", 64, []string{"--versions=new", "3.4.23"}},
+		{"--versions=3.4,3.4", 64, []string{"the same version"}},
+		{"--versions=3.4 --server-version=3.5", 64, []string{"leave out --server-version"}},
+		{"--versions=3.4 --provider=docker", 64, []string{"--server-version is for --provider=local", "--image"}},
+		{"--versions=1.2.3", 69, []string{"--server-version=1.2.3", "there are: 3.7.3 (built in)", "scripts/servers"}},
+	} {
+		got := lockcheck(t, append([]string{"compare", "--backends=etcd", "--nemeses=none", "--workloads=lock"}, strings.Fields(test.args)...)...)
+		for _, says := range test.says {
+			if got.code != test.code || !strings.Contains(got.stderr, says) {
+				t.Errorf("%s: exit %d, want %d and %q:\n%s", test.args, got.code, test.code, says, got.stderr)
+			}
+		}
+	}
+}
+
 // Several resources are a dimension, too. Unless a workload is named it is the one that shows tokens; jobs shows them as well, and cells
 // that make no sense can be excluded.
 func TestResourcesAreADimension(t *testing.T) {

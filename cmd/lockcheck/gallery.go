@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,9 @@ type galleryFlags struct {
 	all, contrast, print bool
 	file, resume         string
 	repeat, jobs         int
+	untilKnown           string
+	known                float64 // the half width that it says; 0 for none
+	rates                bool
 	run                  runFlags
 	campaign             campaignFlags
 }
@@ -49,6 +53,8 @@ func galleryCommand() *cobra.Command {
 			"  lockcheck gallery pause-holder --print\n" +
 			"  lockcheck gallery --all pause-holder fence-holds\n" +
 			"  lockcheck gallery --all --jobs=2 --json >gallery.json\n" +
+			"  lockcheck gallery pause-holder --until-known=15%\n" +
+			"  lockcheck gallery --rates\n" +
 			"  lockcheck gallery --all --on=kubernetes --parallel=50 --image=registry.example/lockcheck:1\n" +
 			"  lockcheck gallery --resume=lockcheck-out/latest-gallery\n" +
 			"  lockcheck gallery --file=ours.yaml",
@@ -66,6 +72,8 @@ func galleryCommand() *cobra.Command {
 				return harness.Usage(err)
 			}
 			switch {
+			case f.rates:
+				return f.listRates(chosen, out)
 			case onCluster:
 				return f.runCampaign(cmd.Context(), chosen, cmd.Flags(), out)
 			case f.print:
@@ -90,6 +98,8 @@ func (f *galleryFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.file, "file", "", "run the scenario in this file instead of a built-in one")
 	flags.StringVar(&f.resume, "resume", "", "continue the gallery in this directory after Ctrl-C or a crash: run what is missing or could not run")
 	flags.IntVar(&f.repeat, "repeat", 1, "runs of each; their rate is shown with its 95 % interval")
+	flags.StringVar(&f.untilKnown, untilKnownFlag, "", "end the runs of each once their rate is known to within this, such as 15%, as compare does; at most --repeat (default with it: "+strconv.Itoa(defaultKnown)+")")
+	flags.BoolVar(&f.rates, "rates", false, "list the rate of each scenario, as measured and as the galleries in --out found it, without a run")
 	flags.IntVar(&f.jobs, "jobs", min(runtime.NumCPU(), maxDefaultJobs), "runs to make in parallel, each in its own namespaces or containers")
 	f.run.bindSome(flags, func(flag harness.Flag) bool { return slices.Contains(ofGallery, flag.Name) })
 	f.campaign.not, f.campaign.beside = notInGalleryCampaigns, []string{"json", "quiet"}
@@ -112,10 +122,21 @@ func (f *galleryFlags) check(given *pflag.FlagSet, args []string) error {
 	if f.repeat < 1 || f.repeat > rate.MaxRuns {
 		return fmt.Errorf("--repeat=%d: use 1 to %d", f.repeat, rate.MaxRuns)
 	}
+	if given.Changed(untilKnownFlag) {
+		if !given.Changed("repeat") {
+			f.repeat = defaultKnown
+		}
+		var err error
+		if f.known, err = halfWidth(f.untilKnown, f.repeat); err != nil {
+			return err
+		}
+	}
 	what := f.asked(given, args)
 	switch {
-	case f.print && given.Changed("repeat"):
-		return errors.New("--print prints the command of one run: leave --repeat out")
+	case f.rates:
+		return onlyGiven(given, "is for runs, and --rates makes none: leave one of the two out", "rates", "out", "json")
+	case f.print && (given.Changed("repeat") || f.known > 0):
+		return errors.New("--print prints the command of one run: leave --repeat and --until-known out")
 	case len(what) > 1:
 		return fmt.Errorf("%s and %s both say what to run: choose one", what[0], what[1])
 	case f.contrast && (f.all || len(what) == 0):
@@ -242,6 +263,24 @@ func (f *galleryFlags) halves(s config.Scenario) []config.Half {
 		return []config.Half{s.Contrast}
 	}
 	return []config.Half{s.Failure}
+}
+
+// listRates shows how often each scenario is reproduced: as its file says, and as the galleries in --out found it.
+func (f *galleryFlags) listRates(chosen []config.Scenario, out output) error {
+	seen, err := gallery.ReadAll(f.run.Out)
+	if err != nil {
+		return harness.Usage(fmt.Errorf("--out=%s: %w", f.run.Out, err))
+	}
+	rates := []gallery.RateOf{}
+	for _, s := range chosen {
+		rates = append(rates, gallery.NewRateOf(s, seen))
+	}
+	if out.json {
+		return rundir.EncodeIndented(out.out, struct {
+			Rates []gallery.RateOf `json:"rates"`
+		}{rates})
+	}
+	return gallery.RateTable(out.out, rates)
 }
 
 func listScenarios(all []config.Scenario, out output) error {

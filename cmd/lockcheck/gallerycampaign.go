@@ -30,6 +30,8 @@ var notInGalleryCampaigns = []notInCampaign{
 	{"jobs", "a pod makes one run; --parallel says how many pods run at a time"},
 	{"resume", "--attach-job comes back to a campaign"},
 	{"print", "it runs nothing"},
+	{"until-known", "each pod makes one run, and none knows what the others found"},
+	{"rates", "it runs nothing"},
 	{"file", "pods have the scenarios of lockcheck only"},
 }
 

@@ -17,6 +17,7 @@ import (
 	"lockcheck/reports/compare"
 	"lockcheck/reports/compare/config"
 	"lockcheck/reports/gallery"
+	"lockcheck/reports/rate"
 	"lockcheck/reports/words"
 )
 
@@ -37,11 +38,14 @@ func (g *galleryRun) add(s config.Scenario, half config.Half, flags []compare.Fl
 		item.File = absolutePath(s.File)
 	}
 	if g.record.Repeat > 1 {
-		item.Repeated = &gallery.Repeated{Planned: g.record.Repeat, Runs: []compare.Run{}}
+		item.Repeated = &gallery.Repeated{Planned: g.record.Repeat, UntilKnown: g.record.UntilKnown, Runs: []compare.Run{}}
 	}
 	g.record.Items = append(g.record.Items, item)
 	g.halves = append(g.halves, half)
-	g.tasks = append(g.tasks, compare.NewTask(compare.Cell{Backend: s.Name, Workload: string(half.Name)}, flags, g.record.Repeat))
+	task := compare.NewTask(compare.Cell{Backend: s.Name, Workload: string(half.Name)}, flags, g.record.Repeat)
+	task.UntilKnown = g.record.UntilKnown
+	task.Rated = func(runs []compare.Run) rate.Rate { return item.Rate(half, runs) }
+	g.tasks = append(g.tasks, task)
 }
 
 func (f *galleryFlags) newRun() galleryRun {
@@ -79,7 +83,7 @@ func (f *galleryFlags) newRunOf(chosen []config.Scenario, given *pflag.FlagSet) 
 	g := f.newRun()
 	g.record.Provider = f.provider(given)
 	if f.repeat > 1 {
-		g.record.Repeat = f.repeat
+		g.record.Repeat, g.record.UntilKnown = f.repeat, f.known
 	}
 	for _, s := range chosen {
 		for _, half := range f.halves(s) {
@@ -127,7 +131,7 @@ func (f *galleryFlags) goOn(ctx context.Context, out output) error {
 	}
 	f.run.Seed = earlier.Seed
 	g := f.newRun()
-	g.record.StartedAt, g.record.Provider, g.record.Repeat, g.dir = earlier.StartedAt, earlier.Provider, earlier.Repeat, dir
+	g.record.StartedAt, g.record.Provider, g.record.Repeat, g.record.UntilKnown, g.dir = earlier.StartedAt, earlier.Provider, earlier.Repeat, earlier.UntilKnown, dir
 	for _, item := range earlier.Items {
 		s, err := scenarioOf(item)
 		if err != nil {

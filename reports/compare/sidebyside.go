@@ -107,7 +107,7 @@ func (c *Comparison) besideNotes() (notes []string) {
 }
 
 // Columns of besideTable, in characters: what stands in them may be a program of the user's, with its arguments.
-const minColumn, columnGap = 22, 2
+const minName, minColumn, columnGap = 20, 22, 2
 
 // besideTable writes the figures as lines of columns.
 func besideTable(w *strings.Builder, b beside) {
@@ -117,14 +117,15 @@ func besideTable(w *strings.Builder, b beside) {
 	}
 	fmt.Fprintf(w, "\n%s\n", words.Plain(b.Name))
 	lines := append([]besideLine{{"", heads}}, b.Lines()...)
-	widths := make([]int, len(heads))
+	names, widths := 0, make([]int, len(heads))
 	for _, line := range lines {
+		names = max(names, minName, utf8.RuneCountInString(line.Name)+columnGap)
 		for i, value := range line.Values {
 			widths[i] = max(widths[i], minColumn, utf8.RuneCountInString(words.Plain(value))+columnGap)
 		}
 	}
 	for _, line := range lines {
-		text := fmt.Sprintf("  %-20s", line.Name)
+		text := fmt.Sprintf("  %-*s", names, line.Name)
 		for i, value := range line.Values {
 			text += fmt.Sprintf("%-*s", widths[i], words.Plain(value))
 		}

@@ -16,6 +16,8 @@ type Task struct {
 	Expect *Expectation // nil if nothing is expected
 	// UntilKnown ends the cell once the half width of its rates' intervals is not more; 0 does not.
 	UntilKnown float64
+	// Rated is the rate that has to be known then, in the place of those that a comparison shows; nil for these.
+	Rated func(runs []Run) rate.Rate
 
 	// Make are the numbers of the runs that are to be made here, in order.
 	Make []int
@@ -94,12 +96,16 @@ func (t Task) looks() int {
 	return 1
 }
 
-// over reports whether the cell ends with these runs; all numbers before next were tried. That its rates are known counts at a look only: between looks
-// an interval has no share of what all may miss.
+// over reports whether the cell ends with these runs; all numbers before next were tried.
 func (t Task) over(runs []Run, next int) bool {
 	if t.UntilKnown > 0 {
-		return slices.Contains(rate.Looks(t.Repeat), next-1) &&
-			!slices.ContainsFunc(t.result(runs).allRates(), func(r rate.Rate) bool { return r.HalfWidth() > t.UntilKnown })
+		rates := []rate.Rate{}
+		if t.Rated != nil {
+			rates = append(rates, t.Rated(runs))
+		} else {
+			rates = t.result(runs).allRates()
+		}
+		return rate.Known(next-1, t.Repeat, t.UntilKnown, rates...)
 	}
 	return t.waits() && t.Expect.hit(runs)
 }

@@ -33,8 +33,9 @@ type Record struct {
 	Lockcheck   string    `json:"lockcheck"`
 	Seed        int64     `json:"seed"` // of every run
 	StartedAt   time.Time `json:"started_at"`
-	Repeat      int       `json:"repeat,omitempty"`   // runs of each item, if there are several: the next has the next seed
-	Provider    string    `json:"provider,omitempty"` // that all runs were asked to be made with; "" if that was left to their scenarios
+	Repeat      int       `json:"repeat,omitempty"`      // runs of each item, if there are several: the next has the next seed
+	UntilKnown  float64   `json:"until_known,omitempty"` // the half width of a rate's interval at which an item ends
+	Provider    string    `json:"provider,omitempty"`    // that all runs were asked to be made with; "" if that was left to their scenarios
 	Interrupted bool      `json:"interrupted"`
 	ExitCode    int       `json:"exit_code"`
 	Items       []Item    `json:"items"`
@@ -66,6 +67,7 @@ type Item struct {
 // Repeated is how often an item was reproduced, of the runs that could tell.
 type Repeated struct {
 	Planned    int           `json:"planned"`
+	UntilKnown float64       `json:"until_known,omitempty"`
 	Reproduced int           `json:"reproduced"`
 	Conclusive int           `json:"conclusive"`
 	Share      float64       `json:"share"`
@@ -75,7 +77,20 @@ type Repeated struct {
 }
 
 // String is such as "3 of 20 (15 %, 95 % interval 3 to 38 %)".
-func (r Repeated) String() string { return rate.Rate{Hits: r.Reproduced, Runs: r.Conclusive}.String() }
+func (r Repeated) String() string { return r.rate().String() }
+
+func (r Repeated) rate() rate.Rate {
+	looks := 1
+	if r.UntilKnown > 0 {
+		looks = len(rate.Looks(r.Planned))
+	}
+	return rate.Rate{Hits: r.Reproduced, Runs: r.Conclusive, Looks: looks}
+}
+
+// over reports whether the runs ended because their rate was known.
+func (r Repeated) over() bool {
+	return r.UntilKnown > 0 && rate.Known(len(r.Runs), r.Planned, r.UntilKnown, r.rate())
+}
 
 // runs are all of the item.
 func (i Item) runs() []compare.Run {

@@ -25,14 +25,14 @@ func (i Item) judge(half config.Half, run compare.Run) (Outcome, string) {
 func (i *Item) Take(half config.Half, runs []compare.Run) {
 	i.Run, i.Outcome, i.Reason = nil, NotRun, ""
 	any := half.ExpectsViolation()
-	counted := rate.Rate{}
+	var reproduced, conclusive int
 	for n := range runs {
 		outcome, reason := i.judge(half, runs[n])
 		switch outcome {
 		case Reproduced:
-			counted.Hits, counted.Runs = counted.Hits+1, counted.Runs+1
+			reproduced, conclusive = reproduced+1, conclusive+1
 		case NotReproduced:
-			counted.Runs++
+			conclusive++
 		}
 		before, now := i.rank(), Item{Outcome: outcome, Run: &runs[n]}.rank()
 		if i.Run == nil || any && outcome == Reproduced && i.Outcome != Reproduced || now > before && !(any && i.Outcome == Reproduced) {
@@ -42,13 +42,20 @@ func (i *Item) Take(half config.Half, runs []compare.Run) {
 	if i.Repeated == nil {
 		return
 	}
-	i.Repeated.Runs = runs
-	i.Repeated.Reproduced, i.Repeated.Conclusive, i.Repeated.Share = counted.Hits, counted.Runs, counted.Share()
-	i.Repeated.ShareLow, i.Repeated.ShareHigh = counted.Interval()
+	i.Repeated.Runs, i.Repeated.Reproduced, i.Repeated.Conclusive = runs, reproduced, conclusive
+	i.Repeated.Share = i.Repeated.rate().Share()
+	i.Repeated.ShareLow, i.Repeated.ShareHigh = i.Repeated.rate().Interval()
 	certain := any == (i.Outcome == Reproduced)
-	if missing := i.Repeated.Planned - len(runs); missing > 0 && !certain && (i.Outcome == Reproduced || i.Outcome == NotReproduced) {
+	if missing := i.Repeated.Planned - len(runs); missing > 0 && !certain && !i.Repeated.over() && (i.Outcome == Reproduced || i.Outcome == NotReproduced) {
 		i.Outcome, i.Reason = NotRun, fmt.Sprintf("%d of %d runs are missing", missing, i.Repeated.Planned)
 	}
+}
+
+// Rate is how often a half is reproduced by runs of which so many may be made until that is known to within a half width.
+func (i Item) Rate(half config.Half, runs []compare.Run) rate.Rate {
+	i.Repeated = &Repeated{Planned: i.Repeated.Planned, UntilKnown: i.Repeated.UntilKnown}
+	i.Take(half, runs)
+	return i.Repeated.rate()
 }
 
 // rank is that of the item's exit code.

@@ -5,6 +5,7 @@ package rate
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -113,6 +114,12 @@ func Looks(most int) (looks []int) {
 		looks = append(looks, n)
 	}
 	return append(looks, most)
+}
+
+// Known reports whether runs may end after so many were tried: at a look, if all rates are known to within a half width. Between looks an interval has no
+// share of what all may miss.
+func Known(tried, most int, half float64, rates ...Rate) bool {
+	return slices.Contains(Looks(most), tried) && !slices.ContainsFunc(rates, func(r Rate) bool { return r.HalfWidth() > half })
 }
 
 // MaxRuns is the most runs of a cell, which bounds what a slip of the finger can ask for. A rate that they do not decide is refused.
