@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"slices"
+
 	"lockcheck/clusters"
 	"lockcheck/clusters/provider/local"
 )
@@ -28,7 +30,7 @@ type outside struct {
 
 func (p *planned) outside() outside {
 	see := outside{
-		paths:  append(p.asked.Where.ServerPaths.Bins(), absolute(p.asked.Out), p.ClientCommand.Program, p.asked.Where.ServerPaths.Jar),
+		paths:  slices.Concat([]string{absolute(p.asked.Out), p.ClientCommand.Program}, p.asked.Where.ServerPaths.Bins(), []string{p.asked.Where.ServerPaths.Jar}),
 		places: p.Places(),
 	}
 	if p.Plan.PlanFile != "" {
