@@ -15,12 +15,22 @@ type beside struct {
 	Axis
 	Name  string
 	Cells []Result
+	among int // rates that are read for changes, of all cells of the comparison
 }
 
 // beside are of a comparison whose matrix has an axis, in the order of its cells; nil of all others.
 func (c *Comparison) beside() (all []beside) {
 	for _, a := range Axes {
 		all = append(all, c.besideOn(a)...)
+	}
+	among := 0
+	for _, b := range all {
+		if b.order != nil {
+			among += b.rated()
+		}
+	}
+	for i := range all {
+		all[i].among = among
 	}
 	return all
 }

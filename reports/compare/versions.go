@@ -32,7 +32,8 @@ func versionFigures(cells []Result) []figure {
 
 // versionsNote explains them.
 const versionsNote = "servers: what the running servers said they are; the line of a property: in how many of the runs that could tell about it it was violated; a version is said to have " +
-	"changed that only if the 95 % intervals before and after do not meet, of cells whose runs were not ended by the first violation"
+	"changed that only if wider intervals before and after do not meet, which hold for all rates of the comparison at once in 95 %, and whatever the runs " +
+	"would have shown that could not tell; cells whose runs were ended by the first violation say nothing"
 
 // servers are the versions that the servers of the runs said, each once.
 func (r Result) servers() (said []string) {
@@ -109,12 +110,11 @@ func (b beside) Changes() (all []Change) {
 		last := 0 // nothing before it counts any more
 		for i := range cells {
 			for before := i - 1; before >= last; before-- {
-				was, is := cells[before].rateOf(name), cells[i].rateOf(name)
-				what := changed(was, is)
+				what := changed(cells[before].proven(name, b.among), cells[i].proven(name, b.among))
 				if what == "" {
 					continue
 				}
-				c := Change{Cell: b.Name, Property: name, What: what, In: of(i), Before: of(before), Rate: is.String(), RateBefore: was.String()}
+				c := Change{Cell: b.Name, Property: name, What: what, In: of(i), Before: of(before), Rate: cells[i].rateOf(name).String(), RateBefore: cells[before].rateOf(name).String()}
 				for between := before + 1; between < i; between++ {
 					c.Between = append(c.Between, of(between))
 				}
@@ -126,18 +126,47 @@ func (b beside) Changes() (all []Change) {
 	return all
 }
 
+// rated is how many rates the cells of an axis have that could show a change: of each property that any run of a cell could tell about.
+func (b beside) rated() (among int) {
+	for _, r := range b.Cells {
+		if r.StoppedEarly {
+			continue
+		}
+		all, _ := tallies(r.Runs)
+		for name := range all {
+			if r.rateOf(name).Runs > 0 {
+				among++
+			}
+		}
+	}
+	return among
+}
+
+// proven is what is known of a rate.
+type proven struct {
+	low, high float64
+	never     bool // no run violated it, and all could tell
+}
+
+// proven is what is known of a rate that is read among others. A run that could not tell, or failed, may have been either.
+func (r Result) proven(name model.Name, among int) proven {
+	of := r.rateOf(name)
+	of.Among = among
+	untold := len(r.Runs) - of.Runs
+	low, high := of.Whatever(untold)
+	return proven{low, high, of.Hits+untold == 0}
+}
+
 // changed is what lies between two rates; "" where their intervals meet.
-func changed(was, is rate.Rate) string {
-	wasLow, wasHigh := was.Interval()
-	isLow, isHigh := is.Interval()
+func changed(was, is proven) string {
 	switch {
-	case isHigh < wasLow && is.Hits == 0:
+	case is.high < was.low && is.never:
 		return changeFixed
-	case isHigh < wasLow:
+	case is.high < was.low:
 		return changeRarer
-	case isLow > wasHigh && was.Hits == 0:
+	case is.low > was.high && was.never:
 		return changeBroken
-	case isLow > wasHigh:
+	case is.low > was.high:
 		return changeOften
 	}
 	return ""

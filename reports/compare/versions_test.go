@@ -37,16 +37,16 @@ func TestWhatAVersionChanged(t *testing.T) {
 		hits, runs []int
 		want       []string // of each change: what, in, before, between
 	}{
-		"fixed":                   {[]string{"3.4", "3.5"}, []int{6, 0}, []int{6, 6}, []string{"fixed in 3.5 3.4 []"}},
-		"too few to tell":         {[]string{"3.4", "3.5"}, []int{5, 0}, []int{5, 5}, nil},
-		"broken":                  {[]string{"3.4", "3.5"}, []int{0, 6}, []int{6, 6}, []string{"broken since 3.5 3.4 []"}},
+		"fixed":                   {[]string{"3.4", "3.5"}, []int{7, 0}, []int{7, 7}, []string{"fixed in 3.5 3.4 []"}},
+		"too few to tell":         {[]string{"3.4", "3.5"}, []int{6, 0}, []int{6, 6}, nil},
+		"broken":                  {[]string{"3.4", "3.5"}, []int{0, 7}, []int{7, 7}, []string{"broken since 3.5 3.4 []"}},
 		"rarer":                   {[]string{"3.4", "3.5"}, []int{20, 4}, []int{20, 20}, []string{"rarer since 3.5 3.4 []"}},
 		"more often":              {[]string{"3.4", "3.5"}, []int{4, 20}, []int{20, 20}, []string{"more often since 3.5 3.4 []"}},
-		"the order of versions":   {[]string{"3.10", "3.9"}, []int{0, 6}, []int{6, 6}, []string{"fixed in 3.10 3.9 []"}},
-		"one between cannot tell": {[]string{"3.4", "3.5", "3.6"}, []int{6, 1, 0}, []int{6, 2, 6}, []string{"fixed in 3.6 3.4 [3.5]"}},
-		"once each":               {[]string{"3.4", "3.5", "3.6"}, []int{6, 0, 0}, []int{6, 6, 6}, []string{"fixed in 3.5 3.4 []"}},
-		"and broken again":        {[]string{"3.4", "3.5", "3.6"}, []int{6, 0, 6}, []int{6, 6, 6}, []string{"fixed in 3.5 3.4 []", "broken since 3.6 3.5 []"}},
-		"not run":                 {[]string{"3.4", "3.5"}, []int{6, 0}, []int{6, 0}, nil},
+		"the order of versions":   {[]string{"3.10", "3.9"}, []int{0, 7}, []int{7, 7}, []string{"fixed in 3.10 3.9 []"}},
+		"one between cannot tell": {[]string{"3.4", "3.5", "3.6"}, []int{8, 1, 0}, []int{8, 2, 8}, []string{"fixed in 3.6 3.4 [3.5]"}},
+		"once each":               {[]string{"3.4", "3.5", "3.6"}, []int{8, 0, 0}, []int{8, 8, 8}, []string{"fixed in 3.5 3.4 []"}},
+		"and broken again":        {[]string{"3.4", "3.5", "3.6"}, []int{8, 0, 8}, []int{8, 8, 8}, []string{"fixed in 3.5 3.4 []", "broken since 3.6 3.5 []"}},
+		"not run":                 {[]string{"3.4", "3.5"}, []int{7, 0}, []int{7, 0}, nil},
 		"never":                   {[]string{"3.4", "3.5"}, []int{0, 0}, []int{6, 6}, nil},
 	} {
 		c := withVersions(test.versions, test.hits, test.runs)
@@ -63,9 +63,73 @@ func TestWhatAVersionChanged(t *testing.T) {
 	}
 }
 
+// The more rates are read together, the further apart two have to be: those of other properties and of other cells count, too.
+func TestRatesThatAreReadTogetherNeedMoreRuns(t *testing.T) {
+	c := withVersions([]string{"3.4", "3.5"}, []int{7, 0}, []int{7, 7})
+	for i := range c.Cells {
+		for n := range c.Cells[i].Runs {
+			run := &c.Cells[i].Runs[n]
+			run.Properties = append(run.Properties, Property{Name: model.StaleWrite, Verdict: model.NotApplicable})
+		}
+	}
+	if c.Finish(); len(c.Changes) != 1 {
+		t.Errorf("a property that no run could tell about: %+v", c.Changes)
+	}
+	other := withVersions([]string{"3.4", "3.5"}, []int{0, 0}, []int{7, 7}).Cells
+	for i := range other {
+		other[i].Nemesis = "clock"
+	}
+	beside := *c
+	beside.Cells = append(slices.Clone(c.Cells), other...)
+	if beside.Finish(); len(beside.Changes) > 0 {
+		t.Errorf("beside other cells: %+v", beside.Changes)
+	}
+	for i := range c.Cells {
+		for n := range c.Cells[i].Runs {
+			c.Cells[i].Runs[n].Properties[1].Verdict = model.Pass
+		}
+	}
+	if c.Finish(); len(c.Changes) > 0 {
+		t.Errorf("beside another property: %+v", c.Changes)
+	}
+}
+
+// A run that was inconclusive or failed may have been a violation, or not: whatever it was, the intervals have to separate.
+func TestRunsThatCouldNotTellDoNotCountAsClean(t *testing.T) {
+	inconclusive := func(run *Run) { run.Verdict, run.Properties[0].Verdict = model.Inconclusive, model.Inconclusive }
+	failed := func(run *Run) { run.Error, run.Verdict, run.Properties = "no server", "", nil }
+	for name, test := range map[string]struct {
+		hits, runs []int
+		cell, many int // so many of the last runs of a cell could not tell
+		make       func(*Run)
+		want       []string
+	}{
+		"inconclusive after":             {[]int{20, 0}, []int{20, 20}, 1, 2, inconclusive, []string{changeRarer}},
+		"failed after":                   {[]int{20, 0}, []int{20, 20}, 1, 2, failed, []string{changeRarer}},
+		"failed before":                  {[]int{0, 20}, []int{20, 20}, 0, 2, failed, []string{changeOften}},
+		"failed where it was violated":   {[]int{20, 0}, []int{20, 20}, 0, 2, failed, []string{changeFixed}},
+		"so many that it may be as ever": {[]int{20, 0}, []int{20, 20}, 1, 12, inconclusive, nil},
+		"all failed":                     {[]int{20, 0}, []int{20, 20}, 1, 20, failed, nil},
+	} {
+		c := withVersions([]string{"3.4", "3.5"}, test.hits, test.runs)
+		cell := &c.Cells[test.cell]
+		for n := range test.many {
+			test.make(&cell.Runs[len(cell.Runs)-1-n])
+		}
+		c.Finish()
+		var got []string
+		for _, change := range c.Changes {
+			got = append(got, change.What)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 // The first violation ended the runs of a cell: its share leans upwards, and no interval of it holds.
 func TestRunsThatEndedAtAViolationTellNoChange(t *testing.T) {
-	c := withVersions([]string{"3.4", "3.5"}, []int{6, 0}, []int{6, 6})
+	c := withVersions([]string{"3.4", "3.5"}, []int{7, 0}, []int{7, 7})
 	c.Cells[0].StoppedEarly = true
 	if c.Finish(); len(c.Changes) > 0 {
 		t.Errorf("%+v", c.Changes)
@@ -74,7 +138,7 @@ func TestRunsThatEndedAtAViolationTellNoChange(t *testing.T) {
 
 // A lease is not better than another because it is longer: only versions mend and break.
 func TestOnlyVersionsChangeAnything(t *testing.T) {
-	c := withVersions([]string{"3.4", "3.5"}, []int{6, 0}, []int{6, 6})
+	c := withVersions([]string{"3.4", "3.5"}, []int{7, 0}, []int{7, 7})
 	for i := range c.Cells {
 		c.Cells[i].TTL, c.Cells[i].Version = c.Cells[i].Version, ""
 	}
@@ -85,14 +149,14 @@ func TestOnlyVersionsChangeAnything(t *testing.T) {
 
 // Versions are in every form of a comparison, with what each changed, and with what the servers said they were.
 func TestVersionsAreInEveryForm(t *testing.T) {
-	c := withVersions([]string{"3.4", "3.5"}, []int{6, 0}, []int{6, 6})
+	c := withVersions([]string{"3.4", "3.5"}, []int{7, 0}, []int{7, 7})
 	var page, text, junit, file bytes.Buffer
 	for _, err := range []error{HTML(&page, c), Summary(&text, c, Shown{}), JUnit(&junit, c, Attachments{}), c.Write(&file)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	const change = "early-expiry: fixed in 3.5: violated in 0 of 6 (0 %, 95 % interval 0 to 46 %), and with 3.4 in 6 of 6 (100 %, 95 % interval 54 to 100 %)"
+	const change = "early-expiry: fixed in 3.5: violated in 0 of 7 (0 %, 95 % interval 0 to 41 %), and with 3.4 in 7 of 7 (100 %, 95 % interval 59 to 100 %)"
 	for form, of := range map[string]struct {
 		text string
 		want []string
@@ -117,7 +181,7 @@ func TestVersionsAreInEveryForm(t *testing.T) {
 
 // Shards that have the runs of two versions tell together what neither could.
 func TestAMergeTellsWhatAVersionChanged(t *testing.T) {
-	whole := withVersions([]string{"3.4", "3.5"}, []int{6, 0}, []int{6, 6})
+	whole := withVersions([]string{"3.4", "3.5"}, []int{7, 0}, []int{7, 7})
 	parts := []Part{{"one", new(Comparison)}, {"two", new(Comparison)}}
 	for i := range parts {
 		*parts[i].Comparison = *whole

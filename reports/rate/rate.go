@@ -17,11 +17,13 @@ type Rate struct {
 	Hits, Runs int
 	// Looks is how many looks were allowed, each of which has its share of alpha; 0 is one.
 	Looks int
+	// Among is how many rates are read together, each of which has its share of alpha, so that all their intervals hold at once; 0 is this one alone.
+	Among int
 }
 
-// tail is the probability that an interval leaves out at either end, at each look (Bonferroni): all looks together miss the true rate in 5 % at most,
-// whichever of them the runs stopped at.
-func (r Rate) tail() float64 { return alpha / 2 / float64(max(r.Looks, 1)) }
+// tail is the probability that an interval leaves out at either end, at each look and of each rate (Bonferroni): all together miss a true rate in 5 % at
+// most, whichever look the runs stopped at.
+func (r Rate) tail() float64 { return alpha / 2 / float64(max(r.Looks, 1)*max(r.Among, 1)) }
 
 // Interval is that of Clopper and Pearson: it never covers less than it says, at the price of being wider than others.
 // Source: Clopper and Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial, Biometrika 26 (1934).
@@ -33,6 +35,15 @@ func (r Rate) Interval() (low, high float64) {
 	if r.Runs > 0 && r.Hits < r.Runs {
 		high = root(func(p float64) bool { return atMost(r.Hits, r.Runs, p) < r.tail() })
 	}
+	return low, high
+}
+
+// Whatever is the interval that holds whatever so many runs would have shown that could not tell.
+func (r Rate) Whatever(untold int) (low, high float64) {
+	r.Runs += untold
+	low, _ = r.Interval()
+	r.Hits += untold
+	_, high = r.Interval()
 	return low, high
 }
 
@@ -133,7 +144,8 @@ func (r Rate) RunsToKnow(half float64) int {
 // runs is the least number of runs, of those that the rate has and twice as many over and over, then halved, of which something is true.
 func (r Rate) runs(enough func(Rate) bool) int {
 	of := func(n int) Rate {
-		return Rate{int(math.Round(r.Share() * float64(n))), n, r.Looks}
+		r.Hits, r.Runs = int(math.Round(r.Share()*float64(n))), n
+		return r
 	}
 	low, high := r.Runs, max(r.Runs, 1)
 	for ; !enough(of(high)); high = min(2*high, MaxRuns) {

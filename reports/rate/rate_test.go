@@ -146,6 +146,48 @@ func TestPeekingWithoutSharesWouldVoidIntervals(t *testing.T) {
 	}
 }
 
+// together is how often any of the intervals misses that many rates read together have, if each of them is p.
+func together(p float64, n, many, among int) float64 {
+	covered := 0.0
+	for k := range n + 1 {
+		if low, high := intervalOf(Rate{Hits: k, Runs: n, Among: among}); low <= p && p <= high {
+			covered += probability(k, n, p)
+		}
+	}
+	return 1 - math.Pow(covered, float64(many))
+}
+
+// Of many rates that are read together none is missed in 95 % or more. Without the shares one would be, so that the test can fail.
+func TestIntervalsReadTogetherHoldAtOnce(t *testing.T) {
+	const many = 16
+	alone := 0.0
+	for _, n := range []int{5, 10, 20} {
+		for _, p := range shares(n, many) { // a share of looks is as wide as one of rates
+			if missed := together(p, n, many, many); missed > alpha+1e-9 {
+				t.Fatalf("%d runs, rates of %.9f: one of %d missed in %.5f", n, p, many, missed)
+			}
+			alone = max(alone, together(p, n, many, 1))
+		}
+	}
+	if alone <= alpha {
+		t.Errorf("without shares missed in %.5f at most", alone)
+	}
+}
+
+// Runs that could not tell may have been hits, or not.
+func TestWhateverTheUntoldRunsWouldHaveShown(t *testing.T) {
+	r := Rate{Hits: 3, Runs: 10, Looks: 2, Among: 4}
+	low, high := r.Whatever(5)
+	least, _ := Rate{Hits: 3, Runs: 15, Looks: 2, Among: 4}.Interval()
+	_, most := Rate{Hits: 8, Runs: 15, Looks: 2, Among: 4}.Interval()
+	if low != least || high != most {
+		t.Errorf("%.4f to %.4f, want %.4f to %.4f", low, high, least, most)
+	}
+	if low, high := (Rate{}).Whatever(20); low != 0 || high != 1 {
+		t.Errorf("of nothing told: %.4f to %.4f", low, high)
+	}
+}
+
 func TestBounds(t *testing.T) {
 	for text, why := range map[string]string{
 		">=0": "no number of runs", "<=1.5": "no number of runs", ">1": "no number of runs", ">=1": "no number of runs", "<=0": "no number of runs",
@@ -193,9 +235,9 @@ func TestBounds(t *testing.T) {
 
 // A number of runs that is said to be enough is: the rate is known, or decided, with that many.
 func TestSoManyRunsAreEnough(t *testing.T) {
-	for _, r := range []Rate{{0, 5, 6}, {2, 5, 6}, {5, 10, 6}, {40, 80, 6}, {1, 160, 6}} {
+	for _, r := range []Rate{{0, 5, 6, 1}, {2, 5, 6, 1}, {5, 10, 6, 1}, {40, 80, 6, 1}, {1, 160, 6, 1}} {
 		n := r.RunsToKnow(0.1)
-		if at := (Rate{int(math.Round(r.Share() * float64(n))), n, 6}); n < r.Runs || at.HalfWidth() > 0.1 {
+		if at := (Rate{int(math.Round(r.Share() * float64(n))), n, 6, 1}); n < r.Runs || at.HalfWidth() > 0.1 {
 			t.Errorf("%v: %d runs, which leave %.3f", r, n, at.HalfWidth())
 		}
 	}
