@@ -16,7 +16,7 @@ import (
 	"lockcheck/clusters/testkit/clientkit"
 )
 
-func TestMain(m *testing.M) { backends.Main(m, Backend{}) }
+func TestMain(m *testing.M) { backends.MainOneByOne(m, Backend{}) }
 
 func start(t *testing.T) *cluster {
 	t.Helper()

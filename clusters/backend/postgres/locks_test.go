@@ -21,7 +21,6 @@ var recipes = []recipe{advisory, forUpdate}
 func each(t *testing.T, settings map[string]string, test func(t *testing.T, r recipe, c *single)) {
 	for _, r := range recipes {
 		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
 			test(t, r, startAlone(t, settings))
 		})
 	}

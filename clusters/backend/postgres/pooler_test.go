@@ -26,7 +26,6 @@ func eachPooled(t *testing.T, test func(t *testing.T, mode string, c *single)) {
 	}
 	for _, mode := range []string{perSession, transaction} {
 		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
 			test(t, mode, startAlone(t, map[string]string{pooler: mode}))
 		})
 	}

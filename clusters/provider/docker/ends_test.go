@@ -40,6 +40,7 @@ func endsOf(t *testing.T, engine *client.Client, run string) (ends []events.Mess
 
 // No two containers leave the run's network at the same time.
 func TestHostsEndOneAfterTheOther(t *testing.T) {
+	t.Parallel()
 	engine := needEngine(t)
 	s := openSite(t, testImage(t, engine, ""))
 	names := []string{"c1", "c2", "c3", "c4"}

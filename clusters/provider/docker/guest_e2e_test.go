@@ -4,11 +4,13 @@ package docker
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,14 +21,31 @@ import (
 	"lockcheck/clusters/testkit"
 )
 
-// guestImage is an image with nothing but testdata/guest, which is static.
-func guestImage(t *testing.T, engine *client.Client, arch string, config map[string]any) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "guest")
-	build := exec.Command("go", "build", "-o", program, "./testdata/guest")
+// guestProgram is testdata/guest, which is static; it is built once.
+var guestProgram = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "lockcheck-guest-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	build := exec.Command("go", "build", "-o", dir+"/guest", "./testdata/guest")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	return os.ReadFile(dir + "/guest")
+})
+
+// guestImage is an image with nothing but that program.
+func guestImage(t *testing.T, engine *client.Client, arch string, config map[string]any) string {
+	t.Helper()
+	built, err := guestProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), "guest")
+	if err := os.WriteFile(program, built, 0o755); err != nil {
+		t.Fatal(err)
 	}
 	c := &imageContent{arch: arch}
 	if err := c.add(program, "/guest"); err != nil {
@@ -73,6 +92,7 @@ func startGuest(t *testing.T, h clusters.Host, args ...string) clusters.Process 
 
 // The image runs as the engine would run it: its entry point, its command or another, its user, directory and environment.
 func TestALockClientOfAnImageRunsAsItsImageSays(t *testing.T) {
+	t.Parallel()
 	s, h := openGuests(t, map[string]any{
 		"Entrypoint": []string{"guest"}, "Cmd": []string{"show", "by", "default"}, "User": "4711:42", "WorkingDir": "/home/its own", "Env": []string{"PATH=/", "MINE=1"},
 		"Volumes": map[string]any{"/data": struct{}{}},
@@ -99,6 +119,7 @@ func TestALockClientOfAnImageRunsAsItsImageSays(t *testing.T) {
 }
 
 func TestPipesLogAndExitCodeOfALockClientOfAnImage(t *testing.T) {
+	t.Parallel()
 	_, h := openGuests(t, map[string]any{"Entrypoint": []string{"/guest"}})
 	p := startGuest(t, h, "talk")
 	if _, err := p.Stdin().WriteString("hello\n"); err != nil {
@@ -123,12 +144,14 @@ func TestPipesLogAndExitCodeOfALockClientOfAnImage(t *testing.T) {
 }
 
 func TestALockClientOfAnImageIsPausedToTheByte(t *testing.T) {
+	t.Parallel()
 	_, h := openGuests(t, map[string]any{"Entrypoint": []string{"/guest"}})
 	silentWhilePaused(t, startGuest(t, h, "chatter"))
 }
 
 // Once it is stopped, the sandbox knows how much it has printed: as much as arrives, to the byte.
 func TestWhatALockClientOfAnImageHasPrintedIsCounted(t *testing.T) {
+	t.Parallel()
 	_, h := openGuests(t, map[string]any{"Entrypoint": []string{"/guest"}})
 	p := startGuest(t, h, "chatter").(*guest)
 	var total int64
@@ -162,6 +185,7 @@ func TestWhatALockClientOfAnImageHasPrintedIsCounted(t *testing.T) {
 }
 
 func TestAllProcessesOfALockClientOfAnImageEnd(t *testing.T) {
+	t.Parallel()
 	s, h := openGuests(t, map[string]any{"Entrypoint": []string{"/guest"}})
 	p := startGuest(t, h, "fork")
 	if got := testkit.ReadLine(t, p.Stdout()); got != "<nil>" {
@@ -202,6 +226,7 @@ func TestAllProcessesOfALockClientOfAnImageEnd(t *testing.T) {
 }
 
 func TestImagesThatAreNoLockClientsAreRefused(t *testing.T) {
+	t.Parallel()
 	engine := needEngine(t)
 	arch := engineArch(t, engine)
 	foreign := map[string]string{"amd64": "arm64", "arm64": "amd64"}[arch]
@@ -238,6 +263,7 @@ func TestImagesThatAreNoLockClientsAreRefused(t *testing.T) {
 
 // Another process of the host is at the door before the container can be, and gets nothing of what is the container's.
 func TestTheDoorIsForTheContainerAlone(t *testing.T) {
+	t.Parallel()
 	_, h := openGuests(t, map[string]any{"Entrypoint": []string{"/guest"}})
 	knocks, err := h.Start(t.Context(), clusters.Command{Args: []string{"knock", "@lockcheck-2"}, Log: "knock", Pipes: true})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/docker/docker/api/types/filters"
@@ -22,9 +23,20 @@ func init() {
 	}
 }
 
+// testImages has the image of each user, which is made once.
+var testImages = struct {
+	sync.Mutex
+	tags map[string]string
+}{tags: map[string]string{}}
+
 // testImage is a server image with the test binary, a shell with its libraries, and a data directory.
 func testImage(t *testing.T, engine *client.Client, user string) string {
 	t.Helper()
+	testImages.Lock()
+	defer testImages.Unlock()
+	if made := testImages.tags[user]; made != "" {
+		return made
+	}
 	c, err := clientContent(selfPath, "")
 	if err != nil {
 		t.Fatal(err)
@@ -58,6 +70,7 @@ func testImage(t *testing.T, engine *client.Client, user string) string {
 	if err := c.load(t.Context(), engine, tag); err != nil {
 		t.Fatal(err)
 	}
+	testImages.tags[user] = tag
 	return tag
 }
 

@@ -32,6 +32,7 @@ func builtHere(t *testing.T, source string) string {
 }
 
 func TestALockClientThatIsAProgramOfItsOwnRunsInContainers(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	program := builtHere(t, `package main
 import ("fmt"; "os")
@@ -62,6 +63,7 @@ func main() { fmt.Println("the lock client", os.Args[1:]) }
 
 // A server that is lockcheck itself keeps its data as long as its host lives, from start to start, until it is emptied.
 func TestBuiltInServersKeepTheirDataAndAreEmptied(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	s := testkit.Open(t, &Provider{Progress: testLog{t}}, clusters.Software{Backend: "test", ImageData: "/data", BuiltIn: []string{"own"}})
 	h := testkit.Host(t, s, "n1")

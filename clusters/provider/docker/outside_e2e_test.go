@@ -19,6 +19,7 @@ import (
 // Hosts of a run reach a place outside at the address that it has there, or, if that is one of loopback, at one of the run's; and
 // only once there is a relay.
 func TestARelayIsTheOnlyWayOut(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	closed, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -104,6 +105,7 @@ func portOf(place string) string {
 
 // What is outside and breaks off breaks off inside, too; what ends in one direction goes on in the other.
 func TestEndsAndBreaksOfConnectionsOutsideArriveInside(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 )
 
 func TestHostsReachEachOtherAndTheHarnessReachesThem(t *testing.T) {
+	t.Parallel()
 	s := openSite(t, "")
 	begun := time.Now()
 	a, b := testkit.Host(t, s, "n1"), testkit.Host(t, s, "c1")
@@ -41,6 +42,7 @@ func TestHostsReachEachOtherAndTheHarnessReachesThem(t *testing.T) {
 }
 
 func TestPipesLogsAndExitCode(t *testing.T) {
+	t.Parallel()
 	s := openSite(t, "")
 	h := testkit.Host(t, s, "c1")
 	testkit.PipesAndExitCode(t, h)
@@ -61,6 +63,7 @@ func TestPipesLogsAndExitCode(t *testing.T) {
 }
 
 func TestAPausedClientConnectsButDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	s := openSite(t, "")
 	h := testkit.Host(t, s, "n1")
 	addr := h.Addr() + ":2379"
@@ -79,6 +82,7 @@ func pausesAndResumes(t *testing.T, s clusters.Site, p clusters.Process, addr st
 // After Pause, nothing arrives any more: everything that the process had printed has arrived before. That is what lets
 // the harness say what a stopped client believed (rule R4).
 func TestWhatAPausedProcessPrintedHasArrived(t *testing.T) {
+	t.Parallel()
 	s := openSite(t, "")
 	silentWhilePaused(t, testkit.Start(t, testkit.Host(t, s, "c1"), "chatter"))
 }
@@ -142,6 +146,7 @@ func waiting(t *testing.T, pipe *os.File) (n int) {
 }
 
 func TestTheDead(t *testing.T) {
+	t.Parallel()
 	s := openSite(t, "")
 	h := testkit.Host(t, s, "n1")
 	p := testkit.Start(t, h, "sleep")
@@ -162,6 +167,7 @@ func TestTheDead(t *testing.T) {
 }
 
 func TestWhatAProcessForksIsStoppedAndEndsWithIt(t *testing.T) {
+	t.Parallel()
 	s := openSite(t, "")
 	h := testkit.Host(t, s, "n1")
 	p := testkit.Start(t, h, "fork")
@@ -183,6 +189,7 @@ func TestWhatAProcessForksIsStoppedAndEndsWithIt(t *testing.T) {
 }
 
 func TestWhatCannotBeIsRefused(t *testing.T) {
+	t.Parallel()
 	s := openSite(t, "")
 	h := testkit.RefusesNames(t, s, relayName)
 	_, err := h.Start(t.Context(), clusters.Command{Program: "/usr/bin/my-client", Log: "c1"})

@@ -30,6 +30,7 @@ func startServer(t *testing.T, s *site, h clusters.Host, args ...string) *cluste
 // Stopping the first process of a container looks like success where that is an init process or a shell and the server
 // goes on answering.
 func TestAServerIsPausedWithAnyFirstProcess(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		user    string
 		inImage []string
@@ -41,6 +42,7 @@ func TestAServerIsPausedWithAnyFirstProcess(t *testing.T) {
 		"in a new session": {"", []string{"sh", "-c", `/lockcheck init /lockcheck echo "$0" & wait`}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := openSite(t, testImage(t, needEngine(t), c.user), c.inImage...)
 			h := testkit.Host(t, s, "n1")
 			addr := h.Addr() + ":2379"
@@ -78,6 +80,7 @@ func TestAServerIsPausedWithAnyFirstProcess(t *testing.T) {
 
 // A server that the kernel kills for want of memory is not one that was killed from outside.
 func TestAServerThatNeedsTooMuchMemoryIsNamed(t *testing.T) {
+	t.Parallel()
 	s := openSite(t, testImage(t, needEngine(t), ""), "lockcheck")
 	s.memory = 128 << 20
 	hog := startServer(t, s, testkit.Host(t, s, "n1"), "hog").Process()
@@ -102,6 +105,7 @@ func TestAServerThatNeedsTooMuchMemoryIsNamed(t *testing.T) {
 
 // What an image says of its server's health is not looked at: the engine would start processes beside a paused server.
 func TestNothingIsStartedBesideAServer(t *testing.T) {
+	t.Parallel()
 	s := openSite(t, testImage(t, needEngine(t), ""), "lockcheck", "sleep")
 	p := startServer(t, s, testkit.Host(t, s, "n1")).Process().(*server)
 	there, err := s.engine.ContainerInspect(t.Context(), p.id)
@@ -131,6 +135,7 @@ func TestNothingIsStartedBesideAServer(t *testing.T) {
 }
 
 func TestFilesDataRestartAndWipe(t *testing.T) {
+	t.Parallel()
 	s := openSite(t, testImage(t, needEngine(t), ""), "lockcheck", "append")
 	h := testkit.Host(t, s, "n1")
 	dir, err := h.DataDir("data")
@@ -206,6 +211,7 @@ func TestFilesDataRestartAndWipe(t *testing.T) {
 }
 
 func TestAServerThatEndsSaysHow(t *testing.T) {
+	t.Parallel()
 	s := openSite(t, testImage(t, needEngine(t), ""), "sh", "-c", `echo "last words" >&2; exit $0`)
 	h := testkit.Host(t, s, "n1")
 	for status, want := range map[string]string{"0": "", "3": "exit status 3", "127": "could not run its program"} {
@@ -225,6 +231,7 @@ func TestAServerThatEndsSaysHow(t *testing.T) {
 }
 
 func TestImagesThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	engine := needEngine(t)
 	image := testImage(t, engine, "")
 	for name, c := range map[string]struct {

@@ -66,6 +66,7 @@ func left(t *testing.T, engine *client.Client, label string, want int) {
 }
 
 func TestCloseLeavesNothing(t *testing.T) {
+	t.Parallel()
 	engine := needEngine(t)
 	s := openSite(t, testImage(t, engine, ""), "lockcheck", "sleep")
 	command, err := s.Server(t.Context())

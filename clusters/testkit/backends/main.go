@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,6 +36,12 @@ func Main(m *testing.M, backend clusters.Backend) {
 	local.Exit(m.Run())
 }
 
+// MainOneByOne is Main of a backend whose servers take so much of the processors that those of several tests would not start in time.
+func MainOneByOne(m *testing.M, backend clusters.Backend) {
+	oneByOne = true
+	Main(m, backend)
+}
+
 // found says why the server's program is not there.
 func found(software clusters.Software) error {
 	if software.OnMachine == nil {
@@ -44,9 +51,18 @@ func found(software clusters.Software) error {
 	return err
 }
 
-// Site opens a site for a backend's servers.
+// beside has the tests that asked to run beside others. None does if oneByOne.
+var (
+	beside   sync.Map
+	oneByOne bool
+)
+
+// Site opens a site for a backend's servers. From then on the test runs beside others: its servers are its own, and mostly it waits for them.
 func Site(t *testing.T, backend clusters.Backend) clusters.Site {
 	t.Helper()
+	if _, again := beside.LoadOrStore(t, true); !again && !oneByOne {
+		t.Parallel()
+	}
 	return testkit.Open(t, provider, backend.Software())
 }
 
