@@ -20,8 +20,8 @@ func TestAGrantAsksAboutItsOwnRecord(t *testing.T) {
 		factory client.Factory
 		taken   func(t *testing.T, session string) // by which the lock is lost
 	}{
-		{"advisory", advisory.factory, func(t *testing.T, session string) { terminate(t, c, session) }},
-		{"for-update", forUpdate.factory, func(t *testing.T, session string) { terminate(t, c, session) }},
+		{"advisory", newAdvisory, func(t *testing.T, session string) { terminate(t, c, session) }},
+		{"for-update", newForUpdate, func(t *testing.T, session string) { terminate(t, c, session) }},
 		{"row-lease", newRowLease, func(t *testing.T, session string) {
 			run(t, c, "update lockcheck_lease set expires_at = now() where owner = '"+session+"'")
 		}},

@@ -11,6 +11,7 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/sqlsession"
 )
 
 const (
@@ -39,7 +40,7 @@ func (b Backend) AttachLayout(endpoints int, opts clusters.Options) (clusters.La
 
 // Attach keeps where the servers are: each question to one is a connection of its own.
 func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) {
-	c := &attached{AttachedService: clusters.AttachedServiceOf(to), to: to, schema: schemaOf(to.Prefix)}
+	c := &attached{AttachedService: clusters.AttachedServiceOf(to), to: to, schema: sqlsession.SchemaOf(to.Prefix)}
 	for _, at := range to.Nodes {
 		config, err := reach{endpoints: []string{at.Endpoint()}, access: to.Access, schema: c.schema}.config()
 		if err != nil {
@@ -76,7 +77,7 @@ func (c *attached) Place() string {
 // ClientOptions say where the run's tables are, too.
 func (c *attached) ClientOptions() map[string]string {
 	options := c.AttachedService.ClientOptions()
-	options[optionSchema] = c.schema
+	options[sqlsession.OptionSchema] = c.schema
 	for _, name := range silences {
 		options[name] = c.to.Layout.Settings[name]
 	}

@@ -11,6 +11,7 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/sqlsession"
 )
 
 // borrowed is a lock that the library holds for as long as a function of ours runs.
@@ -106,7 +107,7 @@ func (g *borrowed) Release(ctx context.Context) (*bool, error) {
 	case errors.Is(err, pglock.ErrLockAlreadyReleased):
 		return nil, fmt.Errorf("%w: %w", err, errUnsure)
 	case g.requests(removes) == before:
-		return nil, client.Definite(history.CodeRefused, "%w: %w", errNotSent, err)
+		return nil, client.Definite(history.CodeRefused, "%w: %w", sqlsession.ErrNotSent, err)
 	}
 	return nil, fmt.Errorf("releasing: %w", judge(err))
 }
@@ -123,7 +124,7 @@ func (g *borrowed) giveBack(ctx context.Context) error {
 
 // Ask reads the row's owner with the library, which has no look at its number. A lock that ran out is this grant's until another takes it.
 func (g *borrowed) Ask(ctx context.Context, _ history.Question) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout(g.from.ttl))
+	ctx, cancel := context.WithTimeout(ctx, sqlsession.RequestTimeout(g.from.ttl))
 	defer cancel()
 	is, err := g.locks.GetContext(ctx, g.key)
 	if gone := (*pglock.NotExistError)(nil); errors.As(err, &gone) {

@@ -10,7 +10,7 @@ var lockClients = []clusters.LockClient{
 	{
 		Name:  "advisory",
 		About: "pg_advisory_lock: held by a session as long as its connection lives; no lease and no token",
-		New:   advisory.factory, NoTokens: advisory.reason,
+		New:   newAdvisory, NoTokens: advisory.Reason,
 	},
 	{
 		Name:  "row-lease",
@@ -20,7 +20,7 @@ var lockClients = []clusters.LockClient{
 	{
 		Name:  "for-update",
 		About: "SELECT FOR UPDATE in a transaction that stays open; a number of a sequence, drawn once the row is locked, is the token",
-		New:   forUpdate.factory,
+		New:   newForUpdate,
 	},
 	{
 		Name:  "pglock",

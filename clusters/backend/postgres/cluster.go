@@ -3,12 +3,12 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/pair"
 )
 
 const (
@@ -99,28 +99,6 @@ func (c *single) Versions(ctx context.Context) (map[string]string, error) {
 	return all, err
 }
 
-var errNoPrimary = errors.New("no server that answers is a primary")
-
-// primary is the server that answers that it is no standby. The error says why there is none.
-func (c *single) primary(ctx context.Context) (*node, error) {
-	errs := []error{errNoPrimary}
-	var primary *node
-	for _, a := range clusters.AskAll(ctx, c.nodes, func(ctx context.Context, n *node) (bool, error) { return n.follows(ctx) }) {
-		switch {
-		case a.Err != nil:
-			errs = append(errs, fmt.Errorf("%s: %w", a.Node.Name(), a.Err))
-		case !a.Value && primary != nil:
-			return nil, fmt.Errorf("%s and %s are both primaries", primary.Name(), a.Node.Name())
-		case !a.Value:
-			primary = a.Node
-		}
-	}
-	if primary == nil {
-		return nil, errors.Join(errs...)
-	}
-	return primary, nil
-}
-
 // Probe makes a write where clients do, again and again until it is taken, ctx is done or probeTimeout is over.
 func (c *single) Probe(ctx context.Context) error {
 	return clusters.Until(ctx, probeTimeout, probeEvery, func(ctx context.Context) error {
@@ -140,7 +118,7 @@ func (c *single) entry(ctx context.Context) (*node, error) {
 	if c.pooler != nil {
 		return c.pooler, nil
 	}
-	return c.primary(ctx)
+	return pair.Primary(ctx, c.nodes)
 }
 
 // Ready returns once the server took a write and read it back.

@@ -83,19 +83,3 @@ func dialing(config *pgx.ConnConfig, dial func(ctx context.Context, network, add
 	config.DialFunc = dial
 	config.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
 }
-
-// schemaOf is the schema of a run at a service that others run: "lockcheck_20260102_0123abcd". It needs no quotes.
-func schemaOf(prefix string) string {
-	return "lockcheck_" + strings.NewReplacer("-", "_", "/", "").Replace(prefix)
-}
-
-// schemaFor is the schema of a client's tables. All names of locks of a run begin with its prefix, and a client learns it from its options.
-func schemaFor(init client.Init) string {
-	if !init.Attached() {
-		return ""
-	}
-	return init.Options[optionSchema]
-}
-
-// optionSchema says to a client where the tables of its run are.
-const optionSchema = "schema"

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/sqlsession"
 )
 
 // Servers that others run are reached as the user says, and by nothing that the environment says to PostgreSQL's own programs.
@@ -54,7 +55,7 @@ func TestHowServersThatOthersRunAreReached(t *testing.T) {
 }
 
 func TestTheSchemaOfARunNeedsNoQuotes(t *testing.T) {
-	if got := schemaOf("20260102-0123abcd/"); got != "lockcheck_20260102_0123abcd" {
+	if got := sqlsession.SchemaOf("20260102-0123abcd/"); got != "lockcheck_20260102_0123abcd" {
 		t.Error(got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/sqlsession"
 )
 
 // outcome is what an error of a request proves about it.
@@ -26,7 +27,7 @@ type outcome struct {
 // A request is one statement, in a transaction of its own or in one that is open: an error of level ERROR undoes it. What it
 // does not undo is a session's advisory lock, so that a statement which may have got one is followed by a look (forget).
 var outcomes = []outcome{
-	{is(errNotSent), "no session", history.CodeRefused, "there was no connection to send it on"},
+	{is(sqlsession.ErrNotSent), "no session", history.CodeRefused, "there was no connection to send it on"},
 	{says("57014"), "query_canceled", history.CodeCancelled, "the server gave the statement up and undid it"},
 	{says("55P03"), "lock_not_available", history.CodeBusy, "the server would have had to wait, and undid the statement"},
 	{says("25006"), "read_only_sql_transaction", history.CodeRefused, "a standby refuses before it writes"},
@@ -51,9 +52,6 @@ var outcomes = []outcome{
 	{is(io.EOF), "the connection ended", "", "the server may have run it before it closed the connection"},
 	{is(io.ErrUnexpectedEOF), "the connection ended", "", "the server may have run it before it closed the connection"},
 }
-
-// errNotSent marks what went wrong before there was a connection.
-var errNotSent = errors.New("not connected, so nothing was sent")
 
 func is(target error) func(error) bool {
 	return func(err error) bool { return errors.Is(err, target) }

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"lockcheck/checker/history"
+	"lockcheck/clusters/client/sqlsession"
 	"lockcheck/clusters/testkit/clientkit"
 )
 
@@ -21,7 +22,7 @@ func TestWhichErrorsAreDefinite(t *testing.T) {
 		err  error
 		code string // "" if unknown
 	}{
-		{fmt.Errorf("%w: %w", errNotSent, io.EOF), history.CodeRefused},
+		{fmt.Errorf("%w: %w", sqlsession.ErrNotSent, io.EOF), history.CodeRefused},
 		{said("57014"), history.CodeCancelled},
 		{said("55P03"), history.CodeBusy},
 		{said("25006"), history.CodeRefused},

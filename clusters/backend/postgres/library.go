@@ -13,6 +13,7 @@ import (
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/client/polling"
+	"lockcheck/clusters/client/sqlsession"
 )
 
 // heartbeats is how many of them a lease has time for, as in the library's own defaults: 20 s and 5 s.
@@ -51,9 +52,9 @@ func newLibrary(_ context.Context, init client.Init, watch client.Watch) (client
 // Acquire asks as the library does: again after each lease, until it is granted or ctx is done. Each acquire is another owner.
 func (l *library) Acquire(ctx context.Context, key string, try bool) (client.Grant, error) {
 	if l.held.Closed() {
-		return nil, client.Definite(history.CodeRefused, "%w", errClosed)
+		return nil, client.Definite(history.CodeRefused, "%w", sqlsession.ErrClosed)
 	}
-	g := &borrowed{from: l, key: key, session: random(l.name), granted: make(chan struct{}), over: make(chan struct{}), sent: map[request]int{}}
+	g := &borrowed{from: l, key: key, session: sqlsession.Random(l.name), granted: make(chan struct{}), over: make(chan struct{}), sent: map[request]int{}}
 	var err error
 	g.locks, err = pglock.UnsafeNew(l.db, // "unsafe" are all drivers but lib/pq
 		pglock.WithLeaseDuration(l.ttl), pglock.WithHeartbeatFrequency(l.ttl/heartbeats), pglock.WithOwner(g.session),
@@ -96,7 +97,7 @@ func (g *borrowed) refused(err error, try bool) error {
 	case errors.Is(err, pglock.ErrNotAcquired): // each attempt was answered with the number of another
 		return client.Definite(history.CodeCancelled, "%w", err)
 	case g.requests(asks) == 0:
-		return client.Definite(history.CodeRefused, "%w: %w", errNotSent, err)
+		return client.Definite(history.CodeRefused, "%w: %w", sqlsession.ErrNotSent, err)
 	}
 	if err = judge(err); client.Certain(err) {
 		return err

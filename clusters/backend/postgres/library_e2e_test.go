@@ -11,6 +11,7 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
+	"lockcheck/clusters/client/sqlsession"
 	"lockcheck/clusters/testkit/backends"
 	"lockcheck/clusters/testkit/clientkit"
 	"lockcheck/clusters/testkit/wire"
@@ -205,7 +206,7 @@ func TestAnUnansweredHeartbeatMakesAReleaseThatFindsNothingUnknown(t *testing.T)
 // sent is what came of a request that was sent: within these leases a busy machine may not even connect, which proves nothing of the request.
 func sent(request func() error) error {
 	for {
-		if err := request(); !errors.Is(err, errNotSent) {
+		if err := request(); !errors.Is(err, sqlsession.ErrNotSent) {
 			return err
 		}
 	}

@@ -16,12 +16,15 @@ import (
 	"lockcheck/clusters/testkit/clientkit"
 )
 
-var recipes = []recipe{advisory, forUpdate}
+var recipes = []struct {
+	name    string
+	factory client.Factory
+}{{"advisory", newAdvisory}, {"for-update", newForUpdate}}
 
-func each(t *testing.T, settings map[string]string, test func(t *testing.T, r recipe, c *single)) {
+func each(t *testing.T, settings map[string]string, test func(t *testing.T, factory client.Factory, c *single)) {
 	for _, r := range recipes {
 		t.Run(r.name, func(t *testing.T) {
-			test(t, r, startAlone(t, settings))
+			test(t, r.factory, startAlone(t, settings))
 		})
 	}
 }
@@ -51,10 +54,10 @@ func terminate(t *testing.T, c *single, session string) {
 }
 
 func TestEverySessionLockExcludesAndHandsOver(t *testing.T) {
-	each(t, nil, func(t *testing.T, r recipe, c *single) {
+	each(t, nil, func(t *testing.T, factory client.Factory, c *single) {
 		init := backends.InitFor(c, lease)
-		a, _, ready := clientkit.Client(t, r.factory, init)
-		b, _, _ := clientkit.Client(t, r.factory, init)
+		a, _, ready := clientkit.Client(t, factory, init)
+		b, _, _ := clientkit.Client(t, factory, init)
 		if ready.Try != "" || ready.Client == "" || (ready.Tokens == string(history.TokensNone)) != (ready.TokensReason != "") {
 			t.Errorf("declares %+v", ready)
 		}
@@ -82,7 +85,7 @@ func TestTokensOfRowLocksGrow(t *testing.T) {
 	last := new(big.Int)
 	var clients []client.Lock
 	for range 2 {
-		lock, _, _ := clientkit.Client(t, forUpdate.factory, backends.InitFor(c, lease))
+		lock, _, _ := clientkit.Client(t, newForUpdate, backends.InitFor(c, lease))
 		clients = append(clients, lock)
 	}
 	for i := range 6 {
@@ -96,10 +99,10 @@ func TestTokensOfRowLocksGrow(t *testing.T) {
 }
 
 func TestARequestThatIsGivenUpLeavesTheQueue(t *testing.T) {
-	each(t, nil, func(t *testing.T, r recipe, c *single) {
+	each(t, nil, func(t *testing.T, factory client.Factory, c *single) {
 		init := backends.InitFor(c, 5*time.Second)
-		a, _, _ := clientkit.Client(t, r.factory, init)
-		b, _, _ := clientkit.Client(t, r.factory, init)
+		a, _, _ := clientkit.Client(t, factory, init)
+		b, _, _ := clientkit.Client(t, factory, init)
 		g := clientkit.Acquire(t, a, "k")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -116,8 +119,8 @@ func TestARequestThatIsGivenUpLeavesTheQueue(t *testing.T) {
 }
 
 func TestASessionThatTheServerEndsIsALoss(t *testing.T) {
-	each(t, nil, func(t *testing.T, r recipe, c *single) {
-		lock, watched, _ := clientkit.Client(t, r.factory, backends.InitFor(c, 20*time.Second))
+	each(t, nil, func(t *testing.T, factory client.Factory, c *single) {
+		lock, watched, _ := clientkit.Client(t, factory, backends.InitFor(c, 20*time.Second))
 		g := clientkit.Acquire(t, lock, "k")
 		terminate(t, c, g.Session())
 		watched.WantLoss(t, g.Session())
@@ -137,8 +140,8 @@ func TestASessionThatTheServerEndsIsALoss(t *testing.T) {
 // A crash is a loss at once: the kernel ends the connections, if no session comes to say that the postmaster is gone. The client
 // then waits until the server is there again.
 func TestACrashOfTheServerIsALoss(t *testing.T) {
-	each(t, nil, func(t *testing.T, r recipe, c *single) {
-		lock, watched, _ := clientkit.Client(t, r.factory, backends.InitFor(c, 20*time.Second))
+	each(t, nil, func(t *testing.T, factory client.Factory, c *single) {
+		lock, watched, _ := clientkit.Client(t, factory, backends.InitFor(c, 20*time.Second))
 		g := clientkit.Acquire(t, lock, "k")
 		backends.Restart(t, c.Nodes()[0], false)
 		watched.WantLoss(t, g.Session())
@@ -148,8 +151,8 @@ func TestACrashOfTheServerIsALoss(t *testing.T) {
 
 // A server that is silent has the lock for the session still.
 func TestASilentServerIsNoLoss(t *testing.T) {
-	each(t, nil, func(t *testing.T, r recipe, c *single) {
-		lock, watched, _ := clientkit.Client(t, r.factory, backends.InitFor(c, lease))
+	each(t, nil, func(t *testing.T, factory client.Factory, c *single) {
+		lock, watched, _ := clientkit.Client(t, factory, backends.InitFor(c, lease))
 		g := clientkit.Acquire(t, lock, "k")
 		backends.Pause(t, c.Nodes()[0])
 		time.Sleep(2 * lease)
@@ -163,9 +166,9 @@ func TestASilentServerIsNoLoss(t *testing.T) {
 func TestAnIdleSessionIsEndedAndASignOfLifeKeepsIt(t *testing.T) {
 	const idle = 6 * time.Second // for longer than between two signs of life a busy machine stands still
 	setting := strconv.FormatInt(idle.Milliseconds(), 10)
-	each(t, map[string]string{idleSession: setting, idleTransaction: setting}, func(t *testing.T, r recipe, c *single) {
+	each(t, map[string]string{idleSession: setting, idleTransaction: setting}, func(t *testing.T, factory client.Factory, c *single) {
 		wire := clientkit.NewWire(t, c.Endpoints()[0])
-		lock, watched, _ := clientkit.Client(t, r.factory, initBehind(c, wire.Addr, lease))
+		lock, watched, _ := clientkit.Client(t, factory, initBehind(c, wire.Addr, lease))
 		g := clientkit.Acquire(t, lock, "k")
 		signs := int(idle/(lease/3)) + 1 // each comes after a third of the lease
 		clientkit.Eventually(t, "signs of life, until the session would have ended without them", func() bool {
@@ -177,7 +180,7 @@ func TestAnIdleSessionIsEndedAndASignOfLifeKeepsIt(t *testing.T) {
 		if !watched.SaidEnded(g.Session()) {
 			t.Error("that the server said so was not reported")
 		}
-		other, _, _ := clientkit.Client(t, r.factory, backends.InitFor(c, lease))
+		other, _, _ := clientkit.Client(t, factory, backends.InitFor(c, lease))
 		clientkit.Release(t, clientkit.Acquire(t, other, "k"))
 	})
 }
@@ -186,15 +189,15 @@ func TestAnIdleSessionIsEndedAndASignOfLifeKeepsIt(t *testing.T) {
 var answerToPing = []byte("I\x00\x00\x00\x04")
 
 func TestAReleaseWhoseReplyIsLostIsNotSaidToBeNotOwned(t *testing.T) {
-	each(t, nil, func(t *testing.T, r recipe, c *single) {
-		clientkit.WantLostReplyUnknown(t, r.factory, backends.InitFor(c, 20*time.Second))
+	each(t, nil, func(t *testing.T, factory client.Factory, c *single) {
+		clientkit.WantLostReplyUnknown(t, factory, backends.InitFor(c, 20*time.Second))
 	})
 }
 
 func TestEverySessionLockCountsItsRequests(t *testing.T) {
-	each(t, nil, func(t *testing.T, r recipe, c *single) {
+	each(t, nil, func(t *testing.T, factory client.Factory, c *single) {
 		init := backends.InitFor(c, 10*time.Second)
-		clientkit.WantAttempts(t, clientkit.Serve(t, r.factory, init), clientkit.Serve(t, r.factory, init), "k", 1)
+		clientkit.WantAttempts(t, clientkit.Serve(t, factory, init), clientkit.Serve(t, factory, init), "k", 1)
 	})
 }
 
@@ -202,9 +205,9 @@ func TestEverySessionLockCountsItsRequests(t *testing.T) {
 func TestAnUnansweredRequestIsUnknownUnlessItIsGrantedInTheEnd(t *testing.T) {
 	for name, givenUp := range map[string]bool{"granted in the end": false, "given up": true} {
 		t.Run(name, func(t *testing.T) {
-			each(t, nil, func(t *testing.T, r recipe, c *single) {
+			each(t, nil, func(t *testing.T, factory client.Factory, c *single) {
 				wire := clientkit.NewWire(t, c.Endpoints()[0])
-				lock, _, _ := clientkit.Client(t, r.factory, initBehind(c, wire.Addr, lease))
+				lock, _, _ := clientkit.Client(t, factory, initBehind(c, wire.Addr, lease))
 				clientkit.Release(t, clientkit.Acquire(t, lock, "k")) // there is a session
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -224,14 +227,14 @@ func TestAnUnansweredRequestIsUnknownUnlessItIsGrantedInTheEnd(t *testing.T) {
 }
 
 func TestCloseGivesEverythingBack(t *testing.T) {
-	each(t, nil, func(t *testing.T, r recipe, c *single) {
-		lock, watched, _ := clientkit.Client(t, r.factory, backends.InitFor(c, 10*time.Second))
+	each(t, nil, func(t *testing.T, factory client.Factory, c *single) {
+		lock, watched, _ := clientkit.Client(t, factory, backends.InitFor(c, 10*time.Second))
 		clientkit.Acquire(t, lock, "k")
 		if err := lock.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		watched.WantNoLoss(t)
-		other, _, _ := clientkit.Client(t, r.factory, backends.InitFor(c, 10*time.Second))
+		other, _, _ := clientkit.Client(t, factory, backends.InitFor(c, 10*time.Second))
 		clientkit.Release(t, clientkit.Acquire(t, other, "k"))
 		_, err := lock.Acquire(t.Context(), "k", false)
 		clientkit.WantCode(t, err, history.CodeRefused)

@@ -65,8 +65,8 @@ func (n *node) run(ctx context.Context, statements ...string) error {
 	})
 }
 
-// follows reports whether the server is a standby.
-func (n *node) follows(ctx context.Context) (bool, error) {
+// Follows reports whether the server is a standby.
+func (n *node) Follows(ctx context.Context) (bool, error) {
 	return value[bool](ctx, n, "select pg_is_in_recovery()")
 }
 
@@ -85,8 +85,11 @@ func (n *node) read(ctx context.Context) (int64, error) {
 	return value[int64](ctx, n, "select value from lockcheck_probe")
 }
 
-// alive is an error if the server's process has ended.
-func (n *node) alive() error { return clusters.Ended(n.Node, called) }
+// Alive is an error if the server's process has ended.
+func (n *node) Alive() error { return clusters.Ended(n.Node, called) }
+
+// Started is the node as lockcheck started it.
+func (n *node) Started() clusters.Node { return n.Node }
 
 // called is what errors call a server.
 const called = "PostgreSQL server"

@@ -74,8 +74,8 @@ func TestAProbeGoesThroughThePooler(t *testing.T) {
 func TestASessionLockThroughAPooler(t *testing.T) {
 	eachPooled(t, func(t *testing.T, mode string, c *single) {
 		init := backends.InitFor(c, lease)
-		a, _, _ := clientkit.Client(t, advisory.factory, init)
-		b, _, _ := clientkit.Client(t, advisory.factory, init)
+		a, _, _ := clientkit.Client(t, newAdvisory, init)
+		b, _, _ := clientkit.Client(t, newAdvisory, init)
 		clientkit.Acquire(t, a, "k")
 		_, err := b.Acquire(t.Context(), "k", true)
 		if mode == perSession {
@@ -88,7 +88,7 @@ func TestASessionLockThroughAPooler(t *testing.T) {
 
 func TestASessionLockThatAPoolerKeeps(t *testing.T) {
 	eachPooled(t, func(t *testing.T, mode string, c *single) {
-		a, _, _ := clientkit.Client(t, advisory.factory, backends.InitFor(c, lease))
+		a, _, _ := clientkit.Client(t, newAdvisory, backends.InitFor(c, lease))
 		g := clientkit.Acquire(t, a, "k")
 		want, left := "true", 0
 		if mode == transaction {
@@ -122,7 +122,7 @@ func TestASessionLockThatAPoolerKeeps(t *testing.T) {
 // The remedies of the page: a row changes by one statement, and an open transaction keeps its connection.
 func TestLocksThatNeedNoSessionPassAPooler(t *testing.T) {
 	eachPooled(t, func(t *testing.T, _ string, c *single) {
-		for _, factory := range []client.Factory{newRowLease, forUpdate.factory} {
+		for _, factory := range []client.Factory{newRowLease, newForUpdate} {
 			init := backends.InitFor(c, lease)
 			a, _, _ := clientkit.Client(t, factory, init)
 			b, _, _ := clientkit.Client(t, factory, init)
@@ -142,7 +142,7 @@ func TestLocksThatNeedNoSessionPassAPooler(t *testing.T) {
 // A client's connection outlives the server in transaction mode: nothing tells the client that its lock is gone.
 func TestWhatAHolderHearsOfTheServersEnd(t *testing.T) {
 	eachPooled(t, func(t *testing.T, mode string, c *single) {
-		a, watched, _ := clientkit.Client(t, advisory.factory, backends.InitFor(c, lease))
+		a, watched, _ := clientkit.Client(t, newAdvisory, backends.InitFor(c, lease))
 		g := clientkit.Acquire(t, a, "k")
 		backends.Restart(t, c.nodes[0].Node, false)
 		backends.Ready(t, c)

@@ -3,17 +3,13 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"lockcheck/clusters"
+	"lockcheck/clusters/pair"
 )
-
-// failoverWithin is how long a failover that was asked for may take, even if the caller's own timeout is longer.
-const failoverWithin = 30 * time.Second
 
 // replicated is a primary and its standby.
 type replicated struct {
@@ -45,29 +41,8 @@ func (r *replicated) Close() error {
 	return r.single.Close()
 }
 
-// Leader is the server that is not a standby. One that does not answer leads as long as the other follows it: no server takes
-// its place unless that is asked for.
-func (r *replicated) Leader(ctx context.Context) (string, error) {
-	var followers, silent []*node
-	var errs []error
-	for _, a := range clusters.AskAll(ctx, r.nodes, func(ctx context.Context, n *node) (bool, error) { return n.follows(ctx) }) {
-		switch {
-		case a.Err != nil:
-			silent, errs = append(silent, a.Node), append(errs, fmt.Errorf("%s: %w", a.Node.Name(), a.Err))
-		case !a.Value:
-			return a.Node.Name(), nil
-		default:
-			followers = append(followers, a.Node)
-		}
-	}
-	if len(followers) == 0 {
-		return "", errors.Join(append([]error{errNoPrimary}, errs...)...)
-	}
-	if len(silent) == 1 && silent[0].alive() == nil {
-		return silent[0].Name(), nil
-	}
-	return "", nil
-}
+// Leader is the server that is not a standby.
+func (r *replicated) Leader(ctx context.Context) (string, error) { return pair.Leader(ctx, r.nodes) }
 
 // Standing names the primary.
 func (r *replicated) Standing(ctx context.Context) (string, error) {
@@ -83,12 +58,10 @@ func (r *replicated) Standing(ctx context.Context) (string, error) {
 // for; and a write to the primary was read from both.
 func (r *replicated) Ready(ctx context.Context) error {
 	return r.settled(ctx, func(ctx context.Context) error {
-		for _, a := range clusters.AskAll(ctx, r.nodes, func(ctx context.Context, n *node) (bool, error) { return n.follows(ctx) }) {
-			if a.Err != nil {
-				return fmt.Errorf("PostgreSQL server %s does not answer: %w", a.Node.Name(), a.Err)
-			}
+		if err := pair.AllAnswer(ctx, called, r.nodes); err != nil {
+			return err
 		}
-		primary, err := r.primary(ctx)
+		primary, err := pair.Primary(ctx, r.nodes)
 		if err != nil {
 			return err
 		}
@@ -99,19 +72,9 @@ func (r *replicated) Ready(ctx context.Context) error {
 	})
 }
 
-// other is the server beside this one.
-func (r *replicated) other(than *node) *node {
-	for _, n := range r.nodes {
-		if n != than {
-			return n
-		}
-	}
-	return nil
-}
-
 // inStep is an error unless the primary says that the other server streams from it, as synchronously as it was asked for.
 func (r *replicated) inStep(ctx context.Context, primary *node) error {
-	standby, want := r.other(primary), "async"
+	standby, want := pair.Other(r.nodes, primary), "async"
 	if isSynchronous(r.values) {
 		want = "sync"
 	}

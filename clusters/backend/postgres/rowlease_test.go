@@ -12,6 +12,7 @@ import (
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
+	"lockcheck/clusters/pair"
 	"lockcheck/clusters/testkit/backends"
 	"lockcheck/clusters/testkit/clientkit"
 )
@@ -19,7 +20,7 @@ import (
 // ownerOf is who has a lease, "" if it is free or there is none.
 func ownerOf(t *testing.T, c *single, key string) string {
 	t.Helper()
-	primary, err := c.primary(t.Context())
+	primary, err := pair.Primary(t.Context(), c.nodes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestALeaseIsAskedFor(t *testing.T) {
 		"a later grant":   "update lockcheck_lease set version = version + 1, expires_at = now() + interval '1 hour'",
 		"the row is gone": "delete from lockcheck_lease",
 	} {
-		g := clientkit.Acquire(t, locks[0], what).(*leased)
+		g := clientkit.Acquire(t, locks[0], what).(client.Asker)
 		if held, err := g.Ask(t.Context(), history.AskLatest); err != nil || !held {
 			t.Errorf("held: %v, %v", held, err)
 		}
@@ -119,7 +120,7 @@ func TestALeaseIsAskedFor(t *testing.T) {
 			t.Errorf("%s: %v, %v", what, held, err)
 		}
 	}
-	g := clientkit.Acquire(t, locks[0], "k").(*leased)
+	g := clientkit.Acquire(t, locks[0], "k").(client.Asker)
 	backends.Pause(t, c.Nodes()[0])
 	bounded, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()

@@ -1,27 +1,24 @@
-package postgres
+package sqlsession
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"lockcheck/clusters/client"
 )
 
-// session is one connection to the primary. What it holds ends with it.
+// Session is one connection to the primary. What it holds ends with it.
 //
 // While nothing is asked on it, it listens, as a careful program does with a connection that a lock hangs on: it hears at once
 // that the server ended it, and asks for a sign of life every third of the TTL. It waits for that as long as the kernel does: to
 // give a silent server up would free the lock, once that hears of it, while a write of the holder may be on its way.
-type session struct {
-	name  string // also its application_name, by which pg_stat_activity has it
-	conn  *pgx.Conn
+type Session[C Conn] struct {
+	Name  string // that the server has it by
+	Conn  C
+	pool  *Sessions[C]
 	watch client.Watch
 	ttl   time.Duration
 	idle  time.Duration // after so much silence the server ends it; 0: never
@@ -36,7 +33,7 @@ type session struct {
 var errInUse = errors.New("the session waits for an answer")
 
 // listen begins to listen. holds: whether a lock hangs on the session, so that its end is a loss.
-func (s *session) listen(holds bool) {
+func (s *Session[C]) listen(holds bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	s.mu.Lock()
@@ -52,7 +49,7 @@ func (s *session) listen(holds bool) {
 
 // stop ends the listening, so that something can be asked. The error says that the session is gone, that it is in use, or that a
 // question of its own was not answered before ctx was done.
-func (s *session) stop(ctx context.Context) error {
+func (s *Session[C]) stop(ctx context.Context) error {
 	s.mu.Lock()
 	silence, listened := s.silence, s.listened
 	s.mu.Unlock()
@@ -72,14 +69,14 @@ func (s *session) stop(ctx context.Context) error {
 }
 
 // hear returns nil once ctx is done, or else why the connection is gone.
-func (s *session) hear(ctx context.Context) error {
+func (s *Session[C]) hear(ctx context.Context) error {
 	for {
 		pause, cancel := context.WithTimeout(ctx, s.ttl/3)
-		err := s.conn.PgConn().WaitForNotification(pause)
+		err := s.Conn.Listen(pause)
 		over := pause.Err() != nil
 		cancel()
 		switch {
-		case err != nil && (s.conn.IsClosed() || !over):
+		case err != nil && (s.Conn.IsClosed() || !over):
 			return err
 		case ctx.Err() != nil:
 			return nil
@@ -93,9 +90,9 @@ func (s *session) hear(ctx context.Context) error {
 }
 
 // ping asks for a sign of life. It is not given up when the listening is to end: that would end the connection.
-func (s *session) ping() error {
+func (s *Session[C]) ping() error {
 	seen := s.watch.Seen()
-	err := s.conn.Ping(context.Background())
+	err := s.Conn.Ping(context.Background())
 	if err == nil {
 		s.answered(seen)
 	}
@@ -104,43 +101,34 @@ func (s *session) ping() error {
 
 // answered counts the time that the session may be silent from a request that was answered. No server promises that a session
 // lives for so long: it is nothing but the time after which it may be gone.
-func (s *session) answered(seen int64) {
+func (s *Session[C]) answered(seen int64) {
 	if s.idle > 0 {
-		client.Answered(s.watch, s.name, seen, s.idle)
+		client.Answered(s.watch, s.Name, seen, s.idle)
 	}
 }
 
 // end takes note that the session is gone.
-func (s *session) end(why error) {
-	s.cut()
+func (s *Session[C]) end(why error) {
+	s.Conn.Cut()
 	s.mu.Lock()
 	holds := s.holds
 	s.gone, s.holds = why, false
 	s.mu.Unlock()
 	if holds {
 		s.overheard(why)
-		s.watch.Lost(s.name, why)
+		s.watch.Lost(s.Name, why)
 	}
 }
 
 // overheard reports that the session is over if the server said so.
-func (s *session) overheard(err error) {
-	if slices.Contains(lastWords, stateOf(err)) {
-		s.watch.Ended(s.name, err)
+func (s *Session[C]) overheard(err error) {
+	if s.pool.LastWords(err) {
+		s.watch.Ended(s.Name, err)
 	}
-}
-
-// cut ends the connection without a word, and at once: pgx would try for 15 s to have the request given up first.
-func (s *session) cut() {
-	conn := s.conn.PgConn().Conn()
-	if secure, ok := conn.(*tls.Conn); ok { // which would say so to the server, and wait up to 5 s to do it
-		conn = secure.NetConn()
-	}
-	conn.Close()
 }
 
 // ask makes a request that is answered without waiting for another client, which takes a TTL at most.
-func (s *session) ask(ctx context.Context, request func(context.Context) error) error {
+func (s *Session[C]) ask(ctx context.Context, request func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.ttl)
 	defer cancel()
 	return request(ctx)
@@ -148,7 +136,7 @@ func (s *session) ask(ctx context.Context, request func(context.Context) error) 
 
 // wait makes a request that the server answers when it can. When ctx is done, the server is asked to give it up, and has a TTL
 // to say what came of it: a connection that is only closed would leave the request in the queue.
-func (s *session) wait(ctx context.Context, request func(context.Context) error) error {
+func (s *Session[C]) wait(ctx context.Context, request func(context.Context) error) error {
 	asking, drop := context.WithCancel(context.WithoutCancel(ctx))
 	defer drop()
 	answer := make(chan error, 1)
@@ -163,7 +151,7 @@ func (s *session) wait(ctx context.Context, request func(context.Context) error)
 	cancelled := make(chan struct{})
 	go func() {
 		defer close(cancelled)
-		_ = s.conn.PgConn().CancelRequest(bounded) // what came of it is what the request is answered
+		_ = s.Conn.CancelRequest(bounded) // what came of it is what the request is answered
 	}()
 	select {
 	case err := <-answer:
