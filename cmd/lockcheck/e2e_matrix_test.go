@@ -257,6 +257,8 @@ var clientRows = []clientRow{
 	// The lock lasts as long as the transaction: no other client has it while its holder is paused.
 	{backend: "postgres", client: "for-update", nemesis: pause},
 	{backend: "postgres", client: "pglock", nemesis: pause, violated: harmed},
+	{backend: "mariadb", client: "row-lease", nemesis: pause, violated: harmed},
+	{backend: "mariadb", client: "for-update", nemesis: pause}, // as with postgres
 	{backend: "redis", client: "setnx-incr", nemesis: pause, violated: harmed},
 	{backend: "redis", client: "get-del", nemesis: pause, violated: harmed},
 	{backend: "redis", client: "setnx-expire", nemesis: pause, violated: harmed},

@@ -70,7 +70,7 @@ import (
 // Plan is a run. Its fields are the flags of lockcheck run, where the README explains them; those that are left out have
 // the values that they have there.
 type Plan struct {
-	Backend  string // etcd, zookeeper, redis, redlock, postgres, consul, kubernetes, nats, s3
+	Backend  string // etcd, zookeeper, redis, redlock, postgres, consul, kubernetes, nats, mariadb, s3
 	Client   string // default: the backend's first
 	Workload string // lock (default), fencing, or jobs
 	Resource string // plain, fenced, cas, etcd, postgres, redis; default: the workload's; or the path of a program of yours

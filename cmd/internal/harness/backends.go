@@ -10,6 +10,7 @@ import (
 	"lockcheck/clusters/backend/consul"
 	"lockcheck/clusters/backend/etcd"
 	"lockcheck/clusters/backend/kubernetes"
+	"lockcheck/clusters/backend/mariadb"
 	"lockcheck/clusters/backend/nats"
 	"lockcheck/clusters/backend/other"
 	"lockcheck/clusters/backend/postgres"
@@ -25,6 +26,7 @@ var Backends = []clusters.Described{
 	consul.Backend{},
 	etcd.Backend{},
 	kubernetes.Backend{},
+	mariadb.Backend{},
 	nats.Backend{},
 	postgres.Backend{},
 	redis.Backend{},
