@@ -27,10 +27,11 @@ func attachedRun(t *testing.T, secret string, args ...string) outcome {
 	t.Helper()
 	o := outcome{out: t.TempDir()}
 	cmd := command(program, append(append([]string{"run", "--seed=1"}, args...), "--out="+o.out)...)
+	defer placeFor(cmd)()
 	watching, stop := context.WithCancel(t.Context())
 	seen := make(chan string, 1)
 	go func() { seen <- commandLineWith(watching, secret) }()
-	o = finish(t, cmd, o)
+	o = finishAtOnce(t, cmd, o)
 	stop()
 	if where := <-seen; where != "" {
 		t.Errorf("the secret was in the command line of a process: %q", where)
@@ -44,16 +45,23 @@ func attachedRun(t *testing.T, secret string, args ...string) outcome {
 	return o
 }
 
-// commandLineWith looks at all processes until ctx is done.
+// commandLineWith looks at all processes until ctx is done: at each for a second, in which it becomes the program that it is to be.
 func commandLineWith(ctx context.Context, word string) string {
+	const interval = 50 * time.Millisecond
+	looked := map[string]int{}
 	for ctx.Err() == nil {
 		processes, _ := filepath.Glob("/proc/[0-9]*") // a pattern for a file below would read each of these folders
+		before := looked
+		looked = make(map[string]int, len(processes))
 		for _, path := range processes {
+			if looked[path] = before[path] + 1; looked[path] > int(time.Second/interval) {
+				continue
+			}
 			if text, err := os.ReadFile(path + "/cmdline"); err == nil && bytes.Contains(text, []byte(word)) {
 				return string(bytes.ReplaceAll(text, []byte{0}, []byte(" ")))
 			}
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(interval)
 	}
 	return ""
 }
@@ -271,7 +279,7 @@ func TestAttachedToZooKeeperWithDigest(t *testing.T) {
 		{server.secure, secret, plain, 69, []string{"does it speak TLS"}},
 		{server.endpoint, secret, secure, 69, []string{"does it speak TLS"}},
 	} {
-		bad := lockcheck(t, program, "run", "--backend=zookeeper", "--attach="+c.endpoint, "--attach-config="+writeAccess(t, c.password, c.words))
+		bad := atOnce(t, program, "run", "--backend=zookeeper", "--attach="+c.endpoint, "--attach-config="+writeAccess(t, c.password, c.words))
 		endsWith(t, bad, c.code, c.says...)
 		empty(t, bad)
 	}
@@ -305,7 +313,7 @@ func TestWhatCannotBeAttachedTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := lockcheck(t, program, append([]string{"run", "--seed=1"}, c.args...)...)
+			o := atOnce(t, program, append([]string{"run", "--seed=1"}, c.args...)...)
 			endsWith(t, o, c.code, c.says...)
 			empty(t, o)
 		})
@@ -330,7 +338,7 @@ func TestAttachedToAnyServiceWithAClientOfOnesOwn(t *testing.T) {
 		"cannot start a service":           {"--client=" + program},
 		"nothing is known of the settings": {"--attach=" + member.endpoint, "--client=" + program, "--set=a=b"},
 	} {
-		bad := lockcheck(t, program, append([]string{"run", "--backend=other"}, args...)...)
+		bad := atOnce(t, program, append([]string{"run", "--backend=other"}, args...)...)
 		endsWith(t, bad, 64, says)
 		empty(t, bad)
 	}
@@ -365,7 +373,7 @@ func TestARunUsesNoKeysThatAreThereAlready(t *testing.T) {
 		{[]string{"--backend=zookeeper", "--attach=" + keeper.endpoint, "--attach-config=" + access}, "/lockcheck/20260102-0123abcd", func() string { return keeper.tree(t) }},
 	} {
 		before := c.there()
-		o := lockcheck(t, planted, append([]string{"run", "--seed=1"}, c.args...)...)
+		o := atOnce(t, planted, append([]string{"run", "--seed=1"}, c.args...)...)
 		endsWith(t, o, 69, "a run uses none that it did not make: "+c.says)
 		empty(t, o)
 		if after := c.there(); after != before {

@@ -192,7 +192,7 @@ func TestWhatConsulTurnsDown(t *testing.T) {
 		"a key that is there": {planted, agent.endpoint, agent.access(t, token), nil, 69, []string{"a run uses none that it did not make: " + taken}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := lockcheck(t, c.program, append([]string{"run", "--seed=1", "--backend=consul", "--attach=" + c.endpoint, "--attach-config=" + c.access}, c.args...)...)
+			o := atOnce(t, c.program, append([]string{"run", "--seed=1", "--backend=consul", "--attach=" + c.endpoint, "--attach-config=" + c.access}, c.args...)...)
 			endsWith(t, o, c.code, c.says...)
 			empty(t, o)
 		})

@@ -179,7 +179,7 @@ func TestWhatNATSTurnsDown(t *testing.T) {
 		"a bucket that is there": {planted, server.endpoint, server.access(t, secret, "locker"), nil, 69, []string{"a run uses none that it did not make: the bucket " + taken}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := lockcheck(t, c.program, append([]string{"run", "--seed=1", "--backend=nats", "--attach=" + c.endpoint, "--attach-config=" + c.access}, c.args...)...)
+			o := atOnce(t, c.program, append([]string{"run", "--seed=1", "--backend=nats", "--attach=" + c.endpoint, "--attach-config=" + c.access}, c.args...)...)
 			endsWith(t, o, c.code, c.says...)
 			empty(t, o)
 		})

@@ -193,7 +193,7 @@ func TestWhatPostgreSQLTurnsDown(t *testing.T) {
 			if name == "another timeout" {
 				args = append(args, "--set=idle_session_timeout=5000")
 			}
-			o := lockcheck(t, program, args...)
+			o := atOnce(t, program, args...)
 			endsWith(t, o, c.code, c.says...)
 			empty(t, o)
 		})
@@ -221,7 +221,7 @@ func TestARunUsesNoPlaceInPostgreSQLThatIsTakenAlready(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := server.there(t)
-		o := lockcheck(t, planted, "run", "--seed=1", "--backend=postgres", "--attach="+server.endpoint, "--attach-config="+server.access(t, password))
+		o := atOnce(t, planted, "run", "--seed=1", "--backend=postgres", "--attach="+server.endpoint, "--attach-config="+server.access(t, password))
 		endsWith(t, o, 69, "a run uses none that it did not make: "+c.says)
 		empty(t, o)
 		if after := server.there(t); after != before {

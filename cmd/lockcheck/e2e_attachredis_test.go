@@ -146,7 +146,7 @@ func TestAttachedToRedisOverTLS(t *testing.T) {
 		"unknown authority": {"username": "locker", "server_name": "127.0.0.1"},
 		"certificate":       {"username": "locker", "ca": server.ca}, // of a client, which the server misses
 	} {
-		bad := lockcheck(t, program, "run", "--backend=redis", "--attach="+server.endpoint, "--attach-config="+writeAccess(t, secret, words))
+		bad := atOnce(t, program, "run", "--backend=redis", "--attach="+server.endpoint, "--attach-config="+writeAccess(t, secret, words))
 		endsWith(t, bad, 69, says)
 		empty(t, bad)
 	}
@@ -177,7 +177,7 @@ func TestAttachedToRedlock(t *testing.T) {
 		}
 	}
 	wrong := writeAccess(t, "wrong", map[string]string{"username": "locker"})
-	bad := lockcheck(t, program, "run", "--backend=redlock", "--attach="+strings.Join(endpoints, ","), "--attach-config="+wrong)
+	bad := atOnce(t, program, "run", "--backend=redlock", "--attach="+strings.Join(endpoints, ","), "--attach-config="+wrong)
 	endsWith(t, bad, 64, "WRONGPASS", "password_file")
 	empty(t, bad)
 }
@@ -244,7 +244,7 @@ func TestAttachedToRedisWithSentinels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.words["username"] = "locker"
-			o := lockcheck(t, program, "run", "--backend=redis", "--attach="+c.attach, "--attach-config="+writeAccess(t, secret, c.words))
+			o := atOnce(t, program, "run", "--backend=redis", "--attach="+c.attach, "--attach-config="+writeAccess(t, secret, c.words))
 			endsWith(t, o, c.code, c.says...)
 			empty(t, o)
 		})
@@ -255,7 +255,7 @@ func TestSentinelsThatNameALoopbackAddressAreRefused(t *testing.T) {
 	t.Parallel()
 	theirs := startSentinels(t, "127.0.0.1", "of-the-locker")
 	access := writeAccess(t, "of-the-locker", map[string]string{"username": "locker", "master": "theirs"})
-	o := lockcheck(t, program, "run", "--backend=redis", "--attach="+theirs.all(), "--attach-config="+access)
+	o := atOnce(t, program, "run", "--backend=redis", "--attach="+theirs.all(), "--attach-config="+access)
 	endsWith(t, o, 64, "clients are hosts of their own, each with another loopback")
 	empty(t, o)
 }

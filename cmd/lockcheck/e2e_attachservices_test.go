@@ -102,7 +102,7 @@ func use(t *testing.T, write func(n int) (string, error), there func() []string)
 	go func() {
 		for n := 1; ctx.Err() == nil; n++ {
 			one(n)
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond) // also while the run waits for its place
 		}
 		a.wrote <- wrote
 	}()

@@ -28,7 +28,7 @@ func TestServersOfTwoServicesAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			endpoints, access, says, there := start(t)
 			before := there()
-			o := lockcheck(t, program, "run", "--seed=1", "--backend="+name, "--attach="+endpoints, "--attach-config="+access)
+			o := atOnce(t, program, "run", "--seed=1", "--backend="+name, "--attach="+endpoints, "--attach-config="+access)
 			endsWith(t, o, 64, says)
 			empty(t, o)
 			if after := there(); after != before {
