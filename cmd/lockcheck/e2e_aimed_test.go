@@ -112,7 +112,7 @@ func TestStaleWritesPerOutlivedLease(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", row.guard, seed), func(t *testing.T) {
 				t.Parallel()
 				leftTo(t, row.shownBy)
-				args := []string{"run", "--backend=etcd", "--workload=lock", "--nemesis=pause:holder@work", "--guard=" + row.guard,
+				args := []string{"run", "--backend=etcd", oneServer, "--workload=lock", "--nemesis=pause:holder@work", "--guard=" + row.guard,
 					"--provider=local", lateLimit, fmt.Sprintf("--seed=%d", seed)}
 				if row.guard != "before-write" {
 					args = endingAt([]model.Name{model.StaleWrite}, args...)

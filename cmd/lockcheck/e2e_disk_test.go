@@ -57,7 +57,7 @@ func TestRunOnADiskThatFillsUp(t *testing.T) {
 	for name, size := range map[string]int{"before the first operation": 4 << 10, "while it runs": 8 << 20} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := onDisk(t, size, "", "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--time-limit=30s", "--seed=1")
+			o := onDisk(t, size, "", "run", "--backend=etcd", oneServer, "--provider=local", "--nemesis=none", "--time-limit=30s", "--seed=1")
 			if o.code != 69 || !noRoom(o.stderr) {
 				t.Errorf("exit %d, want 69 and why", o.code)
 			}
@@ -70,10 +70,10 @@ func TestRunOnADiskThatFillsUp(t *testing.T) {
 			if size < 1<<20 {
 				return
 			}
-			if again := finish(t, exec.Command(program, "check", o.run(), "--quiet"), outcome{out: o.out}); again.code != 64 {
+			if again := finishAtOnce(t, exec.Command(program, "check", o.run(), "--quiet"), outcome{out: o.out}); again.code != 64 {
 				t.Errorf("what was recorded is judged with exit %d, want 64: it has no end", again.code)
 			}
-			if partial := finish(t, exec.Command(program, "check", o.run(), "--quiet", "--partial"), outcome{out: o.out}); partial.code != 2 {
+			if partial := finishAtOnce(t, exec.Command(program, "check", o.run(), "--quiet", "--partial"), outcome{out: o.out}); partial.code != 2 {
 				t.Errorf("as far as it goes it is judged with exit %d, want 2: a part is no pass", partial.code)
 			}
 		})
@@ -83,7 +83,7 @@ func TestRunOnADiskThatFillsUp(t *testing.T) {
 // A comparison whose runs have no room says so of the cell; that its own files have none either changes nothing.
 func TestComparisonOnADiskThatFillsUp(t *testing.T) {
 	t.Parallel()
-	o := onDisk(t, 8<<20, filepath.Join("compare-*", compare.RunsDir, "cell-*"), "compare", "--backends=etcd", "--nemeses=none", "--workloads=lock", "--provider=local", "--time-limit=30s", "--seed=1")
+	o := onDisk(t, 8<<20, filepath.Join("compare-*", compare.RunsDir, "cell-*"), "compare", "--backends=etcd", oneServer, "--nemeses=none", "--workloads=lock", "--provider=local", "--time-limit=30s", "--seed=1")
 	if o.code != 69 || !noRoom(o.stdout) || !strings.Contains(o.stdout, "? 1 cell, 1 could not be run") || strings.Count(o.stderr, "lockcheck: cannot write ") != 4 ||
 		strings.Count(o.stderr, "warning: cannot write the index of runs") != 1 {
 		t.Errorf("exit %d, want 69 and why", o.code)

@@ -64,7 +64,7 @@ func completed(t *testing.T, o outcome) {
 // A client in Go that prints to standard output, as people do who look for a mistake, is tested all the same.
 func TestAClientThatPrintsToStandardOutput(t *testing.T) {
 	t.Parallel()
-	o := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--workload=fencing", "--time-limit=3s", "--client="+oddClient(t, "print", "1"))
+	o := lockcheck(t, program, "run", "--backend=etcd", oneServer, "--provider=local", "--nemesis=none", "--workload=fencing", "--time-limit=3s", "--client="+oddClient(t, "print", "1"))
 	if o.code != 0 {
 		t.Errorf("exit %d, want 0", o.code)
 	}
@@ -83,7 +83,7 @@ func TestAClientThatPrintsToStandardOutput(t *testing.T) {
 // it answers nothing. Others wait behind it, and a job is run by none. The lock is not accused, and the reason is told.
 func TestAClientThatHangsByItself(t *testing.T) {
 	t.Parallel()
-	o := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--workload=jobs", "--time-limit=60s", "--client="+oddClient(t, "hang", "2"))
+	o := lockcheck(t, program, "run", "--backend=etcd", oneServer, "--provider=local", "--nemesis=none", "--workload=jobs", "--time-limit=60s", "--client="+oddClient(t, "hang", "2"))
 	for _, name := range []model.Name{model.Liveness, model.MissedExecution} {
 		if p := o.of(t, name); p.Verdict != model.Inconclusive || !regexp.MustCompile(`^clients that waited too long for k1 were silent, .*: c\d did not answer pings from \S+ s to \S+ s$`).MatchString(p.Reason) {
 			t.Errorf("%s is %s: %s", name, p.Verdict, p.Reason)
@@ -98,7 +98,7 @@ func TestAClientThatHangsByItself(t *testing.T) {
 // A client that ends by itself is reported at once, with what it had to say, and the run goes on.
 func TestAClientThatEndsByItself(t *testing.T) {
 	t.Parallel()
-	args := []string{"run", "--backend=etcd", "--provider=local", "--nemesis=none", "--workload=lock", "--time-limit=6s", "--seed=2"}
+	args := []string{"run", "--backend=etcd", oneServer, "--provider=local", "--nemesis=none", "--workload=lock", "--time-limit=6s", "--seed=2"}
 	t.Run("by a panic", func(t *testing.T) {
 		t.Parallel()
 		o := lockcheck(t, program, append(args, "--client="+oddClient(t, "panic", "3"))...)
@@ -126,7 +126,7 @@ func TestAClientThatEndsByItself(t *testing.T) {
 	})
 	t.Run("or is killed", func(t *testing.T) { // the nearest that is none of its own doing
 		t.Parallel()
-		o := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=kill:holder", "--workload=lock", "--time-limit=6s", "--seed=2")
+		o := lockcheck(t, program, "run", "--backend=etcd", oneServer, "--provider=local", "--nemesis=kill:holder", "--workload=lock", "--time-limit=6s", "--seed=2")
 		completed(t, o)
 		if strings.Contains(o.stderr, "by itself") || strings.Contains(historyOf(t, o), `"code":"died"`) {
 			t.Error("a client that a fault killed is said to have died by itself")

@@ -44,23 +44,23 @@ func jobsRows() (rows []jobsRow) {
 		rows = append(rows, row)
 	}
 	leader := func(backend string) jobsRow { // kubernetes' lock is an election anyway
-		return jobsRow{name: "by its leader", backend: backend, args: []string{"--client=election", paused, found, atMost}, double: model.Violation, judge: sentTwice}
+		return jobsRow{name: "by its leader", backend: backend, args: []string{oneServer, "--client=election", paused, found, atMost}, double: model.Violation, judge: sentTwice}
 	}
 	return append(rows,
 		leader("etcd"), leader("zookeeper").shown("TestJobs: by its leader, behind etcd"),
-		jobsRow{name: "led and fenced", backend: "etcd", args: []string{"--client=election", paused, "--resource=fenced", meetsPauseAlone, "--time-limit=9s"}, double: model.Pass, judge: fencedOff}.shown("TestJobs: fenced, by its leader"),
-		jobsRow{name: "fenced", backend: "etcd", args: []string{paused, "--resource=fenced", meetsPauseAlone, "--time-limit=9s"}, double: model.Pass, judge: fencedOff},
-		jobsRow{name: "compare-and-set", backend: "redis", args: []string{paused, "--resource=cas", meetsPauseAlone, "--time-limit=9s"}, double: model.Pass, judge: fencedOff},
-		jobsRow{name: "idempotent", backend: "redis", args: []string{paused, "--execution=idempotent", meetsPauseAlone, "--time-limit=9s"}, double: model.Masked, judge: toldApart},
-		jobsRow{name: "idempotent", backend: "etcd", provider: "docker", args: []string{paused, "--execution=idempotent", meetsPauseAlone, "--time-limit=9s"}, double: model.Masked, judge: toldApart}.
+		jobsRow{name: "led and fenced", backend: "etcd", args: []string{oneServer, "--client=election", paused, "--resource=fenced", meetsPauseAlone, "--time-limit=9s"}, double: model.Pass, judge: fencedOff}.shown("TestJobs: fenced, by its leader"),
+		jobsRow{name: "fenced", backend: "etcd", args: []string{oneServer, paused, "--resource=fenced", meetsPauseAlone, "--time-limit=9s"}, double: model.Pass, judge: fencedOff},
+		jobsRow{name: "compare-and-set", backend: "redis", args: []string{oneServer, paused, "--resource=cas", meetsPauseAlone, "--time-limit=9s"}, double: model.Pass, judge: fencedOff},
+		jobsRow{name: "idempotent", backend: "redis", args: []string{oneServer, paused, "--execution=idempotent", meetsPauseAlone, "--time-limit=9s"}, double: model.Masked, judge: toldApart},
+		jobsRow{name: "idempotent", backend: "etcd", provider: "docker", args: []string{oneServer, paused, "--execution=idempotent", meetsPauseAlone, "--time-limit=9s"}, double: model.Masked, judge: toldApart}.
 			shown("TestJobs: idempotent, behind redis"),
 		// Without tokens the resource has nothing else to tell the second record by.
-		jobsRow{name: "idempotent, under test", backend: "redis", args: []string{paused, "--execution=idempotent", "--resource=postgres", meetsPauseAlone, "--time-limit=9s"}, double: model.Masked, judge: toldApartUnderTest},
-		jobsRow{name: "marked before the work", backend: "etcd", args: []string{paused, "--execution=at-most-once", found, atMost}, double: model.Violation, judge: sentTwice},
-		jobsRow{name: "marked, and killed at work", backend: "etcd", args: []string{"--nemesis=kill:holder@work", "--execution=at-most-once", untilExposed, atMost}, double: model.Pass, judge: ranOnce},
-		jobsRow{name: "calm, marked before the work", backend: "etcd", args: []string{"--nemesis=none", "--execution=at-most-once", "--slot=200ms", "--time-limit=4s"}, double: model.Pass, judge: ranOnce},
+		jobsRow{name: "idempotent, under test", backend: "redis", args: []string{oneServer, paused, "--execution=idempotent", "--resource=postgres", meetsPauseAlone, "--time-limit=9s"}, double: model.Masked, judge: toldApartUnderTest},
+		jobsRow{name: "marked before the work", backend: "etcd", args: []string{oneServer, paused, "--execution=at-most-once", found, atMost}, double: model.Violation, judge: sentTwice},
+		jobsRow{name: "marked, and killed at work", backend: "etcd", args: []string{oneServer, "--nemesis=kill:holder@work", "--execution=at-most-once", untilExposed, atMost}, double: model.Pass, judge: ranOnce},
+		jobsRow{name: "calm, marked before the work", backend: "etcd", args: []string{oneServer, "--nemesis=none", "--execution=at-most-once", "--slot=200ms", "--time-limit=4s"}, double: model.Pass, judge: ranOnce},
 		// A job takes 20 to 120 ms: the schedule is behind from its first slots on, and no slot is missed.
-		jobsRow{name: "calm, jobs longer than their slots", backend: "etcd", args: []string{"--nemesis=none", "--slot=50ms", "--time-limit=4s"}, double: model.Pass, judge: ranOnce},
+		jobsRow{name: "calm, jobs longer than their slots", backend: "etcd", args: []string{oneServer, "--nemesis=none", "--slot=50ms", "--time-limit=4s"}, double: model.Pass, judge: ranOnce},
 	)
 }
 
@@ -158,7 +158,7 @@ func TestJobsOnEveryResource(t *testing.T) {
 				if slices.Contains(history.OwnResourceNames(), name) {
 					left(t, "TestJobs: plain, fenced, compare-and-set")
 				}
-				args := []string{"run", "--backend=etcd", "--provider=local", "--workload=jobs", paused, fmt.Sprintf("--seed=%d", seed)}
+				args := []string{"run", "--backend=etcd", oneServer, "--provider=local", "--workload=jobs", paused, fmt.Sprintf("--seed=%d", seed)}
 				kind, known := history.ResourceNamed(history.Resource(name))
 				switch {
 				case !known:

@@ -58,7 +58,7 @@ func TestAClientsMistakeIsNoVerdict(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--time-limit=5s", "--client="+mistaken(t, c.declares, c.answers))
+			o := lockcheck(t, program, "run", "--backend=etcd", oneServer, "--provider=local", "--nemesis=none", "--time-limit=5s", "--client="+mistaken(t, c.declares, c.answers))
 			if o.code != 64 || len(o.results.Properties) > 0 {
 				t.Errorf("exit %d, judged %v; want 64 and no verdict", o.code, o.results.Verdict)
 			}
@@ -71,14 +71,14 @@ func TestAClientsMistakeIsNoVerdict(t *testing.T) {
 	}
 	t.Run("none", func(t *testing.T) { // the nearest that is right: it is judged, and shows nothing
 		t.Parallel()
-		o := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--time-limit=2s", "--client="+mistaken(t, declaresAll, answersWell))
+		o := lockcheck(t, program, "run", "--backend=etcd", oneServer, "--provider=local", "--nemesis=none", "--time-limit=2s", "--client="+mistaken(t, declaresAll, answersWell))
 		if !slices.Contains([]int{1, 2}, o.code) || len(o.results.Properties) == 0 {
 			t.Errorf("exit %d, judged %v; want a verdict that is no pass", o.code, o.results.Verdict)
 		}
 	})
 	t.Run("of a client of lockcheck's own", func(t *testing.T) {
 		t.Parallel()
-		o := lockcheck(t, planted, "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--time-limit=5s", "--client=concurrency+padded-token")
+		o := lockcheck(t, planted, "run", "--backend=etcd", oneServer, "--provider=local", "--nemesis=none", "--time-limit=5s", "--client=concurrency+padded-token")
 		if o.code != 70 || !strings.Contains(o.stderr, "has leading zeros") || !strings.Contains(o.stderr, `{"msg":"ok"`) {
 			t.Errorf("exit %d, want 70 and the line", o.code)
 		}

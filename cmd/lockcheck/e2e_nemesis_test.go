@@ -344,7 +344,7 @@ var aimedRows = []aimed{
 func late(backend string, certain ...model.Name) aimed {
 	return aimed{
 		name: "the late write", backend: backend,
-		args:    []string{"--guard=before-write", "--nemesis=" + lateWrite, meetsPause, lateLimit},
+		args:    []string{oneServer, "--guard=before-write", "--nemesis=" + lateWrite, meetsPause, lateLimit},
 		why:     "the last look passes, the write lands after the next grant: a plain resource takes it",
 		exposed: history.PastLease("partitions"), violates: append(certain, model.StaleWrite), may: belief, lasts: true,
 		also: func(t *testing.T, o outcome) {
@@ -408,7 +408,7 @@ func takenOverAfter(least time.Duration) func(*testing.T, outcome) {
 func lateAtTheFence(backend string) aimed {
 	return aimed{
 		name: "the late write, fenced", backend: backend,
-		args:    []string{"--workload=fencing", "--guard=before-write", "--nemesis=" + lateWrite, meetsPause, lateLimit},
+		args:    []string{oneServer, "--workload=fencing", "--guard=before-write", "--nemesis=" + lateWrite, meetsPause, lateLimit},
 		why:     "a resource that checks tokens rejects it",
 		exposed: history.PastLease("partitions"), also: func(t *testing.T, o outcome) {
 			if backend != "etcd" || o.of(t, model.MutualExclusion).Count > 0 { // a client of etcd may be told before the next grant

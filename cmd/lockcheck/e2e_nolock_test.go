@@ -38,7 +38,7 @@ func TestAClientThatTakesNoLockNeverPasses(t *testing.T) {
 	} {
 		t.Run(strings.TrimSuffix(test.mode+"/"+test.workload+"/"+test.guard+"/"+string(test.resource), "/"), func(t *testing.T) {
 			t.Parallel()
-			args := []string{"run", "--backend=etcd", "--provider=local", "--nemesis=none", "--time-limit=3s",
+			args := []string{"run", "--backend=etcd", oneServer, "--provider=local", "--nemesis=none", "--time-limit=3s",
 				"--client=" + nolock + " " + test.mode, "--workload=" + test.workload, "--guard=" + test.guard}
 			if test.resource != "" {
 				args = append(args, "--resource="+string(test.resource))

@@ -18,7 +18,7 @@ import (
 // and in its replay.
 func TestAPlanFileIsWhatHappens(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command(program, "plan", "--backend=etcd", "--provider=local", "--nemesis=pause", "--time-limit=6s", "--seed=5", "--json",
+	out, err := exec.Command(program, "plan", "--backend=etcd", oneServer, "--provider=local", "--nemesis=pause", "--time-limit=6s", "--seed=5", "--json",
 		"--work=20ms..120ms").Output() // a client that gives up and cannot say what came of it would have a successor in its place
 	if err != nil {
 		t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 // and fencing and compare-and-set reject it.
 func TestCompareResources(t *testing.T) {
 	t.Parallel()
-	o := lockcheck(t, program, "compare", "--backends=etcd", "--nemeses=pause:holder@work,2ttl", "--resources=plain,fenced,cas", "--keys=1",
-		"--provider=local", lateLimit, "--seed=1", "--jobs=3")
+	o := lockcheck(t, program, "compare", "--backends=etcd", oneServer, "--nemeses=pause:holder@work,2ttl", "--resources=plain,fenced,cas", "--keys=1",
+		"--provider=local", meetsPause, "--time-limit=12s", "--seed=1", "--jobs=3")
 	if o.code != 1 {
 		t.Fatalf("exit %d, want 1\n%s%s", o.code, o.stdout, o.stderr)
 	}

@@ -18,7 +18,7 @@ import (
 func TestAKilledComparisonGoesOn(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	args := []string{"compare", "--backends=etcd", "--nemeses=none", "--provider=local", "--time-limit=3s", "--jobs=1", "--seed=1", "--repeat=2", "--out=" + out}
+	args := []string{"compare", "--backends=etcd", oneServer, "--nemeses=none", "--provider=local", "--time-limit=3s", "--jobs=1", "--seed=1", "--repeat=2", "--out=" + out}
 	cmd := exec.Command(program, args...)
 	over := sync.OnceFunc(placeFor(cmd))
 	defer over()
@@ -63,11 +63,11 @@ func TestAKilledComparisonGoesOn(t *testing.T) {
 			}
 		}
 	}
-	judged := finish(t, exec.Command(program, "compare", "--check="+latest), outcome{out: out})
+	judged := finishAtOnce(t, exec.Command(program, "compare", "--check="+latest), outcome{out: out})
 	if c, err := compare.ReadDir(latest); err != nil || judged.code != 0 || c.Sentence() != after.Sentence() || c.Cells[0].Made != 2 {
 		t.Errorf("judged again: exit %d, %v\n%s%s", judged.code, err, judged.stdout, judged.stderr)
 	}
-	if again := finish(t, exec.Command(program, "compare", "--only-failed="+latest, "--out="+out), outcome{out: out}); again.code != 64 {
+	if again := finishAtOnce(t, exec.Command(program, "compare", "--only-failed="+latest, "--out="+out), outcome{out: out}); again.code != 64 {
 		t.Errorf("every cell was as it should be; --only-failed: exit %d\n%s", again.code, again.stderr)
 	}
 }

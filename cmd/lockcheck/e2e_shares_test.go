@@ -14,7 +14,7 @@ import (
 // Jobs and shards share the runs of one cell: each has its own directory and the seed that it has in the whole, and merged they are one cell.
 func TestJobsAndShardsShareOneCell(t *testing.T) {
 	t.Parallel()
-	args := []string{"--backends=etcd", "--nemeses=none", "--workloads=lock", "--provider=local", "--time-limit=3s", "--seed=7", "--repeat=5", "--jobs=3"}
+	args := []string{"--backends=etcd", oneServer, "--nemeses=none", "--workloads=lock", "--provider=local", "--time-limit=3s", "--seed=7", "--repeat=5", "--jobs=3"}
 	merge := []string{"merge"}
 	for _, shard := range []string{"1/2", "2/2"} {
 		o := lockcheck(t, program, append([]string{"compare", "--shard=" + shard}, args...)...)
@@ -24,7 +24,7 @@ func TestJobsAndShardsShareOneCell(t *testing.T) {
 		_, dir := compared(t, o)
 		merge = append(merge, dir)
 	}
-	o := lockcheck(t, program, merge...)
+	o := atOnce(t, program, merge...)
 	if o.code != 0 {
 		t.Fatalf("merged: exit %d\n%s%s", o.code, o.stdout, o.stderr)
 	}

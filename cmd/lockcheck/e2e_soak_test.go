@@ -18,6 +18,9 @@ import (
 // one shows, and a load ends once the harm that has to come was found: a busy machine, on which faults take effect late, has its time.
 func soaking() bool { return os.Getenv("LOCKCHECK_SOAK") == "1" }
 
+// oneServer is for runs that are not about what servers do to each other: each takes a third less of the processor.
+const oneServer = "--nodes=1"
+
 // left leaves a row to the soak, and says which test fails without it when what the row is about is broken.
 func left(t *testing.T, shownBy string) {
 	t.Helper()

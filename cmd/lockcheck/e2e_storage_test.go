@@ -88,7 +88,7 @@ func TestStoragesUnderTest(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
 				t.Parallel()
 				leftTo(t, row.shownBy)
-				args := []string{"run", "--backend=etcd", "--workload=fencing", "--provider=local", fmt.Sprintf("--seed=%d", seed), storage(t, row.mutant, row.changes...)}
+				args := []string{"run", "--backend=etcd", oneServer, "--workload=fencing", "--provider=local", fmt.Sprintf("--seed=%d", seed), storage(t, row.mutant, row.changes...)}
 				o := lockcheck(t, program, append(args, row.scenario...)...)
 				judgeStorage(t, o, row.mutant != "", row.may)
 			})
@@ -103,7 +103,7 @@ func TestIdempotencyKeysOfAStorageUnderTest(t *testing.T) {
 		for _, seed := range seeds() {
 			t.Run(fmt.Sprintf("%s/%d", cmp.Or(mutant, "right"), seed), func(t *testing.T) {
 				t.Parallel()
-				args := []string{"run", "--backend=etcd", "--workload=jobs", "--execution=idempotent", "--slot=200ms", "--keys=2", "--provider=local",
+				args := []string{"run", "--backend=etcd", oneServer, "--workload=jobs", "--execution=idempotent", "--slot=200ms", "--keys=2", "--provider=local",
 					fmt.Sprintf("--seed=%d", seed), storage(t, mutant)}
 				judgeStorage(t, lockcheck(t, program, append(args, undisturbed...)...), mutant != "", nil)
 			})
@@ -134,7 +134,7 @@ func TestStorageServersUnderTest(t *testing.T) {
 			t.Run(fmt.Sprintf("%s behind %s/%s/%d", row.storage, row.lock, strings.TrimPrefix(row.args[0], "--nemesis="), seed), func(t *testing.T) {
 				t.Parallel()
 				leftTo(t, row.shownBy)
-				o := lockcheck(t, program, append([]string{"run", "--backend=" + row.lock, "--resource=" + row.storage, "--workload=fencing",
+				o := lockcheck(t, program, append([]string{"run", "--backend=" + row.lock, oneServer, "--resource=" + row.storage, "--workload=fencing",
 					"--provider=local", fmt.Sprintf("--seed=%d", seed)}, row.args...)...)
 				if o.code != row.code {
 					t.Errorf("exit %d, want %d\n%s", o.code, row.code, o.stdout)
@@ -172,8 +172,8 @@ func TestStorageServersInContainers(t *testing.T) {
 				t.Parallel()
 				leftTo(t, row.shownBy)
 				needDocker(t)
-				o := lockcheck(t, program, append([]string{"run", "--backend=" + row.lock, "--resource=" + row.storage, "--workload=fencing",
-					"--provider=docker", fmt.Sprintf("--seed=%d", seed)}, row.args...)...)
+				o := lockcheck(t, program, append([]string{"run", "--backend=" + row.lock, oneServer, "--resource=" + row.storage, "--workload=fencing",
+					"--provider=docker", "--clients=3", fmt.Sprintf("--seed=%d", seed)}, row.args...)...)
 				if o.code != 0 {
 					t.Errorf("exit %d, want 0\n%s", o.code, o.stdout)
 				}
@@ -205,11 +205,11 @@ func TestAStorageThatOthersRun(t *testing.T) {
 		}
 		return err
 	})
-	providers := []string{"local", "local"}
+	again := "local"
 	if docker.Available(context.Background()) == nil {
-		providers = append(providers, "docker")
+		again = "docker"
 	}
-	for _, provider := range providers {
+	for _, provider := range []string{"local", again} {
 		backend := []string{"run", "--backend=etcd"}
 		if provider == "docker" { // in which only clients and resource are to be started
 			backend = append(backend, "--attach="+startEtcd(t, "127.0.0.1", "").endpoint)
@@ -237,7 +237,7 @@ func TestAStorageThatOthersRun(t *testing.T) {
 			keys[line.Key] = true
 		}
 	}
-	if len(keys) != len(providers) {
+	if len(keys) != 2 {
 		t.Errorf("the runs' keys are %v, want one of each", keys)
 	}
 }
@@ -285,7 +285,7 @@ func TestStoragesThatCannotBeTested(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			args := []string{"run", "--backend=etcd", "--workload=fencing", "--nemesis=none", "--time-limit=3s", storage(t, "", row.changes...)}
+			args := []string{"run", "--backend=etcd", oneServer, "--workload=fencing", "--nemesis=none", "--time-limit=3s", storage(t, "", row.changes...)}
 			o := lockcheck(t, program, append(args, row.args...)...)
 			if o.code != row.code || strings.Contains(o.stderr, "goroutine") {
 				t.Errorf("exit %d, want %d\n%s", o.code, row.code, o.stderr)
@@ -305,7 +305,7 @@ func TestStoragesThatCannotBeTested(t *testing.T) {
 		"--resource=http://127.0.0.1:1 --nemesis=kill:resource": "one behind a URL is run by others",
 		"--resource=https://127.0.0.1:1 --provider=docker":      "--resource is for --provider=local",
 	} {
-		o := lockcheck(t, program, append([]string{"run", "--backend=etcd"}, strings.Fields(args)...)...)
+		o := atOnce(t, program, append([]string{"run", "--backend=etcd"}, strings.Fields(args)...)...)
 		if o.code != 64 || !strings.Contains(o.stderr, says) {
 			t.Errorf("%s: exit %d, %s; want %q", args, o.code, o.stderr, says)
 		}

@@ -14,7 +14,7 @@ import (
 // with a verdict that has what was found.
 func TestUntilEndsTheLoad(t *testing.T) {
 	t.Parallel()
-	o := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=pause:holder@work,2ttl", "--time-limit=60s", "--seed=7",
+	o := lockcheck(t, program, "run", "--backend=etcd", oneServer, "--provider=local", "--nemesis=pause:holder@work,2ttl", "--time-limit=60s", "--seed=7",
 		"--until=mutual-exclusion,stale-write")
 	completed(t, o)
 	if o.code != 1 || !slices.Contains(o.violated(), model.StaleWrite) || !slices.Contains(o.violated(), model.MutualExclusion) {
@@ -36,7 +36,7 @@ func TestUntilEndsTheLoad(t *testing.T) {
 // A run in which it is not found lasts its time, and says nothing of an early end.
 func TestUntilThatIsNotFound(t *testing.T) {
 	t.Parallel()
-	o := lockcheck(t, program, "run", "--backend=etcd", "--provider=local", "--nemesis=none", "--time-limit=3s", "--until=violation")
+	o := lockcheck(t, program, "run", "--backend=etcd", oneServer, "--provider=local", "--nemesis=none", "--time-limit=3s", "--until=violation")
 	completed(t, o)
 	if plan := planOf(t, o); o.code != 0 || plan.LoadEndedNS != 0 {
 		t.Errorf("exit %d, load ended at %d ns", o.code, plan.LoadEndedNS)

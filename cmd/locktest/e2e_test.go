@@ -33,7 +33,7 @@ func inner(t *testing.T, plan locktest.Plan) *rundir.Results {
 
 // short ends its load as soon as it found what until names: how soon that is depends on the machine.
 func short(workload, nemesis, until string) locktest.Plan {
-	return locktest.Plan{Backend: "etcd", Client: "one-shot", Provider: "local", Workload: workload, Nemesis: nemesis, Until: until, TimeLimit: 40 * time.Second, Seed: 3}
+	return locktest.Plan{Backend: "etcd", Client: "one-shot", Provider: "local", Workload: workload, Nemesis: nemesis, Until: until, Nodes: 1, TimeLimit: 40 * time.Second, Seed: 3}
 }
 
 // The lock of the example cannot keep a paused holder from writing late.
@@ -57,7 +57,7 @@ func TestInnerFenced(t *testing.T) {
 // In containers the team's own lock client runs from an image of the test binary.
 func TestInnerDocker(t *testing.T) {
 	plan := short("fencing", "none", "")
-	plan.Provider, plan.TimeLimit, plan.SkipUnavailable = "docker", 3*time.Second, true
+	plan.Provider, plan.Clients, plan.TimeLimit, plan.SkipUnavailable = "docker", 2, 3*time.Second, true
 	inner(t, plan)
 }
 
@@ -73,7 +73,7 @@ func TestInnerSimple(t *testing.T) {
 	plan := short("lock", "none", "")
 	plan.Client, plan.TimeLimit = "simple-etcd", 3*time.Second
 	inner(t, plan)
-	plan.Backend, plan.Client, plan.Nodes = "redis", "simple-redis", 1
+	plan.Backend, plan.Client = "redis", "simple-redis"
 	inner(t, plan)
 }
 
