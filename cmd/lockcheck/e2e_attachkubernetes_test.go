@@ -143,46 +143,12 @@ func (k *apiServer) use(t *testing.T) application {
 	}, func() []string { return k.leases(t, "") })
 }
 
+// A server takes long to start: one is asked all that there is to ask, in turn.
 func TestAttachedToKubernetes(t *testing.T) {
 	t.Parallel()
 	const secret = "planted-3f77b0c8"
 	server := startKubernetes(t, secret)
 	app := server.use(t)
-	for _, c := range []struct {
-		fault    disturbance
-		password string
-		words    map[string]string
-	}{
-		{pauseHolder, secret, map[string]string{"ca": server.ca, "namespace": "shared"}},
-		{cutOffHolder, "", map[string]string{"ca": server.ca, "cert": server.cert, "key": server.key, "namespace": "shared"}},
-	} {
-		o := disturbedRun(t, secret, c.fault, "--backend=kubernetes", "--attach="+server.endpoint, "--attach-config="+writeAccess(t, c.password, c.words), "--time-limit=8s")
-		endsWith(t, o, o.code, "attached to kubernetes at "+server.endpoint, "Leases in the namespace shared whose names begin with lockcheck-")
-		mustPass(t, o, model.TokenMonotonicity)
-	}
-	app.found(t)
-}
-
-func TestCleanRemovesWhatAKilledRunLeftInKubernetes(t *testing.T) {
-	t.Parallel()
-	const token = "of-the-locker"
-	server := startKubernetes(t, token)
-	app := server.use(t)
-	access := writeAccess(t, token, map[string]string{"ca": server.ca, "namespace": "shared"})
-	cleanAfterKill(t, []string{"--backend=kubernetes"}, []string{"--attach=" + server.endpoint, "--attach-config=" + access}, "removed Leases in the namespace shared",
-		func() int { return len(server.leases(t, "lockcheck-")) })
-	app.found(t)
-}
-
-func TestWhatKubernetesTurnsDown(t *testing.T) {
-	t.Parallel()
-	const token = "of-the-locker"
-	server := startKubernetes(t, token)
-	taken := "lockcheck-20260102-0123abcd.k1"
-	if err := server.makeLease(t.Context(), taken); err != nil {
-		t.Fatal(err)
-	}
-	before := server.leases(t, "")
 	access := func(password string, words ...string) string {
 		all := map[string]string{"ca": server.ca, "namespace": "shared"}
 		for i := 0; i < len(words); i += 2 {
@@ -190,6 +156,26 @@ func TestWhatKubernetesTurnsDown(t *testing.T) {
 		}
 		return writeAccess(t, password, all)
 	}
+	for _, c := range []struct {
+		fault  disturbance
+		access string
+	}{
+		{pauseHolder, access(secret)},
+		{cutOffHolder, access("", "cert", server.cert, "key", server.key)},
+	} {
+		o := disturbedRun(t, secret, c.fault, "--backend=kubernetes", "--attach="+server.endpoint, "--attach-config="+c.access, "--time-limit=8s")
+		endsWith(t, o, o.code, "attached to kubernetes at "+server.endpoint, "Leases in the namespace shared whose names begin with lockcheck-")
+		mustPass(t, o, model.TokenMonotonicity)
+	}
+	cleanAfterKill(t, []string{"--backend=kubernetes"}, []string{"--attach=" + server.endpoint, "--attach-config=" + access(secret)}, "removed Leases in the namespace shared",
+		func() int { return len(server.leases(t, "lockcheck-")) })
+	app.found(t)
+
+	taken := "lockcheck-20260102-0123abcd.k1"
+	if err := server.makeLease(t.Context(), taken); err != nil {
+		t.Fatal(err)
+	}
+	before := server.leases(t, "")
 	another, _, _ := certificates(t, "127.0.0.1")
 	for name, c := range map[string]struct {
 		program, endpoint, access string
@@ -198,15 +184,15 @@ func TestWhatKubernetesTurnsDown(t *testing.T) {
 	}{
 		"a wrong token":         {program, server.endpoint, access("wrong"), 64, []string{"does not let this user in", "password_file"}},
 		"no right":              {program, server.endpoint, access("powerless"), 64, []string{"this user may not do that", "in the namespace shared"}},
-		"another namespace":     {program, server.endpoint, access(token, "namespace", "default"), 64, []string{"this user may not do that"}},
+		"another namespace":     {program, server.endpoint, access(secret, "namespace", "default"), 64, []string{"this user may not do that"}},
 		"no such namespace":     {program, server.endpoint, access("of-the-test", "namespace", "none"), 64, []string{"has no namespace none"}},
-		"a username":            {program, server.endpoint, access(token, "username", "me"), 64, []string{"knows no usernames, but tokens"}},
-		"another authority":     {program, server.endpoint, access(token, "ca", another), 69, []string{"unknown authority"}},
-		"another service":       {program, server.behind.endpoint, access(token), 69, []string{"is it an API server"}},
-		"a Lease that is there": {planted, server.endpoint, access(token), 69, []string{"a run uses none that it did not make: " + taken}},
+		"a username":            {program, server.endpoint, access(secret, "username", "me"), 64, []string{"knows no usernames, but tokens"}},
+		"another authority":     {program, server.endpoint, access(secret, "ca", another), 69, []string{"unknown authority"}},
+		"another service":       {program, server.behind.endpoint, access(secret), 69, []string{"is it an API server"}},
+		"a Lease that is there": {planted, server.endpoint, access(secret), 69, []string{"a run uses none that it did not make: " + taken}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := lockcheck(t, c.program, "run", "--seed=1", "--backend=kubernetes", "--attach="+c.endpoint, "--attach-config="+c.access)
+			o := atOnce(t, c.program, "run", "--seed=1", "--backend=kubernetes", "--attach="+c.endpoint, "--attach-config="+c.access)
 			endsWith(t, o, c.code, c.says...)
 			empty(t, o)
 		})

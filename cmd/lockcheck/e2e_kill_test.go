@@ -25,34 +25,6 @@ import (
 	"lockcheck/reports/rundir"
 )
 
-// A harness that is killed at a random moment leaves nothing: no process, namespace, veth or temporary directory. In
-// namespaces and without.
-func TestKilledHarnessLeavesNothing(t *testing.T) {
-	for _, namespaces := range []string{"auto", "off"} {
-		for _, seed := range seeds() {
-			t.Run(fmt.Sprintf("namespaces %s/%d", namespaces, seed), func(t *testing.T) {
-				random := rand.New(rand.NewPCG(uint64(seed), 9))
-				killed(t, namespaces, time.Duration(random.Int64N(int64(9*time.Second))))
-			})
-		}
-	}
-}
-
-func killed(t *testing.T, namespaces string, after time.Duration) {
-	temporary := t.TempDir()
-	before := traces(t)
-	cmd := exec.Command(program, "run", "--backend=etcd", "--nemesis=pause", "--time-limit=30s", "--out="+t.TempDir())
-	cmd.Env = append(os.Environ(), "LOCKCHECK_NAMESPACES="+namespaces, "TMPDIR="+temporary)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(after)
-	cmd.Process.Kill() // this process alone: its group is not touched
-	cmd.Wait()
-	nothingOf(t, before, temporary)
-}
-
 // nothingOf wants nothing of a killed run to stay, beside what there was before.
 func nothingOf(t *testing.T, before map[string]bool, temporary string) {
 	t.Helper()
@@ -157,17 +129,32 @@ var faultsToDieIn = map[string][]string{
 	"off": {"pause:leader,1h", "clock:all+90s,1h", "slow:all,5%,1h"},
 }
 
-// The harness is killed in the middle of a fault, of each kind that etcd can meet and that has to be taken back (all but failover): no process
-// stays behind, stopped, skewed, cut off or otherwise, no mount of a server's disk and no device. Limits, delays and rules are of networks that
-// end with their last process.
-func TestHarnessKilledDuringAFaultLeavesNothing(t *testing.T) {
+// A harness that is killed leaves nothing, in namespaces and without: no process, namespace, link or temporary directory at a random moment; and
+// in the middle of a fault, of each kind that etcd can meet and that has to be taken back (all but failover), no process stays behind,
+// stopped, skewed, cut off or otherwise, no mount of a server's disk and no device. Limits, delays and rules are of networks that end with
+// their last process.
+func TestKilledHarnessLeavesNothing(t *testing.T) {
 	before := traces(t) // while no other test has a run
 	t.Run("killed", func(t *testing.T) {
 		for namespaces, specs := range faultsToDieIn {
+			for _, seed := range seeds() {
+				t.Run(fmt.Sprintf("namespaces %s/at a random moment/%d", namespaces, seed), func(t *testing.T) {
+					t.Parallel()
+					random := rand.New(rand.NewPCG(uint64(seed), 9))
+					killed(t, namespaces, "pause", func(string) { time.Sleep(time.Duration(random.Int64N(int64(9 * time.Second)))) })
+				})
+			}
 			for _, spec := range specs {
 				t.Run("namespaces "+namespaces+"/"+spec, func(t *testing.T) {
 					t.Parallel()
-					killedDuring(t, namespaces, spec)
+					during := killed(t, namespaces, spec, func(recorded string) {
+						if !inEffect(recorded, effectTimeout) {
+							t.Error("there was no fault in effect when it was killed")
+						}
+					})
+					if len(during) < 3 {
+						t.Errorf("there was no server when it was killed: %q", during)
+					}
 				})
 			}
 		}
@@ -175,23 +162,22 @@ func TestHarnessKilledDuringAFaultLeavesNothing(t *testing.T) {
 	nothingOf(t, before, t.TempDir())
 }
 
-// killedDuring wants each process of the run and each file to go, which are the run's own; what is the machine's is looked at once all runs are over.
-func killedDuring(t *testing.T, namespaces, spec string) {
+// killed kills a run after a wait, which is told where it records. It wants each process of the run and each file to go, which are the run's own,
+// and returns the processes; what is the machine's is looked at once all runs are over.
+func killed(t *testing.T, namespaces, nemesis string, wait func(recorded string)) (during []string) {
+	t.Helper()
 	out, temporary := t.TempDir(), t.TempDir()
-	cmd := exec.Command(program, "run", "--backend=etcd", "--provider=local", "--nemesis="+spec, "--time-limit=60s", "--seed=1", "--out="+out)
+	cmd := exec.Command(program, "run", "--backend=etcd", "--provider=local", "--nemesis="+nemesis, "--time-limit=60s", "--seed=1", "--out="+out)
 	cmd.Env = append(os.Environ(), "LOCKCHECK_NAMESPACES="+namespaces, "TMPDIR="+temporary)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	defer placeFor(cmd)()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	tookEffect := inEffect(filepath.Join(out, "latest", rundir.HistoryFile), effectTimeout)
-	during := processesOf(t, cmd.Process.Pid)
+	wait(filepath.Join(out, "latest", rundir.HistoryFile))
+	during = processesOf(t, cmd.Process.Pid)
 	cmd.Process.Kill() // this process alone: its group is not touched
 	cmd.Wait()
-	if !tookEffect || len(during) < 3 {
-		t.Fatalf("there was no fault in effect, or no server, when it was killed: %q", during)
-	}
 	awaitGone(t, func() []string {
 		left := filesIn(t, temporary)
 		for trace := range traces(t) {
@@ -201,6 +187,7 @@ func killedDuring(t *testing.T, namespaces, spec string) {
 		}
 		return left
 	})
+	return during
 }
 
 // processesOf are the traces of a harness, its servers, clients and agents, as far as they are processes.

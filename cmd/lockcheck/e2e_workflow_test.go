@@ -49,7 +49,8 @@ func pagesWorkflow(t *testing.T) workflow {
 	return w
 }
 
-// The workflow of reports/CI.md: every job has its shard, what they leave is gathered, and one job joins it.
+// A team's pipeline: the file that lockcheck init writes comes as expected in the workflow of reports/CI.md. Every job has its shard, what they
+// leave is gathered, and one job joins it. With one expectation changed it does not come as expected, and its line is named.
 func TestThePagesWorkflow(t *testing.T) {
 	t.Parallel()
 	w := pagesWorkflow(t)
@@ -59,11 +60,18 @@ func TestThePagesWorkflow(t *testing.T) {
 	}
 	dir := t.TempDir()
 	work := strings.Replace(strings.TrimPrefix(meetsPause, "--"), "=", ": ", 1)
-	file := strings.NewReplacer("time-limit: 30s", "time-limit: 16s\n  "+work, "repeat: 2", "repeat: 1").Replace(config.Example)
-	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(file), 0o644); err != nil {
+	path, summary := filepath.Join(dir, config.Name), filepath.Join(dir, "summary.md")
+	if out, err := exec.Command(program, "init", path).CombinedOutput(); err != nil {
+		t.Fatalf("init: %v\n%s", err, out)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	summary := filepath.Join(dir, "summary.md")
+	file := strings.NewReplacer("time-limit: 30s", "time-limit: 16s\n  "+work, "repeat: 2", "repeat: 1").Replace(string(text))
+	if err := os.WriteFile(path, []byte(file), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	step := func(command string) (string, int) {
 		cmd := exec.Command("bash", "-e", "-c", command)
 		cmd.Dir = dir
@@ -124,9 +132,46 @@ func TestThePagesWorkflow(t *testing.T) {
 	if len(whole.Cells) != 4 {
 		t.Errorf("%d cells, want 4", len(whole.Cells))
 	}
-	fitsTheSchema(t, filepath.Join(dir, "whole", compare.JUnitFile))
+	linksHold(t, filepath.Join(dir, "whole"), 4)
 	if text, err := os.ReadFile(summary); err != nil || !strings.Contains(string(text), "| etcd | pause | lock |") {
 		t.Errorf("the summary: %v\n%s", err, text)
+	}
+	if out, code := step("lockcheck merge parts/*-1/compare-*"); code != 2 {
+		t.Errorf("merge of a part of the matrix: exit %d, want 2\n%s", code, out)
+	}
+	if out, code := step("lockcheck merge parts/*-1/compare-* parts/*-1/compare-*"); code != 64 {
+		t.Errorf("merging one shard twice: exit %d, want 64\n%s", code, out)
+	}
+	missesWhatIsExpected(t, filepath.Join(dir, "whole"), path, file)
+}
+
+// missesWhatIsExpected judges a comparison again, by a file in which one expectation more does not hold. A summary that cannot be written is
+// said, and takes nothing from an expectation that was not met.
+func missesWhatIsExpected(t *testing.T, dir, path, file string) {
+	t.Helper()
+	const masked = "expect: {mutual-exclusion: masked"
+	before, after, found := strings.Cut(file, masked)
+	if !found {
+		t.Fatalf("%s has no line with %q", path, masked)
+	}
+	if err := os.WriteFile(path, []byte(before+masked+", stale-write: violation"+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := finishAtOnce(t, exec.Command(program, "compare", "--check="+dir, "--file="+path, "--summary=/dev/full", "--annotations"), outcome{out: t.TempDir()})
+	if o.code != 3 {
+		t.Errorf("exit %d, want 3\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	line := 1 + strings.Count(before, "\n")
+	for _, want := range []string{
+		fmt.Sprintf("stale-write: expected violation did not come in 1 run that could tell; it was pass (%s:%d)", path, line),
+		fmt.Sprintf("::error file=%s,line=%d,", path, line),
+	} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("it does not say %q:\n%s", want, o.stdout)
+		}
+	}
+	if !strings.Contains(o.stderr, "cannot append the summary") {
+		t.Errorf("the summary was not written, and nothing says so:\n%s", o.stderr)
 	}
 }
 
