@@ -45,16 +45,18 @@ func attachedRun(t *testing.T, secret string, args ...string) outcome {
 	return o
 }
 
-// commandLineWith looks at all processes until ctx is done: at each for a second, in which it becomes the program that it is to be.
+// commandLineWith looks at all processes until ctx is done: at each new one at every look for a second, in which it becomes the program that
+// it is to be, and from then on once a second.
 func commandLineWith(ctx context.Context, word string) string {
 	const interval = 50 * time.Millisecond
+	const looks = int(time.Second / interval)
 	looked := map[string]int{}
 	for ctx.Err() == nil {
 		processes, _ := filepath.Glob("/proc/[0-9]*") // a pattern for a file below would read each of these folders
 		before := looked
 		looked = make(map[string]int, len(processes))
 		for _, path := range processes {
-			if looked[path] = before[path] + 1; looked[path] > int(time.Second/interval) {
+			if looked[path] = before[path] + 1; looked[path] > looks && looked[path]%looks != 0 {
 				continue
 			}
 			if text, err := os.ReadFile(path + "/cmdline"); err == nil && bytes.Contains(text, []byte(word)) {

@@ -50,7 +50,7 @@ func scenarioFile(t *testing.T, name string, changes ...string) string {
 	return "--file=" + path
 }
 
-// A scenario that nothing can reproduce comes out as that, which a gallery that says yes to everything would not notice.
+// A scenario comes out as what it is: also one that nothing can reproduce, which a gallery that says yes to everything would not notice.
 func TestTheGalleryTellsWhatIsReproducedFromWhatIsNot(t *testing.T) {
 	t.Parallel()
 	const nemesis, limit = "nemesis: pause:holder@work,2ttl", "time-limit: 60s"
@@ -60,6 +60,7 @@ func TestTheGalleryTellsWhatIsReproducedFromWhatIsNot(t *testing.T) {
 		outcome gallery.Outcome
 		says    string
 	}{
+		"a contrast": {[]string{"pause-holder", "--contrast"}, 0, gallery.Reproduced, "pause-holder, contrast: reproduced\n"},
 		"a planted one that nothing can reproduce": {
 			[]string{scenarioFile(t, "pause-holder", nemesis, "nemesis: none", limit, "time-limit: 5s")}, 1, gallery.NotReproduced,
 			"failure: not reproduced: mutual-exclusion is pass, expected violation"},

@@ -26,13 +26,11 @@ var imageRows = []struct {
 	exposed                 []string
 	violates                []model.Name // must be found, if any; all others of belief may be
 	cause                   string
-	shownBy                 string
 }{
 	{
 		name: "kazoo, paused past its session", backend: "zookeeper", variable: "LOCKCHECK_CLIENT_IMAGE_KAZOO",
 		args:    []string{"--nemesis=pause:holder@work,2ttl", untilHarm, atMost},
 		exposed: []string{history.PastLease("pauses")}, violates: []model.Name{model.MutualExclusion, model.StaleWrite}, cause: "pause of holder",
-		shownBy: "TestEveryLibrary",
 	},
 	{
 		name: "curator, paused past its session", backend: "zookeeper", variable: "LOCKCHECK_CLIENT_IMAGE_CURATOR",
@@ -43,14 +41,12 @@ var imageRows = []struct {
 		name: "redis-py, paused past its lease", backend: "redis", variable: "LOCKCHECK_CLIENT_IMAGE_REDIS_PY",
 		args:    []string{"--nodes=1", "--nemesis=pause:holder@work,2ttl", untilHarm, atMost},
 		exposed: []string{history.PastLease("pauses")}, violates: []model.Name{model.MutualExclusion, model.StaleWrite}, cause: "pause of holder",
-		shownBy: "TestEveryLibrary",
 	},
 	{
 		// It is told of its loss by its library, which compares its own clock when it wakes up.
 		name: "rueidislock, paused past its lease", backend: "redis", variable: "LOCKCHECK_CLIENT_IMAGE_RUEIDISLOCK",
 		args:    []string{"--nodes=1", "--nemesis=pause:holder@work,2ttl", meetsInContainers, pastTheLease, "--client-arg=-poll"},
 		exposed: []string{history.PastLease("pauses")},
-		shownBy: "TestEveryLibrary",
 	},
 	{
 		// The client that is granted the lock once the lease of the one that is cut off has run out is killed. bsm/redislock tells its user of no loss.
@@ -73,7 +69,6 @@ func TestLockClientsOfImages(t *testing.T) {
 		for _, seed := range seeds() {
 			t.Run(fmt.Sprintf("%s/%d", row.name, seed), func(t *testing.T) {
 				t.Parallel()
-				leftTo(t, row.shownBy)
 				needDocker(t)
 				image := imageIn(t, row.variable)
 				o := lockcheck(t, program, append([]string{"run", "--provider=docker", "--backend=" + row.backend, "--client-image=" + image, "--clients=3", fmt.Sprintf("--seed=%d", seed)}, row.args...)...)

@@ -18,13 +18,12 @@ import (
 	"lockcheck/clusters/testkit"
 )
 
-// A run that is complete has its verdict, even if its network cannot be removed; it says what is left and how to remove it. It is also Consul's
-// run in containers.
+// A run that is complete has its verdict, even if its network cannot be removed; it says what is left and how to remove it.
 func TestWhatCannotBeRemovedCostsNoVerdict(t *testing.T) {
 	needDocker(t)
 	socket := engineThatKeeps(t, "/networks/")
 	o := outcome{out: t.TempDir()}
-	cmd := exec.Command(program, "run", "--backend=consul", "--provider=docker", "--workload=lock", "--nemesis=none", untilExposed, atMost, "--out="+o.out)
+	cmd := exec.Command(program, "run", "--backend=redis", "--provider=docker", "--nemesis=none", untilExposed, atMost, "--out="+o.out)
 	cmd.Env = append(os.Environ(), "DOCKER_HOST=unix://"+socket)
 	o = finish(t, cmd, o)
 	if o.code != 0 || !strings.Contains(o.stdout, "PASS") {

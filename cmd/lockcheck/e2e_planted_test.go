@@ -55,6 +55,11 @@ func TestPlantedDefectsAreCaught(t *testing.T) {
 			[]model.Name{model.MutualExclusion},
 		},
 		{
+			"a leader that presents a stale token",
+			[]string{"--backend=kubernetes", "--client=leaderelection+stale-token", "--workload=fencing", "--nemesis=none"},
+			[]model.Name{model.TokenMonotonicity},
+		},
+		{
 			"a session of Consul that is given up before the write",
 			[]string{"--backend=consul", "--client=lock+early-release", "--workload=lock", "--nemesis=none"},
 			[]model.Name{model.MutualExclusion, model.StaleWrite},
@@ -78,7 +83,7 @@ func TestPlantedDefectsAreCaught(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.plant, func(t *testing.T) {
 			t.Parallel()
-			binary, args := planted, slices.Concat([]string{"run", "--backend=etcd", oneServer, "--time-limit=5s", "--seed=5"}, c.args)
+			binary, args := planted, slices.Concat([]string{"run", "--backend=etcd", "--time-limit=5s", "--seed=5"}, c.args)
 			if i := slices.Index(args, "--set-resource=compare-nothing"); i >= 0 {
 				binary, args = plantedResource, slices.Delete(args, i, i+1)
 			}

@@ -208,21 +208,7 @@ func TestPauseBreaksThePlainLock(t *testing.T) {
 				readsLikeTheClassic(t, stale.Findings[0])
 			}
 			sameWhenCheckedAgain(t, o)
-			doneAgain(t, o)
 		})
-	}
-}
-
-// doneAgain replays a run: its plan is the same.
-func doneAgain(t *testing.T, o outcome) {
-	t.Helper()
-	again := lockcheck(t, program, "run", "--replay="+o.run())
-	a, b := planOf(t, o), planOf(t, again)
-	if again.code != o.code || !slices.Equal(a.Steps, b.Steps) || !slices.Equal(a.Command, b.Command) {
-		t.Errorf("exit %d: replayed\n%v\n%v\nas\n%v\n%v", again.code, a.Command, a.Steps, b.Command, b.Steps)
-	}
-	if o := atOnce(t, program, "run", "--replay="+o.run(), "--seed=6"); o.code != 64 || !strings.Contains(o.stderr, "--seed") {
-		t.Errorf("--replay with --seed: exit %d, want 64 and the flag by name\n%s", o.code, o.stderr)
 	}
 }
 
@@ -302,7 +288,7 @@ func TestCalmRunsOnABusyMachine(t *testing.T) {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
 			calm := keepBusy(runtime.NumCPU())
 			defer calm()
-			o := lockcheck(t, program, "run", "--backend=etcd", "--nemesis=none", "--workload=lock", "--time-limit=5s",
+			o := lockcheck(t, program, "run", "--backend=etcd", "--nemesis=none", "--workload=lock", "--time-limit=8s",
 				fmt.Sprintf("--seed=%d", seed))
 			mustPass(t, o, serviceProperties...)
 			if o.code != 0 && !leaseWasLost(t, o) {

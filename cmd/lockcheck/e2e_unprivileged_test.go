@@ -40,6 +40,15 @@ func asNobody(t *testing.T, args ...string) outcome {
 	return finish(t, cmd, o)
 }
 
+func TestPauseAsAnUnprivilegedUser(t *testing.T) {
+	t.Parallel()
+	o := asNobody(t, endingAt(harmed, slices.Concat(pauseRun, []string{"--seed=4", "--time-limit=10s"})...)...)
+	if o.code != 1 {
+		t.Errorf("exit %d, want 1", o.code)
+	}
+	mustPass(t, o, serviceProperties...)
+}
+
 const sixKinds = "pause:holder@work,0.1..0.3ttl,partition:client,0.1..0.3ttl,kill:one,0.1..0.3ttl,clock:one+90s,0.1..0.3ttl,loss:client,0.1..0.3ttl," +
 	"delay:client,50ms±10ms,0.1..0.3ttl"
 
