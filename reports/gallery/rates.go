@@ -109,7 +109,7 @@ func (i Item) rate() (r rate.Rate) {
 // RateTable shows rates, a line each.
 func RateTable(w io.Writer, rates []RateOf) error {
 	table := terminal.NewTable(w, []tw.Align{tw.AlignLeft, tw.AlignLeft, tw.AlignLeft, tw.AlignLeft}, nil)
-	table.Header([]string{"scenario", "reproduced, as measured", "reproduced, of kept galleries", "last reproduced at"})
+	table.Header([]string{"scenario", "reproduced as measured", "in kept galleries", "last, and by"})
 	for _, r := range rates {
 		last := "–"
 		if r.Last != nil {

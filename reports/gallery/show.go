@@ -125,7 +125,11 @@ func Sentence(r Record) string {
 		}
 	}
 	if r.Repeat > 1 {
-		parts[0] = fmt.Sprintf("%d of %d reproduced in %d runs each", count[Reproduced], len(r.Items), r.Repeat)
+		most := ""
+		if r.UntilKnown > 0 {
+			most = "at most "
+		}
+		parts[0] = fmt.Sprintf("%d of %d reproduced in %s%d runs each", count[Reproduced], len(r.Items), most, r.Repeat)
 	}
 	if r.Interrupted {
 		parts = append(parts, "interrupted")

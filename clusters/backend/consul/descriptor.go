@@ -6,7 +6,7 @@ import "lockcheck/clusters"
 func (Backend) Descriptor() clusters.Descriptor {
 	return clusters.Descriptor{
 		Product: "Consul",
-		Servers: "3 servers", Install: "`scripts/servers consul` builds it",
+		Servers: "3 servers", Install: "`scripts/servers consul`",
 		TTLs: "whole milliseconds from 1 s (`session_ttl_min=1s`; Consul's own: 10 s)", Expires: "up to another TTL late, by design",
 		Guards:    "`ask`, `ask-stale`",
 		Processor: 25,

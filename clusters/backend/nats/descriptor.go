@@ -6,7 +6,7 @@ import "lockcheck/clusters"
 func (Backend) Descriptor() clusters.Descriptor {
 	return clusters.Descriptor{
 		Product: "NATS",
-		Servers: "3 servers", Install: "`scripts/servers nats-server` builds it",
+		Servers: "3 servers", Install: "`scripts/servers nats-server`",
 		TTLs: "whole seconds", Expires: "up to 2 s late on a busy machine",
 		Guards:    "`ask`, `ask-stale`",
 		Processor: 25,

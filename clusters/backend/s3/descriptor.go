@@ -6,7 +6,7 @@ import "lockcheck/clusters"
 func (Backend) Descriptor() clusters.Descriptor {
 	return clusters.Descriptor{
 		Product: "S3",
-		Servers: "1 gateway", Install: "`scripts/servers versitygw` builds it",
+		Servers: "1 gateway", Install: "`scripts/servers versitygw`",
 		TTLs: "whole milliseconds from 200", Expires: "by the waiter's wall clock, against the time that the holder's clock set",
 		Guards:    "`ask`",
 		Processor: 30,
