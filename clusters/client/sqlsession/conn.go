@@ -1,5 +1,5 @@
 // Package sqlsession has what lock clients of databases share: sessions that a lock hangs on, and leases that are rows. A backend
-// says how its driver connects, what its errors mean, and the statements.
+// says how its driver connects, what its errors mean, and the statements. Rules are those of checker/RULES.md.
 package sqlsession
 
 import (
