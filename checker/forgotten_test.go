@@ -23,7 +23,13 @@ func TestTheCauseOfAForgottenToken(t *testing.T) {
 		"a power cut between": {twice + cut("1", "n1", "2.00", "2.10", "role=one"), "power cut of one",
 			"between the two grants came a power cut of n1 (one)"},
 		"a kill between, which forgets nothing": {twice + fault("1", "kill", "n1", "2.00", "2.10", "role=one"), "unexplained", model.NoFault},
-		"a power cut after both":                {twice + cut("1", "n1", "3.10", "3.20", "role=one"), "unexplained", model.NoFault},
+		"a power cut that was seen to work only after the second": {twice + `
+		2.95 nemesis power:invoke 1 target=n1 role=one
+		3.05 nemesis power:ok 1 target=n1 role=one
+		3.20 nemesis power:heal 1 target=n1 role=one
+		3.20 nemesis power:healed 1 target=n1 role=one`, "power cut of one",
+			"the second grant coincides with a power cut of n1 (one)"},
+		"a power cut after both": {twice + cut("1", "n1", "3.10", "3.20", "role=one"), "unexplained", model.NoFault},
 		"a power cut of the leader, and another": {"0.1 harness leader n2\n" + twice + cut("1", "n2", "2.00", "2.10", "role=all") + cut("2", "n1", "2.20", "2.30", "role=all"), "power cut of all",
 			"between the two grants came a power cut of n2 (all, which led), and 1 more"},
 		"a power cut of a server that had synced all": {twice + cut("1", "n1", "2.00", "2.10", "role=one detail="+strings.ReplaceAll(history.NothingLost, " ", "_")), "unexplained", model.NoFault},
