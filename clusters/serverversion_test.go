@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -96,6 +97,21 @@ func TestAServerOfAVersion(t *testing.T) {
 		}
 		if got := strings.Join(found, " "); test.is == nil && got != want {
 			t.Errorf("%+v: found %q", test, got)
+		}
+	}
+}
+
+// Only what says its own version, and can be built without its module's replacements, is built in another one.
+func TestVersionsThatScriptsServersCannotBuild(t *testing.T) {
+	for asked, says := range map[string]string{
+		"etcd@": "names no version", "etcd@../3.5": "names no version", "no@1.2.3": "no server called no@1.2.3", "kubelet@1.30.0": "leave out @1.30.0",
+		"consul@1.2.3": "leave out @1.2.3", "versitygw@1.2.3": "leave out @1.2.3",
+	} {
+		cmd := exec.Command("../scripts/servers", asked)
+		cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())
+		out, err := cmd.CombinedOutput()
+		if err == nil || cmd.ProcessState.ExitCode() != 64 || !strings.Contains(string(out), says) {
+			t.Errorf("%s: %v, want exit 64 and %q:\n%s", asked, err, says, out)
 		}
 	}
 }

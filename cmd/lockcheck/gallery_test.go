@@ -197,6 +197,8 @@ func TestMistakesAtTheGallery(t *testing.T) {
 		"print as JSON":                 {[]string{"pause-holder", "--print", "--json"}, "leave one of the two out"},
 		"a provider for the list":       {[]string{"--provider=local"}, " is for runs, and the gallery is only listed"},
 		"no job":                        {[]string{"--all", "--jobs=0"}, "--jobs=0: use 1 to 64"},
+		"rates of runs":                 {[]string{"pause-holder", "--rates", "--until-known=15%"}, "--until-known is for runs, and --rates makes none"},
+		"known to what is no share":     {[]string{"pause-holder", "--until-known=15"}, "--until-known=15: use a percentage between 0 and 50"},
 		"an unknown provider":           {[]string{"pause-holder", "--provider=cloud"}, "cloud"},
 		"no file":                       {[]string{"--file=" + filepath.Join(dir, "none.yaml")}, "none.yaml: no such file"},
 		"a mistake in a file":           {[]string{changed("a.yaml", "teaches:", "teeches:")}, `a.yaml:3:1: the scenario has no key "teeches" (did you mean teaches?)`},

@@ -82,6 +82,9 @@ func TestRatesOfScenarios(t *testing.T) {
 	if err := RateTable(&text, rates); err != nil || !strings.Contains(text.String(), "2026-11-02 second") {
 		t.Errorf("%v:\n%s", err, &text)
 	}
+	if said := Sentence(Record{Repeat: 160, UntilKnown: 0.15}); !strings.Contains(said, "in at most 160 runs each") {
+		t.Errorf("runs that may have ended earlier: %q", said)
+	}
 	if none, err := ReadAll(filepath.Join(out, "none")); err != nil || none != nil {
 		t.Errorf("no directory: %v, %v", none, err)
 	}
