@@ -69,6 +69,9 @@ func (o *oracle) takenIn(s, end int64) (taken, changes bool) {
 			from = h.invoke // its client need not have read that it was granted
 		} else if h.outcome == history.Info {
 			from = o.pendingUntil(h, end) * aSecond
+			if from > to {
+				from = h.invoke // it may have had it before, and another before that
+			}
 		}
 		if to == 0 || from > to {
 			continue

@@ -100,10 +100,12 @@ func TestOldWaiters(t *testing.T) {
 		"an unknown request, released for good":     {free + "4.1 c acquire h3\n4.2 c acquire:info h3\n4.3 c.2 release h3\n4.4 c.2 release:ok h3 owned=true" + phase + cancelled, model.Violation},
 		"an unknown request of another lock":        {free + "4.1 c acquire h3 key=other\n4.2 c acquire:info h3" + phase + cancelled, model.Violation},
 		"a waiter given up, after it had hung":      {free + "4.5 c acquire h3" + phase + "39 c acquire:info h3\n39.5 c exit h3" + cancelled, model.Violation},
-		"one given up that waited less long":        {free + phase + "6 c acquire h3\n35.9 c acquire:info h3\n39.5 c exit h3" + strings.ReplaceAll(cancelled, "40.0", "45"), model.Inconclusive},
-		"a waiter given up in the middle":           {free + "4.5 c acquire h3" + phase + "20 c acquire:info h3" + cancelled, model.Inconclusive},
-		"a refused request of a client alive":       {free + "4.1 c acquire h3\n4.2 c acquire:fail h3 code=refused" + phase + cancelled, model.Violation},
-		"a session is over, others still wait on":   {free + "4.5 c lease:ok session=sc ttl=2 seen=4.4\n4.6 c acquire h3" + phase + "10 c lease:fail session=sc\n10.1 c acquire:fail h3 code=refused" + cancelled, model.Violation},
+		"one that waited for a hold, had it unread until its session was gone, and was given up then": {held + "2.1 c acquire h3\n2.3 harness probe:invoke 9\n2.4 harness probe:ok 9\n30 a release h1\n30.1 a release:ok h1 owned=true\n31 harness phase heal\n" +
+			"32 harness phase waiting\n32.1 harness probe:invoke 1\n32.2 harness probe:ok 1\n49.9 c lease:ok session=sc ttl=2 seen=2.3\n50 c lease:fail session=sc\n55 c acquire:info h3 session=sc" + strings.ReplaceAll(cancelled, "40.0", "64"), model.Inconclusive},
+		"one given up that waited less long":      {free + phase + "6 c acquire h3\n35.9 c acquire:info h3\n39.5 c exit h3" + strings.ReplaceAll(cancelled, "40.0", "45"), model.Inconclusive},
+		"a waiter given up in the middle":         {free + "4.5 c acquire h3" + phase + "20 c acquire:info h3" + cancelled, model.Inconclusive},
+		"a refused request of a client alive":     {free + "4.1 c acquire h3\n4.2 c acquire:fail h3 code=refused" + phase + cancelled, model.Violation},
+		"a session is over, others still wait on": {free + "4.5 c lease:ok session=sc ttl=2 seen=4.4\n4.6 c acquire h3" + phase + "10 c lease:fail session=sc\n10.1 c acquire:fail h3 code=refused" + cancelled, model.Violation},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, _ := judgeText(t, plainPlan(), test.text)

@@ -156,13 +156,14 @@ func (m *Model) Waited(from, to int64, disturbed []Span) Wait {
 func (m *Model) Disturbed() []Span { return Merged(append(m.Faulty(), m.Stalls...)) }
 
 // MayHoldSince is from when on an acquire that was answered may have kept the lock from others. One of unknown outcome may since it was
-// asked for, as its client need not have read that it was granted. Where it waited for too long itself, it hung like those beside it. Silences (merged) do not count.
+// asked for, as its client need not have read that it was granted. Where it waited for too long itself, it hung like those beside it, unless
+// what it may have had was gone before it was answered: it may have waited that long for a lock that was held. Silences (merged) do not count.
 func (m *Model) MayHoldSince(h *Hold, silent []Span) int64 {
 	if h.Outcome != history.Info {
 		return h.DoneNS
 	}
 	until := m.WaitedUntil(h)
-	if until-h.InvokeNS > m.MinBoundNS() {
+	if until-h.InvokeNS > m.MinBoundNS() && m.MayHoldUntil(h) >= until {
 		if m.Waited(h.InvokeNS, until, Merged(append(m.Disturbed(), silent...))).TooLong() {
 			return until
 		}
