@@ -59,6 +59,9 @@ func TestMissedExecution(t *testing.T) {
 	inVain := func(code, end string) string { // a's job takes 38 s, and its record is not made
 		return strings.Replace(dead, "1.60 a exit h2", "1.6 a write h2 value=2/h2 base=1/h1 work=38", 1) + probed(2, 32, "ok") + "39.6 a write:" + code + "\n" + end
 	}
+	withheld := func(int) string {
+		return "AT.921 WHO write iAT value=2/iAT base=1/h1 work=5\nAT.922 WHO write:fail iAT code=guard\n" + gives
+	}
 	failed := strings.Replace(dead, "1.60 a exit h2", "1.6 a release h2\n1.7 a release:fail h2 code=refused", 1)
 	without := strings.Replace(dead, "1.60 a exit h2", "", 1)
 	unclear := map[string]model.Verdict{
@@ -142,6 +145,8 @@ func TestMissedExecution(t *testing.T) {
 		"the guard of a long job withholds its record":       {run + inVain("fail h2 code=guard", "39.7 a release h2\n39.8 a release:ok h2\n"+late), ""},
 		"the record of a long job does not arrive":           {run + inVain("info h2", "39.7 a release h2\n39.8 a release:ok h2\n"+late), ""},
 		"a guard withholds a record before the work":         {run + inOrder(strings.Replace(inVain("fail h2 code=guard", "39.7 a release h2\n39.8 a release:ok h2\n"+late), "39.6", "1.7", 1)), "missed-execution:1"},
+		"40 guards withhold a record before the work":        {run + inOrder(dead+idlingAs("c", 2, 42, withheld)+late), "missed-execution:1"},
+		"a client dies at its work":                          {run + inOrder(strings.Replace(dead, "1.60 a exit h2", "1.6 a write h2 value=2/h2 base=1/h1 work=38\n1.7 a exit h2", 1)+probed(2, 40, "ok")+"45 harness phase heal"), "missed-execution:1"},
 		"slots that are behind, and run one after the other": {run + slow(20, "1/h1"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
