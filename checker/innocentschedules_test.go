@@ -208,7 +208,7 @@ func (w *scheduleWorld) unheard(name string) {
 		w.exit(name, history.Info, at)
 	case 2:
 		if w.c.yes() {
-			at = asked + 2
+			at = asked + w.of(2, 13, 26)
 		}
 		w.add(at, w.under(name, history.Info, history.Lost))
 	case 3:
