@@ -202,7 +202,7 @@ func (c *circumstance) overwritten() (current string, differs bool) {
 }
 
 func (c *circumstance) tokens() []string {
-	return []string{"Use a token that the service itself orders and that survives a change of leader: the revision, transaction id or log index of the grant. Lease ids are not ordered. A counter beside the lock can be lost or go back with it."}
+	return []string{"Use a token that the service itself orders and that survives a change of leader: the revision, transaction id or log index of the grant. Lease ids and ETags are not ordered. A counter beside the lock can be lost or go back with it."}
 }
 
 // service is what would have kept a grant from being lost before its time. What is proven is that it was lost, and not who

@@ -95,6 +95,7 @@ func violationWords(plan history.Plan, r *model.Result) string {
 // Party is the party that broke the promise which a property is, as far as that is proven; "" for belief, and for harm that only the
 // resource could have kept away. A release that removes the grant of another hold is the lock client's, and so is what follows from it.
 // Who left a lock free while clients waited is not proven: the service, or a client that forgot its wake-up.
+// Nor is whose the promise was that tokens grow: the client chose what it takes for one.
 func Party(plan history.Plan, p *model.Property) string {
 	client := "the lock client of " + service(plan)
 	either := service(plan) + " or its lock client"
@@ -107,12 +108,12 @@ func Party(plan history.Plan, p *model.Property) string {
 		return either
 	case checker.Describe(p.Name).Layer == model.LayerService:
 		switch {
-		case len(p.Findings) == 0, slices.ContainsFunc(p.Findings, func(f model.Finding) bool { return !f.Cause.MayBeRelease() }):
-			return service(plan)
-		case slices.ContainsFunc(p.Findings, func(f model.Finding) bool { return !f.Cause.IsRelease() }):
+		case len(p.Findings) > 0 && !slices.ContainsFunc(p.Findings, func(f model.Finding) bool { return !f.Cause.IsRelease() }):
+			return client
+		case p.Name == model.TokenMonotonicity, len(p.Findings) > 0 && !slices.ContainsFunc(p.Findings, func(f model.Finding) bool { return !f.Cause.MayBeRelease() }):
 			return either
 		}
-		return client
+		return service(plan)
 	}
 	return ""
 }
