@@ -18,8 +18,7 @@ const (
 // saidVersion finds it in "Version  : 1.8.0".
 var saidVersion = regexp.MustCompile(`(?m)^Version +: v?(\d+\.\d+\.\S+)`)
 
-// Software says where servers come from: an image that scripts/images builds, or a program of this machine. The entry point of the official image
-// puts the program before what is asked for, and so cannot start it here.
+// Software says where servers come from: the official image, or a program of this machine.
 func (Backend) Software() clusters.Software {
 	return clusters.Software{
 		Backend: Name, Image: "versity/versitygw:v1.8.0", InImage: []string{program}, ImageData: "/data",

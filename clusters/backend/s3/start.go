@@ -31,7 +31,10 @@ func command(server clusters.Command, self clusters.Host, all []clusters.Host, v
 		return server, err
 	}
 	server.Args = append(slices.Clone(server.Args), "-port", net.JoinHostPort(self.Addr(), port), "-region", values[region], "posix", "-disableotmp", dir)
-	server.Env = []string{"ROOT_ACCESS_KEY=" + ownAccess.Username, "ROOT_SECRET_KEY=" + ownAccess.Password.Reveal()}
+	server.Env = []string{
+		"ROOT_ACCESS_KEY=" + ownAccess.Username, "ROOT_SECRET_KEY=" + ownAccess.Password.Reveal(),
+		"VGW_BINARY=/usr/bin/env", // before the program, the official image's entry point would put the program once more
+	}
 	server.Log = logName
 	if len(all) == 1 {
 		server.Data = logName
