@@ -119,6 +119,19 @@ func inMatrix(key string) string {
 	return strings.Replace(config.Example, "\nmatrix:\n", "\nmatrix:\n  "+key+"\n", 1)
 }
 
+// plannedIn are the cells of a file and arguments, so many.
+func plannedIn(t *testing.T, name, file string, args []string, want int) (cells []plannedCell) {
+	t.Helper()
+	if err := os.WriteFile(config.Name, []byte(file), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := lockcheck(t, append([]string{"compare", "--list", "--json", "--provider=local"}, args...)...)
+	if err := json.Unmarshal([]byte(got.stdout), &cells); err != nil || len(cells) != want {
+		t.Fatalf("%s: %d cells, %v\n%s", name, len(cells), err, got.stderr)
+	}
+	return cells
+}
+
 // Several leases are a dimension of the matrix, no matter where they are named: each cell sets its own, and no default does.
 func TestLeasesAreADimension(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -132,15 +145,7 @@ func TestLeasesAreADimension(t *testing.T) {
 		"for a file without any": {config.Example, []string{"--ttls=3s,5s"}, []string{"3s", "5s"}},
 		"without a file":         {"", []string{"--backends=etcd", "--ttls=3s,5s"}, []string{"3s", "5s"}},
 	} {
-		if err := os.WriteFile(config.Name, []byte(test.file), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		var cells []plannedCell
-		got := lockcheck(t, append([]string{"compare", "--list", "--json", "--provider=local"}, test.args...)...)
-		if err := json.Unmarshal([]byte(got.stdout), &cells); err != nil || len(cells) != 4*len(test.want) {
-			t.Fatalf("%s: %d cells, %v\n%s", name, len(cells), err, got.stderr)
-		}
-		for i, c := range cells {
+		for i, c := range plannedIn(t, name, test.file, test.args, 4*len(test.want)) {
 			ttl := test.want[i%len(test.want)]
 			if c.TTL != ttl || strings.Count(strings.Join(c.Flags, " "), "--ttl=") != 1 || !slices.Contains(c.Flags, "--ttl="+ttl) {
 				t.Errorf("%s: cell %d has ttl %q and %q, want %s", name, i, c.TTL, c.Flags, ttl)
@@ -160,15 +165,7 @@ func TestVersionsAreADimension(t *testing.T) {
 		"of the file":    {inMatrix(`versions: ["3.4", 3.10]`), nil, []string{"3.4", "3.10"}}, // the second is no number
 		"without a file": {"", []string{"--backends=etcd", "--versions=3.4.23,3.7"}, []string{"3.4.23", "3.7"}},
 	} {
-		if err := os.WriteFile(config.Name, []byte(test.file), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		var cells []plannedCell
-		got := lockcheck(t, append([]string{"compare", "--list", "--json", "--provider=local"}, test.args...)...)
-		if err := json.Unmarshal([]byte(got.stdout), &cells); err != nil || len(cells) != 4*len(test.want) {
-			t.Fatalf("%s: %d cells, %v\n%s", name, len(cells), err, got.stderr)
-		}
-		for i, c := range cells {
+		for i, c := range plannedIn(t, name, test.file, test.args, 4*len(test.want)) {
 			if version := test.want[i%len(test.want)]; c.Version != version || !slices.Contains(c.Flags, "--server-version="+version) {
 				t.Errorf("%s: cell %d has version %q and %q, want %s", name, i, c.Version, c.Flags, version)
 			}

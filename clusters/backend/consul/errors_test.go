@@ -4,14 +4,11 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters"
 	"lockcheck/clusters/client"
+	"lockcheck/clusters/testkit"
 	"lockcheck/clusters/testkit/clientkit"
 )
 
@@ -94,12 +91,5 @@ func TestAnOldAnswerEndsNoGrant(t *testing.T) {
 }
 
 func TestAProgramThatIsNotConsulIsNamed(t *testing.T) {
-	other := filepath.Join(t.TempDir(), "consul")
-	if err := os.WriteFile(other, []byte("#!/bin/sh\necho Nomad v1.10.12\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	_, err := Backend{}.Software().OnMachine(clusters.ServerPaths{Bin: other})
-	if !errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), "is not Consul") || !strings.Contains(err.Error(), other) {
-		t.Errorf("got %v", err)
-	}
+	testkit.RefusesAnotherProgram(t, Backend{}.Software(), "Nomad v1.10.12", "is not Consul")
 }

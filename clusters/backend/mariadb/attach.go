@@ -11,6 +11,7 @@ import (
 
 	"lockcheck/clusters"
 	"lockcheck/clusters/client/sqlsession"
+	"lockcheck/clusters/pair"
 )
 
 const (
@@ -94,7 +95,7 @@ func (c *attached) Check(ctx context.Context) error {
 			err = fmt.Errorf("%w: the server at %s says that it is %s: it is not MariaDB", clusters.ErrUnavailable, s.Place(), said)
 		}
 		return err
-	}, (*attachedServer).unusable)
+	}, (*attachedServer).Unusable)
 	if err == nil {
 		_, err = c.primary(ctx)
 	}
@@ -106,7 +107,7 @@ func (c *attached) Existing(ctx context.Context) (found []string, err error) {
 	for _, s := range c.servers {
 		some, err := s.existing(ctx)
 		if err != nil {
-			return nil, s.unusable(err)
+			return nil, s.Unusable(err)
 		}
 		found = append(found, some...)
 	}
@@ -136,30 +137,11 @@ func (s *attachedServer) existing(ctx context.Context) (found []string, err erro
 	return found, err
 }
 
-// errNoWriter is for servers of which none takes writes.
-var errNoWriter = fmt.Errorf("%w: none of the servers takes writes, in which locks are kept: name the primary", clusters.ErrUsage)
-
-// primary is the server that takes writes. Two (a Galera cluster, too) each grant a named lock that the other has granted.
-func (c *attached) primary(ctx context.Context) (only *attachedServer, err error) {
-	for _, a := range clusters.AskAll(ctx, c.servers, func(ctx context.Context, s *attachedServer) (bool, error) {
+// primary is the server that takes writes.
+func (c *attached) primary(ctx context.Context) (*attachedServer, error) {
+	return pair.Writer(ctx, called, "replicas", c.servers, func(ctx context.Context, s *attachedServer) (bool, error) {
 		return at[bool](ctx, s, "select @@global.read_only")
-	}) {
-		switch {
-		case a.Err != nil:
-			err = errors.Join(err, a.Node.unusable(a.Err))
-		case !a.Value && only != nil:
-			return nil, fmt.Errorf("%w: MariaDB at %s takes writes, and so does that at %s: name one primary, and its replicas", clusters.ErrUsage, only.Place(), a.Node.Place())
-		case !a.Value:
-			only = a.Node
-		}
-	}
-	switch {
-	case only != nil:
-		return only, nil
-	case err != nil:
-		return nil, err
-	}
-	return nil, errNoWriter
+	})
 }
 
 // Ready makes the run's tables if they are not there, and writes to them. For how long sessions may be silent has to be as clients are told.
@@ -169,10 +151,10 @@ func (c *attached) Ready(ctx context.Context) error {
 		return err
 	}
 	if err := s.ask(ctx, c.enter); err != nil {
-		return s.unusable(err)
+		return s.Unusable(err)
 	}
 	if err := s.write(ctx); err != nil {
-		return s.unusable(err)
+		return s.Unusable(err)
 	}
 	return s.checkSilences(ctx)
 }
@@ -197,7 +179,7 @@ func (s *attachedServer) checkSilences(ctx context.Context) error {
 	for _, name := range silences {
 		got, err := at[string](ctx, s, "select @@session."+name)
 		if err != nil {
-			return s.unusable(err)
+			return s.Unusable(err)
 		}
 		if want := s.cluster.to.Layout.Settings[name]; got != want {
 			return fmt.Errorf("%w: MariaDB at %s has %s=%s, where %s is expected: say --%s=%s=%s", clusters.ErrUsage, s.Place(), name, got, want, clusters.FlagSet, name, got)
@@ -227,7 +209,7 @@ func (c *attached) Remove(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return s.unusable(s.ask(ctx, c.leave))
+		return s.Unusable(s.ask(ctx, c.leave))
 	})
 }
 
@@ -273,8 +255,8 @@ var refusals = map[uint16]string{
 	1290: "name the primary: locks are written",
 }
 
-// unusable says why a server cannot be used, and what to do.
-func (s *attachedServer) unusable(err error) error {
+// Unusable says why a server cannot be used, and what to do.
+func (s *attachedServer) Unusable(err error) error {
 	if err == nil || errors.Is(err, clusters.ErrUsage) || errors.Is(err, clusters.ErrUnavailable) {
 		return err
 	}

@@ -2,7 +2,6 @@ package mariadb
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"lockcheck/clusters"
@@ -63,18 +62,9 @@ func (c *single) Versions(ctx context.Context) (map[string]string, error) {
 	return map[string]string{Name: version}, err
 }
 
-// Probe makes a write where clients do, again and again until it is taken, ctx is done or probeTimeout is over.
+// Probe makes a write where clients do.
 func (c *single) Probe(ctx context.Context) error {
-	return clusters.Until(ctx, probeTimeout, probeEvery, func(ctx context.Context) error {
-		primary, err := pair.Primary(ctx, c.nodes)
-		if err != nil {
-			return err
-		}
-		if _, err := primary.write(ctx); err != nil {
-			return fmt.Errorf("a write to %s: %w", primary.Name(), err)
-		}
-		return nil
-	})
+	return pair.Probe(ctx, probeTimeout, probeEvery, func(ctx context.Context) (*node, error) { return pair.Primary(ctx, c.nodes) })
 }
 
 // Ready returns once the server took a write and read it back.
@@ -82,25 +72,9 @@ func (c *single) Ready(ctx context.Context) error {
 	return c.settled(ctx, func(ctx context.Context) error { return c.verify(ctx, c.nodes[0]) })
 }
 
-// verify writes to one server and reads it from every one.
+// verify writes where clients do and reads it from every server.
 func (c *single) verify(ctx context.Context, entry *node) error {
-	written, err := entry.write(ctx)
-	if err != nil {
-		return fmt.Errorf("a write to %s: %w", entry.Name(), err)
-	}
-	for _, n := range c.nodes {
-		err := clusters.Until(ctx, askTimeout, lookEvery, func(ctx context.Context) error {
-			got, err := n.read(ctx)
-			if err == nil && got < written { // the harness may have probed since
-				err = fmt.Errorf("it reads %d, %s took %d", got, entry.Name(), written)
-			}
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("a read from %s: %w", n.Name(), err)
-		}
-	}
-	return nil
+	return pair.Verify(ctx, entry, c.nodes, askTimeout, lookEvery)
 }
 
 // settled waits until a look at the servers finds nothing missing.

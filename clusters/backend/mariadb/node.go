@@ -60,8 +60,8 @@ const (
 	askVersion = "select version()"
 )
 
-// write makes a plain write that no lock needs, and returns what it wrote.
-func (n *node) write(ctx context.Context) (written int64, err error) {
+// Write makes a plain write that no lock needs, and returns what it wrote.
+func (n *node) Write(ctx context.Context) (written int64, err error) {
 	err = n.ask(ctx, func(ctx context.Context, c conn) (err error) {
 		written, err = c.Number(ctx, probeWrite)
 		return err
@@ -69,8 +69,8 @@ func (n *node) write(ctx context.Context) (written int64, err error) {
 	return written, err
 }
 
-// read reads what was written last, as far as the server knows.
-func (n *node) read(ctx context.Context) (int64, error) {
+// Read reads what was written last, as far as the server knows.
+func (n *node) Read(ctx context.Context) (int64, error) {
 	return value[int64](ctx, n, "select value from lockcheck_probe")
 }
 

@@ -116,7 +116,7 @@ func (r *replicated) Failover(ctx context.Context) error {
 	return pair.Failover(ctx, r.nodes, func(ctx context.Context, next *node) error {
 		return pair.Promote(ctx, next, lookEvery, next.promote,
 			func(ctx context.Context) error {
-				_, err := next.write(ctx)
+				_, err := next.Write(ctx)
 				return err
 			})
 	})

@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"lockcheck/clusters"
 	"lockcheck/clusters/client"
+	"lockcheck/clusters/testkit"
 )
 
 func TestWhichErrorsAreDefinite(t *testing.T) {
@@ -61,25 +58,9 @@ func TestAConflictNamesTheLastRevision(t *testing.T) {
 }
 
 func TestAProgramThatIsNotNATSIsNamed(t *testing.T) {
-	other := filepath.Join(t.TempDir(), program)
-	if err := os.WriteFile(other, []byte("#!/bin/sh\necho gnatsd v1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	_, err := Backend{}.Software().OnMachine(clusters.ServerPaths{Bin: other})
-	if !errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), "is not NATS") || !strings.Contains(err.Error(), other) {
-		t.Errorf("got %v", err)
-	}
+	testkit.RefusesAnotherProgram(t, Backend{}.Software(), "gnatsd v1", "is not NATS")
 }
 
-// The server that scripts/servers builds, and the image that containers are made from, are one version.
 func TestTheImageHasTheVersionThatIsBuilt(t *testing.T) {
-	text, err := os.ReadFile("image/go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, tag, _ := strings.Cut(Backend{}.Software().Image, ":")
-	version := strings.TrimSuffix(tag, "-alpine")
-	if !strings.Contains(string(text), "github.com/nats-io/nats-server/v2 v"+version+"\n") {
-		t.Errorf("image/go.mod does not build %s", version)
-	}
+	testkit.ImageIsOfModule(t, Backend{}.Software(), "github.com/nats-io/nats-server/v2")
 }

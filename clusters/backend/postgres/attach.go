@@ -12,6 +12,7 @@ import (
 	"lockcheck/clusters"
 	"lockcheck/clusters/client"
 	"lockcheck/clusters/client/sqlsession"
+	"lockcheck/clusters/pair"
 )
 
 const (
@@ -107,7 +108,7 @@ func (c *attached) Check(ctx context.Context) error {
 	err := clusters.AskEvery(ctx, c.servers, func(ctx context.Context, s *attachedServer) error {
 		_, err := s.existing(ctx)
 		return err
-	}, (*attachedServer).unusable)
+	}, (*attachedServer).Unusable)
 	if err == nil {
 		_, err = c.primary(ctx)
 	}
@@ -119,7 +120,7 @@ func (c *attached) Existing(ctx context.Context) (found []string, err error) {
 	for _, s := range c.servers {
 		some, err := s.existing(ctx)
 		if err != nil {
-			return nil, s.unusable(err)
+			return nil, s.Unusable(err)
 		}
 		found = append(found, some...)
 	}
@@ -141,30 +142,11 @@ func (s *attachedServer) existing(ctx context.Context) (found []string, err erro
 	return found, err
 }
 
-// errNoWriter is for servers of which none takes writes.
-var errNoWriter = fmt.Errorf("%w: none of the servers takes writes, in which locks are kept: name the primary", clusters.ErrUsage)
-
-// primary is the server that takes writes. Two are two services, each of which grants what the other has granted.
-func (c *attached) primary(ctx context.Context) (only *attachedServer, err error) {
-	for _, a := range clusters.AskAll(ctx, c.servers, func(ctx context.Context, s *attachedServer) (bool, error) {
+// primary is the server that takes writes.
+func (c *attached) primary(ctx context.Context) (*attachedServer, error) {
+	return pair.Writer(ctx, called, "standbys", c.servers, func(ctx context.Context, s *attachedServer) (bool, error) {
 		return at[bool](ctx, s, "select current_setting('transaction_read_only')::bool")
-	}) {
-		switch {
-		case a.Err != nil:
-			err = errors.Join(err, a.Node.unusable(a.Err))
-		case !a.Value && only != nil:
-			return nil, fmt.Errorf("%w: PostgreSQL at %s takes writes, and so does that at %s: name one primary, and its standbys", clusters.ErrUsage, only.Place(), a.Node.Place())
-		case !a.Value:
-			only = a.Node
-		}
-	}
-	switch {
-	case only != nil:
-		return only, nil
-	case err != nil:
-		return nil, err
-	}
-	return nil, errNoWriter
+	})
 }
 
 // Ready makes the run's tables if they are not there, and writes to them. For how long sessions may be silent has to be as clients are told.
@@ -174,10 +156,10 @@ func (c *attached) Ready(ctx context.Context) error {
 		return err
 	}
 	if err := s.ask(ctx, c.enter); err != nil {
-		return s.unusable(err)
+		return s.Unusable(err)
 	}
 	if _, err := s.write(ctx); err != nil {
-		return s.unusable(err)
+		return s.Unusable(err)
 	}
 	return s.checkSilences(ctx)
 }
@@ -211,7 +193,7 @@ func (s *attachedServer) checkSilences(ctx context.Context) error {
 	for _, name := range silences {
 		got, err := at[string](ctx, s, "select coalesce((select setting from pg_settings where name = $1), '0')", name)
 		if err != nil {
-			return s.unusable(err)
+			return s.Unusable(err)
 		}
 		if want := s.cluster.to.Layout.Settings[name]; got != want {
 			return fmt.Errorf("%w: PostgreSQL at %s has %s=%s for this user, where %s is expected: say --%s=%s=%s", clusters.ErrUsage, s.Place(), name, got, want, clusters.FlagSet, name, got)
@@ -250,7 +232,7 @@ func (c *attached) Remove(ctx context.Context) error {
 				"drop schema if exists "+c.schema)
 		})
 		if err != nil {
-			return s.unusable(err)
+			return s.Unusable(err)
 		}
 		return nil
 	})
@@ -286,8 +268,8 @@ var refusals = map[string]string{
 	"25006": "name the primary: locks are written",
 }
 
-// unusable says why a server cannot be used, and what to do.
-func (s *attachedServer) unusable(err error) error {
+// Unusable says why a server cannot be used, and what to do.
+func (s *attachedServer) Unusable(err error) error {
 	if errors.Is(err, clusters.ErrUsage) || errors.Is(err, clusters.ErrUnavailable) {
 		return err
 	}

@@ -3,7 +3,6 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net"
 	"time"
 
@@ -99,18 +98,9 @@ func (c *single) Versions(ctx context.Context) (map[string]string, error) {
 	return all, err
 }
 
-// Probe makes a write where clients do, again and again until it is taken, ctx is done or probeTimeout is over.
+// Probe makes a write where clients do.
 func (c *single) Probe(ctx context.Context) error {
-	return clusters.Until(ctx, probeTimeout, probeEvery, func(ctx context.Context) error {
-		entry, err := c.entry(ctx)
-		if err != nil {
-			return err
-		}
-		if _, err := entry.write(ctx); err != nil {
-			return fmt.Errorf("a write to %s: %w", entry.Name(), err)
-		}
-		return nil
-	})
+	return pair.Probe(ctx, probeTimeout, probeEvery, c.entry)
 }
 
 // entry is where clients write: the pooler, or else the primary.
@@ -128,23 +118,7 @@ func (c *single) Ready(ctx context.Context) error {
 
 // verify writes where clients do and reads it from every server.
 func (c *single) verify(ctx context.Context, entry *node) error {
-	written, err := entry.write(ctx)
-	if err != nil {
-		return fmt.Errorf("a write to %s: %w", entry.Name(), err)
-	}
-	for _, n := range c.nodes {
-		err := clusters.Until(ctx, askTimeout, lookEvery, func(ctx context.Context) error {
-			got, err := n.read(ctx)
-			if err == nil && got < written { // the harness may have probed since
-				err = fmt.Errorf("it reads %d, %s took %d", got, entry.Name(), written)
-			}
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("a read from %s: %w", n.Name(), err)
-		}
-	}
-	return nil
+	return pair.Verify(ctx, entry, c.nodes, askTimeout, lookEvery)
 }
 
 // settled waits until a look at the servers finds nothing missing.

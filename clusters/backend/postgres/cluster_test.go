@@ -182,7 +182,7 @@ func TestAStandbyThatWasMadeAnewNeedNotBeStartedAgain(t *testing.T) {
 
 func TestASingleServerForgetsAndRemembers(t *testing.T) {
 	c := startAlone(t, nil)
-	written, err := c.nodes[0].write(t.Context())
+	written, err := c.nodes[0].Write(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestASingleServerForgetsAndRemembers(t *testing.T) {
 		backends.Restart(t, c.Nodes()[0], test.empty)
 		var got int64
 		clientkit.Eventually(t, "it answers", func() bool {
-			got, err = c.nodes[0].read(t.Context())
+			got, err = c.nodes[0].Read(t.Context())
 			return err == nil
 		})
 		if kept := got == written; kept != test.kept {

@@ -33,7 +33,7 @@ func (r *replicated) Failover(ctx context.Context) error {
 		defer r.waitForStandbyAgain(next)
 		return pair.Promote(ctx, next, lookEvery, func(ctx context.Context) error { return next.run(ctx, statements...) },
 			func(ctx context.Context) error {
-				_, err := next.write(ctx)
+				_, err := next.Write(ctx)
 				return err
 			})
 	})

@@ -75,13 +75,13 @@ const (
 	askVersion = "select split_part(current_setting('server_version'), ' ', 1)"
 )
 
-// write makes a plain write that no lock needs, and returns what it wrote.
-func (n *node) write(ctx context.Context) (int64, error) {
+// Write makes a plain write that no lock needs, and returns what it wrote.
+func (n *node) Write(ctx context.Context) (int64, error) {
 	return value[int64](ctx, n, probeWrite)
 }
 
-// read reads what was written last, as far as the server knows.
-func (n *node) read(ctx context.Context) (int64, error) {
+// Read reads what was written last, as far as the server knows.
+func (n *node) Read(ctx context.Context) (int64, error) {
 	return value[int64](ctx, n, "select value from lockcheck_probe")
 }
 

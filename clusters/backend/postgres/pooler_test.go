@@ -64,7 +64,7 @@ func TestAProbeGoesThroughThePooler(t *testing.T) {
 		if err := c.Probe(ctx); err == nil {
 			t.Error("a probe succeeds without the pooler")
 		}
-		if _, err := c.nodes[0].write(t.Context()); err != nil {
+		if _, err := c.nodes[0].Write(t.Context()); err != nil {
 			t.Errorf("the server itself: %v", err)
 		}
 	})

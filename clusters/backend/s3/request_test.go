@@ -8,15 +8,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"lockcheck/checker/history"
-	"lockcheck/clusters"
 	"lockcheck/clusters/client"
+	"lockcheck/clusters/testkit"
 	"lockcheck/clusters/testkit/clientkit"
 )
 
@@ -147,24 +145,9 @@ func TestAnETagIsReadAsANumber(t *testing.T) {
 }
 
 func TestAProgramThatIsNotVersitygwIsNamed(t *testing.T) {
-	other := filepath.Join(t.TempDir(), program)
-	if err := os.WriteFile(other, []byte("#!/bin/sh\necho minio 1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	_, err := Backend{}.Software().OnMachine(clusters.ServerPaths{Bin: other})
-	if !errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), "is not versitygw") || !strings.Contains(err.Error(), other) {
-		t.Errorf("got %v", err)
-	}
+	testkit.RefusesAnotherProgram(t, Backend{}.Software(), "minio 1", "is not versitygw")
 }
 
-// The server that scripts/servers builds, and the image that containers are made from, are one version.
 func TestTheImageHasTheVersionThatIsBuilt(t *testing.T) {
-	text, err := os.ReadFile("image/go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, tag, _ := strings.Cut(Backend{}.Software().Image, ":")
-	if !strings.Contains(string(text), "github.com/versity/versitygw "+tag+"\n") {
-		t.Errorf("image/go.mod does not build %s", tag)
-	}
+	testkit.ImageIsOfModule(t, Backend{}.Software(), "github.com/versity/versitygw")
 }
