@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"lockcheck/checker/model"
@@ -49,4 +50,11 @@ func conclude(dir *rundir.Dir, j rundir.Judgement, publish bool, updateIndex fun
 		return verdictError{j.Result.Verdict}
 	}
 	return nil
+}
+
+// warn says in one line what could not be written. It decides nothing: the verdict is known by then.
+func warn(errOut io.Writer, err error) {
+	if err != nil {
+		fmt.Fprintf(errOut, "lockcheck: warning: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
 }

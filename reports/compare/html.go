@@ -23,7 +23,7 @@ var pageFiles embed.FS
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("compare").Funcs(template.FuncMap{
 		"word": func(w string) string { return words.ShellWords([]string{w}) }, "clock": history.Moment, "grouped": history.Grouped[int64], "percent": words.Percent, "mark": markOf,
-		"found": words.Found, "queueing": words.QueueingOfRuns, "heads": func() []string { return heads(columns) },
+		"found": words.Found, "queueing": words.QueueingOfRuns, "columns": func() []column { return columns },
 	}).ParseFS(pageFiles, "page/*.tmpl"))
 })
 
@@ -160,5 +160,5 @@ func (p page) Dashed() string {
 // Bad reports whether a cell is to be marked beside its verdict.
 func (r pageRow) Bad() bool { return r.Outcome != Met }
 
-// Load is the workload of a row, with its axes.
-func (r pageRow) Load() string { return r.load() }
+// Text is a row's cell of a column without a drawing of its own.
+func (r pageRow) Text(c column) string { return c.cell(r.row) }

@@ -33,6 +33,17 @@ type column struct {
 	figure   bool // aligned to the right
 	maxWidth int  // in characters, over which it is broken into lines; 0 is any
 	leave    int  // a narrow terminal goes without the columns that have one, 1 first; the page has them all
+
+	page string // the style of its cells on the page, whose template draws some by it
+}
+
+// Head and Style are for the page's template.
+func (c column) Head() string { return c.head }
+func (c column) Style() string {
+	if c.figure {
+		return "n"
+	}
+	return c.page
 }
 
 // outcome is the column that colour repeats.
@@ -42,15 +53,15 @@ var columns = []column{
 	{head: "backend", cell: func(w row) string { return w.Cell.Backend }},
 	{head: "nemesis", cell: func(w row) string { return w.Cell.Nemesis }, maxWidth: 30},
 	{head: "workload", cell: func(w row) string { return w.load() }},
-	{head: outcome, cell: func(w row) string { return w.Shape + " " + w.Standing }},
+	{head: outcome, cell: func(w row) string { return w.Shape + " " + w.Standing }, page: outcome},
 	{head: "verdict", cell: func(w row) string { return w.Verdict }},
-	{head: "layers", cell: func(w row) string { return w.Marks }},
-	{head: "found", cell: func(w row) string { return w.Found }, maxWidth: 26, leave: 5},
+	{head: "layers", cell: func(w row) string { return w.Marks }, page: "layers"},
+	{head: "found", cell: func(w row) string { return w.Found }, maxWidth: 26, leave: 5, page: "found"},
 	{head: "first", cell: func(w row) string { return w.First }, figure: true, leave: 4},
-	{head: "violated runs", cell: func(w row) string { return w.Runs }, maxWidth: 26, leave: 6},
+	{head: "violated runs", cell: func(w row) string { return w.Runs }, maxWidth: 26, leave: 6, page: "n"},
 	{head: "operations", cell: func(w row) string { return w.Ops }, figure: true, leave: 3},
 	{head: "available", cell: func(w row) string { return w.Availability }, figure: true, leave: 2},
-	{head: "exposure", cell: func(w row) string { return w.Exposure }, maxWidth: 30, leave: 1},
+	{head: "exposure", cell: func(w row) string { return w.Exposure }, maxWidth: 30, leave: 1, page: "exposure"},
 }
 
 func heads(shown []column) []string {

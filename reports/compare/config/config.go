@@ -2,7 +2,11 @@
 // cannot be, is refused with file, line and column, so that no slip of the pen makes an expectation vanish.
 package config
 
-import "lockcheck/reports/compare"
+import (
+	_ "embed"
+
+	"lockcheck/reports/compare"
+)
 
 // Name is what the file is called by default.
 const Name = "lockcheck.yaml"
@@ -31,3 +35,14 @@ func Parse(path string, text []byte, known Known) (compare.Spec, error) {
 	err := r.read(text, "the file is empty; lockcheck init writes one to begin with", r.file)
 	return r.spec, err
 }
+
+// Example is a commented file to begin with.
+//
+//go:embed lockcheck.yaml
+var Example string
+
+// SchemaName is what the file's schema is called by default, and Modeline the comment with which YAML language servers find it.
+const (
+	SchemaName = "lockcheck.schema.json"
+	Modeline   = "# yaml-language-server: $schema=" + SchemaName
+)
