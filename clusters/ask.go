@@ -80,6 +80,28 @@ func OneVersion[N Node](ctx context.Context, what string, nodes []N, version fun
 	return strings.Join(each, ", "), nil
 }
 
+// LeaderOfHighestTerm is the leader that the nodes with the highest term name, the zero L for none, and that term: a leader that was
+// stopped or cut off keeps its old one. While the others have not noticed, they name a leader that is stopped, and so does this.
+func LeaderOfHighestTerm[N Node, T any, L comparable](what string, answers []Answer[N, T], says func(Answer[N, T]) (leader L, term int64)) (leader L, term int64, err error) {
+	var none L
+	term = -1
+	var errs []error
+	for _, a := range answers {
+		if a.Err != nil {
+			errs = append(errs, fmt.Errorf("%s %s: %w", what, a.Node.Name(), a.Err))
+			continue
+		}
+		named, in := says(a)
+		if in > term || in == term && leader == none {
+			leader, term = named, in
+		}
+	}
+	if len(errs) == len(answers) {
+		return none, 0, fmt.Errorf("no %s told who leads: %w", what, errors.Join(errs...))
+	}
+	return leader, term, nil
+}
+
 // WriteToAny makes a write through whichever node takes it, and gives up when ctx or the bound is over. Every node is asked
 // at once, because a paused one would keep the others from being asked; and asked once more after try, because a node passes
 // a write on to a leader that may have just been stopped, and it is lost there without an answer.

@@ -2,8 +2,6 @@ package consul
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"lockcheck/clusters"
@@ -97,8 +95,7 @@ func (c *cluster) Probe(ctx context.Context) error {
 	})
 }
 
-// Leader believes the servers with the highest term: a leader that was stopped or cut off keeps its old one. While the
-// others have not noticed, they name a leader that is stopped, and so does this.
+// Leader believes the servers with the highest term.
 func (c *cluster) Leader(ctx context.Context) (string, error) {
 	name, _, err := c.leaderAndTerm(ctx)
 	return name, err
@@ -106,22 +103,8 @@ func (c *cluster) Leader(ctx context.Context) (string, error) {
 
 // leaderAndTerm is the leader, "" for none, and the highest term that a server answered with.
 func (c *cluster) leaderAndTerm(ctx context.Context) (name string, term int64, err error) {
-	leader, term := "", int64(-1)
-	var errs []error
-	for _, a := range c.statuses(ctx) {
-		switch {
-		case a.Err != nil:
-			errs = append(errs, fmt.Errorf("%s %s: %w", called, a.Node.Name(), a.Err))
-		case a.Value.term > term:
-			leader, term = a.Value.leader, a.Value.term
-		case a.Value.term == term && leader == "":
-			leader = a.Value.leader
-		}
-	}
-	if len(errs) == len(c.nodes) {
-		return "", 0, fmt.Errorf("no %s told who leads: %w", called, errors.Join(errs...))
-	}
-	return c.nameAt(leader), term, nil
+	leader, term, err := clusters.LeaderOfHighestTerm(called, c.statuses(ctx), func(a answer) (string, int64) { return a.Value.leader, a.Value.term })
+	return c.nameAt(leader), term, err
 }
 
 // Failover kills the leader's process and starts it again once another leads: these versions of Consul have no command that

@@ -89,28 +89,19 @@ func (c *cluster) statuses(ctx context.Context) []answer {
 	return clusters.AskAll(ctx, c.nodes, func(ctx context.Context, n *node) (status, error) { return n.status(ctx) })
 }
 
-// Leader is the one of the bucket, which decides who gets a lock. It believes the servers with the highest term: a leader that was stopped
-// or cut off keeps its old one. While the others have not noticed, they name a leader that is stopped, and so does this.
+// Leader is the one of the bucket, which decides who gets a lock. It believes the servers with the highest term. A server that stands
+// alone leads.
 func (c *cluster) Leader(ctx context.Context) (leader string, err error) {
-	var term uint64
-	var errs []error
-	for _, a := range c.statuses(ctx) {
-		switch stream := a.Value.stream; {
-		case a.Err != nil:
-			errs = append(errs, fmt.Errorf("%s %s: %w", called, a.Node.Name(), a.Err))
-		case stream == nil:
+	leader, _, err = clusters.LeaderOfHighestTerm(called, c.statuses(ctx), func(a answer) (string, int64) {
+		switch {
+		case a.Value.stream == nil:
+			return "", -1
 		case len(c.nodes) == 1:
-			leader = a.Node.Name()
-		case a.Value.term > term:
-			leader, term = stream.Leader, a.Value.term
-		case a.Value.term == term && leader == "":
-			leader = stream.Leader
+			return a.Node.Name(), 0
 		}
-	}
-	if len(errs) == len(c.nodes) {
-		return "", fmt.Errorf("no %s told who leads: %w", called, errors.Join(errs...))
-	}
-	return leader, nil
+		return a.Value.stream.Leader, int64(a.Value.term)
+	})
+	return leader, err
 }
 
 // Failover asks the bucket's leader to step down, and returns once another leads.

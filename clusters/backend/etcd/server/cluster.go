@@ -173,23 +173,13 @@ func (c *Cluster) Probe(ctx context.Context) error {
 	})
 }
 
-// Leader believes the members with the highest term: a leader that was stopped or cut off keeps its old one. While
-// the others have not noticed, they name a leader that is stopped, and so does this.
+// Leader believes the members with the highest term.
 func (c *Cluster) Leader(ctx context.Context) (string, error) {
-	var term, leader uint64
-	var errs []error
-	for _, a := range c.statuses(ctx) {
-		switch {
-		case a.Err != nil:
-			errs = append(errs, fmt.Errorf("etcd member %s: %w", a.Node.Name(), a.Err))
-		case a.Value.RaftTerm > term:
-			term, leader = a.Value.RaftTerm, a.Value.Leader
-		case a.Value.RaftTerm == term && leader == 0:
-			leader = a.Value.Leader
-		}
-	}
-	if len(errs) == len(c.nodes) {
-		return "", fmt.Errorf("no etcd member told who leads: %w", errors.Join(errs...))
+	leader, _, err := clusters.LeaderOfHighestTerm("etcd member", c.statuses(ctx), func(a answer) (uint64, int64) {
+		return a.Value.Leader, int64(a.Value.RaftTerm)
+	})
+	if err != nil {
+		return "", err
 	}
 	return c.nameOf(leader), nil
 }
