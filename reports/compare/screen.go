@@ -87,7 +87,7 @@ func (s *Screen) Ended(job Job, run Run, cell Result) {
 	if !s.tty && !s.quiet {
 		fmt.Fprintf(s.w, "  %s\n", Line(cell))
 		if run.Error != "" {
-			fmt.Fprintf(s.w, "  could not be made (exit %d): %s\n", run.ExitCode, words.Plain(run.Error))
+			fmt.Fprintf(s.w, "  could not be made (exit %d): %s\n", run.ExitCode, words.PlainLines(run.Error, "    "))
 		}
 		if run.Alone != "" {
 			fmt.Fprintf(s.w, "  %s\n", words.Plain(run.Alone))

@@ -118,7 +118,7 @@ func writeWhy(w io.Writer, c *Comparison, dir string) {
 		}
 		fmt.Fprintf(w, "\n%s %s\n", newRow(cell).Shape, words.Plain(cell.Cell.String()))
 		for _, line := range newAccount(cell).lines() {
-			fmt.Fprintf(w, "  %s\n", words.Plain(line))
+			fmt.Fprintf(w, "  %s\n", words.PlainLines(line, "    "))
 		}
 		if e := cell.Expectation; e != nil {
 			fmt.Fprintf(w, "  expected because: %s\n", words.Plain(e.Reason))

@@ -31,6 +31,15 @@ func WritePlain(w io.Writer, text string) error {
 	return nil
 }
 
+// PlainLines is Plain of each line. The indent stands before all but the first.
+func PlainLines(text, indent string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = Plain(line)
+	}
+	return strings.Join(lines, "\n"+indent)
+}
+
 // Markup is a page without the control characters that HTML has no way to write; lines stay.
 func Markup(page string) string {
 	return strings.Map(func(r rune) rune {

@@ -14,4 +14,7 @@ func TestTextOfAHistoryCannotSteerATerminal(t *testing.T) {
 	if got := Plain("läuft ✓ 42"); got != "läuft ✓ 42" {
 		t.Errorf("harmless text became %q", got)
 	}
+	if got := PlainLines("no server\n  its log: \x1b[2J\r", "    "); got != "no server\n      its log: ·[2J " {
+		t.Errorf("lines became %q", got)
+	}
 }
