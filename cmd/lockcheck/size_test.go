@@ -10,8 +10,8 @@ import (
 // What the first command compiles and downloads from empty caches is counted, because time says more of the machine. Each may
 // grow by a quarter before its authors have to decide that it is worth it, and to record it here.
 const (
-	recordedPackages = 718
-	recordedModules  = 120
+	recordedPackages = 718 + 97 // of client-go, which reads kubeconfigs for --on=kubernetes
+	recordedModules  = 120 + 15
 )
 
 func TestTheFirstCommandDoesNotGrow(t *testing.T) {

@@ -17,14 +17,13 @@ import (
 	"lockcheck/clusters"
 )
 
-// API is a Kubernetes API server, and how one is known there. Only the few requests that a campaign makes are here: client-go in
-// this module would be the oldest version that the elector of backend kubernetes can be built with.
+// API is a Kubernetes API server, and the few requests that a campaign makes of it. client-go puts the credentials into them. Its typed clients
+// would slow each start of a lock client, and read what a pod answers without a bound.
 type API struct {
 	Server    string // its URL
 	Namespace string // that the configuration names; "default" if none
 
 	client   *http.Client
-	identity func(*http.Request) error // puts credentials into a request
 	requests atomic.Int64
 }
 
@@ -109,15 +108,17 @@ func (a *API) open(ctx context.Context, method, path string, query url.Values, b
 		request.Header[name] = values
 	}
 	request.Header.Set("Accept", "application/json, */*")
-	request.Header.Set("User-Agent", "lockcheck")
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	if err := a.identity(request); err != nil {
-		return nil, fmt.Errorf("%w: %w", clusters.ErrUnavailable, err)
+	response, err := a.send(request)
+	if err == nil && response.StatusCode == http.StatusUnauthorized { // client-go has asked the program of the kubeconfig for new credentials
+		response.Body.Close()
+		if request.GetBody != nil {
+			request.Body, _ = request.GetBody()
+		}
+		response, err = a.send(request)
 	}
-	a.requests.Add(1)
-	response, err := a.client.Do(request)
 	if err != nil {
 		return nil, err
 	}
@@ -135,4 +136,14 @@ func (a *API) open(ctx context.Context, method, path string, query url.Values, b
 	}
 	status.Message = plain(status.Message) // a pod may have written it
 	return nil, status
+}
+
+// send is one request. Its error wraps clusters.ErrUnavailable if there are no credentials for it.
+func (a *API) send(request *http.Request) (*http.Response, error) {
+	a.requests.Add(1)
+	response, err := a.client.Do(request)
+	if sent := (sentError{}); err != nil && !errors.As(err, &sent) {
+		err = fmt.Errorf("%w: %w", clusters.ErrUnavailable, err)
+	}
+	return response, err
 }

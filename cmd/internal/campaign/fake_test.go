@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"k8s.io/client-go/rest"
 )
 
 // fakeAPI is an API server with one Job, whose pods serve real archives.
@@ -53,7 +55,11 @@ func newFakeAPI(t *testing.T) (*fakeAPI, *API) {
 	f := &fakeAPI{t: t, pods: map[string]*fakePod{}, used: map[string]bool{}}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	return f, &API{Server: server.URL, Namespace: "n", client: server.Client(), identity: func(*http.Request) error { return nil }}
+	api, err := connect(&rest.Config{Host: server.URL}, "n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, api
 }
 
 // pod adds a pod of an index that has its results.

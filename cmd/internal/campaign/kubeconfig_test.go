@@ -3,10 +3,12 @@ package campaign
 import (
 	"encoding/pem"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +25,9 @@ func configured(t *testing.T, text string) (*API, error) {
 	return Connect()
 }
 
+// credential is what a program gives that is asked for credentials.
+const credential = `{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "t2"}}`
+
 // Over TLS, with the server's certificate in a file beside the kubeconfig.
 func TestConnectShowsWhoOneIs(t *testing.T) {
 	var got string
@@ -38,7 +43,7 @@ func TestConnectShowsWhoOneIs(t *testing.T) {
 		"a token":           {"{token: t1}", "Bearer t1"},
 		"a file of a token": {"{tokenFile: " + dir + "/token}", "Bearer from-a-file"},
 		"a password":        {"{username: u, password: p}", "Basic dTpw"},
-		"a program":         {`{exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, args: [-c, 'echo "{\"status\":{\"token\":\"$WHO\"}}"'], env: [{name: WHO, value: t2}]}}`, "Bearer t2"},
+		"a program":         {`{exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: IfAvailable, command: sh, args: [-c, 'echo "$INFO"'], env: [{name: INFO, value: '` + credential + `'}]}}`, "Bearer t2"},
 	} {
 		api, err := configured(t, "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: team}}]\n"+
 			"clusters: [{name: k, cluster: {server: '"+server.URL+"', certificate-authority: "+ca+"}}]\nusers: [{name: u, user: "+c.user+"}]\n")
@@ -76,7 +81,7 @@ func TestFilesOfKubeconfigAreMerged(t *testing.T) {
 		t.Errorf("%q in namespace %q, %v", got, api.Namespace, err)
 	}
 	t.Setenv("KUBECONFIG", strings.Join(files[:2], string(filepath.ListSeparator)))
-	if _, err := Connect(); !errors.Is(err, clusters.ErrUsage) || !strings.Contains(err.Error(), files[0]+": ") {
+	if _, err := Connect(); !errors.Is(err, clusters.ErrUsage) || !strings.Contains(err.Error(), "current-context") {
 		t.Errorf("without a current context: %v", err)
 	}
 }
@@ -101,31 +106,66 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 	}
 }
 
+// Credentials that have run out are asked for anew, and what was refused with them is sent again.
+func TestExpiredCredentialsAreRenewed(t *testing.T) {
+	var got []string
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got = append(got, r.Header.Get("Authorization")+" "+string(body))
+		if r.Header.Get("Authorization") != "Bearer t2" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"now": strings.Replace(credential, "t2", "t1", 1), "next": credential})
+	api, err := configured(t, "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: '"+server.URL+"', insecure-skip-tls-verify: true}}]\n"+
+		"users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: sh, args: [-c, 'cd "+dir+" && cat now && cp next now']}}}]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := api.call(t.Context(), "POST", "/", nil, "x", nil); err != nil || !slices.Equal(got, []string{`Bearer t1 "x"`, `Bearer t2 "x"`}) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// The program of a kubeconfig that gives credentials does not: no API server is away, so that waiting for it would be in vain.
+func TestCredentialsThatCannotBeHadAreNotWaitedFor(t *testing.T) {
+	api, err := configured(t, "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://127.0.0.1:1'}}]\n"+
+		"users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: sh, args: [-c, exit 3]}}}]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := api.Find(t.Context(), "n", "x", patient(t)); !errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), "sh failed with exit code 3") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestKubeconfigsThatCannotBeUsed(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, want string
 		is         error
 	}{
-		"no YAML":                  {"a: [", "cannot be read", clusters.ErrUsage},
-		"no context":               {"clusters: []", "current-context", clusters.ErrUsage},
+		"no YAML":                  {"a: [", "error loading config file", clusters.ErrUsage},
+		"no context":               {"clusters: [{name: k, cluster: {server: 'https://x'}}]", "current-context", clusters.ErrUsage},
 		"a context that is absent": {"current-context: c", `no context "c"`, clusters.ErrUsage},
 		"a cluster that is absent": {"current-context: c\ncontexts: [{name: c, context: {cluster: k}}]", `no cluster "k"`, clusters.ErrUsage},
 		"a user that is absent":    {"current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://x'}}]", `no user "u"`, clusters.ErrUsage},
 		"a server that is no URL":  {"current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\nclusters: [{name: k, cluster: {server: 'x'}}]", "no URL", clusters.ErrUsage},
 		"a certificate that is none": {"current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\nclusters: [{name: k, cluster: {server: 'https://x', certificate-authority-data: eA==}}]",
-			"no certificate", clusters.ErrUsage},
+			"root certificates", clusters.ErrUsage},
 		"a namespace that is a path": {"current-context: c\ncontexts: [{name: c, context: {cluster: k, namespace: ../../x}}]\nclusters: [{name: k, cluster: {server: 'https://x'}}]", "namespace", clusters.ErrUsage},
 		"auth-provider": {"current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://x'}}]\nusers: [{name: u, user: {auth-provider: {name: gcp}}}]",
-			"auth-provider", clusters.ErrUsage},
+			"Auth Provider", clusters.ErrUsage},
+		"a token that is absent": {"current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://x'}}]\nusers: [{name: u, user: {tokenFile: none}}]",
+			"none: no such file", clusters.ErrUsage},
 	} {
 		if _, err := configured(t, c.text); !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %q", name, err, c.want)
 		}
 	}
-	t.Setenv("KUBECONFIG", "")
-	t.Setenv("HOME", t.TempDir())
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	if _, err := Connect(); !errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), "KUBECONFIG") {
+	if _, err := configured(t, ""); !errors.Is(err, clusters.ErrUnavailable) || !strings.Contains(err.Error(), "KUBECONFIG") {
 		t.Errorf("without any cluster: %v", err)
 	}
 }

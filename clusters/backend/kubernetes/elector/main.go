@@ -1,7 +1,7 @@
 // Command elector is client-go's leader election on a Lease as a lock client: to acquire is to run an elector until it leads, to
 // release is to cancel it.
 //
-// It is a module of its own: client-go comes with every API group of Kubernetes, and lockcheck itself needs none of it.
+// It is a module of its own: its client-go comes with every API group of Kubernetes, and is another version than lockcheck's own.
 //
 //	elector leaderelection | no-release
 package main

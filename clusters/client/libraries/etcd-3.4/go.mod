@@ -12,7 +12,7 @@ require (
 	github.com/coreos/go-semver v0.3.1 // indirect
 	github.com/coreos/go-systemd v0.0.0-20180511133405-39ca1b05acc7 // indirect
 	github.com/coreos/pkg v0.0.0-20160727233714-3ac0863d7acf // indirect
-	github.com/gogo/protobuf v1.2.1 // indirect
+	github.com/gogo/protobuf v1.3.2 // indirect
 	github.com/golang/protobuf v1.5.4 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
@@ -26,6 +26,9 @@ require (
 )
 
 replace lockcheck => ../../../..
+
+// That of etcd 3.4; lockcheck itself requires a newer one.
+replace github.com/gogo/protobuf => github.com/gogo/protobuf v1.2.1
 
 // The last version whose balancers etcd 3.4 compiles with.
 replace google.golang.org/grpc => google.golang.org/grpc v1.26.0
