@@ -18,7 +18,7 @@ import (
 )
 
 // API is a Kubernetes API server, and the few requests that a campaign makes of it. client-go puts the credentials into them. Its typed clients
-// would slow each start of a lock client, and read what a pod answers without a bound.
+// would register all types of Kubernetes at each start of a lock client, and read the answer of a pod without a bound.
 type API struct {
 	Server    string // its URL
 	Namespace string // that the configuration names; "default" if none

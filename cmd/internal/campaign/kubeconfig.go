@@ -49,7 +49,7 @@ func connectBy(found clientcmd.ClientConfig) (*API, error) {
 	return connect(config, namespace)
 }
 
-// checkNames is an error if a name leads nowhere: client-go would look for a service account, or go on without credentials.
+// checkNames is an error if a name leads nowhere. client-go itself would look for a service account, or go on without credentials.
 func checkNames(merged kubeconfig.Config) error {
 	context := merged.Contexts[merged.CurrentContext]
 	switch {
@@ -91,7 +91,7 @@ func connect(config *rest.Config, namespace string) (*API, error) {
 // noRedirect leaves answers that lead elsewhere as they are: one that a pod gives through the proxy would be followed with our credentials.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// sending is the innermost transport. A request that fails further out has no credentials: the program that gives them failed.
+// sending marks the errors of requests that were sent. Any other request has failed for want of credentials: the program that gives them failed.
 type sending struct{ http.RoundTripper }
 
 func (s sending) RoundTrip(r *http.Request) (*http.Response, error) {
