@@ -190,7 +190,7 @@ var faults = []FaultKind{
 		Capability: CapabilityClock, Machine: []string{"ptrace", "vdso"}, Lacking: "clock skew",
 		Happens:   "the wall clock (or `monotonic`) of one server or client jumps or drifts, in all its processes",
 		Confirmed: "the clock is read as each process reads it",
-		Limits:    "changes what a process *reads*, not when its timers fire; so the `monotonic` clock of a JVM is refused. A program that a server starts later sees the true time. The machine's clock is never touched",
+		Limits:    "Linux on amd64 only. Changes what a process *reads*, not when its timers fire. `monotonic` is refused for a JVM: it reads a deadline from that clock, and waits for it by the kernel's. A program that a server starts later sees the true time. The machine's clock is never touched",
 	},
 	{
 		FaultWords: FaultWords{
@@ -235,7 +235,7 @@ var faults = []FaultKind{
 		Targets: anyClientOrServer,
 		Usual:   Magnitudes{For: "1.5..3ttl", Rate: "64kbit"}, Takes: Parts{Rate: true}, Single: true,
 		Capability: CapabilityRate, OwnNetwork: true, Machine: []string{"tbf"}, Lacking: "limits of a rate",
-		Happens:   "limits what the target's host sends (`1mbit`), with a queue of 0.4 s, or of four packets, before the limit. The rest is dropped",
+		Happens:   "limits what the target's host sends (`1mbit`). Packets above the limit wait in a queue of 0.4 s, at least four packets long. The kernel drops those that do not fit",
 		Confirmed: "a measured transfer is no faster than the limit; afterwards one is faster",
 		Limits:    "`8kbit` to `20mbit`. Never limits what a host receives. Refused in one sequence with `loss` or `delay`. One rate at a time",
 	},
@@ -286,7 +286,7 @@ var faults = []FaultKind{
 		SpoilsTransfers: true,
 		Capability:      CapabilityDelay, OwnNetwork: true, Machine: []string{"delay"}, Lacking: "network delay",
 		Happens:   "packets are held, both ways or one, for a time that varies between its bounds; none is lost, and their order stays",
-		Confirmed: "datagrams on each link that carry the time of their sending: all take at least the delay asked for, and the fastest takes at most 10 % or 2 ms more. After the fault they take less",
+		Confirmed: "lockcheck sends datagrams on each link, with their sending time. Each takes at least the delay. The fastest takes at most 10 % more (2 ms, if that is longer). After the fault they take less",
 		Limits:    "1 ms to 1 min; [details](#delays)",
 	},
 	{

@@ -7,7 +7,7 @@ func (Backend) Descriptor() clusters.Descriptor {
 	return clusters.Descriptor{
 		Product: "NATS",
 		Servers: "3 servers", Install: "`scripts/servers nats-server`",
-		TTLs: "whole seconds", Expires: "up to 2 s late on a busy machine",
+		TTLs: "whole seconds", Expires: "by the servers' wall clock, on a busy machine up to 2 s late",
 		Guards:    "`ask`, `ask-stale`",
 		Processor: 25,
 		Leased:    true,
