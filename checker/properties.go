@@ -99,7 +99,7 @@ var properties = []row{
 	{Description{
 		Name: model.ResourceIntegrity, Layer: model.LayerHarm, Harm: 6, Advice: AdviceResource,
 		One: "contradiction of the resource", Many: "contradictions of the resource",
-		Meaning: "The resource under test does what it answers, has all of it in its log, and rejects what it must and nothing else.",
+		Meaning: "The resource under test does and logs all that it answers. It rejects what it must, and nothing else.",
 	}, (*property.Judge).ResourceIntegrity, nil, nil, func(p *history.Plan) bool { return p.UnderTest != nil }},
 	{Description{
 		Name: model.DoubleExecution, Layer: model.LayerHarm, Harm: 1, Advice: AdviceJobs,
