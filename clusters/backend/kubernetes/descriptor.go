@@ -6,7 +6,7 @@ import "lockcheck/clusters"
 func (Backend) Descriptor() clusters.Descriptor {
 	return clusters.Descriptor{
 		Product: "Kubernetes",
-		Servers: "3 etcd members, 2 API servers", Install: "`scripts/servers kube-apiserver`; its first run compiles for minutes",
+		Servers: "3 etcd members, 2 API servers", Install: "`scripts/servers kube-apiserver`; the first run compiles for minutes",
 		TTLs: "whole seconds from 2", Expires: "by the waiter's monotonic clock, from when it saw the last renewal",
 		Guards:    "`ask`, `ask-stale`",
 		Processor: 55,
