@@ -43,12 +43,12 @@ var Unmets = []Unmet{
 		},
 	},
 	{
-		Reason: "too few clients wrote, recorded a slot or renewed a lease, or too few slots were recorded", Action: "Use a longer load",
+		Reason: "too few clients wrote, recorded a slot or renewed a lease; or too few slots were recorded", Action: "Use a longer load",
 		of:    named(history.ExposureWriters, history.ExposureRecorders, history.ExposureSlots, history.ExposureRenewed),
 		flags: longer,
 	},
 	{
-		Reason: "no fault hit a holder, or none lasted past its lease", Action: "Aim the fault at a holder at work, and let it last longer than the lease",
+		Reason: "no fault hit a holder, or none outlasted the holder's lease", Action: "Aim the fault at a holder at work, and let it last longer than the lease",
 		of: func(name string) bool {
 			return strings.HasSuffix(name, history.OfHolders("")) || strings.HasSuffix(name, history.PastLease(""))
 		},
