@@ -50,6 +50,8 @@ func TestWhoHadGivenTheLockBackIsNotSaidToLackWord(t *testing.T) {
 		4.61 @ read h2
 		4.62 b read:ok h2
 		5.00 @ write h1`
+	// The same, but b is granted it at 3.5, and a's lease still runs.
+	early := strings.NewReplacer("4.40", "3.40", "4.50", "3.50", "4.60", "3.60", "4.61", "3.61", "4.62", "3.62").Replace(late)
 	cut := fault("1", "partition", "a", "2.40", "5.20", "role=holder")
 	for name, test := range map[string]struct{ text, want string }{
 		"it had not given it back":  {late, untold},
@@ -58,6 +60,7 @@ func TestWhoHadGivenTheLockBackIsNotSaidToLackWord(t *testing.T) {
 		"it did so after the write": {late + "\n5.10 a release h1", untold},
 		"its release was not sent":  {late + "\n3.00 a release h1\n3.10 a release:fail h1 code=refused", untold},
 		"it was told":               {late + "\n4.80 a lost h1 session=sa held=2.3", "a had been told 200 ms before"},
+		"it was told before its lease was over, which protects nothing then": {early + "\n3.20 a lost h1 session=sa held=2.3", "a had been told 1.80 s before"},
 	} {
 		result, _ := judgeText(t, plainPlan(), scenario(test.text+cut))
 		p := propertyOf(result, model.StaleWrite)

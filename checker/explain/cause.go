@@ -154,7 +154,8 @@ func newCause(m *model.Model, old, young *model.Hold, atNS int64) causeOf {
 		c.lossNS = min(atNS, young.DoneNS)
 	}
 	earliest, _ := m.LeaseAt(old, c.lossNS)
-	c.early = earliest > c.lossNS && old.GivenBackNS() > c.lossNS
+	told := old.LostNS != 0 && old.LostNS <= c.lossNS // which ends its protection (rule R5)
+	c.early = earliest > c.lossNS && old.GivenBackNS() > c.lossNS && !told
 	return c
 }
 
