@@ -253,6 +253,8 @@ var clientRows = []clientRow{
 	{backend: "zookeeper", client: "go-zookeeper", nemesis: pause, violated: harmed},
 	{backend: "zookeeper", client: "go-zookeeper-same-session", nemesis: pause, violated: harmed},
 	{backend: "kubernetes", client: "no-release", nemesis: pause, violated: harmed, shownBy: "TestAimedFaults/local/kubernetes/two leaders, fenced"},
+	{backend: "kubernetes", client: "manager", nemesis: pause, violated: harmed, shownBy: "TestAimedFaults/local/kubernetes/a manager's main exits at once"},
+	{backend: "kubernetes", client: "manager-slow-exit", nemesis: pause, violated: harmed, shownBy: "TestAimedFaults/local/kubernetes/a manager's main cleans up before it exits"},
 	{backend: "postgres", client: "row-lease", nemesis: pause, violated: harmed},
 	// The lock lasts as long as the transaction: no other client has it while its holder is paused.
 	{backend: "postgres", client: "for-update", nemesis: pause},
@@ -282,7 +284,7 @@ func TestEveryClient(t *testing.T) {
 				t.Parallel()
 				leftTo(t, c.shownBy)
 				limit := "--time-limit=10s"
-				if c.client == "no-release" { // each hold is followed by a lease that has to run out, and two clients have to have written
+				if c.backend == "kubernetes" { // none of them releases: each hold is followed by a lease that has to run out, and two clients have to have written
 					limit = "--time-limit=24s"
 				}
 				args := []string{"run", "--provider=local", "--backend=" + c.backend, "--client=" + c.client, "--nemesis=" + c.nemesis, limit, fmt.Sprintf("--seed=%d", seed)}

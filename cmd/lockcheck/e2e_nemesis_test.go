@@ -50,6 +50,9 @@ const (
 	crashes    = "kill:leader@work,kill:one"
 	splits     = "partition:leader,1.2..1.6ttl,partition:minority,1.2..1.6ttl"
 	lateWrite  = "partition:holder@work"
+	// The holder gives up some 0.8 leases after its grant, and a main that cleans up exits a lease later. Work for 1.5 leases ends when the
+	// next client has the lock. Cut off later, it might lose the lock before it gives up: waiters do not see each renewal.
+	cutOffAtGrant, untilTheNext = "--nemesis=partition:holder-servers@acquire,2ttl", "--work=2900ms..3200ms"
 	// A fault takes a tenth of a second on a busy machine, and may come when the work is over: so there have to be several of them.
 	lateLimit = "--time-limit=24s"
 	// halves lets c1 reach servers 1, 2, 3, and c2 3, 4, 5. c2 is cut off while it holds, so that its records on 1 and 2 keep c1 waiting
@@ -301,6 +304,18 @@ var aimedRows = []aimed{
 		why:     "it gives up two thirds of the lease after it began to fail; what it had sent before that lands late all the same",
 		shownBy: "TestAimedFaults: the late write of etcd",
 		exposed: history.PastLease("partitions"), violates: []model.Name{model.StaleWrite}, may: []model.Name{model.LostUpdate, model.ResourceLinearizability},
+	},
+	{
+		name: "a manager's main cleans up before it exits", backend: "kubernetes",
+		args:    []string{oneServer, "--client=manager-slow-exit", cutOffAtGrant, untilTheNext, "--time-limit=24s"},
+		why:     "Start does not wait for the work, which goes on until the process ends, and writes once the next manager leads",
+		exposed: history.PastLease("partitions"), violates: []model.Name{model.StaleWrite}, may: []model.Name{model.LostUpdate, model.ResourceLinearizability},
+	},
+	{
+		name: "a manager's main exits at once", backend: "kubernetes",
+		args:    []string{oneServer, "--client=manager", cutOffAtGrant, untilTheNext, untilExposed, atMost},
+		why:     "it gives up before the lease has run out for the others, and the work ends with the process",
+		exposed: history.PastLease("partitions"),
 	},
 	{
 		name: "the monotonic clock of a waiter runs fast", backend: "kubernetes",

@@ -14,6 +14,16 @@ var lockClients = []clusters.LockClient{
 		About:   "the same without ReleaseOnCancel, as many controllers run it: a leader that gives up leaves its Lease to expire",
 		Program: elector{},
 	},
+	{
+		Name:    "manager",
+		About:   "a controller-runtime manager with its defaults (no-release), whose main exits at once when the manager says \"leader election lost\"",
+		Program: elector{},
+	},
+	{
+		Name:    "manager-slow-exit",
+		About:   "careless: the same, but main cleans up for as long as a lease lasts before it exits, and the work goes on meanwhile",
+		Program: elector{},
+	},
 }
 
 // Clients are the lock clients for Kubernetes.

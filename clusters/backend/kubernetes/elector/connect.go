@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 
 	"lockcheck/clusters/client"
@@ -33,13 +32,13 @@ func trust(access client.Access) rest.TLSClientConfig {
 	return rest.TLSClientConfig{CAFile: access.CA, CertFile: access.Cert, KeyFile: access.Key, ServerName: access.ServerName}
 }
 
-// connect makes a client of one API server: client-go knows one URL. Clients that a run begins with have seeds that follow one
+// configOf names one API server: client-go knows one URL. Clients that a run begins with have seeds that follow one
 // another, so they are spread over the servers.
 //
 // Timeouts are those of resourcelock.NewFromKubeconfig, with which Kubernetes' own components make their electors: half of the
 // renew deadline, and at least a second. The limit of requests a second that client-go sets itself (5) is switched off: one
 // elector does not come near it, and several in one process would wait for each other.
-func connect(init client.Init, renewDeadline time.Duration) (coordinationv1.CoordinationV1Interface, error) {
+func configOf(init client.Init, renewDeadline time.Duration) (*rest.Config, error) {
 	if len(init.Endpoints) == 0 {
 		return nil, errors.New("no API server was named")
 	}
@@ -53,5 +52,5 @@ func connect(init client.Init, renewDeadline time.Duration) (coordinationv1.Coor
 		Proxy:           func(*http.Request) (*url.URL, error) { return nil, nil }, // the run's network is private
 	}
 	config.Wrap(func(inner http.RoundTripper) http.RoundTripper { return sendings{homebound{inner}} })
-	return coordinationv1.NewForConfig(rest.AddUserAgent(config, "leader-election"))
+	return rest.AddUserAgent(config, "leader-election"), nil
 }

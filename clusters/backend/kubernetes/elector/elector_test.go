@@ -9,6 +9,7 @@ import (
 
 	coordination "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
@@ -44,6 +45,14 @@ func newClientOf(t *testing.T, v variant, init client.Init) (client.Lock, *clien
 		t.Errorf("declares %+v", ready)
 	}
 	return lock, w
+}
+
+func connect(init client.Init, renewDeadline time.Duration) (coordinationv1.CoordinationV1Interface, error) {
+	config, err := configOf(init, renewDeadline)
+	if err != nil {
+		return nil, err
+	}
+	return coordinationv1.NewForConfig(config)
 }
 
 // key is a lock of the test's own.

@@ -42,7 +42,7 @@ func givingUp(t *testing.T, holder string) (*term, *slowLock, *clientkit.Watched
 	x.record = &record{Interface: l, watch: w, acquire: t.Context(), elector: ctx, grant: grant{granted: true}}
 	go func() { // as LeaderElector.release does, and Run after it
 		defer close(x.ended)
-		defer x.stopped()
+		defer x.stopped(errStopped)
 		if _, _, err := x.record.Get(t.Context()); err != nil {
 			t.Error(err)
 		}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
 
 	"lockcheck/checker/history"
 	"lockcheck/clusters/client"
@@ -16,16 +19,24 @@ import (
 // variant is a way in which programs use the elector.
 type variant struct {
 	name            string
+	library         string // the module whose user the program is
 	releaseOnCancel bool
+	stand           func(*term) (run func(context.Context) error, err error) // run stands for election; an error ends the process
+	cleansUp        bool                                                     // for as long as a lease lasts, before it ends
 	// release: the elector reads the record and replaces it, and does not look whose it is that it read: it goes by what it
 	// itself saw last, which may be older (LeaderElector.release in client-go 0.34).
 	release history.ReleaseKind
 }
 
+const clientGo, controllerRuntime = "k8s.io/client-go", "sigs.k8s.io/controller-runtime"
+
 var variants = map[string]variant{
-	"leaderelection": {name: "leaderelection", releaseOnCancel: true, release: history.ReleaseUnchecked},
+	"leaderelection": {name: "leaderelection", library: clientGo, stand: (*term).elector, releaseOnCancel: true, release: history.ReleaseUnchecked},
 	// What is never sent removes nothing.
-	"no-release": {name: "no-release", release: history.ReleaseChecked},
+	"no-release": {name: "no-release", library: clientGo, stand: (*term).elector, release: history.ReleaseChecked},
+	// By default they send no release, either. They declare nothing of it: once a lock is lost their process ends, and cannot be asked for one.
+	"manager":           {name: "manager", library: controllerRuntime, stand: (*term).manager},
+	"manager-slow-exit": {name: "manager-slow-exit", library: controllerRuntime, stand: (*term).manager, cleansUp: true},
 }
 
 // factories are what the program can be started as.
@@ -40,12 +51,14 @@ func init() {
 // locks is client-go's elector as a client.Lock: one elector for each acquire, as a program that begins anew has one.
 type locks struct {
 	variant
+	config *rest.Config
 	client coordinationv1.CoordinationV1Interface
 	watch  client.Watch
 	times  times
 	owner  string // how identities begin
 	in     string // the namespace of the Leases
 
+	leaving atomic.Bool // the process is about to end
 	mu      sync.Mutex
 	running map[*term]bool // electors that have not ended
 }
@@ -62,21 +75,30 @@ func (v variant) newLocks(_ context.Context, init client.Init, watch client.Watc
 	}
 	l := &locks{variant: v, watch: watch, times: timesOf(ttl), owner: init.Name, in: namespaceOf(init), running: map[*term]bool{}}
 	var err error
-	if l.client, err = connect(init, l.times.renewDeadline); err != nil {
+	if l.config, err = configOf(init, l.times.renewDeadline); err != nil {
+		return nil, client.Ready{}, err
+	}
+	if l.client, err = coordinationv1.NewForConfig(l.config); err != nil {
 		return nil, client.Ready{}, err
 	}
 	return l, client.Ready{
-		Client: "client-go " + client.LibraryVersion("k8s.io/client-go") + " " + v.name, Tokens: string(history.TokensOrdered), Release: string(v.release),
+		Client: path.Base(v.library) + " " + client.LibraryVersion(v.library) + " " + v.name, Tokens: string(history.TokensOrdered), Release: string(v.release),
 		Commands: []string{string(history.GuardAsk), string(history.GuardAskStale)},
 	}, nil
 }
 
-var errNoTry = errors.New("leadership cannot be tried: client-go has no such call")
+var (
+	errNoTry   = errors.New("leadership cannot be tried: client-go has no such call")
+	errLeaving = errors.New("main is about to exit, and starts no other manager")
+)
 
 // Acquire runs an elector until it leads. Given up, it waits for the elector's end: only then it is known what was sent.
 func (l *locks) Acquire(ctx context.Context, key string, try bool) (client.Grant, error) {
-	if try {
+	switch {
+	case try:
 		return nil, client.Definite(history.CodeRefused, "%w", errNoTry)
+	case l.leaving.Load():
+		return nil, client.Definite(history.CodeRefused, "%w", errLeaving)
 	}
 	t, err := l.newTerm(ctx, key)
 	if err != nil {

@@ -1,9 +1,9 @@
 // Command elector is client-go's leader election on a Lease as a lock client: to acquire is to run an elector until it leads, to
-// release is to cancel it.
+// release is to cancel it. Others run it inside a manager of controller-runtime.
 //
 // It is a module of its own: its client-go comes with every API group of Kubernetes, and is another version than lockcheck's own.
 //
-//	elector leaderelection | no-release
+//	elector leaderelection | no-release | manager | manager-slow-exit
 package main
 
 import (

@@ -42,14 +42,7 @@ func (l *locks) newTerm(acquire context.Context, key string) (*term, error) {
 		},
 		watch: l.watch, acquire: acquire, elector: ctx,
 	}
-	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: t.record, Name: key, ReleaseOnCancel: l.releaseOnCancel,
-		LeaseDuration: l.times.lease, RenewDeadline: l.times.renewDeadline, RetryPeriod: l.times.retryPeriod,
-		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(context.Context) { close(t.started) },
-			OnStoppedLeading: t.stopped,
-		},
-	})
+	run, err := l.stand(t)
 	if err != nil {
 		cancel()
 		return nil, client.Definite(history.CodeRefused, "%w", err)
@@ -58,31 +51,51 @@ func (l *locks) newTerm(acquire context.Context, key string) (*term, error) {
 	l.running[t] = true
 	l.mu.Unlock()
 	go func() {
-		elector.Run(ctx)
+		err := run(ctx)
 		cancel()
 		l.mu.Lock()
 		delete(l.running, t)
 		l.mu.Unlock()
 		close(t.ended)
+		if err != nil {
+			l.end(err)
+		}
 	}()
 	return t, nil
 }
 
 var errStopped = errors.New("OnStoppedLeading was called")
 
-// stopped is OnStoppedLeading, which is called of electors, too, that never led.
-func (t *term) stopped() {
+// elector is client-go's, on the term's record. OnStoppedLeading is called of electors, too, that never led.
+func (t *term) elector() (run func(context.Context) error, err error) {
+	of := t.locks
+	e, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: t.record, Name: t.lease, ReleaseOnCancel: of.releaseOnCancel,
+		LeaseDuration: of.times.lease, RenewDeadline: of.times.renewDeadline, RetryPeriod: of.times.retryPeriod,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(context.Context) { close(t.started) },
+			OnStoppedLeading: func() { t.stopped(errStopped) },
+		},
+	})
+	return func(ctx context.Context) error {
+		e.Run(ctx)
+		return nil
+	}, err
+}
+
+// stopped says that the program was told that it leads no more.
+func (t *term) stopped(why error) {
 	g := t.record.last()
 	if !t.record.leads() || t.releasing.Load() && !g.unasked {
 		return
 	}
 	switch {
 	case g.othersUnasked():
-		client.LostAfterRemoving(t.locks.watch, t.identity, g.seen, errStopped)
+		client.LostAfterRemoving(t.locks.watch, t.identity, g.seen, why)
 	case g.sent && g.unasked:
-		client.LostAfterGivingBack(t.locks.watch, t.identity, g.seen, errStopped)
+		client.LostAfterGivingBack(t.locks.watch, t.identity, g.seen, why)
 	default:
-		t.locks.watch.Lost(t.identity, errStopped)
+		t.locks.watch.Lost(t.identity, why)
 	}
 }
 
