@@ -259,6 +259,7 @@ func TestAJobThatIsRecordedFirstMayTakeLong(t *testing.T) {
 	heal := probed(2, 42, "ok") + "45 harness phase heal"
 	waits := "2.00 b acquire h3\n" + heal
 	unread := strings.Replace(released("41"), "1.080 a write:ok h1", "1.080 a write:info h1\n1.2 a read h1\n1.3 @ read h1 token=1\n1.4 a read:ok h1", 1)
+	kept, _, _ := strings.Cut(mark, "1.090")
 	lost := strings.NewReplacer("release:ok", "release:fail", " owned=true held=1.085", " code=not-owned").Replace(released("80"))
 	for name, test := range map[string]struct {
 		text  string
@@ -267,6 +268,10 @@ func TestAJobThatIsRecordedFirstMayTakeLong(t *testing.T) {
 	}{
 		"it works":                       {released("41") + heal, map[history.Execution]model.Verdict{history.AtMostOnce: model.Pass, history.AtLeastOnce: model.Violation}, "although a had the lock: "},
 		"it works, its record is unread": {unread + waits, map[history.Execution]model.Verdict{history.AtMostOnce: model.Pass, history.AtLeastOnce: model.Violation}, "although b waited for the lock: "},
+		"its release has no answer":      {strings.Replace(mark, "release:ok h1 owned=true held=1.085", "release:info h1", 1) + waits, map[history.Execution]model.Verdict{history.AtMostOnce: model.Inconclusive, history.AtLeastOnce: model.Inconclusive}, ""},
+		"its session is gone":            {kept + "1.5 a lease:fail h1\n41 a release h1\n41 a release:info h1\n" + waits, map[history.Execution]model.Verdict{history.AtMostOnce: model.Violation, history.AtLeastOnce: model.Violation}, "although b waited for the lock: "},
+		"it is told of its loss":         {kept + "1.5 a lost h1\n41 a release h1\n41 a release:info h1\n" + waits, map[history.Execution]model.Verdict{history.AtMostOnce: model.Inconclusive, history.AtLeastOnce: model.Inconclusive}, ""},
+		"it never gives its lock back":   {kept + waits, map[history.Execution]model.Verdict{history.AtMostOnce: model.Inconclusive, history.AtLeastOnce: model.Inconclusive}, ""},
 		"others were granted its lock":   {lost + idling(3, 79) + "85 harness phase heal", map[history.Execution]model.Verdict{history.AtMostOnce: model.Violation, history.AtLeastOnce: model.Violation}, "although the lock was granted 7"},
 	} {
 		for execution, want := range test.wants {
@@ -278,5 +283,37 @@ func TestAJobThatIsRecordedFirstMayTakeLong(t *testing.T) {
 				t.Errorf("%s, %s: %s\nwant %s", name, execution, p.Findings[0].Summary, test.words)
 			}
 		}
+	}
+}
+
+// A client does the job of a slot that it records after it, whatever comes of the record: from when the write is asked for until its answer, and no
+// less than its work if it was given up. Where the slot is recorded first, a write without a record is no job.
+func TestWhenAJobIsDone(t *testing.T) {
+	run := turn(1, "a", "h1", "1", "", "1/h1")
+	const gives, heal = "39.7 a release h2\n39.8 a release:ok h2\n", "42 b acquire:ok h3 token=3\n45 harness phase heal"
+	write := func(work, answer, end string) string {
+		text := strings.Replace(dead, "1.60 a exit h2", "1.6 a write h2 value=2/h2 base=1/h1 work="+work, 1)
+		return run + inOrder(text+answer+probed(2, 40, "ok")+end)
+	}
+	for name, test := range map[string]struct {
+		text        string
+		least, most string // what is violated
+	}{
+		"withheld after its work":             {write("38", "39.6 a write:fail h2 code=guard\n", gives+heal), "", "missed-execution:1"},
+		"withheld just after its work":        {write("38", "39.6 a write:fail h2 code=unanswered\n", gives+heal), "", "missed-execution:1"},
+		"withheld sooner than its work takes": {write("38.1", "39.6 a write:fail h2 code=guard\n", gives+heal), "missed-execution:1", "missed-execution:1"},
+		"failed":                              {write("38", "1.7 a write:fail h2 code=refused\n", gives+heal), "missed-execution:1", "missed-execution:1"},
+		"without an answer, of a short job":   {write("1", "39.6 a write:info h2\n", gives+heal), "", "missed-execution:1"},
+		"given up, and its client goes on":    {write("38", "1.7 a write:info h2\n1.8 a.2 release h2\n1.9 a.2 release:ok h2\n", heal), "liveness:1", "missed-execution:1 liveness:1"},
+		"given up, and its client ends":       {write("38", "1.7 a write:info h2\n1.8 a.2 release h2\n1.9 a.2 release:ok h2\n2.5 a exit\n", heal), "missed-execution:1 liveness:1", "missed-execution:1 liveness:1"},
+		"given up, and its client ends at it": {write("50", "1.7 a write:info h2\n1.8 a.2 release h2\n1.9 a.2 release:ok h2\n39.6 a exit\n", heal), "liveness:1", "missed-execution:1 liveness:1"},
+		"given up after its work":             {write("1", "4.6 a write:info h2\n4.7 a.2 release h2\n4.8 a.2 release:ok h2\n", heal), "missed-execution:1 liveness:1", "missed-execution:1 liveness:1"},
+		"never answered":                      {write("1", "1.8 a.2 release h2\n1.9 a.2 release:ok h2\n", heal), "liveness:1", "missed-execution:1 liveness:1"},
+		"a read that takes as long is none":   {strings.Replace(write("38", "39.6 a read:info h2\n", gives+heal), "write h2 value=2/h2 base=1/h1 work=38", "read h2", 1), "missed-execution:1", "missed-execution:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			verdicts(t, jobsPlan(history.AtLeastOnce), test.text, test.least)
+			verdicts(t, jobsPlan(history.AtMostOnce), test.text, test.most)
+		})
 	}
 }

@@ -98,14 +98,18 @@ func (j *Judge) idleStretches(k *model.Lock, load, end int64) (all []idle) {
 }
 
 // jobs are when clients did the job of a slot of a key that they record after it, whatever came of the record. One whose write was withheld
-// sooner than its work takes did none.
+// sooner than its work takes did none; one whose write was given up sooner may go on.
 func (j *Judge) jobs(k *model.Lock) (spans []model.Span) {
 	if execution, _ := history.ExecutionNamed(j.m.Plan.Execution); execution.MarksFirst {
 		return nil
 	}
 	for _, h := range k.Acquires {
 		for _, a := range h.Accesses {
-			until := min(cmp.Or(a.DoneNS, j.m.EndNS), cmp.Or(j.m.Clients[h.Client].ExitNS, model.Never))
+			until := cmp.Or(a.DoneNS, j.m.EndNS)
+			if a.Outcome == history.Info {
+				until = max(until, a.InvokeNS+a.WorkNS)
+			}
+			until = min(until, cmp.Or(j.m.Clients[h.Client].ExitNS, model.Never))
 			if a.F == history.Write && (!history.HeldBack(a.Code) || until-a.InvokeNS >= a.WorkNS) {
 				spans = append(spans, model.Span{FromNS: a.InvokeNS, ToNS: until})
 			}
