@@ -62,6 +62,25 @@ func TestFreeWhileWanted(t *testing.T) {
 			1 a acquire h1
 			1 a acquire:ok h1 token=1
 			2 b acquire h2`, granted(44)), 0, 0, 0, 0, model.Pass, true},
+		"the same, and another has been granted it since": {together(`
+			1 a acquire h1
+			1 a acquire:ok h1
+			2 b acquire h2
+			2 a lost h1 held=2
+			3 c acquire h3
+			3 c acquire:ok h3 token=1
+			4 c release h3 held=4
+			4 c release:ok h3`, granted(44)), 4, 44, 40, 0, model.Violation, true},
+		"the same, and so has its client, whose lock may count": {together(`
+			1 a acquire h1
+			1 a acquire:ok h1
+			2 b acquire h2
+			2 a release h1 held=2
+			2 a release:info h1
+			3 a acquire h3
+			3 a acquire:ok h3 token=1
+			4 a release h3 held=4
+			4 a release:ok h3`, granted(44)), 0, 0, 0, 0, model.Pass, true},
 		"its holder's session is gone": {together(`
 			1 a acquire h1
 			1 a acquire:ok h1 token=1 session=sa

@@ -22,6 +22,7 @@ func TestOldWaiters(t *testing.T) {
 		3.1 a release:ok h1 owned=true
 		4.0 harness phase heal
 		`
+	const lost = held + "3 a lost h1\n"
 	const phase = `
 		5.0 harness phase waiting
 		5.1 harness probe:invoke 1
@@ -86,20 +87,25 @@ func TestOldWaiters(t *testing.T) {
 			4.2 nemesis clock:ok 1 target=n1 by=10 clock=wall
 			4.3 nemesis clock:heal 1 target=n1
 			4.4 nemesis clock:healed 1 target=n1` + phase + cancelled, model.Inconclusive},
-		"a grant that was not released":             {held + "4 harness phase heal" + phase + cancelled, model.Inconclusive},
-		"a grant whose release was refused":         {held + "3 a release h1\n3.1 a release:fail h1 code=refused\n4 harness phase heal" + phase + cancelled, model.Inconclusive},
-		"a grant whose release is unknown":          {held + "3 a release h1\n3.1 a release:info h1\n4 harness phase heal" + phase + cancelled, model.Inconclusive},
-		"a grant that was released again":           {held + "3 a release h1\n3.1 a release:info h1\n4 harness phase heal\n4.1 a.2 release h1\n4.2 a.2 release:fail h1 code=not-owned owned=false" + phase + cancelled, model.Violation},
-		"a grant whose client was killed":           {held + "3 a release h1\n3.1 a release:info h1\n4 harness phase heal\n4.1 a exit h1" + phase + cancelled, model.Violation},
-		"a grant whose client was killed late":      {held + "4 harness phase heal" + phase + "20 a exit h1" + cancelled, model.Inconclusive},
-		"a grant that was lost":                     {held + "3 a lost h1\n4 harness phase heal" + phase + cancelled, model.Inconclusive},
-		"a grant that was lost, its record removed": {held + "3 a lost h1 removed=true seen=2.9\n4 harness phase heal" + phase + cancelled, model.Violation},
-		"a grant whose session had ended":           {held + "3 a lease:fail session=sa\n4 harness phase heal" + phase + cancelled, model.Violation},
-		"an unknown request of a client alive":      {free + "4.1 c acquire h3\n4.2 c acquire:info h3" + phase + cancelled, model.Inconclusive},
-		"an unknown request of a dead client":       {free + "4.1 c acquire h3\n4.2 c acquire:info h3\n4.3 c exit h3" + phase + cancelled, model.Violation},
-		"an unknown request, released for good":     {free + "4.1 c acquire h3\n4.2 c acquire:info h3\n4.3 c.2 release h3\n4.4 c.2 release:ok h3 owned=true" + phase + cancelled, model.Violation},
-		"an unknown request of another lock":        {free + "4.1 c acquire h3 key=other\n4.2 c acquire:info h3" + phase + cancelled, model.Violation},
-		"a waiter given up, after it had hung":      {free + "4.5 c acquire h3" + phase + "39 c acquire:info h3\n39.5 c exit h3" + cancelled, model.Violation},
+		"a grant that was not released":                                   {held + "4 harness phase heal" + phase + cancelled, model.Inconclusive},
+		"a grant whose release was refused":                               {held + "3 a release h1\n3.1 a release:fail h1 code=refused\n4 harness phase heal" + phase + cancelled, model.Inconclusive},
+		"a grant whose release is unknown":                                {held + "3 a release h1\n3.1 a release:info h1\n4 harness phase heal" + phase + cancelled, model.Inconclusive},
+		"a grant that was released again":                                 {held + "3 a release h1\n3.1 a release:info h1\n4 harness phase heal\n4.1 a.2 release h1\n4.2 a.2 release:fail h1 code=not-owned owned=false" + phase + cancelled, model.Violation},
+		"a grant whose client was killed":                                 {held + "3 a release h1\n3.1 a release:info h1\n4 harness phase heal\n4.1 a exit h1" + phase + cancelled, model.Violation},
+		"a grant whose client was killed late":                            {held + "4 harness phase heal" + phase + "20 a exit h1" + cancelled, model.Inconclusive},
+		"a grant that was lost":                                           {held + "3 a lost h1\n4 harness phase heal" + phase + cancelled, model.Inconclusive},
+		"a grant that was lost, and another since":                        {lost + "3.1 c acquire h3\n3.2 c acquire:ok h3 token=2 session=sc\n3.3 c release h3\n3.4 c release:ok h3 owned=true\n4 harness phase heal" + phase + cancelled, model.Violation},
+		"a grant whose release is unknown, and one to its client since":   {held + "3 a release h1\n3.1 a release:info h1\n3.2 a.2 acquire h3\n3.3 a.2 acquire:ok h3 token=2 session=sa\n3.4 a.2 release h3\n3.5 a.2 release:ok h3 owned=true\n4 harness phase heal" + phase + cancelled, model.Inconclusive},
+		"a grant that was lost, and another whose release is unknown":     {lost + "3.1 c acquire h3\n3.2 c acquire:ok h3 token=2 session=sc\n3.3 c release h3\n3.4 c release:info h3\n4 harness phase heal" + phase + cancelled, model.Inconclusive},
+		"a grant that was lost, and another that may have been before it": {strings.Replace(lost, "1.1 a", "1.05 c acquire h3\n1.1 a", 1) + "3.2 c acquire:ok h3 session=sc\n3.3 c release h3\n3.4 c release:ok h3 owned=true\n4 harness phase heal" + phase + cancelled, model.Inconclusive},
+		"an unknown request, and a grant since":                           {free + "4.1 c acquire h3\n4.2 c acquire:info h3\n4.3 d acquire h4\n4.4 d acquire:ok h4 token=2 session=sd\n4.5 d release h4\n4.6 d release:ok h4 owned=true" + phase + cancelled, model.Inconclusive},
+		"a grant that was lost, its record removed":                       {held + "3 a lost h1 removed=true seen=2.9\n4 harness phase heal" + phase + cancelled, model.Violation},
+		"a grant whose session had ended":                                 {held + "3 a lease:fail session=sa\n4 harness phase heal" + phase + cancelled, model.Violation},
+		"an unknown request of a client alive":                            {free + "4.1 c acquire h3\n4.2 c acquire:info h3" + phase + cancelled, model.Inconclusive},
+		"an unknown request of a dead client":                             {free + "4.1 c acquire h3\n4.2 c acquire:info h3\n4.3 c exit h3" + phase + cancelled, model.Violation},
+		"an unknown request, released for good":                           {free + "4.1 c acquire h3\n4.2 c acquire:info h3\n4.3 c.2 release h3\n4.4 c.2 release:ok h3 owned=true" + phase + cancelled, model.Violation},
+		"an unknown request of another lock":                              {free + "4.1 c acquire h3 key=other\n4.2 c acquire:info h3" + phase + cancelled, model.Violation},
+		"a waiter given up, after it had hung":                            {free + "4.5 c acquire h3" + phase + "39 c acquire:info h3\n39.5 c exit h3" + cancelled, model.Violation},
 		"one that waited for a hold, had it unread until its session was gone, and was given up then": {held + "2.1 c acquire h3\n2.3 harness probe:invoke 9\n2.4 harness probe:ok 9\n30 a release h1\n30.1 a release:ok h1 owned=true\n31 harness phase heal\n" +
 			"32 harness phase waiting\n32.1 harness probe:invoke 1\n32.2 harness probe:ok 1\n49.9 c lease:ok session=sc ttl=2 seen=2.3\n50 c lease:fail session=sc\n55 c acquire:info h3 session=sc" + strings.ReplaceAll(cancelled, "40.0", "64"), model.Inconclusive},
 		"one given up that waited less long":      {free + phase + "6 c acquire h3\n35.9 c acquire:info h3\n39.5 c exit h3" + strings.ReplaceAll(cancelled, "40.0", "45"), model.Inconclusive},

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 
 	"lockcheck/checker/history"
@@ -223,10 +224,10 @@ func (s *freeSweep) look(run Span) {
 }
 
 // heldUntil is when a grant had ended for certain: it was given back, the service had said that it, or its session, is gone, or its
-// acknowledged lease was over and what the service adds to it; and its client was not seen to believe in it any more. Never if none of it is
-// known.
+// acknowledged lease was over and what the service adds to it, or its loss is proven; and its client was not seen to believe in it any more.
+// Never if none of it is known.
 func (s *freeSweep) heldUntil(g *Hold) int64 {
-	until := min(s.goneBy(g), s.leaseOver(g))
+	until := min(s.goneBy(g), s.leaseOver(g), cmp.Or(g.LossNS, Never))
 	if until == Never {
 		return Never
 	}

@@ -101,10 +101,11 @@ type tenancy struct {
 	hold *model.Hold
 }
 
-// mayBeTaken are the tenancies that reach into the phase, in the order of their beginnings.
+// mayBeTaken are the tenancies that reach into the phase, in the order of their beginnings. A grant to another client ends one; one to the
+// same client does not, as its lock may count how often it was granted.
 func (j *Judge) mayBeTaken(k *model.Lock, phase model.Span, silent []model.Span) (taken []tenancy) {
 	for _, h := range k.Acquires {
-		from, until := j.m.MayHoldSince(h, silent), j.m.MayHoldUntil(h)
+		from, until := j.m.MayHoldSince(h, silent), min(j.m.MayHoldUntil(h), cmp.Or(h.LossNS, model.Never))
 		if until > phase.FromNS && until >= from && from < phase.ToNS {
 			taken = append(taken, tenancy{model.Span{FromNS: from, ToNS: until}, h})
 		}
