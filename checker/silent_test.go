@@ -150,3 +150,28 @@ func TestSilentClients(t *testing.T) {
 		})
 	}
 }
+
+// The story says when either holder was silent, and not when another client was, or after all that it tells.
+func TestAStoryTellsOfSilences(t *testing.T) {
+	result, _ := judgeText(t, plainPlan(), `
+		0.1 c acquire h3
+		0.2 c acquire:fail h3 code=cancelled
+		1 a acquire h1
+		1.1 a acquire:ok h1 token=1
+		2 b acquire h2
+		2.1 b acquire:ok h2 token=2
+		4.5 b silent from=3
+		5 a silent from=3.5
+		5 c silent from=3
+		5.1 a release h1 held=5
+		5.2 a release:ok h1
+		5.3 b release h2 held=5.2
+		5.4 b release:ok h2
+		9 a silent from=7`)
+	story := storyText(propertyOf(result, model.MutualExclusion).Findings[0])
+	for want, times := range map[string]int{"b did not answer pings for 1.50 s": 1, "a did not answer pings for 1.50 s": 1, "did not answer pings": 2} {
+		if strings.Count(story, want) != times {
+			t.Errorf("%q is not %d times in\n%s", want, times, story)
+		}
+	}
+}

@@ -36,6 +36,7 @@ func NewStory(m *model.Model, f *model.Finding, old, young *model.Hold) *Story {
 	}
 	s.lease(old)
 	s.faults(old, young)
+	s.silences(old, young)
 	s.othersReleases(old, young)
 	return s
 }
@@ -258,6 +259,21 @@ func (s *Story) faults(old, young *model.Hold) {
 		s.Add(workedNS(f), &began, 0, "%s %s%s%s%s", f.Target, f.Words().Began, restarted, detail, s.circumstances(f, old))
 		if over := f.OverNS(end); over != end && s.shows(over) && !f.Momentary {
 			s.Add(over, &healed, 0, "%s %s after %s", f.Target, f.Words().Over, history.Duration(over-workedNS(f)))
+		}
+	}
+}
+
+// silences adds when the client of either holder answered no pings while the story goes on.
+func (s *Story) silences(old, young *model.Hold) {
+	clients := []string{old.Client}
+	if young != nil && young.Client != old.Client {
+		clients = append(clients, young.Client)
+	}
+	for _, name := range clients {
+		for _, is := range s.m.Clients[name].Silent {
+			if is.ToNS >= s.f.FromNS && s.shows(is.FromNS) {
+				s.Add(is.FromNS, nil, 0, "%s %s for %s", name, model.Unheard, history.Duration(is.ToNS-is.FromNS))
+			}
 		}
 	}
 }

@@ -19,7 +19,7 @@ const (
 	NotApplicable Verdict = "n/a"
 )
 
-// Unheard is what the reason of an inconclusive property says of a client that was silent.
+// Unheard is what reasons, stories and pictures say of a client that was silent.
 const Unheard = "did not answer pings"
 
 // Name is the name of a property.

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"cmp"
+
 	"lockcheck/checker/history"
 	"lockcheck/checker/model"
 	"lockcheck/reports/words"
@@ -42,7 +44,8 @@ func faultRows(m *model.Model) []faultRow {
 		if len(rows) >= maxFaultRows {
 			break
 		}
-		rows = append(rows, faultRow{Name: d.Kind, Target: "the machine", From: history.Moment(d.FromNS), To: history.Moment(d.ToNS), Lasted: history.Duration(d.ToNS - d.FromNS), Note: d.Words + "; never counted as a cause"})
+		target := cmp.Or(words.Clip(d.Client, words.MaxName), "the machine")
+		rows = append(rows, faultRow{Name: d.Kind, Target: target, From: history.Moment(d.FromNS), To: history.Moment(d.ToNS), Lasted: history.Duration(d.ToNS - d.FromNS), Note: d.Words + "; never counted as a cause"})
 	}
 	return rows
 }

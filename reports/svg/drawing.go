@@ -102,11 +102,15 @@ func (sc *scene) drawGrid(s *Sheet, top, bottom float64) {
 	s.line("rule", gutter, bottom, drawingWidth-margin, bottom, "")
 }
 
-// drawDisturbances marks when the machine itself was disturbed, across all lanes: it befell all of them.
+// drawDisturbances marks when the machine itself was disturbed, across all lanes: it befell all of them. A silence is in its client's.
 func (sc *scene) drawDisturbances(s *Sheet, top, bottom float64) {
 	for _, d := range sc.marks {
 		x := sc.axis.x(d.FromNS)
-		s.rect(d.Class, x, top, max(sc.axis.x(d.ToNS)-x, 1), bottom-top, d.Words)
+		y, height := top, bottom-top
+		if d.Client != "" {
+			y, height = sc.y[d.Client], sc.height(d.Client)
+		}
+		s.rect(d.Class, x, y, max(sc.axis.x(d.ToNS)-x, 1), height, d.Words)
 	}
 }
 

@@ -161,7 +161,7 @@ func (sc *scene) addDisturbances(ix *Index) {
 	left := 0
 	for _, d := range ix.disturbances {
 		switch {
-		case !sc.axis.shows(d.FromNS, d.ToNS):
+		case !sc.axis.shows(d.FromNS, d.ToNS), d.Client != "" && !slices.Contains(sc.lanes, d.Client):
 		case len(sc.marks) >= maxDisturbances:
 			left++
 		default:
@@ -169,7 +169,7 @@ func (sc *scene) addDisturbances(ix *Index) {
 		}
 	}
 	if left > 0 {
-		sc.leftOut = append(sc.leftOut, history.Counted(int64(left), "stall or setting of the machine's clock", "stalls and settings of the machine's clock"))
+		sc.leftOut = append(sc.leftOut, history.Counted(int64(left), "stall, silence or setting of the machine's clock", "stalls, silences and settings of the machine's clock"))
 	}
 }
 

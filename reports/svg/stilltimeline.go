@@ -58,6 +58,10 @@ func (t *Timeline) Still() *Sheet {
 	s.drawWrites()
 	s.drawDisturbances(words.StallClass, t.Stalls)
 	s.drawDisturbances(words.StepClass, t.Steps)
+	for _, m := range t.Silences {
+		x := s.axis.x(m.FromNS)
+		s.sheet.rect(words.SilenceClass, x, s.y(s.clients+m.Client), max(s.axis.x(m.ToNS)-x, 1), stillLane, m.Words)
+	}
 	for _, f := range t.Findings {
 		x, y, class := s.axis.x(f.AtNS), float64(stillHeader+10), "mark"
 		if f.Masked {

@@ -23,7 +23,8 @@ type Timeline struct {
 	Phases   []TimelineMark    `json:"phases"`
 	Leaders  []TimelineMark    `json:"leaders"`
 	Stalls   []TimelineMark    `json:"stalls"`
-	Steps    []TimelineMark    `json:"steps"`  // of the machine's wall clock
+	Steps    []TimelineMark    `json:"steps"` // of the machine's wall clock
+	Silences []TimelineSilence `json:"silences"`
 	Texts    []string          `json:"texts"`  // that columns of the tables refer to
 	Origin   string            `json:"origin"` // the number that tokens are counted from
 	Holds    PackedTable       `json:"holds"`
@@ -67,6 +68,12 @@ type TimelineMark struct {
 	FromNS int64  `json:"a"`
 	ToNS   int64  `json:"b"`
 	Words  string `json:"w"`
+}
+
+// TimelineSilence is a stretch in which the client of a lane answered no pings.
+type TimelineSilence struct {
+	TimelineMark
+	Client int `json:"c"`
 }
 
 // timelineLimits bound what is embedded. A hold and its write take some 10 bytes; the others some 100 each.

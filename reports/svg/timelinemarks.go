@@ -42,15 +42,20 @@ func (b *timelineBuilder) addMarks() {
 	b.Phases, b.Leaders = open(m.Phases), open(m.Leaders)
 	left := max(len(m.Leaders)-b.limits.marks, 0)
 	for _, d := range words.Disturbances(m) {
-		list := &b.Stalls
+		list, mark := &b.Stalls, TimelineMark{d.FromNS, d.ToNS, d.Words}
 		if d.Kind == words.StepKind {
 			list = &b.Steps
 		}
-		if len(*list) >= b.limits.marks {
+		client, hasLane := b.clients[d.Client]
+		switch {
+		case d.Client != "" && !hasLane:
+		case max(len(*list), len(b.Silences)) >= b.limits.marks:
 			left++
-			continue
+		case d.Client != "":
+			b.Silences = append(b.Silences, TimelineSilence{mark, client})
+		default:
+			*list = append(*list, mark)
 		}
-		*list = append(*list, TimelineMark{d.FromNS, d.ToNS, d.Words})
 	}
-	b.leaveOut(int64(left), "stall, setting of the machine's clock or change of leader is not drawn", "stalls, settings of the machine's clock or changes of leader are not drawn")
+	b.leaveOut(int64(left), "stall, silence, setting of the machine's clock or change of leader is not drawn", "stalls, silences, settings of the machine's clock or changes of leader are not drawn")
 }

@@ -68,7 +68,7 @@
   // load reads the data and unpacks it. It fails in a browser that cannot inflate (before 2023).
   T.load = async function (raw) {
     const data = JSON.parse(raw);
-    for (const name of ["clients", "locks", "faults", "findings", "phases", "leaders", "stalls", "steps", "texts"]) data[name] = data[name] || [];
+    for (const name of ["clients", "locks", "faults", "findings", "phases", "leaders", "stalls", "steps", "silences", "texts"]) data[name] = data[name] || [];
     const [held, written] = await Promise.all([unpack(data.holds), unpack(data.writes)]);
     data.holds = holds(held, data.unit);
     data.writes = writes(written, data.unit);

@@ -6,7 +6,7 @@
   T.newItem = function (data, kind, index) {
     const h = data.holds, w = data.writes, item = { kind, index };
     switch (kind) {
-      case "finding": case "fault": case "leader": case "stall": case "step": {
+      case "finding": case "fault": case "leader": case "stall": case "step": case "silence": {
         const it = data[kind + "s"][index];
         item.from = item.at = kind === "finding" ? it.t : it.a;
         item.to = kind === "finding" ? it.t : it.b;
@@ -16,7 +16,7 @@
       default: item.from = item.to = item.at = w.time[index];
     }
     const lane = (lanes) => lanes.list.find((l) => kind === "fault" ? l.kind === "faults" : kind === "leader" ? l.kind === "leader" :
-      kind === "hold" ? l.kind === "client" && l.index === h.client[index] : kind === "write" && l.kind === "lock" && lanes.lockRow[w.lock[index]] === l.row);
+      kind === "hold" || kind === "silence" ? l.kind === "client" && l.index === (kind === "hold" ? h.client[index] : data.silences[index].c) : kind === "write" && l.kind === "lock" && lanes.lockRow[w.lock[index]] === l.row);
     const across = kind === "stall" || kind === "step";
     item.y = (lanes) => { if (kind === "finding") return T.HEAD; if (across) return lanes.top; const l = lane(lanes); return l ? l.y + (kind === "fault" ? 2 + lanes.faults.row[index] * l.faultHeight : 0) : -1; };
     item.height = (lanes) => { if (kind === "finding") return T.MARKS; if (across) return lanes.bottom - lanes.top; const l = lane(lanes); return l ? l.faultHeight || l.height : 0; };
@@ -47,6 +47,7 @@
         consider("hold", i, h.asked[i], h.done[i], slack / 4);
       }
       data.faults.forEach((f, i) => { if (f.c === lane.index) consider("fault", i, f.a, f.b, slack / 2); });
+      data.silences.forEach((s, i) => { if (s.c === lane.index) consider("silence", i, s.a, s.b, slack / 2); });
     } else {
       const w = data.writes;
       for (let i = T.first(w.time, ns - slack); i < w.rows && w.time[i] <= ns + slack; i++) {
@@ -58,12 +59,12 @@
   };
 
   // next is the item after (or before) another one in the order of time, of all that is shown; null at the end.
-  const KINDS = ["finding", "stall", "step", "fault", "leader", "hold", "write"];
+  const KINDS = ["finding", "stall", "step", "silence", "fault", "leader", "hold", "write"];
   T.next = function (data, lanes, filter, item, direction, from) {
-    const at = { finding: (i) => data.findings[i].t, stall: (i) => data.stalls[i].a, step: (i) => data.steps[i].a, fault: (i) => data.faults[i].a, leader: (i) => data.leaders[i].a, hold: (i) => data.holds.done[i], write: (i) => data.writes.time[i] };
-    const size = { finding: data.findings.length, stall: data.stalls.length, step: data.steps.length, fault: data.faults.length, leader: data.leaders.length, hold: data.holds.rows, write: data.writes.rows };
+    const at = { finding: (i) => data.findings[i].t, stall: (i) => data.stalls[i].a, step: (i) => data.steps[i].a, silence: (i) => data.silences[i].a, fault: (i) => data.faults[i].a, leader: (i) => data.leaders[i].a, hold: (i) => data.holds.done[i], write: (i) => data.writes.time[i] };
+    const size = { finding: data.findings.length, stall: data.stalls.length, step: data.steps.length, silence: data.silences.length, fault: data.faults.length, leader: data.leaders.length, hold: data.holds.rows, write: data.writes.rows };
     const shown = {
-      finding: (i) => !filter.locks || filter.locks.has(data.findings[i].k), stall: () => true, step: () => true, fault: () => true, leader: () => true,
+      finding: (i) => !filter.locks || filter.locks.has(data.findings[i].k), stall: () => true, step: () => true, silence: (i) => lanes.clientRow[data.silences[i].c] >= 0, fault: () => true, leader: () => true,
       hold: (i) => lanes.clientRow[data.holds.client[i]] >= 0 && (!filter.locks || filter.locks.has(data.holds.lock[i])),
       write: (i) => lanes.lockRow[data.writes.lock[i]] >= 0,
     };

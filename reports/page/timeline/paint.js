@@ -82,6 +82,7 @@
     }
     pen.fillStyle = colour.amber; pen.globalAlpha = .22;
     for (const s of data.stalls.concat(data.steps)) if (plot.sees(s.a, s.b)) pen.fillRect(plot.x(s.a), lanes.top, Math.max(1, plot.x(s.b) - plot.x(s.a)), lanes.bottom - lanes.top);
+    for (const s of data.silences) if (lanes.clientY[s.c] >= 0 && plot.sees(s.a, s.b)) pen.fillRect(plot.x(s.a), lanes.clientY[s.c], Math.max(1, plot.x(s.b) - plot.x(s.a)), clientHeight(lanes));
     pen.globalAlpha = 1;
     pen.strokeStyle = colour.amber; pen.lineWidth = 1.5; pen.setLineDash([4, 3]); pen.beginPath();
     for (const s of data.steps) if (plot.sees(s.a, s.b)) { pen.moveTo(plot.x(s.b), lanes.top); pen.lineTo(plot.x(s.b), lanes.bottom); }

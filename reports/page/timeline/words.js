@@ -15,6 +15,7 @@
   const says = {
     stall: (data, i) => mark(data.stalls[i]),
     step: (data, i) => mark(data.steps[i]),
+    silence: (data, i) => mark(data.silences[i]),
     finding(data, i) {
       const f = data.findings[i];
       return [f.id + (f.m ? " (masked)" : ""), f.s, "at " + T.clock(f.t)];
