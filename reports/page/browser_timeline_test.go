@@ -222,6 +222,36 @@ func findingAt(p *browserkit.Page, number int) browserkit.Point {
 	return place
 }
 
+// A silence is painted in its client's lane, and can be pointed at and stepped to.
+func TestTheTimelineShowsSilences(t *testing.T) {
+	j := testkit.EtcdPauseRun()
+	j.Model.Clients = map[string]*model.Client{"c3": {Name: "c3", Silent: []model.Span{{FromNS: 21200e6, ToNS: 22600e6}}}}
+	p := opened(t, browserkit.Start(t), written(t, j), browserkit.View{})
+	const says = "c3 did not answer pings for 1.40 s\n21.200 s to 22.600 s"
+	places := ""
+	for _, client := range []string{"c3", "c2"} {
+		for _, second := range []float64{22, 22.8} {
+			place := at(p, second, client)
+			places += fmt.Sprintf("[%v,%v],", place.X, place.Y)
+		}
+	}
+	if in := browserkit.Eval[[]string](p, `(() => { const c = document.getElementById("canvas"), all = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+		return [`+places+`].map(([x, y]) => { const i = 4 * (Math.round(y * c.height) * c.width + Math.round(x * c.width)); return all.slice(i, i + 3).join(); }); })()`); in[0] == in[1] || in[2] != in[3] {
+		t.Errorf("it is not painted in its lane, or in another's: %v", in)
+	}
+	p.Hover("#canvas", at(p, 22, "c3"))
+	if tip := p.Text("#tip"); tip != says {
+		t.Errorf("over it the tip says %q", tip)
+	}
+	browserkit.Eval[bool](p, `(location.hash = "#t=21.1-22.9", document.getElementById("canvas").focus(), true)`)
+	for range 20 {
+		if p.Press("."); strings.HasPrefix(p.Text("#said"), "c3 did not") {
+			return
+		}
+	}
+	t.Errorf("no step leads to it, the last to %q", p.Text("#said"))
+}
+
 func TestLinksToAWindowOfTime(t *testing.T) {
 	b := browserkit.Start(t)
 	path := written(t, testkit.EtcdPauseRun())
