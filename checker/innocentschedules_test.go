@@ -170,8 +170,8 @@ func (w *scheduleWorld) idle(name string) {
 	w.guilty = w.guilty || w.idled > 30
 }
 
-// job runs the next slot and gives the lock back.
-func (w *scheduleWorld) job(name string) {
+// job runs the next slot and gives the lock back, which is answered or not.
+func (w *scheduleWorld) job(name string) (released bool) {
 	record := history.JobRecord(w.slot, name)
 	write, done := w.under(name, history.Invoke, history.Write), w.under(name, history.OK, history.Write)
 	write.Value, write.Base = record, w.value
@@ -184,9 +184,10 @@ func (w *scheduleWorld) job(name string) {
 	}
 	if w.c.yes() {
 		w.release(name, history.OK)
-		return
+		return true
 	}
 	w.unheard(name)
+	return false
 }
 
 // unheard is a release without an answer, which arrives at once, later or never, and what its client says after it.
@@ -222,7 +223,9 @@ func (w *scheduleWorld) unheard(name string) {
 		w.turns++
 		w.span(w.at, 1, w.under(name, history.Invoke, history.Acquire), w.under(name, history.OK, history.Acquire))
 		w.keep(1)
-		w.job(name)
+		if w.job(name) {
+			w.lives = w.c.yes() // a lock that counts its grants is not free by one release
+		}
 	}
 }
 

@@ -75,6 +75,7 @@ func TestMissedExecution(t *testing.T) {
 		"kept until another is granted it": model.Inconclusive, "two that wait, and one between who dies with the lock": model.Inconclusive,
 		"kept after a refused release, until one without an answer": model.Inconclusive, "kept after a refused release, until a second": model.Inconclusive,
 		"kept after a refused release, until after the load": model.Inconclusive, "kept after a release that failed, until a second": model.Inconclusive,
+		"kept until its client asks once more, whose lock may count":  model.Inconclusive,
 		"a holder works that long, is told of its loss, and releases": model.Inconclusive, "a moment of doubt, and no client asks": model.Inconclusive,
 	}
 	why := map[string]string{ // of those that are inconclusive
@@ -131,6 +132,7 @@ func TestMissedExecution(t *testing.T) {
 		"kept after a refused release, until after the load":          {run + failed + probed(2, 42, "ok") + "45 harness phase heal\n46 a.2 release h2\n46.1 a.2 release:ok h2 owned=true\n47 b acquire:ok h3 token=3", ""},
 		"kept after a release that failed, until a second":            {run + strings.Replace(failed, " code=refused", "", 1) + probed(2, 37, "ok") + "40 a.2 release h2\n40.1 a.2 release:ok h2\n" + late, ""},
 		"a moment of doubt, and no client asks":                       {run + strings.Replace(unheard, "2.00 b acquire h3", "2.10 a exit h2", 1) + probed(3, 40, "ok") + "45 harness phase heal", ""},
+		"kept until its client asks once more, whose lock may count":  {run + inOrder(unheard+"1.80 a.2 acquire h4\n1.82 a.2 acquire:ok h4 token=3\n1.84 a.2 release h4\n1.86 a.2 release:ok h4 owned=true\n"+probed(2, 37, "ok")+strings.Replace(late, "token=3", "token=4", 1)), ""},
 		"granted 40 times after a release without an answer":          {run + unheard + idling(2, 42) + late, "missed-execution:1"},
 		"the same, and its client ends":                               {run + unheard + idling(2, 40) + "40 a exit h2\n" + late, "missed-execution:1"},
 		"granted 40 times to that client itself":                      {run + unheard + idlingAs("a.2", 2, 42, func(int) string { return gives }) + late, "missed-execution:1"},

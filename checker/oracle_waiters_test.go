@@ -73,12 +73,7 @@ func (o *oracle) takenIn(s, end int64) (taken, changes bool) {
 				from = h.invoke // it may have had it before, and another before that
 			}
 		}
-		for _, g := range o.holds { // by another client, after it: it was gone by then
-			if g.key == h.key && g.client != h.client && g.outcome == history.OK && h.before(g) {
-				to = min(to, g.done)
-			}
-		}
-		if to == 0 || from > to {
+		if to = min(to, o.provenLost(h)); to == 0 || from > to {
 			continue
 		}
 		taken = taken || from <= s*aSecond && to > s*aSecond

@@ -231,7 +231,7 @@ func (o *oracle) keeps(h *fact, end int64) (k keeping) {
 	if h.outcome != history.OK {
 		return keeping{0, -1, false}
 	}
-	until = min(until, o.replaced(h))
+	until = min(until, o.provenLost(h)/aSecond)
 	k = keeping{h.done / aSecond, until, false}
 	exit := o.exits(h.client)
 	for _, a := range h.attempts {
@@ -246,6 +246,17 @@ func (o *oracle) keeps(h *fact, end int64) (k keeping) {
 		return k
 	}
 	return k
+}
+
+// provenLost is when another client had been granted the lock that certainly asked for it after one.
+func (o *oracle) provenLost(h *fact) int64 {
+	at := int64(model.Never)
+	for _, g := range o.holds {
+		if g.key == h.key && g.client != h.client && g.outcome == history.OK && h.before(g) {
+			at = min(at, g.done)
+		}
+	}
+	return at
 }
 
 // replaced is in which second another grant was certainly made after one.

@@ -261,7 +261,7 @@ func doubtedFrom(m *model.Model, h *model.Hold) int64 {
 }
 
 // mayBeKept are, of a stretch, the parts in which an acquire may have kept the lock for a reason that is not known, in the order of their
-// beginnings. The next grant ends that, and so does one to the same client: what it gives back then is the only record. What was not
+// beginnings. A grant to another client ends that; one to the same client does not, as its lock may count how often it was granted. What was not
 // answered when the load ended still waited.
 func (j *Judge) mayBeKept(k *model.Lock, s model.Span) (kept []tenancy) {
 	_, load := j.m.Phase(history.PhaseLoad)
@@ -270,7 +270,7 @@ func (j *Judge) mayBeKept(k *model.Lock, s model.Span) (kept []tenancy) {
 		if from >= s.ToNS || h.DoneNS > load {
 			continue
 		}
-		until := min(j.m.MayHoldUntil(h), k.ReplacedNS(h), s.ToNS)
+		until := min(j.m.MayHoldUntil(h), cmp.Or(h.LossNS, model.Never), s.ToNS)
 		if from = max(from, s.FromNS); from <= until {
 			kept = append(kept, tenancy{model.Span{FromNS: from, ToNS: until}, h})
 		}
