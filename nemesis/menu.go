@@ -280,13 +280,19 @@ func round(f float64) float64 {
 	return math.Round(math.Round(f/unit)*unit*1e6) / 1e6
 }
 
-// KindsOf are the kinds of a spec's steps, in their order: "partition;pause".
+// KindsOf are the kinds of a spec's steps, in their order, each of a mix once: "partition;pause", "kill,pause".
 func (s Spec) KindsOf() string {
-	var kinds []string
+	var steps []string
 	for _, mix := range s {
-		kinds = append(kinds, mix[0].Kind)
+		var kinds []string
+		for _, f := range mix {
+			if !slices.Contains(kinds, f.Kind) {
+				kinds = append(kinds, f.Kind)
+			}
+		}
+		steps = append(steps, strings.Join(kinds, ","))
 	}
-	return strings.Join(kinds, ";")
+	return strings.Join(steps, ";")
 }
 
 // Accepts reads a spec as a user's would be read, and reports whether the run can have it. The spec stays as it is.

@@ -161,6 +161,23 @@ func TestMutationsMakeOtherSpecs(t *testing.T) {
 	}
 }
 
+func TestKindsOfNamesEachKind(t *testing.T) {
+	for text, want := range map[string]string{
+		"pause":                               "pause",
+		"kill:one,pause:client,kill:leader":   "kill,pause",
+		"partition:leader;pause:holder@work":  "partition;pause",
+		"pause:leader;pause:holder@work,1ttl": "pause;pause",
+	} {
+		spec, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := spec.KindsOf(); got != want {
+			t.Errorf("%s has the kinds %s, want %s", text, got, want)
+		}
+	}
+}
+
 // The same seed draws the same.
 func TestAMenuDrawsTheSameAgain(t *testing.T) {
 	m := menus()["all"]
