@@ -1,6 +1,10 @@
 package model
 
-import "lockcheck/checker/history"
+import (
+	"cmp"
+
+	"lockcheck/checker/history"
+)
 
 // ask is a lock and a client.
 type ask struct{ key, client string }
@@ -97,6 +101,11 @@ func (m *Model) MayHoldUntil(h *Hold) int64 {
 	return until
 }
 
+// MayKeepUntil is MayHoldUntil, but a grant keeps the lock no longer than until its loss is proven (R5), or a later answer claims it (R6).
+func (m *Model) MayKeepUntil(h *Hold) int64 {
+	return min(m.MayHoldUntil(h), max(cmp.Or(h.LossNS, Never), h.ClaimedNS))
+}
+
 // AnySilent reports whether any client was silent.
 func (m *Model) AnySilent() bool {
 	for _, c := range m.Clients {
@@ -111,7 +120,7 @@ func (m *Model) AnySilent() bool {
 // granted the lock, and not have read that.
 func (m *Model) Silences(k *Lock) (spans []Span) {
 	for _, h := range k.Acquires {
-		until := max(m.WaitedUntil(h), m.MayHoldUntil(h))
+		until := max(m.WaitedUntil(h), m.MayKeepUntil(h))
 		for _, s := range endingAfter(m.Clients[h.Client].Silent, h.InvokeNS) {
 			if s = (Span{max(s.FromNS, h.InvokeNS), min(s.ToNS, until)}); s.FromNS < s.ToNS {
 				spans = append(spans, s)

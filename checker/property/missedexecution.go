@@ -98,7 +98,7 @@ func (j *Judge) idleStretches(k *model.Lock, load, end int64) (all []idle) {
 }
 
 // jobs are when clients did the job of a slot of a key that they record after it, whatever came of the record. One whose write was withheld
-// sooner than its work takes did none; one whose write was given up sooner may go on.
+// sooner than its work takes did none; one whose write was given up sooner may go on, and be paused meanwhile.
 func (j *Judge) jobs(k *model.Lock) (spans []model.Span) {
 	if execution, _ := history.ExecutionNamed(j.m.Plan.Execution); execution.MarksFirst {
 		return nil
@@ -106,8 +106,8 @@ func (j *Judge) jobs(k *model.Lock) (spans []model.Span) {
 	for _, h := range k.Acquires {
 		for _, a := range h.Accesses {
 			until := cmp.Or(a.DoneNS, j.m.EndNS)
-			if a.Outcome == history.Info {
-				until = max(until, a.InvokeNS+a.WorkNS)
+			if a.Outcome == history.Info && until < a.InvokeNS+a.WorkNS {
+				until = j.m.EndNS
 			}
 			until = min(until, cmp.Or(j.m.Clients[h.Client].ExitNS, model.Never))
 			if a.F == history.Write && (!history.HeldBack(a.Code) || until-a.InvokeNS >= a.WorkNS) {
@@ -123,7 +123,7 @@ func (j *Judge) workedUntil(k *model.Lock, h *model.Hold) int64 {
 	if execution, _ := history.ExecutionNamed(j.m.Plan.Execution); !execution.MarksFirst {
 		return 0
 	}
-	return min(h.ReleaseNS, j.m.MayHoldUntil(h), lostNS(h), k.ReplacedNS(h))
+	return min(h.ReleaseNS, j.m.MayKeepUntil(h), lostNS(h))
 }
 
 // lostNS is when the client of a hold was told that it is lost; never if it was not.
@@ -270,7 +270,7 @@ func (j *Judge) mayBeKept(k *model.Lock, s model.Span) (kept []tenancy) {
 		if from >= s.ToNS || h.DoneNS > load {
 			continue
 		}
-		until := min(j.m.MayHoldUntil(h), cmp.Or(h.LossNS, model.Never), s.ToNS)
+		until := min(j.m.MayKeepUntil(h), s.ToNS)
 		if from = max(from, s.FromNS); from <= until {
 			kept = append(kept, tenancy{model.Span{FromNS: from, ToNS: until}, h})
 		}

@@ -105,7 +105,7 @@ type tenancy struct {
 // same client does not, as its lock may count how often it was granted.
 func (j *Judge) mayBeTaken(k *model.Lock, phase model.Span, silent []model.Span) (taken []tenancy) {
 	for _, h := range k.Acquires {
-		from, until := j.m.MayHoldSince(h, silent), min(j.m.MayHoldUntil(h), cmp.Or(h.LossNS, model.Never))
+		from, until := j.m.MayHoldSince(h, silent), j.m.MayKeepUntil(h)
 		if until > phase.FromNS && until >= from && from < phase.ToNS {
 			taken = append(taken, tenancy{model.Span{FromNS: from, ToNS: until}, h})
 		}
