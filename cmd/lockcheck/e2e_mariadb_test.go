@@ -17,5 +17,10 @@ func init() {
 		name: "a session outlives a pause", backend: "mariadb", args: []string{"--nemesis=pause:holder@work", meetsPause, "--time-limit=12s"},
 		why:     "the server keeps the lock of a client that is silent",
 		exposed: history.PastLease("pauses"),
+	}, aimed{
+		name: "a node of Galera crashes", backend: "mariadb",
+		args:    []string{"--set=cluster=galera", "--client=row-lease", "--nemesis=kill:one@work", untilExposed, atMost},
+		why:     "what was acknowledged is on the other nodes; a holder that cannot reach its own in time may believe too long",
+		exposed: history.OfServers("kills"), may: belief,
 	})
 }

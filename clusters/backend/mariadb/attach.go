@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func (Backend) Attach(to clusters.Attachment) (clusters.AttachedCluster, error) 
 	return c, nil
 }
 
-// attached is one server that others run, or a primary and its replicas. Of it, lockcheck knows one database and the named locks of
+// attached is one server that others run, a primary and its replicas, or a Galera cluster. Of it, lockcheck knows one database and the named locks of
 // the run.
 type attached struct {
 	clusters.AttachedService
@@ -64,9 +65,7 @@ func (c *attached) Place() string {
 func (c *attached) ClientOptions() map[string]string {
 	options := c.AttachedService.ClientOptions()
 	options[sqlsession.OptionSchema] = c.schema
-	for _, name := range silences {
-		options[name] = c.to.Layout.Settings[name]
-	}
+	maps.Copy(options, clientOptions(c.to.Layout.Settings))
 	return options
 }
 
@@ -137,8 +136,11 @@ func (s *attachedServer) existing(ctx context.Context) (found []string, err erro
 	return found, err
 }
 
-// primary is the server that takes writes.
+// primary is the server that takes writes. Where all do, it is the first.
 func (c *attached) primary(ctx context.Context) (*attachedServer, error) {
+	if isGalera(c.to.Layout.Settings) {
+		return c.servers[0], c.checkGroup(ctx)
+	}
 	return pair.Writer(ctx, called, "replicas", c.servers, func(ctx context.Context, s *attachedServer) (bool, error) {
 		return at[bool](ctx, s, "select @@global.read_only")
 	})

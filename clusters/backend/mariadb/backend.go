@@ -1,7 +1,9 @@
-// Package mariadb runs MariaDB as a lock service: a primary and its replica, or one server alone, and the lock clients for them.
+// Package mariadb runs MariaDB as a lock service: a primary and its replica, one server alone, or a Galera cluster, and the lock clients for
+// them.
 package mariadb
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -24,7 +26,7 @@ func (Backend) Name() string { return Name }
 
 // About describes the backend in a line.
 func (Backend) About() string {
-	return "MariaDB: a primary and its replica (--" + clusters.FlagNodes + "=1: one server alone), locked by session, by row or by lease"
+	return "MariaDB: a primary and its replica (--" + clusters.FlagNodes + "=1: one server alone, --" + clusters.FlagSet + "=" + kind + "=" + galera + ": a Galera cluster), locked by session, by row or by lease"
 }
 
 const (
@@ -34,15 +36,23 @@ const (
 	promotion = 4 * time.Second
 )
 
+func numberOfServers(opts clusters.Options) (int, error) {
+	if isGalera(opts.Settings) {
+		return galeraNodes.Choose(opts.Nodes)
+	}
+	n := cmp.Or(opts.Nodes, defaultNodes)
+	if n != 1 && n != 2 {
+		return 0, fmt.Errorf("%w: %d MariaDB servers: use 1 (alone) or 2 (a primary and its replica), or 3 with --%s=%s=%s", clusters.ErrUsage, n, clusters.FlagSet, kind, galera)
+	}
+	return n, nil
+}
+
 // Layout decides on the servers and their settings. Errors are ErrUsage.
 func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 	var none clusters.Layout
-	nodes := opts.Nodes
-	if nodes == 0 {
-		nodes = defaultNodes
-	}
-	if nodes != 1 && nodes != 2 {
-		return none, fmt.Errorf("%w: %d MariaDB servers: use 1 (alone) or 2 (a primary and its replica)", clusters.ErrUsage, nodes)
+	nodes, err := numberOfServers(opts)
+	if err != nil {
+		return none, err
 	}
 	if granted := max(opts.TTL.Round(time.Millisecond), minTTL); granted != opts.TTL {
 		return none, fmt.Errorf("%w: %s cannot honour a TTL of %v: its clients count whole milliseconds, and below %v there is no time "+
@@ -53,7 +63,10 @@ func (Backend) Layout(opts clusters.Options) (clusters.Layout, error) {
 		return none, fmt.Errorf("%w: %s: %w", clusters.ErrUsage, Name, err)
 	}
 	layout := clusters.Layout{Nodes: clusters.NodeNames(nodes), TTL: opts.TTL, EffectiveTTL: opts.TTL, Settings: values, LeaseClock: history.ClockWall}
-	if nodes > 1 {
+	switch {
+	case isGalera(values):
+		layout.Diskless = "a Galera node whose disk lost something needs a copy of another's data, and lockcheck makes none: use --" + clusters.FlagSet + "=" + kind + "=" + replica
+	case nodes > 1:
 		layout.Election = promotion
 	}
 	return layout, nil

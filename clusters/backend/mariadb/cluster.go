@@ -31,7 +31,10 @@ func (Backend) Connect(service clusters.Service) (clusters.Cluster, error) {
 	for _, at := range service.Nodes {
 		c.nodes = append(c.nodes, &node{at, service.Dial})
 	}
-	if len(c.nodes) == 1 {
+	switch {
+	case isGalera(c.values):
+		return &group{c}, nil
+	case len(c.nodes) == 1:
 		return c, nil
 	}
 	return &replicated{c}, nil
@@ -40,12 +43,18 @@ func (Backend) Connect(service clusters.Service) (clusters.Cluster, error) {
 // Nodes are the servers as they were given: one that lockcheck launched can be started again.
 func (c *single) Nodes() []clusters.Node { return clusters.Each(c.nodes, (*node).Started) }
 
-// Endpoints are those of all servers: clients look for the one that takes writes.
+// Endpoints are those of all servers: clients look for the one that takes writes. Where all do, each client has its own.
 func (c *single) Endpoints() []string { return clusters.Each(c.nodes, (*node).endpoint) }
 
-// ClientOptions say for how long a session may be silent.
-func (c *single) ClientOptions() map[string]string {
-	return map[string]string{waitTimeout: c.values[waitTimeout], idleTransaction: c.values[idleTransaction]}
+// ClientOptions say for how long a session may be silent, and which servers take writes.
+func (c *single) ClientOptions() map[string]string { return clientOptions(c.values) }
+
+func clientOptions(values map[string]string) map[string]string {
+	options := map[string]string{kind: values[kind]}
+	for _, name := range silences {
+		options[name] = values[name]
+	}
+	return options
 }
 
 // Standing says that no other server follows.

@@ -101,3 +101,36 @@ func TestReleasesWhoseReplyIsLost(t *testing.T) {
 		clientkit.WantLostReplyUnknown(t, factory, backends.InitFor(c, 20*time.Second))
 	}
 }
+
+// What the page says of locks and nodes, and that a node comes back with its data and without.
+func TestNodesOfGalera(t *testing.T) {
+	c := backends.Start(t, Backend{}, clusters.Options{TTL: 2 * time.Second, Settings: map[string]string{kind: galera}}).(*group)
+	for _, empty := range []bool{false, true} {
+		backends.Restart(t, c.Nodes()[1], empty)
+		backends.Ready(t, c)
+	}
+	if versions, err := c.Versions(t.Context()); err != nil || versions[Name] == "" || versions[galera] == "" {
+		t.Errorf("versions %v, %v", versions, err)
+	}
+	for name, factory := range map[string]client.Factory{"get-lock": newGetLock, "row-lease": newRowLease, "for-update": newForUpdate} {
+		t.Run(name, func(t *testing.T) {
+			first := backends.InitFor(c, 20*time.Second)
+			second := first
+			second.Seed = first.Seed + 1
+			a, _, _ := clientkit.Client(t, factory, first)
+			b, _, _ := clientkit.Client(t, factory, second)
+			held := clientkit.Acquire(t, a, name)
+			other, err := b.Acquire(t.Context(), name, true)
+			if name == "row-lease" {
+				clientkit.WantCode(t, err, history.CodeBusy)
+				return
+			}
+			if err != nil {
+				t.Fatalf("a client of another node is not granted what the first has: %v", err)
+			}
+			if clientkit.Token(t, other).Cmp(clientkit.Token(t, held)) <= 0 {
+				t.Errorf("token %s after %s", other.Token(), held.Token())
+			}
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"lockcheck/clusters"
@@ -42,17 +43,37 @@ func firstData() []byte {
 	return []byte(strings.Join(all, ";\n") + ";\n")
 }
 
+// part is what a server plays among others.
+type part struct {
+	role  []string          // as start.sh is told
+	lines []string          // of its configuration
+	files map[string][]byte // by their names
+}
+
 // configuration is the server's own file. Nothing listens but on the host's own address and a socket among the data.
-func configuration(self, other clusters.Host, dir string, values map[string]string) []byte {
+func configuration(self clusters.Host, dir string, values map[string]string, more []string) []byte {
 	all := []string{
 		"[mariadbd]", "datadir = " + path.Join(dir, "data"), "socket = " + path.Join(dir, "socket"), "pid_file = " + path.Join(dir, "pid"),
 		"bind_address = " + self.Addr(), "port = " + port, "skip_name_resolve",
 		"innodb_log_file_size = 16M", "log_warnings = 1", "max_connect_errors = 1000000", // a partition is no reason to lock clients out
 	}
-	if other != nil {
-		all = append(all, "log_bin = "+path.Join(dir, "data", "binlog"), "binlog_format = ROW", "log_slave_updates", "gtid_strict_mode", "skip_slave_start")
+	return []byte(strings.Join(slices.Concat(all, more, lines(values)), "\n") + "\n")
+}
+
+// paired is the part of a server alone, or of one beside another. follows says that it is a replica of the other.
+func paired(dir string, other clusters.Host, follows bool) part {
+	if other == nil {
+		return part{role: []string{"primary"}}
 	}
-	return []byte(strings.Join(append(all, lines(values)...), "\n") + "\n")
+	p := part{
+		role:  []string{"primary"},
+		lines: []string{"log_bin = " + path.Join(dir, "data", "binlog"), "binlog_format = ROW", "log_slave_updates", "gtid_strict_mode", "skip_slave_start"},
+		files: map[string][]byte{"follow.sql": follow(other)},
+	}
+	if follows {
+		p.role[0] = "replica"
+	}
+	return p
 }
 
 // follow has a server replicate another from where it stopped, or from the beginning of the other's log.
@@ -61,27 +82,25 @@ func follow(other clusters.Host) []byte {
 		other.Addr(), port, admin)
 }
 
-// command starts a server. follows says that it is a replica of the other.
-func command(found clusters.Command, self, other clusters.Host, follows bool, values map[string]string) (clusters.Command, error) {
+// command starts a server that plays a part, which may depend on where its data is.
+func command(found clusters.Command, self clusters.Host, values map[string]string, play func(dir string) part) (clusters.Command, error) {
 	dir, err := self.DataDir(dataName)
 	if err != nil {
 		return found, err
 	}
 	at := func(name string) string { return path.Join(dir, name) }
-	program, install, role := found.Program, "mariadb-install-db", "primary"
+	program, install := found.Program, "mariadb-install-db"
 	if filepath.IsAbs(program) {
 		if install, err = installer(program); err != nil {
 			return found, err
 		}
 	}
-	if follows {
-		role = "replica"
-	}
-	found.Program, found.Args = "sh", []string{at("start.sh"), dir, program, install, role}
+	p := play(dir)
+	found.Program, found.Args = "sh", append([]string{at("start.sh"), dir, program, install}, p.role...)
 	found.Log, found.Data, found.OtherUser = dataName, dataName, true
-	found.Files = map[string][]byte{at("start.sh"): startScript, at("my.cnf"): configuration(self, other, dir, values), at("first.sql"): firstData()}
-	if other != nil {
-		found.Files[at("follow.sql")] = follow(other)
+	found.Files = map[string][]byte{at("start.sh"): startScript, at("my.cnf"): configuration(self, dir, values, p.lines), at("first.sql"): firstData()}
+	for name, content := range p.files {
+		found.Files[at(name)] = content
 	}
 	return found, nil
 }

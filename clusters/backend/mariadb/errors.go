@@ -19,8 +19,9 @@ import (
 var definite = map[uint16]struct{ code, why string }{
 	1317: {history.CodeCancelled, "query interrupted: the server gave the statement up and undid it"},
 	1205: {history.CodeBusy, "lock wait timeout: the statement was undone"},
-	1213: {history.CodeRefused, "deadlock: the transaction was undone"},
+	1213: {history.CodeRefused, "deadlock, or in a Galera cluster a conflict with another node's: the transaction was undone"},
 	1290: {history.CodeRefused, "a replica refuses before it writes"},
+	1047: {history.CodeRefused, "a node outside of its Galera cluster refuses before it runs a statement"},
 	1040: {history.CodeRefused, "too many connections: no session began"},
 	1146: {history.CodeRefused, "no such table: found before the statement runs"},
 	1049: {history.CodeRefused, "no such database: no session began"},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -46,13 +47,16 @@ func (r reach) config() (*mysql.Config, error) {
 // errReadOnly is for a server that is a replica.
 var errReadOnly = errors.New("it takes no writes")
 
-// writer connects to the first server that takes writes. The server knows the session by its name, of which it holds a lock of its own.
-func writer(ctx context.Context, to []reach, name string, within time.Duration) (conn, error) {
+// writer connects to a server that takes writes, and says which: from the one with a number on, it asks one after the other. The server knows the
+// session by its name, of which it holds a lock of its own.
+func writer(ctx context.Context, to []reach, from int, name string, within time.Duration) (conn, int, error) {
 	errs := []error{sqlsession.ErrNotSent}
-	for _, r := range to {
+	for i := range to {
+		number := (from + i) % len(to)
+		r := to[number]
 		config, err := r.config()
 		if err != nil {
-			return conn{}, err
+			return conn{}, from, err
 		}
 		c, err := func() (conn, error) {
 			ctx, cancel := context.WithTimeout(ctx, within)
@@ -77,11 +81,20 @@ func writer(ctx context.Context, to []reach, name string, within time.Duration) 
 			return c, nil
 		}()
 		if err == nil {
-			return c, nil
+			return c, number, nil
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", r.endpoint, err))
 	}
-	return conn{}, errors.Join(errs...)
+	return conn{}, from, errors.Join(errs...)
+}
+
+// first is where a client looks first for a server that takes writes. Where all do, the clients that a run begins with are spread over them:
+// their seeds follow one another.
+func first(init client.Init) int {
+	if !isGalera(init.Options) || len(init.Endpoints) == 0 {
+		return 0
+	}
+	return int(uint64(init.Seed) % uint64(len(init.Endpoints)))
 }
 
 // newSessions prepares sessions at whichever server takes writes, which ends those that are silent for as long as a setting says.
@@ -99,9 +112,13 @@ func newSessions(init client.Init, watch client.Watch, idle ...string) (*sqlsess
 	}
 	ttl := time.Duration(init.TTLMS) * time.Millisecond
 	prefix := sqlsession.SchemaFor(init)
+	var at atomic.Int64 // the server that took the last session: no other one knows what hangs on that
+	at.Store(int64(first(init)))
 	driver := sqlsession.Driver[conn]{
 		Connect: func(ctx context.Context, name string) (conn, error) {
-			return writer(ctx, to, prefix+name, sqlsession.RequestTimeout(ttl))
+			c, number, err := writer(ctx, to, int(at.Load()), prefix+name, sqlsession.RequestTimeout(ttl))
+			at.Store(int64(number))
+			return c, err
 		},
 		Judge: judge, LastWords: lastWords,
 		BetweenRequests: func(error) bool { return false }, // it ends a silent session without a word

@@ -36,7 +36,7 @@ var silences = []string{waitTimeout, idleTransaction}
 
 // resolve completes and checks what was asked for.
 func resolve(asked map[string]string, ttl time.Duration) (map[string]string, error) {
-	values, err := settings.Resolve(asked)
+	values, err := slices.Concat(settings, galeraSettings).Resolve(asked)
 	if err != nil {
 		return nil, err
 	}

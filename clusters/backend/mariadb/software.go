@@ -24,6 +24,7 @@ func (Backend) Software() clusters.Software {
 	return clusters.Software{
 		Backend: Name, Image: "mariadb:10.11.11", InImage: []string{program}, ImageData: "/var/lib/mysql",
 		OnMachine: onMachine, Version: version,
+		Optional: []clusters.Optional{{Software: clusters.Software{Backend: galera, OnMachine: galeraOnMachine}, Setting: kind + "=" + galera}},
 	}
 }
 

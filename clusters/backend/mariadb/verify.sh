@@ -11,3 +11,5 @@ stop m1
 start m2 --init -v "$run-mariadb:/var/lib/mysql" "$image" --max-connections=77
 expect "options alone mean mariadbd; the data outlives kill -9 in a new container" '^7.77$' db m2 'select v, @@max_connections from d.t'
 expect "without a password it does not start, and says why" 'MARIADB_ROOT_PASSWORD' docker run --rm --network none --label "$run" "$image"
+expect "Galera and socat, for a cluster" '^/usr/lib/galera/libgalera_smm.so./usr/bin/socat$' docker run --rm --network none --label "$run" "$image" \
+    ls -1 /usr/lib/galera/libgalera_smm.so /usr/bin/socat
