@@ -52,7 +52,17 @@ func TestFreeWhileWanted(t *testing.T) {
 		"it waits for more than 30 s":   {together(held, granted(34)), 3, 34, 31, 0, model.Violation, true},
 		"a client that asks each 10 s":  {together(held, granted(43)), 3, 43, 40, 10_000, model.Pass, true},
 		"it asks more seldom than that": {together(held, granted(44)), 3, 44, 41, 10_000, model.Violation, true},
-		"its holder's lease runs out":   {together(leased, granted(44), "2 a lease:ok session=sa ttl=1 seen=2"), 3, 44, 41, 0, model.Violation, true},
+		"its release has no answer, and another was granted it": {together(`
+			1 a acquire h1
+			1 a acquire:ok h1 token=1 session=sa
+			2 b acquire h2
+			3 a release h1 held=3
+			3 a release:info h1
+			4 c acquire h3
+			5 c acquire:ok h3 token=2 session=sc
+			6 c release h3 held=6
+			6 c release:ok h3`, granted(44)), 6, 44, 38, 0, model.Violation, true},
+		"its holder's lease runs out": {together(leased, granted(44), "2 a lease:ok session=sa ttl=1 seen=2"), 3, 44, 41, 0, model.Violation, true},
 		// A client reports less when in doubt (clusters/client/README.md).
 		"its holder may extend it unreported": {together(leased, granted(44)), 0, 0, 0, 0, model.Pass, true},
 		"its holder, told of a loss, may too": {together(leased, granted(44), "5 a lost session=sa held=4.9"), 0, 0, 0, 0, model.Pass, true},

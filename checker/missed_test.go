@@ -55,6 +55,8 @@ func TestMissedExecution(t *testing.T) {
 	}
 	const giveUnheard = "AT.92 WHO release iAT\nAT.93 WHO release:info iAT\n"
 	unheard := strings.Replace(dead, "1.60 a exit h2", "1.6 a release h2\n1.7 a release:info h2", 1) // a's release has no answer
+	const another = "1.82 c acquire i1\n1.84 c acquire:ok i1 token=3\n1.86 c release i1\n1.88 c release:ok i1 owned=true\n"
+	const third = "42 b acquire:ok h3 token=4\n45 harness phase heal"
 	late := "42 b acquire:ok h3 token=3\n45 harness phase heal"
 	inVain := func(code, end string) string { // a's job takes 38 s, and its record is not made
 		return strings.Replace(dead, "1.60 a exit h2", "1.6 a write h2 value=2/h2 base=1/h1 work=38", 1) + probed(2, 32, "ok") + "39.6 a write:" + code + "\n" + end
@@ -76,6 +78,7 @@ func TestMissedExecution(t *testing.T) {
 		"kept after a refused release, until one without an answer": model.Inconclusive, "kept after a refused release, until a second": model.Inconclusive,
 		"kept after a refused release, until after the load": model.Inconclusive, "kept after a release that failed, until a second": model.Inconclusive,
 		"kept until its client asks once more, whose lock may count":  model.Inconclusive,
+		"the same, and a later answer claims it":                      model.Inconclusive,
 		"a holder works that long, is told of its loss, and releases": model.Inconclusive, "a moment of doubt, and no client asks": model.Inconclusive,
 	}
 	why := map[string]string{ // of those that are inconclusive
@@ -133,6 +136,8 @@ func TestMissedExecution(t *testing.T) {
 		"kept after a release that failed, until a second":            {run + strings.Replace(failed, " code=refused", "", 1) + probed(2, 37, "ok") + "40 a.2 release h2\n40.1 a.2 release:ok h2\n" + late, ""},
 		"a moment of doubt, and no client asks":                       {run + strings.Replace(unheard, "2.00 b acquire h3", "2.10 a exit h2", 1) + probed(3, 40, "ok") + "45 harness phase heal", ""},
 		"kept until its client asks once more, whose lock may count":  {run + inOrder(unheard+"1.80 a.2 acquire h4\n1.82 a.2 acquire:ok h4 token=3\n1.84 a.2 release h4\n1.86 a.2 release:ok h4 owned=true\n"+probed(2, 37, "ok")+strings.Replace(late, "token=3", "token=4", 1)), ""},
+		"kept until its loss is proven by another's grant":            {run + inOrder(unheard+another+probed(2, 37, "ok")+third), "missed-execution:1 liveness:1"},
+		"the same, and a later answer claims it":                      {run + inOrder(unheard+another+probed(2, 37, "ok")+"40 a.2 release h2\n40.1 a.2 release:ok h2 owned=true\n"+third), ""},
 		"granted 40 times after a release without an answer":          {run + unheard + idling(2, 42) + late, "missed-execution:1"},
 		"the same, and its client ends":                               {run + unheard + idling(2, 40) + "40 a exit h2\n" + late, "missed-execution:1"},
 		"granted 40 times to that client itself":                      {run + unheard + idlingAs("a.2", 2, 42, func(int) string { return gives }) + late, "missed-execution:1"},
@@ -309,6 +314,7 @@ func TestWhenAJobIsDone(t *testing.T) {
 		"given up, and its client goes on":    {write("38", "1.7 a write:info h2\n1.8 a.2 release h2\n1.9 a.2 release:ok h2\n", heal), "liveness:1", "missed-execution:1 liveness:1"},
 		"given up, and its client ends":       {write("38", "1.7 a write:info h2\n1.8 a.2 release h2\n1.9 a.2 release:ok h2\n2.5 a exit\n", heal), "missed-execution:1 liveness:1", "missed-execution:1 liveness:1"},
 		"given up, and its client ends at it": {write("50", "1.7 a write:info h2\n1.8 a.2 release h2\n1.9 a.2 release:ok h2\n39.6 a exit\n", heal), "liveness:1", "missed-execution:1 liveness:1"},
+		"given up, and its client is paused":  {write("38", "1.62 nemesis pause:invoke 1 target=a\n1.62 nemesis pause:ok 1 target=a\n1.7 a write:info h2\n36.1 nemesis pause:heal 1 target=a\n36.1 nemesis pause:healed 1 target=a\n", "75 a.2 release h2\n75.1 a.2 release:ok h2\n75.2 b acquire:ok h3 token=3\n76 harness phase heal"), "", "missed-execution:1"},
 		"given up after its work":             {write("1", "4.6 a write:info h2\n4.7 a.2 release h2\n4.8 a.2 release:ok h2\n", heal), "missed-execution:1 liveness:1", "missed-execution:1 liveness:1"},
 		"never answered":                      {write("1", "1.8 a.2 release h2\n1.9 a.2 release:ok h2\n", heal), "liveness:1", "missed-execution:1 liveness:1"},
 		"a read that takes as long is none":   {strings.Replace(write("38", "39.6 a read:info h2\n", gives+heal), "write h2 value=2/h2 base=1/h1 work=38", "read h2", 1), "missed-execution:1", "missed-execution:1"},

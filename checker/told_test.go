@@ -73,6 +73,36 @@ func TestWhoHadGivenTheLockBackIsNotSaidToLackWord(t *testing.T) {
 	}
 }
 
+// Of a holder that was told early, its fault is named beside one of the leader, which may be why; one that began later is not why it lost the lock.
+func TestWhoWasToldEarlyHidesNoFaultOfServers(t *testing.T) {
+	const lost = `
+		1.90 a acquire h1
+		1.91 a lease:ok session=sa ttl=2.1 seen=1.90
+		2.00 a acquire:ok h1 token=1 session=sa
+		2.10 a write h1 value=v1
+		3.20 a lost h1 session=sa held=2.3
+		3.40 b acquire h2
+		3.50 b acquire:ok h2 token=2 session=sb
+		3.60 b read h2
+		3.61 @ read h2
+		3.62 b read:ok h2
+		5.00 @ write h1`
+	for name, test := range map[string]struct{ faults, want string }{
+		"alone":                  {fault("1", "partition", "a", "2.40", "5.20", "role=holder"), "it coincides with a partition of a for"},
+		"with one of the leader": {fault("1", "partition", "a", "2.40", "5.20", "role=holder") + fault("2", "kill", "n1", "2.80", "3.10", "role=leader"), "and a kill of n1 (leader)"},
+		"after it was told":      {fault("1", "partition", "a", "3.30", "5.20", "role=holder"), "no fault explains it"},
+	} {
+		result, _ := judgeText(t, plainPlan(), scenario(lost+test.faults))
+		p := propertyOf(result, model.StaleWrite)
+		if len(p.Findings) != 1 {
+			t.Fatalf("%s: %+v", name, p)
+		}
+		if c := p.Findings[0].Cause; !strings.Contains(c.Text, test.want) {
+			t.Errorf("%s: %s: %s", name, c.Kind, c.Text)
+		}
+	}
+}
+
 // Nor is a client that never had the lock: its acquire waits on although its session is gone.
 func TestWhoNeverHadTheLockIsNotSaidToLackWord(t *testing.T) {
 	// Its session began for an earlier grant, which its acquire may be under.

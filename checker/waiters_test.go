@@ -23,6 +23,15 @@ func TestOldWaiters(t *testing.T) {
 		4.0 harness phase heal
 		`
 	const lost = held + "3 a lost h1\n"
+	const unheard = held + `
+		3.0 a release h1
+		3.1 a release:info h1
+		3.2 c acquire h3
+		3.3 c acquire:ok h3 token=2 session=sc
+		3.4 c release h3
+		3.5 c release:ok h3 owned=true
+		4.0 harness phase heal
+		`
 	const phase = `
 		5.0 harness phase waiting
 		5.1 harness probe:invoke 1
@@ -55,6 +64,8 @@ func TestOldWaiters(t *testing.T) {
 			6 c acquire:ok h3 token=2 session=sc
 			6.1 c release h3
 			6.2 c release:ok h3 owned=true` + cancelled, model.Violation},
+		"a release has no answer, and another's grant proves the loss": {unheard + phase + cancelled, model.Violation},
+		"the same, and a later answer claims the lock":                 {unheard + phase + "38 a.2 release h1\n38.1 a.2 release:ok h1 owned=true" + cancelled, model.Inconclusive},
 		"no waiter is left":                             {"1.0 a acquire h1\n1.1 a acquire:ok h1 token=1 session=sa\n2 a release h1\n2.1 a release:ok h1 owned=true\n" + phase + "6 harness probe:invoke 3\n6.1 harness probe:ok 3\nfinal", model.Pass},
 		"a waiter asked for it later":                   {"1.0 a acquire h1\n1.1 a acquire:ok h1 token=1 session=sa\n3 a release h1\n3.1 a release:ok h1 owned=true\n" + phase + "5.3 b acquire h2" + cancelled, model.Pass},
 		"a waiter is refused":                           {free + phase + "20 b acquire:fail h2 code=refused\n40 harness probe:invoke 3\n40.1 harness probe:ok 3\nfinal", model.Pass},

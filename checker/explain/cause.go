@@ -154,8 +154,7 @@ func newCause(m *model.Model, old, young *model.Hold, atNS int64) causeOf {
 		c.lossNS = min(atNS, young.DoneNS)
 	}
 	earliest, _ := m.LeaseAt(old, c.lossNS)
-	told := old.LostNS != 0 && old.LostNS <= c.lossNS // which ends its protection (rule R5)
-	c.early = earliest > c.lossNS && old.GivenBackNS() > c.lossNS && !told
+	c.early = earliest > c.lossNS && old.GivenBackNS() > c.lossNS
 	return c
 }
 
@@ -166,7 +165,7 @@ func (c *causeOf) fault() model.Cause {
 	}
 	best := suspects[0]
 	cause := model.Cause{Fault: best.Op, Kind: kindOfCause(best.Fault, c.roleOf(best.Fault))}
-	if best.Target == c.old.Client && (best.rank >= ofHolder || len(suspects) == 1 && (best.rank == partDelayed || c.m.Hampers(best.Fault, c.old))) {
+	if best.Target == c.old.Client && (best.rank >= ofHolder || len(suspects) == 1 && (best.rank == partDelayed || c.m.Hampers(best.Fault, c.old) || c.toldUnder(best.Fault))) {
 		cause.Text = c.holderText(best)
 		return cause
 	}
@@ -277,17 +276,22 @@ func (c *causeOf) asked(client string) bool {
 	return h.Outcome == history.Info || max(c.m.WaitsUntil(h), min(h.GivenBackNS(), h.OverNS())) >= c.old.StartNS()
 }
 
+// toldUnder reports whether the old holder was told under a fault, or after it, that its lock is lost: that ends its protection (rule R5).
+func (c *causeOf) toldUnder(f *model.Fault) bool {
+	return c.early && c.old.LostNS != 0 && c.old.LostNS <= c.lossNS && f.BeginNS <= c.old.LostNS
+}
+
 // rankOfHolder is that of a fault of the old holder. What stops or silences it cannot take the lock from it before its
 // lease has run out.
 func (c *causeOf) rankOfHolder(f *model.Fault) rank {
 	switch {
 	case f.Name == history.ClockFault: // it keeps no holder from extending its lease, but some compute its end by it
 		return holderClock
-	case c.early, c.extendedAfter(f), c.atNS > c.lossNS && f.GoneNS(c.m.EndNS) <= c.sentNS() && !c.m.OutlivesLease(f, c.old):
+	case c.early && !c.toldUnder(f), c.extendedAfter(f), c.atNS > c.lossNS && f.GoneNS(c.m.EndNS) <= c.sentNS() && !c.m.OutlivesLease(f, c.old):
 		return noSuspect
 	case f.Name == history.DelayFault:
 		return c.rankOfDelay(f)
-	case c.m.Hampers(f, c.old): // what a server suffered may be the reason as well
+	case c.early, c.m.Hampers(f, c.old): // what a server suffered may be the reason as well
 		return leadingServer
 	case c.m.OutlivesLease(f, c.old):
 		return outlivedLease

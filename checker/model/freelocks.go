@@ -231,7 +231,7 @@ func (s *freeSweep) heldUntil(g *Hold) int64 {
 	if until == Never {
 		return Never
 	}
-	return max(until, s.awakeUntil(g, until), g.ClaimedNS)
+	return max(until, s.awakeUntil(g, until), g.actedNS())
 }
 
 // goneBy is when the service had said that a grant, or its session, is gone; never if it did not.

@@ -101,9 +101,20 @@ func (m *Model) MayHoldUntil(h *Hold) int64 {
 	return until
 }
 
-// MayKeepUntil is MayHoldUntil, but a grant keeps the lock no longer than until its loss is proven (R5), or a later answer claims it (R6).
+// MayKeepUntil is MayHoldUntil, but a grant keeps the lock no longer than until its loss is proven (rule R5), or until a later answer to its
+// client that a record was there, whosever it was.
 func (m *Model) MayKeepUntil(h *Hold) int64 {
-	return min(m.MayHoldUntil(h), max(cmp.Or(h.LossNS, Never), h.ClaimedNS))
+	return min(m.MayHoldUntil(h), max(cmp.Or(h.LossNS, Never), h.actedNS()))
+}
+
+// actedNS is when the last request was sent of which its client was told that a record was there, 0 if there was none.
+func (h *Hold) actedNS() (last int64) {
+	for _, a := range h.Attempts {
+		if a.Acted() {
+			last = max(last, a.SentNS())
+		}
+	}
+	return last
 }
 
 // AnySilent reports whether any client was silent.

@@ -46,10 +46,14 @@ func (b *timelineBuilder) addMarks() {
 		if d.Kind == words.StepKind {
 			list = &b.Steps
 		}
+		drawn := len(*list)
+		if d.Client != "" {
+			drawn = len(b.Silences)
+		}
 		client, hasLane := b.clients[d.Client]
 		switch {
 		case d.Client != "" && !hasLane:
-		case max(len(*list), len(b.Silences)) >= b.limits.marks:
+		case drawn >= b.limits.marks:
 			left++
 		case d.Client != "":
 			b.Silences = append(b.Silences, TimelineSilence{mark, client})
