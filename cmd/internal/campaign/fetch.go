@@ -148,8 +148,11 @@ func (f *Follow) fetch(ctx context.Context, pod podObject) error {
 	return nil
 }
 
+// podProxy is in the path of what the API server passes on to a pod.
+const podProxy = "/proxy/"
+
 func (f *Follow) proxied(pod podObject, path string) string {
-	return fmt.Sprintf("%s/%s:%d/proxy%s", f.pods(), pod.Metadata.Name, port, path)
+	return fmt.Sprintf("%s/%s:%d%s%s", f.pods(), pod.Metadata.Name, port, podProxy, strings.TrimPrefix(path, "/"))
 }
 
 func (f *Follow) read(ctx context.Context, pod podObject, shard int) error {

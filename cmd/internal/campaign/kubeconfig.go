@@ -3,10 +3,12 @@ package campaign
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -80,12 +82,14 @@ func connect(config *rest.Config, namespace string) (*API, error) {
 	if config.ExecProvider != nil {
 		config.ExecProvider.StdinUnavailable = true // Ctrl-C asks there
 	}
+	config.Dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext
 	config.Wrap(func(network http.RoundTripper) http.RoundTripper { return sending{network} })
 	transport, err := rest.TransportFor(config)
 	if err != nil {
 		return nil, err
 	}
-	return &API{Server: config.Host, Namespace: namespace, client: &http.Client{Transport: transport, CheckRedirect: noRedirect}}, nil
+	return &API{Server: config.Host, Namespace: namespace, client: &http.Client{Transport: transport, CheckRedirect: noRedirect},
+		renews: config.ExecProvider != nil || config.BearerTokenFile != ""}, nil
 }
 
 // noRedirect leaves answers that lead elsewhere as they are: one that a pod gives through the proxy would be followed with our credentials.
