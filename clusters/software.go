@@ -23,7 +23,7 @@ type Software struct {
 	OnMachine func(ServerPaths) ([]string, error)
 	// Jars says that OnMachine looks at ServerPaths.Jar.
 	Jars bool
-	// Version is that of the servers on this machine; found is what OnMachine found.
+	// Version is that of the servers on this machine; found is what OnMachine found. Nil if only a running server tells it.
 	Version func(ctx context.Context, found []string) (string, error)
 	// Optional is software that only some settings ask for.
 	Optional []Optional

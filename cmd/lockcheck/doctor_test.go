@@ -31,6 +31,17 @@ func TestDoctorSaysVersions(t *testing.T) {
 	}
 }
 
+func TestDoctorOfOptionalServers(t *testing.T) {
+	for _, b := range harness.Backends {
+		for _, o := range b.Software().Optional {
+			o.OnMachine = func(clusters.ServerPaths) ([]string, error) { return []string{"/no/such/program"}, nil }
+			if words, err := serverWords(t.Context(), o.Software, clusters.ServerPaths{}); err != nil || !strings.Contains(words, "/no/such/program") {
+				t.Errorf("%s: %q, %v", o.Backend, words, err)
+			}
+		}
+	}
+}
+
 // What a fault needs of this machine doctor tries, and says what its absence costs.
 func TestDoctorTriesWhatFaultsNeed(t *testing.T) {
 	for _, fault := range history.Faults() {

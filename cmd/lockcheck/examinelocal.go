@@ -106,6 +106,9 @@ func serverWords(ctx context.Context, software clusters.Software, places cluster
 			where += " with " + found[len(found)-1]
 		}
 	}
+	if software.Version == nil {
+		return where, nil
+	}
 	version, err := software.Version(ctx, found)
 	if err != nil {
 		return fmt.Sprintf("%s; its version is unknown: %v", where, err), nil
