@@ -24,7 +24,7 @@ func TestWhichErrorsAreDefinite(t *testing.T) {
 		{fmt.Errorf("%w: %w", sqlsession.ErrNotSent, io.EOF), history.CodeRefused},
 		{said(1317), history.CodeCancelled},
 		{said(1205), history.CodeBusy},
-		{said(1213), history.CodeRefused},
+		{said(deadlock), history.CodeRefused},
 		{said(1290), history.CodeRefused},
 
 		{said(1927), ""},
@@ -35,8 +35,13 @@ func TestWhichErrorsAreDefinite(t *testing.T) {
 		{context.DeadlineExceeded, ""},
 		{io.EOF, ""},
 	} {
-		t.Run(test.err.Error(), func(t *testing.T) { clientkit.WantJudged(t, judge(test.err), test.code) })
+		t.Run(test.err.Error(), func(t *testing.T) { clientkit.WantJudged(t, judge(test.err, false), test.code) })
 	}
+}
+
+// A node that is cut off while it sends a transaction to the others says the same as of a conflict.
+func TestAConflictOfNodesIsNotDefinite(t *testing.T) {
+	clientkit.WantJudged(t, judge(&mysql.MySQLError{Number: deadlock}, true), "")
 }
 
 func TestWithoutAListenerNothingIsSent(t *testing.T) {

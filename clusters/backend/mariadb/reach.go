@@ -22,6 +22,7 @@ type reach struct {
 	access   client.Access // whose username is "" for servers that lockcheck started
 	user     string        // at those
 	database string        // "" for none
+	synced   bool          // a node of Galera answers once it has all that any node acknowledged before
 }
 
 // config is how the driver is told.
@@ -33,6 +34,10 @@ func (r reach) config() (*mysql.Config, error) {
 	config.ClientFoundRows = true   // a row that is written as it was counts as changed
 	config.CheckConnLiveness = false
 	config.Logger = &mysql.NopLogger{}
+	if r.synced {
+		const readsAndChanges = "7"
+		config.Params = map[string]string{"wsrep_sync_wait": readsAndChanges}
+	}
 	secure, err := r.access.Config()
 	if err != nil || secure == nil {
 		return config, err
@@ -99,10 +104,10 @@ func first(init client.Init) int {
 
 // newSessions prepares sessions at whichever server takes writes, which ends those that are silent for as long as a setting says.
 func newSessions(init client.Init, watch client.Watch, idle ...string) (*sqlsession.Sessions[conn], error) {
-	access := init.Access()
+	access, inGalera := init.Access(), isGalera(init.Options)
 	var to []reach
 	for _, endpoint := range init.Endpoints {
-		to = append(to, reach{endpoint: endpoint, access: access, user: user, database: cmp.Or(sqlsession.SchemaFor(init), database)})
+		to = append(to, reach{endpoint: endpoint, access: access, user: user, database: cmp.Or(sqlsession.SchemaFor(init), database), synced: inGalera})
 	}
 	var silence time.Duration
 	for _, name := range idle {
@@ -120,7 +125,7 @@ func newSessions(init client.Init, watch client.Watch, idle ...string) (*sqlsess
 			at.Store(int64(number))
 			return c, err
 		},
-		Judge: judge, LastWords: lastWords,
+		Judge: func(err error) error { return judge(err, inGalera) }, LastWords: lastWords,
 		BetweenRequests: func(error) bool { return false }, // it ends a silent session without a word
 	}
 	return sqlsession.New(driver, init, watch, silence), nil
