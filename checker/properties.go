@@ -157,7 +157,7 @@ func Describe(name model.Name) Description {
 }
 
 // FoundEarly are the properties whose violation can be known while a run still goes on: there are findings that nothing
-// which is recorded later takes back (see property/unfinished.go). Of the others the end of the run decides.
+// which is recorded later takes back (see property/unfinishedrun.go). Of the others the end of the run decides.
 func FoundEarly() (names []model.Name) {
 	for _, p := range properties {
 		if p.stable != nil {

@@ -3,7 +3,7 @@ package property
 import "lockcheck/checker/model"
 
 // ReleaseByOwner is rule J5 where it is proven that the release or the take-over of another hold removed the grant.
-// That is decided in model/removal.go, the loss itself in model/earlyloss.go; earlyexpiry.go words the finding.
+// That is decided in model/recordremoval.go, the loss itself in model/earlyloss.go; earlyexpiry.go words the finding.
 func (j *Judge) ReleaseByOwner() Outcome {
 	o := j.earlyLossOutcome(func(p *model.EarlyLoss) bool { return p.ByAnother() })
 	switch {

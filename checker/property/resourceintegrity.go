@@ -9,7 +9,7 @@ import (
 // found what by that order was there; and of what it compares it accepted and rejected what it had to. It sees what the log and the
 // answers say. A resource that lies alike in both, about requests whose clients were all killed, say, is not found out.
 // A pass of a resource that never had to reject anything says so: one that takes every request would pass, too.
-// What contradicts the log is decided in model/breach.go, model/breachkeys.go and model/requestlog.go; this file words the finding.
+// What contradicts the log is decided in model/logbreach.go, model/logbreachkeys.go and model/resourcelog.go; this file words the finding.
 func (j *Judge) ResourceIntegrity() (o Outcome) {
 	switch {
 	case j.m.Plan.UnderTest == nil:

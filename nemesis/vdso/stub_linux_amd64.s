@@ -3,7 +3,7 @@
 
 // The stub replaces clock_gettime, gettimeofday and time of a vDSO. It is never called here: its bytes are copied into
 // the target, so it
-//   - refers to nothing but itself and the data in front of it (see layout_linux_amd64.go), relative to the program
+//   - refers to nothing but itself and the data in front of it (see stub_linux_amd64.go), relative to the program
 //     counter, at distances that are the same in the copy;
 //   - follows the System V ABI and knows nothing of Go. It changes AX, CX, DX, SI, DI and R8 to R11, which belong to
 //     the called, and makes no calls;

@@ -8,7 +8,7 @@
 //	               faults (faultenv.go), healed  ├─► Recorder ─► history.jsonl
 //	               watchdog, leader (watchdog.go)│
 //	Drain          holders finish, waiters wait  │
-//	TryLocks       two fresh sessions a lock     ┘  (final.go)
+//	TryLocks       two fresh sessions a lock     ┘  (finalphase.go)
 //	Collect        the resource's log
 //	close          ends whatever was started, also after an error
 //

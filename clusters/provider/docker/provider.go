@@ -13,7 +13,7 @@
 //	└───────────────────────────────────────────────────────────────────────────────────────────┘
 //
 // Where others run the service (--attach), the harness is its way out as well: a host that relays hands each connection to the harness,
-// which connects to the place outside (outside.go). No host has another way, not even to the engine's machine.
+// which connects to the place outside (relay.go). No host has another way, not even to the engine's machine.
 //
 // A host is a small container made from lockcheck's own binary. It owns the host's network and PID namespaces for the
 // whole run; the server's container, which comes and goes, joins both. So an address, and rules about it, outlive a

@@ -15,7 +15,7 @@ import (
 	"lockcheck/checker/history"
 )
 
-// Flag is all there is to say of one flag of lockcheck run. To add one is to add an entry to Flags (flags.go), a field of
+// Flag is all there is to say of one flag of lockcheck run. To add one is to add an entry to Flags (flagtable.go), a field of
 // Options that holds its value, and the field of locktest.Plan of the same name. From the entry follow:
 //
 //	run, plan        declare it, check its value and refuse it beside another Provider

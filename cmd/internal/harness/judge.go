@@ -33,7 +33,7 @@ func Judge(dir *rundir.Dir, opts checker.Options) (rundir.Judgement, error) {
 
 // JudgeSoFar judges what there is of a recording that still goes on, or whose harness was killed: whole lines only, and
 // without asking for its end. Such a recording can show a violation; it can never show that there is none. What a line
-// that is recorded later may excuse is not told (see checker/property/unfinished.go), so a count of findings never goes back while a run
+// that is recorded later may excuse is not told (see checker/property/unfinishedrun.go), so a count of findings never goes back while a run
 // goes on. Options mean what they mean to Judge.
 func JudgeSoFar(dir *rundir.Dir, opts checker.Options) (rundir.Judgement, error) {
 	opts.SoFar = true

@@ -28,7 +28,7 @@ const envInside = "LOCKCHECK_INSIDE"
 const (
 	fdStatus   = 3 // takes statusReady, or why the inner process cannot go on; at the end statusLeaving
 	fdLifeline = 4 // ends when the outer process does
-	fdDoor     = 5 // to places outside (door.go), where the run was told of some
+	fdDoor     = 5 // to places outside (outerdoor.go), where the run was told of some
 )
 
 const (

@@ -140,7 +140,7 @@ func TestClustersSpellNoFlagByHand(t *testing.T) {
 			}
 			for _, word := range flagWord.FindAllStringSubmatch(literal.Value, -1) {
 				if _, known := FlagNamed(word[1]); known {
-					t.Errorf("%s spells %s: take the constant (clusters/flags.go)", files.Position(literal.Pos()), word[0])
+					t.Errorf("%s spells %s: take the constant (clusters/flagnames.go)", files.Position(literal.Pos()), word[0])
 				}
 			}
 			return true

@@ -1,7 +1,7 @@
 package clusters
 
 // Names of flags of lockcheck run, without the dashes, for the errors that say which of them helps. The table of flags takes
-// them from here (cmd/internal/harness/flags.go).
+// them from here (cmd/internal/harness/flagtable.go).
 const (
 	FlagProvider    = "provider"
 	FlagServerBin   = "server-bin"

@@ -19,7 +19,7 @@ import (
 //
 //	client ─► relay host: sandbox ═ stream through the engine ═ harness ─► place outside
 //
-// Other hosts find the place at the address that it has outside: their sandboxes translate it to the relay's (sandbox/outside.go).
+// Other hosts find the place at the address that it has outside: their sandboxes translate it to the relay's (sandbox/relay.go).
 
 var _ clusters.Outward = (*site)(nil)
 
