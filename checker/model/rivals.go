@@ -21,7 +21,7 @@ func (m *Model) rivalsOf(k *Lock) rivals {
 	all := make(rivals, 0, len(k.Acquires))
 	for _, h := range k.Acquires {
 		if until := m.recordUntil(h); until > 0 {
-			all = append(all, rival{startNS: h.StartNS(), latest: h, latestNS: min(until, k.ReplacedNS(h))})
+			all = append(all, rival{startNS: h.StartNS(), latest: h, latestNS: min(until, k.replacedNS(h))})
 		}
 	}
 	SortInOrder(all, func(a, b rival) int { return cmp.Compare(a.startNS, b.startNS) })
@@ -31,8 +31,8 @@ func (m *Model) rivalsOf(k *Lock) rivals {
 	return all
 }
 
-// ReplacedNS is when a client, its own or another, had been granted the lock that certainly asked for it after a hold was read; never if none was.
-func (k *Lock) ReplacedNS(h *Hold) int64 {
+// replacedNS is when a client, its own or another, had been granted the lock that certainly asked for it after a hold was read; never if none was.
+func (k *Lock) replacedNS(h *Hold) int64 {
 	from := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].DoneNS > h.GrantedByNS() })
 	for _, g := range k.Grants[from:] {
 		if h.FollowedBy(g) {

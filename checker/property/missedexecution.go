@@ -85,12 +85,12 @@ func (j *Judge) idleStretches(k *model.Lock, load, end int64) (all []idle) {
 		case a.F == history.Write:
 			take(min(a.InvokeNS, end))
 			log.take(a, slot)
-			last, since = a, max(accessEndNS(a), j.workedUntil(k, a.Hold))
+			last, since = a, max(accessEndNS(a), j.workedUntil(a.Hold))
 			for log.records[next] != nil {
 				next++
 			}
 		case since == model.Never:
-			since = max(accessEndNS(a), j.workedUntil(k, last.Hold))
+			since = max(accessEndNS(a), j.workedUntil(last.Hold))
 		}
 	}
 	take(end)
@@ -119,7 +119,7 @@ func (j *Judge) jobs(k *model.Lock) (spans []model.Span) {
 }
 
 // workedUntil is until when the client of a hold that recorded a slot kept others from the next by its job, if it records a slot first.
-func (j *Judge) workedUntil(k *model.Lock, h *model.Hold) int64 {
+func (j *Judge) workedUntil(h *model.Hold) int64 {
 	if execution, _ := history.ExecutionNamed(j.m.Plan.Execution); !execution.MarksFirst {
 		return 0
 	}

@@ -23,12 +23,8 @@ func Plain(s string) string {
 
 // WritePlain writes a text whose lines are plain: no text of others turns the direction of what is read.
 func WritePlain(w io.Writer, text string) error {
-	for line := range strings.Lines(text) {
-		if _, err := io.WriteString(w, Plain(strings.TrimSuffix(line, "\n"))+"\n"); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := io.WriteString(w, PlainLines(text, ""))
+	return err
 }
 
 // PlainLines is Plain of each line. The indent stands before all but the first.
